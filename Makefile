@@ -1,0 +1,72 @@
+# The one door to everything. `make help` lists what there is.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+RELEASE := swift build -c release --static-swift-stdlib --product aisle
+AISLE := .build/release/aisle
+# Debian's packages that are needed to build and run.
+PACKAGES := postgresql libpq-dev libicu-dev pkg-config
+SOURCES := Package.swift Sources Tests sql
+
+.PHONY: help
+help: ## List the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/' | expand -t 18
+
+.PHONY: deps
+deps: # Install what is missing
+	@missing=(); for package in $(PACKAGES); do \
+	    dpkg-query -W -f='$${Status}' $$package 2>/dev/null | grep -q 'ok installed' || missing+=($$package); \
+	done; \
+	if [ $${#missing[@]} -gt 0 ]; then \
+	    as_root=; if [ "$$(id -u)" != 0 ]; then as_root=sudo; fi; \
+	    command -v $$as_root apt-get >/dev/null || { echo "please install: $${missing[*]}" >&2; exit 1; }; \
+	    echo "installing $${missing[*]}" >&2; \
+	    $$as_root apt-get update -qq; \
+	    DEBIAN_FRONTEND=noninteractive $$as_root apt-get install -y -qq --no-install-recommends "$${missing[@]}" >/dev/null; \
+	fi
+
+.PHONY: build
+build: deps ## Build the release executable, .build/release/aisle
+	$(RELEASE)
+
+.PHONY: run
+run: build ## Start a private PostgreSQL, migrate, seed, serve, and print the URL
+	$(AISLE) dev
+
+.PHONY: test
+test: deps ## Run the whole test suite on a private PostgreSQL
+	swift build --build-tests
+	AISLE_TEST_DATABASE_URL="$${DATABASE_URL:-}" swift test --skip-build
+
+.PHONY: test-real
+test-real: deps ## Run the tests on the real catalogs in ../shared/data
+	swift build --build-tests
+	AISLE_REAL_DATA="$$(cd ../shared/data && pwd)" AISLE_TEST_DATABASE_URL="$${DATABASE_URL:-}" \
+	    swift test --skip-build --filter RealCatalog
+
+.PHONY: format
+format: ## Format the sources
+	swift format --in-place --parallel --recursive $(SOURCES)
+
+.PHONY: lint
+lint: ## Check the format and the rules
+	swift format lint --strict --parallel --recursive $(SOURCES)
+
+.PHONY: db-up
+db-up: build ## Start the private PostgreSQL of .aisle/
+	$(AISLE) db start
+
+.PHONY: db-down
+db-down: build ## Stop it
+	$(AISLE) db stop
+
+.PHONY: db-reset
+db-reset: build ## Delete its data and make it anew
+	$(AISLE) db reset --yes
+
+.PHONY: clean
+clean: ## Stop the private PostgreSQL and delete what was built
+	if [ -x $(AISLE) ]; then $(AISLE) db stop || true; fi
+	rm -rf .build

@@ -1,0 +1,113 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .treatAllWarnings(as: .error),
+]
+
+let package = Package(
+    name: "aisle",
+    products: [
+        .executable(name: "aisle", targets: ["aisle"])
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    ],
+    targets: [
+        .systemLibrary(name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
+        .target(
+            name: "Postgres",
+            dependencies: [
+                "CLibPQ",
+                .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: strict
+        ),
+        .target(name: "Ordering", swiftSettings: strict),
+        .target(name: "Catalog", dependencies: ["Ordering"], swiftSettings: strict),
+        .target(
+            name: "Schema",
+            path: "sql",
+            exclude: ["distribute.sql"],
+            resources: [.embedInCode("migrations")],
+            swiftSettings: strict
+        ),
+        .target(
+            name: "CatalogPostgres",
+            dependencies: [
+                "Catalog", "Ordering", "Postgres", "Schema",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: strict
+        ),
+        .target(
+            name: "CatalogHTTP",
+            dependencies: [
+                "Catalog",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+            ],
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "aisle",
+            dependencies: [
+                "Catalog", "CatalogHTTP", "CatalogPostgres", "Ordering", "Postgres", "Schema",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Configuration", package: "swift-configuration"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            swiftSettings: strict
+        ),
+        .target(
+            name: "CICU",
+            path: "Tests/CICU",
+            linkerSettings: [.linkedLibrary("icui18n"), .linkedLibrary("icuuc")]
+        ),
+        .target(
+            name: "TestSupport",
+            dependencies: ["CICU", "Catalog", "CatalogPostgres", "Ordering", "Postgres"],
+            path: "Tests/Support",
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "OrderingTests",
+            dependencies: ["Ordering"],
+            resources: [.copy("Cases")],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "CatalogTests",
+            dependencies: ["Catalog", "TestSupport"],
+            resources: [.copy("Cases")],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "PostgresTests",
+            dependencies: ["Postgres", "TestSupport"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "CatalogPostgresTests",
+            dependencies: ["Catalog", "CatalogPostgres", "Ordering", "Postgres", "Schema", "TestSupport"],
+            swiftSettings: strict
+        ),
+    ]
+)

@@ -1,0 +1,19 @@
+/// Everything that can go wrong in a use-case. HTTP and the command line each map it in one place.
+package enum CatalogError: Error, Sendable, Equatable {
+    /// A parameter or body that cannot be read.
+    case malformed(parameter: String?, detail: String, allowed: [String] = [], hint: String? = nil)
+    case unknownSortKey(SortError)
+    /// Altered, or made for another sort or shelf.
+    case invalidCursor
+    /// What does not exist, named: `store “x”`.
+    case notFound(String)
+    /// Well-formed, but wrong.
+    case unprocessable(field: String, detail: String)
+    case conflict(String)
+    /// The database is away or out of resources; the same request may succeed later.
+    case unavailable
+    /// The caller gave up.
+    case cancelled
+    /// A fault of ours. The text is for the log, never for a client.
+    case fault(String)
+}

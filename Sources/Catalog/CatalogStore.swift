@@ -1,0 +1,37 @@
+/// Where a catalog is kept. `InMemoryCatalog` specifies it, `PostgresCatalog` serves it; one conformance suite holds for
+/// both.
+package protocol CatalogStore: Sendable {
+    func stores() async throws(CatalogError) -> [Store]
+    /// - Throws: `notFound`.
+    func store(_ key: CatalogKey) async throws(CatalogError) -> Store
+    /// - Throws: `notFound`, where there is no such store.
+    func shelves(_ request: ShelvesRequest) async throws(CatalogError) -> ShelvesPage
+    /// - Throws: `notFound`, for the store or the shelf.
+    func shelf(_ store: CatalogKey, _ shelf: CatalogKey) async throws(CatalogError) -> ShelfHead
+    /// A page of a shelf's products, and the shelf's settings, of one moment.
+    func page(_ request: PageRequest) async throws(CatalogError) -> PageAnswer
+    /// Every product's id, in order.
+    func order(_ store: CatalogKey, _ shelf: CatalogKey, _ sort: Sort?) async throws(CatalogError) -> ShelfOrder
+    func product(_ store: CatalogKey, _ sku: SKU) async throws(CatalogError) -> PlacedProduct
+    /// Those of the products that exist, in any order.
+    func products(_ store: CatalogKey, _ skus: [SKU]) async throws(CatalogError) -> ProductsPage
+    /// All products by sku, behind one of them.
+    func products(_ store: CatalogKey, after: Cursor?, limit: Int) async throws(CatalogError) -> ProductsPage
+
+    /// Creates or replaces; true where it was created.
+    func put(_ store: Store) async throws(CatalogError) -> Bool
+    func put(_ shelf: Shelf, in store: CatalogKey) async throws(CatalogError) -> Bool
+    /// Creates or replaces. The creation time and the popularity stay; the modification time is now, if anything changed.
+    func put(_ product: Product, in store: CatalogKey) async throws(CatalogError) -> Bool
+    func remove(product: SKU, from store: CatalogKey) async throws(CatalogError)
+    func remove(shelf: CatalogKey, from store: CatalogKey) async throws(CatalogError)
+    /// Puts a product on a shelf, behind all others in the manual order, or at the place that it had there before.
+    func place(_ sku: SKU, on shelf: CatalogKey, in store: CatalogKey) async throws(CatalogError) -> Bool
+    func unplace(_ sku: SKU, from shelf: CatalogKey, in store: CatalogKey) async throws(CatalogError)
+    /// Whether the database can be reached and its schema is the program's.
+    func isReady() async -> Bool
+}
+
+extension CatalogStore {
+    package static func productsScope(_ store: CatalogKey) -> String { "products/\(store)" }
+}

@@ -1,0 +1,42 @@
+/// Where a page ended: everything that is needed to go on from there, whatever has changed meanwhile.
+package struct Cursor: Hashable, Sendable {
+    /// What it pages through: a shelf, a store's shelves, a store's products. A cursor works nowhere else.
+    package var scope: String
+    /// The order, in the API's grammar.
+    package var sort: String
+    /// Where the order came from when the first page was asked for.
+    package var source: SortSource
+    /// The comparison dimension that the order of groups began with.
+    package var dimension: Dimension
+    /// Whether the last one stood behind what is in stock.
+    package var isBehind: Bool
+    /// The last one's value of each key.
+    package var values: [SortValue]
+    package var name: String
+    package var id: String
+
+    package init(
+        scope: String,
+        sort: String,
+        source: SortSource,
+        dimension: Dimension = .mass,
+        isBehind: Bool = false,
+        values: [SortValue] = [],
+        name: String = "",
+        id: String
+    ) {
+        self.scope = scope
+        self.sort = sort
+        self.source = source
+        self.dimension = dimension
+        self.isBehind = isBehind
+        self.values = values
+        self.name = name
+        self.id = id
+    }
+}
+
+/// Who decided the sort of an answer.
+package enum SortSource: String, CaseIterable, Sendable, Hashable {
+    case query, user, shelf, store, system
+}

@@ -1,0 +1,110 @@
+/// A decimal number without rounding: `significand × 10^−scale`, without trailing zeros behind the point.
+package struct ExactDecimal: Hashable, Sendable {
+    package let significand: Int128
+    /// The number of digits behind the decimal point.
+    package let scale: Int
+
+    package init(_ significand: Int128, scale: Int = 0) {
+        var significand = significand
+        var scale = scale
+        while scale > 0, significand % 10 == 0 {
+            significand /= 10
+            scale -= 1
+        }
+        self.significand = significand
+        self.scale = scale
+    }
+
+    /// Reads digits with an optional sign and an optional point; nil for anything else or more than 36 digits.
+    package init?(_ text: some StringProtocol) {
+        var significand: Int128 = 0
+        var scale = 0
+        var digits = 0
+        var seenPoint = false
+        var bytes = text.utf8[...]
+        let isNegative = bytes.first == UInt8(ascii: "-")
+        if isNegative { bytes = bytes.dropFirst() }
+        for byte in bytes {
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"):
+                digits += 1
+                guard digits <= 36 else { return nil }
+                significand = significand * 10 + Int128(byte - UInt8(ascii: "0"))
+                if seenPoint { scale += 1 }
+            case UInt8(ascii: "."):
+                guard !seenPoint, digits > 0 else { return nil }
+                seenPoint = true
+            default: return nil
+            }
+        }
+        guard digits > 0, !seenPoint || scale > 0 else { return nil }
+        self.init(isNegative ? -significand : significand, scale: scale)
+    }
+
+    package static let zero = ExactDecimal(0)
+    package var isZero: Bool { significand == 0 }
+    package var isNegative: Bool { significand < 0 }
+
+    /// The significand at a scale that is no smaller than the number's own; nil where it would overflow.
+    package func significand(atScale wanted: Int) -> Int128? {
+        var value = significand
+        for _ in scale..<max(scale, wanted) {
+            let (product, overflow) = value.multipliedReportingOverflow(by: 10)
+            if overflow { return nil }
+            value = product
+        }
+        return scale <= wanted ? value : nil
+    }
+
+    /// The product; nil where it has more digits than fit.
+    package func multiplied(by other: ExactDecimal) -> ExactDecimal? {
+        let (product, overflow) = significand.multipliedReportingOverflow(by: other.significand)
+        return overflow ? nil : ExactDecimal(product, scale: scale + other.scale)
+    }
+
+    /// The sum; nil where it has more digits than fit.
+    package func adding(_ other: ExactDecimal) -> ExactDecimal? {
+        let common = max(scale, other.scale)
+        guard let a = significand(atScale: common), let b = other.significand(atScale: common) else { return nil }
+        let (sum, overflow) = a.addingReportingOverflow(b)
+        return overflow ? nil : ExactDecimal(sum, scale: common)
+    }
+
+    /// Rounded to a number of digits behind the point, half away from zero.
+    package func rounded(toScale wanted: Int) -> ExactDecimal {
+        guard scale > wanted else { return self }
+        var divisor: Int128 = 1
+        for _ in wanted..<scale { divisor *= 10 }
+        let (quotient, remainder) = significand.quotientAndRemainder(dividingBy: divisor)
+        let half = remainder.magnitude >= divisor.magnitude - remainder.magnitude
+        return ExactDecimal(half ? quotient + (significand < 0 ? -1 : 1) : quotient, scale: wanted)
+    }
+}
+
+extension ExactDecimal: CustomStringConvertible {
+    /// Plain digits, as JSON and PostgreSQL's `numeric` read them.
+    package var description: String { Self.digits(significand, scale: scale) }
+
+    /// Digits with exactly `scale` of them behind the point.
+    package static func digits(_ significand: Int128, scale: Int) -> String {
+        var digits = String(significand.magnitude)
+        if scale > 0 {
+            if digits.utf8.count <= scale {
+                digits = String(repeating: "0", count: scale - digits.utf8.count + 1) + digits
+            }
+            digits.insert(".", at: digits.index(digits.endIndex, offsetBy: -scale))
+        }
+        return significand < 0 ? "-" + digits : digits
+    }
+}
+
+extension ExactDecimal: Comparable {
+    package static func < (a: ExactDecimal, b: ExactDecimal) -> Bool {
+        let common = max(a.scale, b.scale)
+        guard let x = a.significand(atScale: common), let y = b.significand(atScale: common) else {
+            // One of them is too large for the other's scale: then it alone decides.
+            return a.scale < b.scale ? a.isNegative : !b.isNegative
+        }
+        return x < y
+    }
+}

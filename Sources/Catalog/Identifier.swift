@@ -1,0 +1,51 @@
+/// The key of a store or a shelf: `[a-z0-9][a-z0-9-]{0,63}`.
+package struct CatalogKey: Hashable, Sendable, Comparable, CustomStringConvertible {
+    package let text: String
+
+    package init?(_ text: some StringProtocol) {
+        guard (1...64).contains(text.utf8.count), text.utf8.first != UInt8(ascii: "-"),
+            text.utf8.allSatisfy({
+                (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) || (48...57).contains($0)
+                    || $0 == UInt8(ascii: "-")
+            })
+        else { return nil }
+        self.text = String(text)
+    }
+
+    package var description: String { text }
+    package static func < (a: CatalogKey, b: CatalogKey) -> Bool { a.text.utf8.lexicographicallyPrecedes(b.text.utf8) }
+    package static let rule = "1 to 64 of a-z, 0-9 and -, not beginning with -"
+}
+
+/// A product's identity within its store: 1 to 64 characters of printable UTF-8 without `/`.
+package struct SKU: Hashable, Sendable, Comparable, CustomStringConvertible {
+    package let text: String
+
+    package init?(_ text: some StringProtocol) {
+        guard !text.isEmpty, text.utf8.count <= 256, text.count <= 64, text.isPrintable,
+            !text.utf8.contains(UInt8(ascii: "/"))
+        else { return nil }
+        self.text = String(text)
+    }
+
+    package var description: String { text }
+
+    // By bytes, not by Swift's canonical equivalence: as the database tells them apart.
+    package static func == (a: SKU, b: SKU) -> Bool { a.text.utf8.elementsEqual(b.text.utf8) }
+    package func hash(into hasher: inout Hasher) { for byte in text.utf8 { hasher.combine(byte) } }
+    package static func < (a: SKU, b: SKU) -> Bool { a.text.utf8.lexicographicallyPrecedes(b.text.utf8) }
+    package static let rule = "1 to 64 printable characters without /"
+}
+
+extension StringProtocol {
+    /// Whether there is no control character, line or paragraph separator, and nothing that is not a character.
+    package var isPrintable: Bool {
+        if utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) { return true }
+        return unicodeScalars.allSatisfy {
+            switch $0.properties.generalCategory {
+            case .control, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned: false
+            default: true
+            }
+        }
+    }
+}

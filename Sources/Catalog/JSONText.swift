@@ -1,0 +1,124 @@
+/// Writes JSON into one buffer, without making values first.
+package struct JSONText {
+    package private(set) var bytes: [UInt8] = []
+    private var needsComma = false
+
+    package init(reserving capacity: Int = 1024) { bytes.reserveCapacity(capacity) }
+
+    package var text: String { String(decoding: bytes, as: UTF8.self) }
+
+    package mutating func object(_ body: (inout JSONText) -> Void) {
+        open(UInt8(ascii: "{"))
+        body(&self)
+        close(UInt8(ascii: "}"))
+    }
+
+    package mutating func array<S: Sequence>(_ elements: S, _ body: (inout JSONText, S.Element) -> Void) {
+        open(UInt8(ascii: "["))
+        for element in elements { body(&self, element) }
+        close(UInt8(ascii: "]"))
+    }
+
+    package mutating func object(_ name: StaticString, _ body: (inout JSONText) -> Void) {
+        key(name)
+        object(body)
+    }
+
+    package mutating func array<S: Sequence>(
+        _ name: StaticString,
+        _ elements: S,
+        _ body: (inout JSONText, S.Element) -> Void
+    ) {
+        key(name)
+        array(elements, body)
+    }
+
+    package mutating func field(_ name: StaticString, _ value: String?) {
+        key(name)
+        if let value { string(value) } else { null() }
+    }
+
+    package mutating func field(_ name: StaticString, _ value: (some FixedWidthInteger)?) {
+        key(name)
+        if let value { raw(String(value)) } else { null() }
+    }
+
+    package mutating func field(_ name: StaticString, _ value: Bool) {
+        key(name)
+        raw(value ? "true" : "false")
+    }
+
+    package mutating func field(_ name: StaticString, _ value: Double) {
+        key(name)
+        raw(value.isFinite ? "\(value)" : "null")
+    }
+
+    /// A field whose value is JSON text already.
+    package mutating func field(_ name: StaticString, json: String) {
+        key(name)
+        raw(json)
+    }
+
+    package mutating func string(_ value: String) {
+        comma()
+        bytes.append(UInt8(ascii: "\""))
+        var value = value
+        value.withUTF8 { utf8 in
+            if utf8.allSatisfy({ $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }) {
+                bytes.append(contentsOf: utf8)
+            } else {
+                for byte in utf8 { escape(byte) }
+            }
+        }
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    package mutating func null() { raw("null") }
+
+    package mutating func raw(_ text: String) {
+        comma()
+        bytes.append(contentsOf: text.utf8)
+    }
+
+    private mutating func key(_ name: StaticString) {
+        comma()
+        bytes.append(UInt8(ascii: "\""))
+        name.withUTF8Buffer { bytes.append(contentsOf: $0) }
+        bytes.append(UInt8(ascii: "\""))
+        bytes.append(UInt8(ascii: ":"))
+        needsComma = false
+    }
+
+    private mutating func comma() {
+        if needsComma { bytes.append(UInt8(ascii: ",")) }
+        needsComma = true
+    }
+
+    private mutating func open(_ byte: UInt8) {
+        comma()
+        bytes.append(byte)
+        needsComma = false
+    }
+
+    private mutating func close(_ byte: UInt8) {
+        bytes.append(byte)
+        needsComma = true
+    }
+
+    private mutating func escape(_ byte: UInt8) {
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+            bytes.append(UInt8(ascii: "\\"))
+            bytes.append(byte)
+        case 0x0A: bytes.append(contentsOf: "\\n".utf8)
+        case 0x0D: bytes.append(contentsOf: "\\r".utf8)
+        case 0x09: bytes.append(contentsOf: "\\t".utf8)
+        case 0..<0x20:
+            let hex = Array("0123456789abcdef".utf8)
+            bytes.append(contentsOf: "\\u00".utf8)
+            bytes.append(hex[Int(byte >> 4)])
+            bytes.append(hex[Int(byte & 15)])
+        default: bytes.append(byte)
+        }
+    }
+}

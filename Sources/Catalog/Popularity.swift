@@ -1,0 +1,43 @@
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Darwin
+#endif
+
+/// How often a product is bought, lately: purchases that fade by half every half-life.
+///
+/// What is stored and ordered by does not change with time alone: `log₂ Σ count(d) × 2^((d − epoch) ÷ half-life)`, to
+/// 10⁻⁶ ("forward decay": Cormode, Shkapenyuk, Srivastava, Xu, ICDE 2009). Scaled to a day, it is the score that answers
+/// show. A product that was never bought stores −∞ and shows 0; none is missing.
+package struct Popularity: Hashable, Sendable, Comparable {
+    /// The stored logarithm.
+    package let log2: Double
+
+    /// Day 0 of the logarithm, 2020-01-01, in days since 1970-01-01.
+    package static let epochDay = 18262
+    /// The most purchases that an import may state.
+    package static let seedBound = 1e12
+
+    package static let none = Popularity(log2: -.infinity)
+
+    package init(log2: Double) { self.log2 = log2 }
+
+    /// So many purchases on one day.
+    package init(purchases: Double, day: Int, halfLifeDays: Int) {
+        guard purchases > 0 else {
+            self = .none
+            return
+        }
+        let value = logarithm(purchases) + Double(day - Self.epochDay) / Double(halfLifeDays)
+        self.log2 = (value * 1e6).rounded() / 1e6
+    }
+
+    /// The score on a day: 1 for a purchase on that day, 0.5 for one a half-life before.
+    package func score(day: Int, halfLifeDays: Int) -> Double {
+        log2 == -.infinity ? 0 : exp2(log2 - Double(day - Self.epochDay) / Double(halfLifeDays))
+    }
+
+    package static func < (a: Popularity, b: Popularity) -> Bool { a.log2 < b.log2 }
+}
+
+private func logarithm(_ value: Double) -> Double { log2(value) }

@@ -1,0 +1,78 @@
+/// How two texts compare in the catalog's collation: negative, zero or positive. Handed in, because it must be the
+/// database's own.
+package typealias Collator = @Sendable (String, String) -> Int
+
+extension Sort {
+    /// Whether one product stands before another: the specification that the database's order is tested against.
+    ///
+    /// - Parameters:
+    ///   - dimension: the shelf's comparison dimension.
+    ///   - collate: the catalog's collation; texts that it calls equal are told apart by their bytes.
+    package func precedes(_ a: Listing, _ b: Listing, dimension: Dimension, collate: Collator) -> Bool {
+        if respectsAvailability, a.isBehind != b.isBehind { return b.isBehind }
+        for term in terms {
+            let order = compare(a, b, by: term.key, dimension: dimension, collate: collate)
+            switch order {
+            case .same: continue
+            case .fixed(let isBefore): return isBefore
+            case .turning(let isBefore): return isBefore == (term.direction == .ascending)
+            }
+        }
+        let names = Self.compare(a.product.name, b.product.name, collate)
+        let isBefore = names == 0 ? a.product.sku < b.product.sku : names < 0
+        let isSame = names == 0 && a.product.sku == b.product.sku
+        return !isSame && isBefore == (tailDirection == .ascending)
+    }
+
+    private enum Order {
+        case same
+        /// Groups: missing values, dimensions. The direction does not touch them.
+        case fixed(Bool)
+        case turning(Bool)
+
+        init(_ isLess: Bool, _ isGreater: Bool) { self = isLess ? .turning(true) : isGreater ? .turning(false) : .same }
+    }
+
+    private func compare(
+        _ a: Listing,
+        _ b: Listing,
+        by key: SortKey,
+        dimension: Dimension,
+        collate: Collator
+    ) -> Order {
+        if key == .unitPrice { return compareUnitPrices(a, b, dimension) }
+        return switch (key.value(of: a), key.value(of: b)) {
+        case (.missing, .missing): .same
+        case (.missing, _): .fixed(false)
+        case (_, .missing): .fixed(true)
+        case (.integer(let x), .integer(let y)): Order(x < y, x > y)
+        case (.real(let x), .real(let y)): Order(x < y, x > y)
+        case (.bytes(let x), .bytes(let y)): Order(x.lexicographicallyPrecedes(y), y.lexicographicallyPrecedes(x))
+        case (.text(let x), .text(let y)):
+            { order in Order(order < 0, order > 0) }(Self.compare(x, y, collate))
+        default: preconditionFailure("a key's values have one type")
+        }
+    }
+
+    /// By exact fractions, not by the stored key: this is what the key is tested against.
+    private func compareUnitPrices(_ a: Listing, _ b: Listing, _ dimension: Dimension) -> Order {
+        switch (a.product.unitPrice, b.product.unitPrice) {
+        case (nil, nil): return .same
+        case (nil, _): return .fixed(false)
+        case (_, nil): return .fixed(true)
+        case (let x?, let y?):
+            if x.dimension != y.dimension {
+                let order = dimension.groupOrder
+                return .fixed(order.firstIndex(of: x.dimension)! < order.firstIndex(of: y.dimension)!)
+            }
+            return Order(x.isLess(than: y), y.isLess(than: x))
+        }
+    }
+
+    private static func compare(_ x: String, _ y: String, _ collate: Collator) -> Int {
+        let order = collate(x, y)
+        if order != 0 { return order }
+        if x.utf8.elementsEqual(y.utf8) { return 0 }
+        return x.utf8.lexicographicallyPrecedes(y.utf8) ? -1 : 1
+    }
+}

@@ -1,0 +1,79 @@
+package import Catalog
+internal import Logging
+package import Postgres
+internal import Synchronization
+
+/// A catalog in PostgreSQL.
+///
+/// Pages go through a shared pipeline, everything else through a pool. What is remembered between requests (a shelf's
+/// number and settings, statement texts) is only ever a guess that the answer itself confirms: nothing here can be stale.
+package final class PostgresCatalog: CatalogStore {
+    package let pool: PostgresPool
+    let pipeline: PostgresPipeline
+    private let memory = Mutex(Memory())
+
+    private struct Memory {
+        var heads: [String: ShelfRow.HeadRead] = [:]
+        var statements: [PageStatement.Shape: PageStatement] = [:]
+    }
+
+    /// How many heads or statements are remembered before all are forgotten.
+    private static let memoryBound = 4096
+
+    package init(pool: PostgresPool, pipeline: PostgresPipeline) {
+        self.pool = pool
+        self.pipeline = pipeline
+    }
+
+    /// A catalog with connections of its own, made as they are needed.
+    package convenience init(_ configuration: PostgresConfiguration, poolSize: Int = 8) throws {
+        var reads = configuration
+        reads.settings["plan_cache_mode"] = "force_generic_plan"
+        reads.settings["statement_timeout"] = "5s"
+        reads.settings["max_parallel_workers_per_gather"] = "0"
+        reads.settings["jit"] = "off"
+        self.init(
+            pool: PostgresPool(configuration, options: .init(size: poolSize)),
+            pipeline: try PostgresPipeline(reads)
+        )
+    }
+
+    package func shutDown() {
+        pool.shutDown()
+        pipeline.shutDown()
+    }
+
+    package func isReady() async -> Bool {
+        (try? await Migrator.check(pool)) == .current
+    }
+
+    /// The key of the cursors' MAC that all servers of the deployment share.
+    package func cursorKey() async throws(CatalogError) -> [UInt8] {
+        try await mappingErrors {
+            try await pool.perform(within: .seconds(5)) {
+                try $0.query("SELECT cursor_key FROM deployment WHERE deployment_id = 1") {
+                    try $0.first { try $0.bytea(0) }
+                }
+            } ?? []
+        }
+    }
+
+    func remembered(_ key: String) -> ShelfRow.HeadRead? { memory.withLock { $0.heads[key] } }
+
+    func remember(_ read: ShelfRow.HeadRead, as key: String) {
+        memory.withLock {
+            if $0.heads.count >= Self.memoryBound { $0.heads.removeAll() }
+            $0.heads[key] = read
+        }
+    }
+
+    func statement(_ shape: PageStatement.Shape) -> PageStatement {
+        memory.withLock {
+            if let statement = $0.statements[shape] { return statement }
+            if $0.statements.count >= Self.memoryBound { $0.statements.removeAll() }
+            let statement = PageStatement(shape)
+            $0.statements[shape] = statement
+            return statement
+        }
+    }
+}

@@ -1,0 +1,39 @@
+/// A place in a manual order: a path of integers whose bytes compare as the path does.
+///
+/// Each part is written as an order-preserving, prefix-free variable-length integer, so that comparing the bytes of two
+/// keys compares their paths, part by part, a path before its extensions. There is always room for another key in front
+/// of, behind and between any two, and none ever has to be rewritten to make it.
+///
+/// | first byte | values | bytes |
+/// | --- | --- | --- |
+/// | 40–BF | −64 … 63 | 1 |
+/// | C0–CF | 64 … 4159 | 2 |
+/// | D0–DF | 4160 … 1052735 | 3 |
+/// | E0–EF | 1052736 … 269488191 | 4 |
+/// | F0–F7 | from 269488192 | 8 |
+/// | 30–3F, 20–2F, 10–1F, 08–0F | the negative mirrors | 2, 3, 4, 8 |
+package struct PathKey: Hashable, Sendable, Comparable {
+    /// The parts of the path; at least one.
+    package let parts: [Int64]
+
+    /// The distance between neighbours that are made one behind the other: room for 15 keys without a new level.
+    package static let step: Int64 = 16
+    /// The longest key that is stored.
+    package static let maximumLength = 1024
+
+    /// - Precondition: at least one part, each in `PathKey.range`.
+    package init(_ parts: [Int64]) {
+        precondition(!parts.isEmpty && parts.allSatisfy(Self.range.contains), "a path has parts in range")
+        self.parts = parts
+    }
+
+    package static func < (a: PathKey, b: PathKey) -> Bool { a.parts.lexicographicallyPrecedes(b.parts) }
+
+    /// `count` keys behind `last`, in order, a step apart; from 0 on where nothing is there yet.
+    ///
+    /// - Complexity: O(count).
+    package static func appending(_ count: Int, after last: PathKey?) -> [PathKey] {
+        let first = last.map { $0.parts[0] + step } ?? 0
+        return (0..<Int64(count)).map { PathKey([first + $0 * step]) }
+    }
+}

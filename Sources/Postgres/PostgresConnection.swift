@@ -1,0 +1,314 @@
+internal import CLibPQ
+internal import Foundation
+
+/// One connection: an actor on a thread of its own, which waits in `poll(2)` on the socket and on an event descriptor.
+///
+/// Its isolated methods are synchronous: between sending a statement and reading its last result nothing suspends, so
+/// two statements cannot interleave. From outside, `perform` runs a block of them on the connection's thread, with one
+/// deadline and the calling task's cancellation.
+package actor PostgresConnection {
+    private let executor: ThreadExecutor
+    private let interrupt: Interrupt
+    private let socket: Int32
+    var handle: ConnectionHandle?
+    private var statements = StatementCache()
+    private var operation: UInt64 = 0
+    private var deadline: ContinuousClock.Instant?
+
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    /// Connects. Blocks a thread of its own, never the caller's.
+    ///
+    /// - Throws: `PostgresError` of kind `connection`.
+    package static func connect(_ configuration: PostgresConfiguration) async throws -> PostgresConnection {
+        let executor = ThreadExecutor(name: "postgres")
+        let connector = Connector(executor: executor)
+        do {
+            return PostgresConnection(executor, try Interrupt(), try await connector.connect(configuration))
+        } catch {
+            executor.stop()
+            throw error
+        }
+    }
+
+    /// Connects on the thread that the connection will own.
+    private actor Connector {
+        let executor: ThreadExecutor
+        nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+        init(executor: ThreadExecutor) { self.executor = executor }
+        func connect(_ configuration: PostgresConfiguration) throws -> ConnectionHandle { try .connect(configuration) }
+    }
+
+    private init(_ executor: ThreadExecutor, _ interrupt: Interrupt, _ handle: ConnectionHandle) {
+        self.executor = executor
+        self.interrupt = interrupt
+        self.handle = handle
+        self.socket = handle.socket
+    }
+
+    deinit { executor.stop() }
+
+    // MARK: - From outside
+
+    /// Runs a block on the connection's thread.
+    ///
+    /// When the calling task is cancelled, or the deadline passes, the statement in flight is cancelled on the server
+    /// and the block's call throws.
+    package nonisolated func perform<T: Sendable>(
+        within limit: Duration? = nil,
+        _ body: @escaping @Sendable (isolated PostgresConnection) throws -> T
+    ) async throws -> T {
+        let operation = interrupt.begin()
+        let deadline = limit.map { ContinuousClock.now + $0 }
+        return try await withTaskCancellationHandler {
+            try await run(operation, deadline, body)
+        } onCancel: { [interrupt] in
+            interrupt.request(operation)
+        }
+    }
+
+    private func run<T: Sendable>(
+        _ operation: UInt64,
+        _ deadline: ContinuousClock.Instant?,
+        _ body: @Sendable (isolated PostgresConnection) throws -> T
+    ) throws -> T {
+        self.operation = operation
+        self.deadline = deadline
+        defer { interrupt.end(operation) }
+        return try body(self)
+    }
+
+    /// Closes the connection at once; whatever is called after this throws kind `connection`.
+    package func close() { handle = nil }
+
+    /// Whether the next lease may have it: open, outside any transaction.
+    package func isReusable() -> Bool { handle.map { $0.isOpen && $0.transactionIsIdle } ?? false }
+
+    /// Whether the socket has something to say although nothing was asked: the server closed it, or is about to.
+    ///
+    /// Only for a connection that nobody uses.
+    package nonisolated var isDisturbed: Bool {
+        let outcome = pollDescriptors([(socket, Int16(POLLIN))], until: .now)
+        return outcome.events[0] != 0
+    }
+
+    // MARK: - Statements
+
+    /// Runs a statement, prepared once and then by name, and reads its rows.
+    package func query<T>(
+        _ statement: PostgresStatement,
+        _ parameters: [PostgresValue] = [],
+        _ read: (borrowing PostgresRows) throws -> T
+    ) throws -> T {
+        let buffers = ParameterBuffers(parameters)
+        let name = try prepared(statement, buffers.oids)
+        let raw = try open()
+        try send {
+            buffers.withPointers { PQsendQueryPrepared(raw, name, $0, $1, $2, $3, 1) }
+        }
+        let rows = try lastResult(raw)
+        return try read(rows)
+    }
+
+    /// Runs a statement and returns the number of rows it touched.
+    @discardableResult
+    package func execute(_ statement: PostgresStatement, _ parameters: [PostgresValue] = []) throws -> Int {
+        try query(statement, parameters) { $0.affected }
+    }
+
+    /// Runs SQL text of any number of statements, without parameters: migrations, BEGIN, SET.
+    package func run(script: String) throws {
+        guard !script.utf8.contains(0) else { throw PostgresError(.misuse, "SQL text has a NUL byte") }
+        let raw = try open()
+        try send { PQsendQuery(raw, script) }
+        _ = try lastResult(raw)
+    }
+
+    /// Runs the block between BEGIN and COMMIT; rolls back and rethrows where it throws.
+    ///
+    /// - Parameter mode: what follows BEGIN, such as `ISOLATION LEVEL REPEATABLE READ READ ONLY`.
+    /// - Throws: what the block throws; a COMMIT whose answer was lost has `commitIsUncertain`.
+    package func transaction<T>(
+        _ mode: StaticString = "",
+        _ body: (isolated PostgresConnection) throws -> T
+    ) throws -> T {
+        try run(script: "BEGIN \(mode)")
+        let value: T
+        do { value = try body(self) } catch {
+            rollback()
+            throw error
+        }
+        do { try run(script: "COMMIT") } catch var error as PostgresError {
+            if error.kind == .connection || error.kind == .deadline || error.kind == .cancelled {
+                error.commitIsUncertain = true
+                handle = nil
+            }
+            throw error
+        }
+        return value
+    }
+
+    /// Takes back what the transaction did; a connection that cannot is closed, which does it too.
+    package func rollback() {
+        deadline = .now + .seconds(5)
+        operation = interrupt.begin()
+        do { try run(script: "ROLLBACK") } catch { handle = nil }
+    }
+
+    private func prepared(_ statement: PostgresStatement, _ oids: [UInt32]) throws -> String {
+        if let name = statements.name(of: statement) { return name }
+        let raw = try open()
+        let (name, evicted) = statements.insert(statement)
+        do {
+            if let evicted { try run(script: "DEALLOCATE \(evicted)") }
+            try send { PQsendPrepare(raw, name, statement.sql, Int32(oids.count), oids) }
+            _ = try lastResult(raw)
+        } catch {
+            statements.remove(statement)
+            throw error
+        }
+        return name
+    }
+
+    // MARK: - The socket
+
+    func open() throws(PostgresError) -> OpaquePointer {
+        guard let handle, handle.isOpen else { throw PostgresError(.connection, "the connection is closed") }
+        return handle.raw
+    }
+
+    /// Queues a message and writes it out.
+    func send(_ message: () -> Int32) throws(PostgresError) {
+        try checkInterrupt()
+        let raw = try open()
+        guard message() == 1 else { throw lost(raw) }
+        try flush(raw)
+    }
+
+    /// Writes what is queued. Reads too while it waits: the server may be blocked until we do.
+    func flush(_ raw: OpaquePointer) throws(PostgresError) {
+        while true {
+            switch PQflush(raw) {
+            case 0: return
+            case 1: break
+            default: throw lost(raw)
+            }
+            switch wait(for: Int16(POLLIN) | Int16(POLLOUT)) {
+            case .ready(let events):
+                if events & Int16(POLLIN) != 0, PQconsumeInput(raw) == 0 { throw lost(raw) }
+            case .stopped(let error):
+                // A half-written message cannot be taken back.
+                handle = nil
+                throw error
+            }
+        }
+    }
+
+    /// Reads results to the end and returns the last; a failed one is thrown once all are read.
+    func lastResult(_ raw: OpaquePointer) throws(PostgresError) -> PostgresRows {
+        var last: OpaquePointer?
+        var failure: PostgresError?
+        while let result = try nextResult(raw) {
+            if let last { PQclear(last) }
+            last = result
+            switch PQresultStatus(result) {
+            case PGRES_FATAL_ERROR, PGRES_BAD_RESPONSE, PGRES_NONFATAL_ERROR:
+                failure = failure ?? PostgresError(result: result)
+            case PGRES_COPY_IN, PGRES_COPY_OUT, PGRES_COPY_BOTH:
+                // COPY has its own calls; the results go on only after the data.
+                return PostgresRows(adopting: result)
+            default: break
+            }
+        }
+        if let failure {
+            if let last { PQclear(last) }
+            guard PQstatus(raw) == CONNECTION_OK else {
+                handle = nil
+                throw failure.sqlState == nil ? PostgresError(.connection, failure.message) : failure
+            }
+            throw failure
+        }
+        guard let last else { throw PostgresError(.misuse, "the statement answered nothing") }
+        return PostgresRows(adopting: last)
+    }
+
+    /// The next result, nil after the last. A deadline or cancellation while waiting cancels the statement on the
+    /// server and reads on until it has ended.
+    func nextResult(_ raw: OpaquePointer) throws(PostgresError) -> OpaquePointer? {
+        while PQisBusy(raw) == 1 {
+            switch wait(for: Int16(POLLIN)) {
+            case .ready: guard PQconsumeInput(raw) == 1 else { throw lost(raw) }
+            case .stopped(let reason): try cancelOnServer(raw, because: reason)
+            }
+        }
+        return PQgetResult(raw)
+    }
+
+    /// Always throws: the reason where the statement ended as cancelled or failed, and then the connection is good; else
+    /// closes the connection, because the cancel request may still hit the next statement.
+    private func cancelOnServer(_ raw: OpaquePointer, because reason: PostgresError) throws(PostgresError) {
+        if let cancel = PQgetCancel(raw) {
+            var text = [CChar](repeating: 0, count: 256)
+            _ = PQcancel(cancel, &text, Int32(text.count))
+            PQfreeCancel(cancel)
+        }
+        let limit = ContinuousClock.now + .seconds(5)
+        var wasCancelled = false
+        drain: while true {
+            while PQisBusy(raw) == 1 {
+                let outcome = pollDescriptors([(PQsocket(raw), Int16(POLLIN))], until: limit)
+                if outcome.timedOut || PQconsumeInput(raw) == 0 { break drain }
+            }
+            guard let result = PQgetResult(raw) else {
+                if wasCancelled { throw reason }
+                break
+            }
+            let status = PQresultStatus(result)
+            if status == PGRES_FATAL_ERROR { wasCancelled = PostgresError(result: result).sqlState == .queryCanceled }
+            PQclear(result)
+            if status == PGRES_COPY_IN || status == PGRES_COPY_OUT || status == PGRES_COPY_BOTH { break }
+        }
+        handle = nil
+        throw reason
+    }
+
+    /// Waits until the server has sent something; a stop while COPY runs closes the connection.
+    func waitForInput(_ raw: OpaquePointer) throws(PostgresError) {
+        switch wait(for: Int16(POLLIN)) {
+        case .ready: guard PQconsumeInput(raw) == 1 else { throw lost(raw) }
+        case .stopped(let reason):
+            handle = nil
+            throw reason
+        }
+    }
+
+    enum WaitOutcome {
+        case ready(Int16)
+        case stopped(PostgresError)
+    }
+
+    private func wait(for events: Int16) -> WaitOutcome {
+        while true {
+            let outcome = pollDescriptors(
+                [(socket, events), (interrupt.wakeup.descriptor, Int16(POLLIN))],
+                until: deadline
+            )
+            if outcome.events[1] != 0 { interrupt.wakeup.drain() }
+            if interrupt.isRequested(operation) { return .stopped(PostgresError(.cancelled, "the task was cancelled")) }
+            if outcome.timedOut { return .stopped(PostgresError(.deadline, "the deadline passed")) }
+            if outcome.events[0] != 0 { return .ready(outcome.events[0]) }
+        }
+    }
+
+    private func checkInterrupt() throws(PostgresError) {
+        if interrupt.isRequested(operation) { throw PostgresError(.cancelled, "the task was cancelled") }
+        if let deadline, deadline <= .now { throw PostgresError(.deadline, "the deadline passed") }
+    }
+
+    /// The error of a broken connection, which is closed.
+    private func lost(_ raw: OpaquePointer) -> PostgresError {
+        let error = PostgresError.lost(raw)
+        handle = nil
+        return error
+    }
+}

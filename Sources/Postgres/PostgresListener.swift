@@ -1,0 +1,106 @@
+internal import CLibPQ
+internal import Foundation
+internal import Synchronization
+
+/// What a listener tells.
+package enum PostgresNotice: Sendable, Equatable {
+    /// Listening has begun, or has begun again: whatever was sent before was missed.
+    case gap
+    case notification(channel: String, payload: String)
+    /// The connection is lost; a `gap` follows once there is a new one.
+    case lost
+}
+
+/// LISTEN on a connection of its own, which is made anew for as long as somebody listens.
+package struct PostgresListener: Sendable {
+    private let configuration: PostgresConfiguration
+    private let channels: [String]
+
+    package init(_ configuration: PostgresConfiguration, channels: [String]) {
+        self.configuration = configuration
+        self.channels = channels
+    }
+
+    /// The notices, until the sequence's consumer ends. A slow consumer loses the oldest and is told by a `gap`.
+    package func notices(buffering limit: Int = 1024) throws -> AsyncStream<PostgresNotice> {
+        let loop = try ListenLoop(configuration, channels)
+        return AsyncStream(bufferingPolicy: .bufferingNewest(limit)) { continuation in
+            continuation.onTermination = { _ in loop.stop() }
+            let thread = Thread { loop.run { loop.yield($0, to: continuation) } }
+            thread.name = "listener"
+            thread.start()
+        }
+    }
+}
+
+private final class ListenLoop: Sendable {
+    private let configuration: PostgresConfiguration
+    private let channels: [String]
+    private let wakeup: Wakeup
+    private let isStopped = Mutex(false)
+    private let hasDropped = Mutex(false)
+
+    init(_ configuration: PostgresConfiguration, _ channels: [String]) throws(PostgresError) {
+        self.configuration = configuration
+        self.channels = channels
+        wakeup = try Wakeup()
+    }
+
+    func stop() {
+        isStopped.withLock { $0 = true }
+        wakeup.signal()
+    }
+
+    func yield(_ notice: PostgresNotice, to continuation: AsyncStream<PostgresNotice>.Continuation) {
+        if hasDropped.withLock({ $0 }), notice != .gap {
+            hasDropped.withLock { $0 = false }
+            yield(.gap, to: continuation)
+        }
+        if case .dropped = continuation.yield(notice) { hasDropped.withLock { $0 = true } }
+    }
+
+    func run(_ emit: (PostgresNotice) -> Void) {
+        var failures = 0
+        while !isStopped.withLock({ $0 }) {
+            if let handle = try? ConnectionHandle.connect(configuration), listen(handle) {
+                failures = 0
+                emit(.gap)
+                follow(handle, emit)
+                if !isStopped.withLock({ $0 }) { emit(.lost) }
+            }
+            failures += 1
+            pause(.milliseconds(100 * (1 << min(failures - 1, 4))) * Double.random(in: 0.5...1))
+        }
+    }
+
+    private func listen(_ handle: ConnectionHandle) -> Bool {
+        channels.allSatisfy { channel in
+            let quoted = channel.replacing("\"", with: "\"\"")
+            guard let result = PQexec(handle.raw, "LISTEN \"\(quoted)\"") else { return false }
+            defer { PQclear(result) }
+            return PQresultStatus(result) == PGRES_COMMAND_OK
+        }
+    }
+
+    private func follow(_ handle: ConnectionHandle, _ emit: (PostgresNotice) -> Void) {
+        while !isStopped.withLock({ $0 }) {
+            let wanted = [(handle.socket, Int16(POLLIN)), (wakeup.descriptor, Int16(POLLIN))]
+            _ = pollDescriptors(wanted.map { (descriptor: $0.0, events: $0.1) }, until: nil)
+            guard PQconsumeInput(handle.raw) == 1 else { return }
+            while let notification = PQnotifies(handle.raw) {
+                emit(
+                    .notification(
+                        channel: String(cString: notification.pointee.relname),
+                        payload: String(cString: notification.pointee.extra)
+                    )
+                )
+                PQfreemem(notification)
+            }
+        }
+    }
+
+    private func pause(_ duration: Duration) {
+        guard !isStopped.withLock({ $0 }) else { return }
+        _ = pollDescriptors([(wakeup.descriptor, Int16(POLLIN))], until: .now + duration)
+    }
+}

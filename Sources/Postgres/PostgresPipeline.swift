@@ -1,0 +1,171 @@
+internal import CLibPQ
+internal import DequeModule
+internal import Foundation
+internal import Synchronization
+
+/// A few connections that many readers share: each sends its statements at once, without waiting for the answers of the
+/// others (libpq's pipeline mode), a sync after each reader's, so that one error aborts no neighbour.
+///
+/// For short reads only. One thread drives all its connections and also decodes the rows, right where they arrive.
+package final class PostgresPipeline: Sendable {
+    package struct Options: Sendable {
+        /// The number of connections.
+        package var connections = 2
+        /// The most readers that may be under way.
+        package var maximumInFlight = 4096
+        /// How long a read may take, waiting included.
+        package var timeout: Duration = .seconds(5)
+
+        package init() {}
+    }
+
+    private let options: Options
+    private let mailbox: PipelineMailbox
+
+    package init(_ configuration: PostgresConfiguration, options: Options = Options()) throws {
+        self.options = options
+        mailbox = try PipelineMailbox()
+        let driver = PipelineDriver(configuration, options, mailbox)
+        let thread = Thread { driver.run() }
+        thread.name = "pipeline"
+        thread.start()
+    }
+
+    deinit { mailbox.shutDown() }
+
+    /// Fails what is under way and ends the thread.
+    package func shutDown() { mailbox.shutDown() }
+
+    /// Runs the queries one after another on one connection and folds their rows into a value.
+    ///
+    /// - Parameters:
+    ///   - receive: called on the pipeline's thread with the index of each query and its rows; must be quick.
+    /// - Throws: what `receive` throws; a `PostgresError`. After an error the queries behind it have not run.
+    package func read<Value: Sendable>(
+        _ queries: [PostgresQuery],
+        into initial: Value,
+        _ receive: @escaping @Sendable (inout Value, Int, borrowing PostgresRows) throws -> Void
+    ) async throws -> Value {
+        let job = ReadJob(queries, deadline: .now + options.timeout, initial, receive)
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                job.start(continuation)
+                if Task.isCancelled { job.fail(PostgresError(.cancelled, "the task was cancelled")) }
+                if let refusal = mailbox.post(job, limit: options.maximumInFlight) { job.fail(refusal) }
+            }
+        } onCancel: {
+            job.fail(PostgresError(.cancelled, "the task was cancelled"))
+        }
+    }
+}
+
+/// What the driver needs of a reader, whatever it reads.
+protocol PipelineJob: AnyObject, Sendable {
+    var queries: [PostgresQuery] { get }
+    var deadline: ContinuousClock.Instant { get }
+    /// Whether somebody still waits for it.
+    var isWanted: Bool { get }
+    func receive(_ index: Int, _ rows: borrowing PostgresRows)
+    func succeed()
+    func fail(_ error: any Error)
+}
+
+private final class ReadJob<Value: Sendable>: PipelineJob {
+    private struct State {
+        var value: Value
+        var failure: (any Error)?
+        var continuation: CheckedContinuation<Value, any Error>?
+    }
+
+    let queries: [PostgresQuery]
+    let deadline: ContinuousClock.Instant
+    private let body: @Sendable (inout Value, Int, borrowing PostgresRows) throws -> Void
+    private let state: Mutex<State>
+
+    init(
+        _ queries: [PostgresQuery],
+        deadline: ContinuousClock.Instant,
+        _ initial: Value,
+        _ body: @escaping @Sendable (inout Value, Int, borrowing PostgresRows) throws -> Void
+    ) {
+        self.queries = queries
+        self.deadline = deadline
+        self.body = body
+        state = Mutex(State(value: initial))
+    }
+
+    var isWanted: Bool { state.withLock { $0.continuation != nil } }
+
+    func start(_ continuation: CheckedContinuation<Value, any Error>) {
+        state.withLock { $0.continuation = continuation }
+    }
+
+    func receive(_ index: Int, _ rows: borrowing PostgresRows) {
+        state.withLock { state in
+            guard state.continuation != nil, state.failure == nil else { return }
+            do { try body(&state.value, index, rows) } catch { state.failure = error }
+        }
+    }
+
+    func succeed() {
+        let (continuation, result) = state.withLock { state in
+            let result: Result<Value, any Error> = state.failure.map { .failure($0) } ?? .success(state.value)
+            return (state.continuation.take(), result)
+        }
+        continuation?.resume(with: result)
+    }
+
+    func fail(_ error: any Error) {
+        state.withLock { $0.continuation.take() }?.resume(throwing: error)
+    }
+}
+
+/// Where readers leave their jobs, and connections that were made elsewhere arrive.
+final class PipelineMailbox: Sendable {
+    struct Content {
+        var jobs: Deque<any PipelineJob> = []
+        var connected: [(slot: Int, result: Result<ConnectionHandle, PostgresError>)] = []
+        var inFlight = 0
+        var isShutDown = false
+    }
+
+    let wakeup: Wakeup
+    private let content = Mutex(Content())
+
+    init() throws(PostgresError) { wakeup = try Wakeup() }
+
+    /// Leaves a job; says why not, where it is refused.
+    func post(_ job: any PipelineJob, limit: Int) -> PostgresError? {
+        let refusal: PostgresError? = content.withLock {
+            if $0.isShutDown { return PostgresError(.exhausted, "the pipeline is shut down") }
+            guard $0.inFlight < limit else { return PostgresError(.exhausted, "too many reads are under way") }
+            $0.inFlight += 1
+            $0.jobs.append(job)
+            return nil
+        }
+        if refusal == nil { wakeup.signal() }
+        return refusal
+    }
+
+    func deliver(_ slot: Int, _ result: Result<ConnectionHandle, PostgresError>) {
+        content.withLock { $0.connected.append((slot, result)) }
+        wakeup.signal()
+    }
+
+    func shutDown() {
+        content.withLock { $0.isShutDown = true }
+        wakeup.signal()
+    }
+
+    /// Takes everything that has arrived; `finished` jobs make room for new ones.
+    func collect(finished: Int) -> Content {
+        content.withLock { content in
+            content.inFlight -= finished
+            defer {
+                content.jobs.removeAll()
+                content.connected.removeAll()
+            }
+            return content
+        }
+    }
+}

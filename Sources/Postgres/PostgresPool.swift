@@ -1,0 +1,196 @@
+internal import Synchronization
+
+/// A bounded set of connections, lent one at a time. `PoolState` decides; this acts.
+package final class PostgresPool: Sendable {
+    package struct Options: Sendable {
+        /// The most connections at a time.
+        package var size: Int
+        /// How long a lease may be waited for.
+        package var leaseTimeout: Duration
+        /// The most callers that may wait.
+        package var maximumWaiting: Int
+
+        package init(size: Int = 8, leaseTimeout: Duration = .seconds(3), maximumWaiting: Int = 20_000) {
+            self.size = size
+            self.leaseTimeout = leaseTimeout
+            self.maximumWaiting = maximumWaiting
+        }
+    }
+
+    private struct Shell {
+        var state: PoolState
+        var connections: [Int: PostgresConnection] = [:]
+        var continuations: [Int: CheckedContinuation<Lease, any Error>] = [:]
+        var timers: [Int: Task<Void, Never>] = [:]
+        var nextWaiter = 0
+        var lastFailure = ""
+    }
+
+    private struct Lease: Sendable {
+        let number: Int
+        let connection: PostgresConnection
+    }
+
+    private let configuration: PostgresConfiguration
+    private let options: Options
+    private let shell: Mutex<Shell>
+
+    package init(_ configuration: PostgresConfiguration, options: Options = Options()) {
+        self.configuration = configuration
+        self.options = options
+        shell = Mutex(
+            Shell(state: PoolState(limits: .init(connections: options.size, waiting: options.maximumWaiting)))
+        )
+    }
+
+    // MARK: - Leases
+
+    /// Lends a connection for the time of the block. A connection that comes back inside a transaction, or broken, is
+    /// closed.
+    ///
+    /// - Throws: kind `exhausted` when none came free in time, `connection` when none can be made.
+    package func withConnection<T: Sendable>(
+        _ body: (PostgresConnection) async throws -> T
+    ) async throws -> T {
+        let lease = try await self.lease()
+        do {
+            let value = try await body(lease.connection)
+            await release(lease)
+            return value
+        } catch {
+            await release(lease)
+            throw error
+        }
+    }
+
+    /// Runs a block of synchronous calls on a lent connection's thread.
+    package func perform<T: Sendable>(
+        within limit: Duration? = nil,
+        _ body: @escaping @Sendable (isolated PostgresConnection) throws -> T
+    ) async throws -> T {
+        try await withConnection { try await $0.perform(within: limit, body) }
+    }
+
+    /// Runs the block in one transaction; up to three times more where the server asks for that (40001, 40P01).
+    package func transaction<T: Sendable>(
+        _ mode: StaticString = "",
+        within limit: Duration? = nil,
+        _ body: @escaping @Sendable (isolated PostgresConnection) throws -> T
+    ) async throws -> T {
+        for _ in 0..<3 {
+            do {
+                return try await perform(within: limit) { try $0.transaction(mode, body) }
+            } catch let error as PostgresError where error.isRetryable {
+                continue
+            }
+        }
+        return try await perform(within: limit) { try $0.transaction(mode, body) }
+    }
+
+    /// Ends every idle connection and refuses new leases; those that are out end when they come back.
+    package func shutDown() {
+        act { $0.shutDown() }
+    }
+
+    /// How many connections exist, and how many of them are lent.
+    package var counts: (total: Int, leased: Int, waiting: Int) {
+        shell.withLock { ($0.state.connectionCount, $0.state.leasedCount, $0.state.waitingCount) }
+    }
+
+    // MARK: - Acting
+
+    private func lease() async throws -> Lease {
+        try Task.checkCancellation()
+        let waiter = shell.withLock {
+            $0.nextWaiter += 1
+            return $0.nextWaiter
+        }
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let actions = shell.withLock { shell in
+                    shell.continuations[waiter] = continuation
+                    return shell.state.request(waiter, now: .now)
+                }
+                perform(actions)
+                startTimer(waiter)
+                if Task.isCancelled { act { $0.withdraw(waiter, .cancelled) } }
+            }
+        } onCancel: {
+            act { $0.withdraw(waiter, .cancelled) }
+        }
+    }
+
+    /// Only who really waits gets a timer.
+    private func startTimer(_ waiter: Int) {
+        shell.withLock { shell in
+            guard shell.continuations[waiter] != nil else { return }
+            shell.timers[waiter] = Task { [weak self, options] in
+                guard (try? await Task.sleep(for: options.leaseTimeout)) != nil else { return }
+                self?.act { $0.withdraw(waiter, .timedOut) }
+            }
+        }
+    }
+
+    private func release(_ lease: Lease) async {
+        let isReusable = await lease.connection.isReusable()
+        act { $0.release(lease.number, isReusable: isReusable, now: .now) }
+    }
+
+    private func act(_ decide: (inout PoolState) -> [PoolState.Action]) {
+        perform(shell.withLock { decide(&$0.state) })
+    }
+
+    private func perform(_ actions: [PoolState.Action]) {
+        for action in actions {
+            switch action {
+            case .connect(let number): connect(number)
+            case .close(let number):
+                if let connection = shell.withLock({ $0.connections.removeValue(forKey: number) }) {
+                    Task { await connection.close() }
+                }
+            case .grant(let waiter, let number): grant(waiter, number)
+            case .fail(let waiter, let failure):
+                let (continuation, text) = take(waiter)
+                continuation?.resume(throwing: error(failure, text))
+            }
+        }
+    }
+
+    private func grant(_ waiter: Int, _ number: Int) {
+        guard let connection = shell.withLock({ $0.connections[number] }) else { return }
+        if connection.isDisturbed { return act { $0.discard(number, returning: waiter) } }
+        let (continuation, _) = take(waiter)
+        guard let continuation else { return act { $0.release(number, isReusable: true, now: .now) } }
+        continuation.resume(returning: Lease(number: number, connection: connection))
+    }
+
+    private func take(_ waiter: Int) -> (CheckedContinuation<Lease, any Error>?, String) {
+        shell.withLock { shell in
+            shell.timers.removeValue(forKey: waiter)?.cancel()
+            return (shell.continuations.removeValue(forKey: waiter), shell.lastFailure)
+        }
+    }
+
+    private func connect(_ number: Int) {
+        Task {
+            do {
+                let connection = try await PostgresConnection.connect(configuration)
+                shell.withLock { $0.connections[number] = connection }
+                act { $0.connected(number, now: .now, jitter: .random(in: 0...1)) }
+            } catch {
+                shell.withLock { $0.lastFailure = (error as? PostgresError)?.message ?? "\(error)" }
+                act { $0.connectFailed(number, now: .now, jitter: .random(in: 0...1)) }
+            }
+        }
+    }
+
+    private func error(_ failure: PoolState.Failure, _ text: String) -> any Error {
+        switch failure {
+        case .full: PostgresError(.exhausted, "too many callers wait for a connection")
+        case .timedOut: PostgresError(.exhausted, "no connection came free in time")
+        case .shutDown: PostgresError(.exhausted, "the pool is shut down")
+        case .unavailable: PostgresError(.connection, text)
+        case .cancelled: PostgresError(.cancelled, "the task was cancelled")
+        }
+    }
+}

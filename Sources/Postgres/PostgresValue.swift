@@ -1,0 +1,176 @@
+/// One parameter of a statement, typed. Travels in binary, but for `numeric`, which travels as exact text.
+package enum PostgresValue: Sendable, Hashable {
+    case bool(Bool?)
+    case int2(Int16?)
+    case int4(Int32?)
+    case int8(Int64?)
+    case float8(Double?)
+    case text(String?)
+    case bytea([UInt8]?)
+    /// Decimal digits, as PostgreSQL writes them.
+    case numeric(String?)
+    /// JSON text.
+    case jsonb(String?)
+    /// Microseconds since 1970-01-01T00:00:00Z.
+    case timestamptz(Int64?)
+    case textArray([String])
+    case int8Array([Int64])
+    case byteaArray([[UInt8]])
+
+    /// PostgreSQL's own number of the type.
+    var oid: UInt32 {
+        switch self {
+        case .bool: 16
+        case .bytea: 17
+        case .int8: 20
+        case .int2: 21
+        case .int4: 23
+        case .text: 25
+        case .float8: 701
+        case .int8Array: 1016
+        case .textArray: 1009
+        case .byteaArray: 1001
+        case .timestamptz: 1184
+        case .numeric: 1700
+        case .jsonb: 3802
+        }
+    }
+
+    var isBinary: Bool { if case .numeric = self { false } else { true } }
+
+    /// Microseconds from 1970-01-01 to PostgreSQL's own epoch, 2000-01-01.
+    static let epochMicroseconds: Int64 = 946_684_800_000_000
+
+    /// Appends the wire form; false for NULL.
+    func encode(into bytes: inout [UInt8]) -> Bool {
+        switch self {
+        case .bool(let value): value.map { bytes.append($0 ? 1 : 0) } != nil
+        case .int2(let value): value.map { bytes.append(bigEndian: $0) } != nil
+        case .int4(let value): value.map { bytes.append(bigEndian: $0) } != nil
+        case .int8(let value): value.map { bytes.append(bigEndian: $0) } != nil
+        case .float8(let value): value.map { bytes.append(bigEndian: $0.bitPattern) } != nil
+        case .text(let value): value.map { bytes.append(contentsOf: $0.utf8) } != nil
+        case .bytea(let value): value.map { bytes.append(contentsOf: $0) } != nil
+        // Text parameters are C strings.
+        case .numeric(let value):
+            value.map {
+                bytes.append(contentsOf: $0.utf8)
+                bytes.append(0)
+            } != nil
+        case .jsonb(let value):
+            value.map {
+                bytes.append(1)
+                bytes.append(contentsOf: $0.utf8)
+            } != nil
+        case .timestamptz(let value):
+            value.map { bytes.append(bigEndian: $0 - Self.epochMicroseconds) } != nil
+        case .textArray(let values):
+            encodeArray(values, of: 25, into: &bytes) { $1.append(contentsOf: $0.utf8) }
+        case .int8Array(let values):
+            encodeArray(values, of: 20, into: &bytes) { $1.append(bigEndian: $0) }
+        case .byteaArray(let values):
+            encodeArray(values, of: 17, into: &bytes) { $1.append(contentsOf: $0) }
+        }
+    }
+
+    /// One dimension, no NULLs: number of dimensions, flags, element type, length, lower bound, then the elements.
+    private func encodeArray<Element>(
+        _ values: [Element],
+        of elementOID: Int32,
+        into bytes: inout [UInt8],
+        _ append: (Element, inout [UInt8]) -> Void
+    ) -> Bool {
+        bytes.append(bigEndian: Int32(values.isEmpty ? 0 : 1))
+        bytes.append(bigEndian: Int32(0))
+        bytes.append(bigEndian: elementOID)
+        guard !values.isEmpty else { return true }
+        bytes.append(bigEndian: Int32(values.count))
+        bytes.append(bigEndian: Int32(1))
+        for value in values {
+            let start = bytes.count
+            bytes.append(bigEndian: Int32(0))
+            append(value, &bytes)
+            withUnsafeBytes(of: Int32(bytes.count - start - 4).bigEndian) {
+                bytes.replaceSubrange(start..<start + 4, with: $0)
+            }
+        }
+        return true
+    }
+}
+
+extension [UInt8] {
+    mutating func append(bigEndian value: some FixedWidthInteger) {
+        Swift.withUnsafeBytes(of: value.bigEndian) { append(contentsOf: $0) }
+    }
+}
+
+/// SQL text that can be prepared. Made from literals; assembled text needs the loud label.
+package struct PostgresStatement: Hashable, Sendable, ExpressibleByStringLiteral {
+    package let sql: String
+    private let hash: Int
+
+    package init(stringLiteral sql: StaticString) { self.init(assembled: sql.description) }
+
+    /// A statement whose text was put together at run time, of trusted fragments only. Values never go into the text.
+    package init(assembled sql: String) {
+        self.sql = sql
+        self.hash = sql.hashValue
+    }
+
+    package static func == (a: Self, b: Self) -> Bool { a.hash == b.hash && a.sql == b.sql }
+    package func hash(into hasher: inout Hasher) { hasher.combine(hash) }
+}
+
+/// A statement with its parameters.
+package struct PostgresQuery: Sendable {
+    package let statement: PostgresStatement
+    package let parameters: [PostgresValue]
+
+    package init(_ statement: PostgresStatement, _ parameters: [PostgresValue] = []) {
+        self.statement = statement
+        self.parameters = parameters
+    }
+}
+
+/// Parameters in the shape that libpq wants.
+struct ParameterBuffers {
+    private var bytes: [UInt8] = []
+    private var offsets: [Int] = []
+    private var lengths: [Int32] = []
+    private var formats: [Int32] = []
+    private(set) var oids: [UInt32] = []
+
+    init(_ values: [PostgresValue]) {
+        offsets.reserveCapacity(values.count)
+        lengths.reserveCapacity(values.count)
+        formats.reserveCapacity(values.count)
+        oids.reserveCapacity(values.count)
+        bytes.reserveCapacity(values.count * 16)
+        for value in values {
+            let start = bytes.count
+            let isPresent = value.encode(into: &bytes)
+            offsets.append(isPresent ? start : -1)
+            lengths.append(Int32(bytes.count - start))
+            formats.append(value.isBinary ? 1 : 0)
+            oids.append(value.oid)
+        }
+        // An empty value needs an address too, or libpq takes it for NULL.
+        bytes.append(0)
+    }
+
+    func withPointers<R>(
+        _ body: (Int32, UnsafePointer<UnsafePointer<CChar>?>?, UnsafePointer<Int32>?, UnsafePointer<Int32>?) -> R
+    ) -> R {
+        bytes.withUnsafeBytes { buffer in
+            let base = buffer.baseAddress!.assumingMemoryBound(to: CChar.self)
+            let pointers: [UnsafePointer<CChar>?] = offsets.map { $0 < 0 ? nil : base + $0 }
+            return pointers.withUnsafeBufferPointer { pointers in
+                lengths.withUnsafeBufferPointer { lengths in
+                    formats.withUnsafeBufferPointer { formats in
+                        body(Int32(pointers.count), pointers.baseAddress, lengths.baseAddress, formats.baseAddress)
+                    }
+                }
+            }
+        }
+    }
+}

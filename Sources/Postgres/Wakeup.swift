@@ -1,0 +1,76 @@
+internal import CLibPQ
+internal import Foundation
+internal import Synchronization
+
+/// A descriptor that any thread can make readable, to wake the one that polls it.
+final class Wakeup: Sendable {
+    let descriptor: Int32
+
+    init() throws(PostgresError) {
+        descriptor = eventfd(0, Int32(EFD_NONBLOCK) | Int32(EFD_CLOEXEC))
+        guard descriptor >= 0 else { throw PostgresError(.connection, "eventfd: \(String(cString: strerror(errno)))") }
+    }
+
+    deinit { close(descriptor) }
+
+    func signal() {
+        var one: UInt64 = 1
+        _ = write(descriptor, &one, 8)
+    }
+
+    func drain() {
+        var value: UInt64 = 0
+        _ = read(descriptor, &value, 8)
+    }
+}
+
+/// Which operations of a connection were asked to stop. An operation has a number of its own, so that a request that
+/// comes late never stops the next one.
+final class Interrupt: Sendable {
+    private struct State {
+        var last: UInt64 = 0
+        var requested: Set<UInt64> = []
+    }
+
+    let wakeup: Wakeup
+    private let state = Mutex(State())
+
+    init() throws(PostgresError) { wakeup = try Wakeup() }
+
+    func begin() -> UInt64 {
+        state.withLock {
+            $0.last += 1
+            return $0.last
+        }
+    }
+
+    func request(_ operation: UInt64) {
+        state.withLock { _ = $0.requested.insert(operation) }
+        wakeup.signal()
+    }
+
+    func isRequested(_ operation: UInt64) -> Bool { state.withLock { $0.requested.contains(operation) } }
+
+    func end(_ operation: UInt64) { state.withLock { _ = $0.requested.remove(operation) } }
+}
+
+/// What ended a wait on descriptors.
+struct PollOutcome {
+    var timedOut = false
+    var events: [Int16]
+}
+
+/// Waits until a descriptor is ready or the deadline passes; nil waits without end. Signals do not end the wait.
+func pollDescriptors(_ wanted: [(descriptor: Int32, events: Int16)], until deadline: ContinuousClock.Instant?)
+    -> PollOutcome
+{
+    var descriptors = wanted.map { pollfd(fd: $0.descriptor, events: $0.events, revents: 0) }
+    while true {
+        let timeout = deadline.map {
+            Int32(clamping: max(0, min(ContinuousClock.now.duration(to: $0).milliseconds, 1 << 30)))
+        }
+        let ready = poll(&descriptors, nfds_t(descriptors.count), timeout ?? -1)
+        if ready < 0, errno == EINTR { continue }
+        return PollOutcome(timedOut: ready == 0, events: descriptors.map(\.revents))
+    }
+}

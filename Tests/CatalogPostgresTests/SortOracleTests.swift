@@ -1,0 +1,61 @@
+import Catalog
+import CatalogPostgres
+import TestSupport
+import Testing
+
+/// PostgreSQL's order is the specification's, for every sort, in both directions and from every cursor.
+@Suite struct SortOracleTests {
+    private static let store = CatalogKey("shop")!
+    private static let shelf = CatalogKey("dairy")!
+
+    @Test(arguments: [UInt64(1), 2], [SoldOut.last, .mixed]) func everySortPagesAsSpecified(
+        _ seed: UInt64,
+        _ soldOut: SoldOut
+    ) async throws {
+        try await withCatalog { catalog in
+            var generator = SeededGenerator(seed: seed)
+            let products = (0..<90).map { Product.random($0, using: &generator) }
+            let memory = InMemoryCatalog(collate: collator())
+            let store = Store(key: Self.store, title: "Shop", currency: Currency("EUR")!, soldOut: soldOut)
+            let shelf = Shelf(
+                key: Self.shelf,
+                title: "Dairy",
+                dimension: Dimension.allCases.randomElement(using: &generator)!
+            )
+            _ = try await memory.put(store)
+            _ = try await memory.put(shelf, in: Self.store)
+            _ = try await catalog.put(store)
+            _ = try await catalog.put(shelf, in: Self.store)
+            for product in products { try memory.seed(product, in: Self.store, on: [Self.shelf]) }
+            try await catalog.seed(products, on: Self.shelf, in: Self.store)
+            let several = [
+                "brand,-price", "-brand,price", "price,name", "-price,name", "unit_price,popularity",
+                "-unit_price,-brand,price", "tags,-created",
+                "-tags,unit_price", "modified,position", "price,-name", "name,price", "-name,price",
+                "brand,-unit_price,-tags", "position,price",
+                "popularity,brand",
+            ].map { try! Sort.parse($0) }
+            for sort in Sort.allSingle + several {
+                let expected = try await memory.order(Self.store, Self.shelf, sort).ids
+                #expect(Set(expected).count == products.count)
+                #expect(try await catalog.order(Self.store, Self.shelf, sort).ids == expected, "\(sort.description)")
+                for limit in [1, 7, 100] {
+                    let paged = try await Self.allPages(catalog, sort, limit)
+                    #expect(paged == expected, "\(sort.description) by \(limit)")
+                    #expect(try await Self.allPages(memory, sort, limit) == expected)
+                }
+            }
+        }
+    }
+
+    private static func allPages(_ catalog: some CatalogStore, _ sort: Sort, _ limit: Int) async throws -> [String] {
+        var ids: [String] = []
+        var request = PageRequest(store: store, shelf: shelf, sort: sort, limit: limit)
+        while true {
+            guard case .page(let page, _) = try await catalog.page(request) else { return [] }
+            ids += page.products.map(\.sku.text)
+            guard let next = page.next, ids.count < 1000 else { return ids }
+            request.after = next
+        }
+    }
+}

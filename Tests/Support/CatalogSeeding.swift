@@ -1,0 +1,30 @@
+package import Catalog
+package import CatalogPostgres
+internal import Ordering
+internal import Postgres
+
+extension PostgresCatalog {
+    /// Puts products on a shelf as they are, their times and popularity too, in the manual order given.
+    package func seed(_ products: [Product], on shelf: CatalogKey, in store: CatalogKey) async throws {
+        for product in products {
+            _ = try await put(product, in: store)
+            _ = try await place(product.sku, on: shelf, in: store)
+        }
+        let values = products.map {
+            ($0.sku.text, $0.popularity.log2, $0.createdAt.microseconds, $0.modifiedAt.microseconds)
+        }
+        try await pool.perform { database in
+            for (sku, popularity, created, modified) in values {
+                for table in ["product", "placement"] {
+                    try database.execute(
+                        PostgresStatement(
+                            assembled:
+                                "UPDATE \(table) SET popularity_log2 = $2, created_at = $3, modified_at = $4 WHERE sku = $1"
+                        ),
+                        [.text(sku), .float8(popularity), .timestamptz(created), .timestamptz(modified)]
+                    )
+                }
+            }
+        }
+    }
+}

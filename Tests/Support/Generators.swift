@@ -1,0 +1,58 @@
+package import Catalog
+
+/// SplitMix64: the same numbers from the same seed. Source: Steele, Lea, Flood, OOPSLA 2014.
+package struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+    package init(seed: UInt64) { state = seed }
+    package mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return z ^ (z >> 31)
+    }
+}
+
+extension Product {
+    /// A product from few values, so that ties, missing values and odd names abound.
+    package static func random(_ number: Int, using generator: inout SeededGenerator) -> Product {
+        let names = [
+            "Milk", "milk", "Ärla Milk", "Arla Milk", "Zebra", "zebra 10", "zebra 9", "Ёжик", "ель", "Élan", "élan",
+            "e\u{301}lan",
+            "牛乳", "2 dl Cream", "10 dl Cream", "O'Brien \"Best\"", "🍎 Apple", "Apfel", "Straße", "Strasse", "a-b", "ab",
+            "İz", "ız",
+        ]
+        let brands: [String?] = [
+            nil, "Buddy", "buddy", "Ärla", "Arla", "Zott", "Żywiec", "ООО Молоко", "Brand 2", "Brand 10",
+        ]
+        let units: [MeasureUnit] = [.g, .kg, .ml, .l, .piece, .dose, .m, .m2, .lb, .floz_us]
+        let amounts = [
+            ExactDecimal(1), ExactDecimal(3), ExactDecimal(7), ExactDecimal(330), ExactDecimal(500),
+            ExactDecimal(75, scale: 2),
+        ]
+        let size: Size? =
+            Int.random(in: 0..<5, using: &generator) == 0
+            ? nil
+            : try! Size(
+                amount: amounts.randomElement(using: &generator)!,
+                unit: units.randomElement(using: &generator)!,
+                packs: [1, 1, 2, 6].randomElement(using: &generator)!,
+                drained: Int.random(in: 0..<8, using: &generator) == 0 ? ExactDecimal(1, scale: 1) : nil
+            )
+        let prices: [Int64?] = [nil, 0, 99, 99, 199, 297, 100, 300, 999_999_999_999]
+        let moments: [Int64] = [0, 1_700_000_000_000_000, 1_700_000_000_000_001, 1_750_000_000_123_456]
+        return Product(
+            sku: SKU("s\(number)-\(["a", "B", "ä", "'", " x"].randomElement(using: &generator)!)")!,
+            name: names.randomElement(using: &generator)!,
+            brand: brands.randomElement(using: &generator)!,
+            priceMinor: prices.randomElement(using: &generator)!,
+            size: size,
+            popularity: [Popularity.none, Popularity(log2: 1), Popularity(log2: 1.5), Popularity(log2: -0.333333)]
+                .randomElement(using: &generator)!,
+            inStock: Int.random(in: 0..<4, using: &generator) > 0,
+            tags: Array(["organic", "new", "sale"].prefix(Int.random(in: 0...3, using: &generator))),
+            createdAt: Timestamp(microseconds: moments.randomElement(using: &generator)!),
+            modifiedAt: Timestamp(microseconds: moments.randomElement(using: &generator)!)
+        )
+    }
+}

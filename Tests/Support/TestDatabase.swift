@@ -1,0 +1,118 @@
+package import CatalogPostgres
+internal import Foundation
+package import Postgres
+internal import Synchronization
+
+/// The server of the tests: `AISLE_TEST_DATABASE_URL`, or a private cluster that starts with the first test and is
+/// stopped, by its own process id, when the process ends.
+package enum TestServer {
+    package static let configuration: PostgresConfiguration = {
+        if let dsn = ProcessInfo.processInfo.environment["AISLE_TEST_DATABASE_URL"], !dsn.isEmpty {
+            return PostgresConfiguration(dsn: dsn)
+        }
+        return cluster.configuration(database: "postgres")
+    }()
+
+    private static let cluster: PrivateCluster = {
+        let folder = "/tmp/aisle-test-\(getpid())"
+        let cluster = try! PrivateCluster(folder: folder)
+        try! cluster.start(isDurable: false)
+        stopAtExit.withLock { $0.append(cluster) }
+        _ = registration
+        return cluster
+    }()
+
+    private static let stopAtExit = Mutex<[PrivateCluster]>([])
+    private static let registration: Void = {
+        atexit { TestServer.stopAtExit.withLock { for cluster in $0 { try? cluster.remove() } } }
+    }()
+
+    /// A cluster of one's own, for tests that stop and restart it.
+    package static func separate() throws -> PrivateCluster {
+        let cluster = try PrivateCluster(folder: "/tmp/aisle-test-\(getpid())-\(UUID().uuidString.prefix(8))")
+        try cluster.start(isDurable: false)
+        stopAtExit.withLock { $0.append(cluster) }
+        _ = registration
+        return cluster
+    }
+}
+
+/// A database of one's own, cloned from a migrated template.
+package struct TestDatabase: Sendable {
+    package let configuration: PostgresConfiguration
+    private let name: String
+
+    /// The template, made once a process.
+    private static let template = Task { () -> String in
+        let name = "aisle_template_\(getpid())"
+        let admin = PostgresPool(TestServer.configuration, options: .init(size: 1))
+        try await admin.perform { try $0.run(script: "DROP DATABASE IF EXISTS \(name)") }
+        try await admin.perform {
+            try $0.run(script: "CREATE DATABASE \(name) TEMPLATE template0 LOCALE 'C.UTF-8' ENCODING 'UTF8'")
+        }
+        admin.shutDown()
+        let pool = PostgresPool(try TestServer.configuration.database(name), options: .init(size: 1))
+        _ = try await Migrator(pool).migrate()
+        // A template must have no sessions.
+        try await pool.withConnection { await $0.close() }
+        pool.shutDown()
+        return name
+    }
+
+    /// An empty database, without a schema.
+    package static func empty() async throws -> TestDatabase {
+        try await create("TEMPLATE template0 LOCALE 'C.UTF-8' ENCODING 'UTF8'")
+    }
+
+    /// A database with the current schema.
+    package static func migrated() async throws -> TestDatabase {
+        try await create("TEMPLATE \(try await template.value)")
+    }
+
+    private static let cloning = AsyncLock()
+
+    private static func create(_ options: String) async throws -> TestDatabase {
+        let name = "aisle_" + UUID().uuidString.lowercased().replacingOccurrences(of: "-", with: "")
+        // Clones of one template wait for each other.
+        try await cloning.run {
+            let admin = try await PostgresConnection.connect(TestServer.configuration)
+            try await admin.perform { try $0.run(script: "CREATE DATABASE \(name) \(options)") }
+            await admin.close()
+        }
+        return TestDatabase(configuration: try TestServer.configuration.database(name), name: name)
+    }
+
+    package func drop() async throws {
+        let admin = try await PostgresConnection.connect(TestServer.configuration)
+        try await admin.perform { [name] in try $0.run(script: "DROP DATABASE IF EXISTS \(name) WITH (FORCE)") }
+        await admin.close()
+    }
+}
+
+/// Runs one block at a time.
+private actor AsyncLock {
+    private var last: Task<Void, any Error>?
+
+    func run(_ body: @escaping @Sendable () async throws -> Void) async throws {
+        let previous = last
+        let next = Task {
+            _ = try? await previous?.value
+            try await body()
+        }
+        last = next
+        try await next.value
+    }
+}
+
+/// Runs a test on a migrated database with a catalog, and drops it.
+package func withCatalog(_ body: (PostgresCatalog) async throws -> Void) async throws {
+    let database = try await TestDatabase.migrated()
+    let catalog = try PostgresCatalog(database.configuration)
+    do { try await body(catalog) } catch {
+        catalog.shutDown()
+        try await database.drop()
+        throw error
+    }
+    catalog.shutDown()
+    try await database.drop()
+}

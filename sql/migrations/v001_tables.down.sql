@@ -1,0 +1,1 @@
+DROP TABLE import_row, import_run, placement_position, placement, product, shelf, store, deployment;
