@@ -45,6 +45,12 @@ let package = Package(
             swiftSettings: strict
         ),
         .target(
+            name: "SeedData",
+            path: "seed-data",
+            resources: [.embedInCode("products.csv")],
+            swiftSettings: strict
+        ),
+        .target(
             name: "CatalogPostgres",
             dependencies: [
                 "Catalog", "Ordering", "Postgres", "Schema",
@@ -62,17 +68,19 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
             ],
+            resources: [.embedInCode("openapi.json")],
             swiftSettings: strict
         ),
         .executableTarget(
             name: "aisle",
             dependencies: [
-                "Catalog", "CatalogHTTP", "CatalogPostgres", "Ordering", "Postgres", "Schema",
+                "Catalog", "CatalogHTTP", "CatalogPostgres", "Postgres", "Schema", "SeedData",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             swiftSettings: strict
         ),

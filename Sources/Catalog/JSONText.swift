@@ -43,6 +43,11 @@ package struct JSONText {
         if let value { raw(String(value)) } else { null() }
     }
 
+    /// A counted field whose name is known only at run time; plain ASCII.
+    package mutating func field(name: String, _ value: Int) {
+        raw("\"\(name)\":\(value)")
+    }
+
     package mutating func field(_ name: StaticString, _ value: Bool) {
         key(name)
         raw(value ? "true" : "false")

@@ -41,3 +41,6 @@ package struct Popularity: Hashable, Sendable, Comparable {
 }
 
 private func logarithm(_ value: Double) -> Double { log2(value) }
+
+/// `base^−exponent`.
+package func inversePower(_ base: Double, _ exponent: Double) -> Double { pow(base, -exponent) }

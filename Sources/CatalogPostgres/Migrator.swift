@@ -144,7 +144,7 @@ package struct Migrator: Sendable {
         }
     }
 
-    private static func standing(_ database: isolated PostgresConnection) throws -> Standing {
+    static func standing(_ database: isolated PostgresConnection) throws -> Standing {
         let version = try appliedVersion(database)
         guard version > 0 else { return .empty }
         guard version <= Schema.currentVersion else { return .ahead(version: version) }

@@ -54,11 +54,8 @@ extension PostgresCatalog {
     package func put(_ shelf: Shelf, in store: CatalogKey) async throws(CatalogError) -> Bool {
         try await write { database in
             let found = try Self.store(store, database)
-            // Serialises the makers of shelves of a store, so that places and parents hold.
-            try database.execute(
-                "SELECT 1 FROM shelf WHERE store_id = $1 ORDER BY shelf_id FOR NO KEY UPDATE",
-                [.int4(found.id)]
-            )
+            // Serialises who makes and deletes shelves of a store, so that places and parents hold.
+            try database.execute("SELECT 1 FROM store WHERE store_id = $1 FOR NO KEY UPDATE", [.int4(found.id)])
             let parentID = try shelf.parent.map { try Self.parentID($0, of: shelf.key, found.id, database) }
             let old = try database.query(
                 "SELECT shelf_id, deleted_at IS NOT NULL, coalesce(sold_out, '') FROM shelf WHERE store_id = $1 AND key = $2",
@@ -119,6 +116,7 @@ extension PostgresCatalog {
     package func remove(shelf: CatalogKey, from store: CatalogKey) async throws(CatalogError) {
         try await write { database in
             let found = try Self.store(store, database)
+            try database.execute("SELECT 1 FROM store WHERE store_id = $1 FOR NO KEY UPDATE", [.int4(found.id)])
             let id = try Self.lockShelf(shelf, found.id, database)
             let key: [PostgresValue] = [.int4(found.id), .int4(id)]
             let hasChildren = try database.query(

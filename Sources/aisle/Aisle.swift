@@ -1,4 +1,30 @@
-import ArgumentParser
-import Configuration
-import Hummingbird
-@main struct Aisle: AsyncParsableCommand { func run() async throws { print("hi") } }
+internal import ArgumentParser
+internal import Catalog
+
+@main
+struct Aisle: AsyncParsableCommand {
+    static let version = "0.1.0"
+
+    static let configuration = CommandConfiguration(
+        commandName: "aisle",
+        abstract: "Keeps a grocery catalog and serves its shelves sorted.",
+        discussion: """
+            The database is found by --dsn, DATABASE_URL, libpq's own variables (PGHOST, PGDATABASE …), or is the private \
+            PostgreSQL in .aisle/, in this order.
+
+            Exit codes: 0 done; 1 failed; 64 wrong usage; 65 bad data; 66 no such input; 69 database away; 75 try again; \
+            77 denied; 78 configuration; 130 interrupted.
+            """,
+        version: version,
+        subcommands: [
+            DevCommand.self, ServeCommand.self, DatabaseCommand.self, SeedCommand.self, ImportCommand.self,
+            ExportCommand.self, StoreCommand.self, ShelfCommand.self, SortCommand.self, DoctorCommand.self,
+            ConfigCommand.self, VersionCommand.self,
+        ]
+    )
+}
+
+struct VersionCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "version", abstract: "Print the program's version.")
+    func run() async throws { print("aisle \(Aisle.version)") }
+}

@@ -175,11 +175,8 @@ CREATE UNLOGGED TABLE import_row (
     import_id uuid NOT NULL,
     line bigint NOT NULL,
     store_key text COLLATE "C" NOT NULL,
-    -- What the file calls the shelf, and the key that it is given or made.
     shelf_key text COLLATE "C",
-    shelf_title text COLLATE catalog,
     sku text COLLATE "C" NOT NULL,
-    currency text COLLATE "C",
     name text COLLATE catalog NOT NULL,
     brand text COLLATE catalog,
     price_minor bigint,
@@ -196,6 +193,7 @@ CREATE UNLOGGED TABLE import_row (
     in_stock boolean,
     tags text[] COLLATE "C",
     popularity_seed double precision,
-    -- Orders the file's positions; null where it has none.
-    position_rank numeric
-) WITH (autovacuum_enabled = true);
+    -- The file's position, a fraction; null where it has none.
+    position_numerator numeric,
+    position_denominator numeric
+);

@@ -1,0 +1,9 @@
+/// What imports files into a catalog.
+package protocol CatalogImporting: Sendable {
+    /// - Parameters:
+    ///   - pieces: the file, in pieces of any size.
+    ///   - onReject: told of every row that is not taken, in order.
+    func importFile<Pieces: AsyncSequence>(
+        _ pieces: Pieces, _ options: ImportOptions, onReject: (ImportRejection) throws -> Void
+    ) async throws(CatalogError) -> ImportSummary where Pieces.Element == [UInt8]
+}

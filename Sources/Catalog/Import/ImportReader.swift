@@ -1,0 +1,170 @@
+/// Reads an import file piece by piece and hands out checked records and rejections.
+package struct ImportReader {
+    package enum Event {
+        case record(ImportRecord)
+        case rejected(ImportRejection)
+    }
+
+    private let options: ImportOptions
+    private var currencies: [CatalogKey: Currency]
+    private var csv = CSVReader()
+    private var rows: ImportRowReader?
+    /// The canonical columns in the order of the file's.
+    private var order: [ImportColumn: Int] = [:]
+    private var width = 0
+    private var lineBytes: [UInt8] = []
+    private var line = 0
+    /// Columns of the file that nothing reads.
+    package private(set) var unusedColumns: [String] = []
+
+    /// - Parameter currencies: of the stores that exist.
+    package init(_ options: ImportOptions, currencies: [CatalogKey: Currency]) {
+        self.options = options
+        self.currencies = currencies
+        if options.format == .ndjson { rows = ImportRowReader(options, columns: Set(ImportColumn.allCases)) }
+    }
+
+    /// Which columns the file has; of an NDJSON file, all: a member that is left out is empty.
+    package var columns: Set<ImportColumn> { rows?.columns ?? [] }
+
+    /// - Throws: `CatalogError.unprocessable`, where the header lacks a column that is needed.
+    package mutating func read(_ piece: UnsafeRawBufferPointer, _ emit: (Event) throws -> Void) throws {
+        switch options.format {
+        case .csv:
+            var events: [CSVReader.Event] = []
+            csv.read(piece) { events.append($0) }
+            for event in events { try handle(event, emit) }
+        case .ndjson:
+            for byte in piece {
+                if byte == 0x0A {
+                    try endLine(emit)
+                } else if lineBytes.count <= CSVReader.recordBound {
+                    lineBytes.append(byte)
+                }
+            }
+        }
+    }
+
+    package mutating func end(_ emit: (Event) throws -> Void) throws {
+        switch options.format {
+        case .csv:
+            var events: [CSVReader.Event] = []
+            csv.end { events.append($0) }
+            for event in events { try handle(event, emit) }
+            if rows == nil { throw CatalogError.unprocessable(field: "file", detail: "the file is empty") }
+        case .ndjson:
+            if !lineBytes.isEmpty { try endLine(emit) }
+        }
+    }
+
+    // MARK: - CSV
+
+    private mutating func handle(_ event: CSVReader.Event, _ emit: (Event) throws -> Void) throws {
+        switch event {
+        case .broken(let line, let reason): try emit(.rejected(ImportRejection(line: line, reason: reason)))
+        case .record(let record):
+            guard let rows else { return try readHeader(record) }
+            guard record.count == width else {
+                let reason = "the row has \(record.count) columns, the header \(width)"
+                return try emit(.rejected(ImportRejection(line: record.line, reason: reason)))
+            }
+            try emit(check(record, rows))
+        }
+    }
+
+    private mutating func check(_ record: CSVReader.Record, _ rows: ImportRowReader) -> Event {
+        var isInvalid = false
+        var event: Event
+        do throws(ImportRejection) {
+            event = .record(
+                try rows.read(line: record.line, currencies: &currencies) { [order] column in
+                    guard let index = order[column] else { return nil }
+                    let text = record.text(index)
+                    if text == nil { isInvalid = true }
+                    return text
+                }
+            )
+        } catch {
+            event = .rejected(error)
+        }
+        if isInvalid { event = .rejected(ImportRejection(line: record.line, reason: "the row is not valid UTF-8")) }
+        return event
+    }
+
+    private mutating func readHeader(_ record: CSVReader.Record) throws {
+        let titles = (0..<record.count).map { (record.text($0) ?? "").lowercased() }
+        var order: [ImportColumn: Int] = [:]
+        for column in ImportColumn.allCases {
+            let title = options.title(of: column)
+            guard let index = titles.firstIndex(of: title.lowercased()) else {
+                if options.mapping[column] != nil {
+                    throw missing(title, "the file has no column “\(title)”, to which \(column.rawValue) is mapped", titles)
+                }
+                continue
+            }
+            order[column] = index
+        }
+        for needed in [ImportColumn.sku, .name] where order[needed] == nil {
+            throw missing(needed.rawValue, "the file has no column for \(needed.rawValue); map one", titles)
+        }
+        if order[.store] == nil, options.store == nil {
+            throw missing("store", "the file has no column for store; map one, or name the store of all rows", titles)
+        }
+        self.order = order
+        width = record.count
+        unusedColumns = titles.indices.filter { !order.values.contains($0) }.map { titles[$0] }
+        rows = ImportRowReader(options, columns: Set(order.keys))
+    }
+
+    private func missing(_ field: String, _ detail: String, _ titles: [String]) -> CatalogError {
+        .unprocessable(field: field, detail: "\(detail). Its columns: \(titles.joined(separator: ", ").prefix(400))")
+    }
+
+    // MARK: - NDJSON
+
+    private mutating func endLine(_ emit: (Event) throws -> Void) throws {
+        line += 1
+        defer { lineBytes.removeAll(keepingCapacity: true) }
+        if line == 1, lineBytes.starts(with: [0xEF, 0xBB, 0xBF]) { lineBytes.removeFirst(3) }
+        if lineBytes.allSatisfy({ $0 == 0x20 || $0 == 0x0D || $0 == 0x09 }) { return }
+        let event: Event
+        do throws(ImportRejection) { event = .record(try readLine()) } catch { event = .rejected(error) }
+        try emit(event)
+    }
+
+    private mutating func readLine() throws(ImportRejection) -> ImportRecord {
+        guard lineBytes.count <= CSVReader.recordBound else {
+            throw ImportRejection(line: line, reason: "a record of more than \(CSVReader.recordBound) bytes")
+        }
+        let value: JSONValue
+        do { value = try JSONReader.parse(lineBytes) } catch {
+            throw ImportRejection(line: line, reason: "is no JSON: \(error.detail), at byte \(error.offset)")
+        }
+        guard case .object(let members) = value else {
+            throw ImportRejection(line: line, reason: "is no JSON object")
+        }
+        var fields: [ImportColumn: String] = [:]
+        let byTitle = Dictionary(
+            ImportColumn.allCases.map { (options.title(of: $0), $0) }, uniquingKeysWith: { a, _ in a }
+        )
+        for member in members {
+            guard let column = byTitle[member.name] else {
+                if member.value == .null { continue }
+                throw ImportRejection(line: line, column: member.name, reason: "is no column of an import")
+            }
+            switch member.value {
+            case .null: continue
+            case .string(let text): fields[column] = text
+            case .number(let digits): fields[column] = digits
+            case .bool(let flag): fields[column] = flag ? "true" : "false"
+            case .array(let values) where column == .tags:
+                var tags: [String] = []
+                for case .string(let tag) in values { tags.append(tag) }
+                fields[column] = tags.joined(separator: "|")
+            case .array, .object:
+                throw ImportRejection(line: line, column: member.name, reason: "must be a text or a number")
+            }
+        }
+        return try rows!.read(line: line, currencies: &currencies) { fields[$0] }
+    }
+}

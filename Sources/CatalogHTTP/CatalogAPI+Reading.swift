@@ -1,0 +1,196 @@
+internal import Catalog
+internal import HTTPTypes
+internal import Hummingbird
+internal import NIOCore
+
+extension CatalogAPI {
+    func read(_ route: Route, _ target: RequestTarget, _ request: Request) async throws -> Response {
+        switch route {
+        case .stores:
+            try target.allow()
+            let stores = try await catalog.stores()
+            return hashed(object { $0.array("stores", stores) { $1.write(to: &$0) } }, request)
+        case .store(let key):
+            try target.allow()
+            let store = try await catalog.store(key)
+            return hashed(document { store.write(to: &$0) }, request)
+        case .shelves(let store): return try await shelves(store, target, request)
+        case .shelf(let store, let key):
+            try target.allow()
+            let head = try await catalog.shelf(store, key)
+            let options = SortOption.options(
+                selected: head.defaultSort.sort, language: Language(accepting: request.headers[.acceptLanguage])
+            )
+            let bytes = document { head.state.write(options: options, to: &$0) }
+            return hashed(bytes, request, headers: [.vary: "Accept-Language"])
+        case .page(let store, let shelf): return try await page(store, shelf, target, request)
+        case .order(let store, let shelf): return try await order(store, shelf, target, request)
+        case .products(let store): return try await products(store, target, request)
+        case .product(let store, let sku):
+            try target.allow()
+            let placed = try await catalog.product(store, sku)
+            let presentation = ProductPresentation(store: placed.store)
+            return hashed(document { presentation.write(placed.product, shelves: placed.shelves, to: &$0) }, request)
+        case .live: return plain("ok\n")
+        case .ready:
+            guard await catalog.isReady() else { throw CatalogError.unavailable }
+            return plain("ok\n")
+        case .openAPI: return hashed(OpenAPI.document, request)
+        case .problem(let kind): return page(of: kind)
+        case .placement, .imports: throw Problem(.methodNotAllowed, "GET does not apply here")
+        }
+    }
+
+    private func page(
+        _ store: CatalogKey, _ shelf: CatalogKey, _ target: RequestTarget, _ request: Request
+    ) async throws -> Response {
+        try target.allow("sort", "limit", "cursor")
+        let pageRequest = PageRequest(
+            store: store, shelf: shelf, sort: try target.sort(), limit: try target.limit(),
+            after: try target.value("cursor").map { text throws(CatalogError) in try cursors.decode(text) },
+            knownTags: knownTags(request)
+        )
+        let isShared = pageRequest.sort != nil
+        let cache = isShared ? "public, no-cache" : "private, no-cache"
+        var headers: HTTPFields = [:]
+        if !isShared { headers[.vary] = "Authorization" }
+        switch try await catalog.page(pageRequest) {
+        case .unchanged(let tag, _): return notModified(tag, cache, headers)
+        case .page(let page, let tag):
+            let token = page.next.map { cursors.encode($0) }
+            if let token {
+                var query = "limit=\(page.plan.limit)&cursor=\(token)"
+                if isShared { query = "sort=\(page.plan.sort.description)&" + query }
+                headers[.init("Link")!] = "<\(request.uri.path)?\(query)>; rel=\"next\""
+            }
+            return json(page.json(day: Timestamp.now().day, nextCursor: token), tag: tag, cache: cache, headers: headers)
+        }
+    }
+
+    private func order(
+        _ store: CatalogKey, _ shelf: CatalogKey, _ target: RequestTarget, _ request: Request
+    ) async throws -> Response {
+        try target.allow("sort")
+        let sort = try target.sort()
+        let order = try await catalog.order(store, shelf, sort)
+        // The manual order's tag stands for its own version alone: a price elsewhere does not make it stale.
+        let state = order.head.state
+        let tag =
+            order.sort == .position
+            ? "\"order-\(state.orderVersion)\"" : "\"\(order.head.storeVersion)-\(state.version)-\(order.sort.description)\""
+        let cache = sort == nil ? "private, no-cache" : "public, no-cache"
+        var headers: HTTPFields = [:]
+        if sort == nil { headers[.vary] = "Authorization" }
+        if knownTags(request).contains(tag) { return notModified(tag, cache, headers) }
+        headers[.contentType] = "application/json"
+        headers[.cacheControl] = cache
+        headers[.eTag] = tag
+        let bytes = order.json
+        // In pieces, so that a slow reader does not hold the whole answer in the connection's buffer.
+        let body = ResponseBody(contentLength: bytes.count) { writer in
+            for start in stride(from: 0, to: bytes.count, by: 64 << 10) {
+                try await writer.write(ByteBuffer(bytes: bytes[start..<min(bytes.count, start + 64 << 10)]))
+            }
+            try await writer.finish(nil)
+        }
+        return Response(status: .ok, headers: headers, body: body)
+    }
+
+    private func shelves(_ store: CatalogKey, _ target: RequestTarget, _ request: Request) async throws -> Response {
+        try target.allow("sort", "limit", "cursor")
+        var listing = ShelvesRequest(store: store)
+        if let text = try target.value("sort") {
+            guard let sort = ShelfSort(rawValue: text) else {
+                throw CatalogError.malformed(
+                    parameter: "sort", detail: "no such sort of shelves: “\(text.prefix(64))”",
+                    allowed: ShelfSort.allCases.map(\.rawValue)
+                )
+            }
+            listing.sort = sort
+        }
+        listing.limit = try target.limit(default: PageRequest.limits.upperBound)
+        listing.after = try target.value("cursor").map { text throws(CatalogError) in try cursors.decode(text) }
+        let page = try await catalog.shelves(listing)
+        let token = page.next.map { cursors.encode($0) }
+        let bytes = object { json in
+            json.array("shelves", page.shelves) { $1.write(to: &$0) }
+            writePage(listing.limit, token, &json)
+        }
+        let headers = next(request, "sort=\(listing.sort.rawValue)&limit=\(listing.limit)", token)
+        return hashed(bytes, request, headers: headers)
+    }
+
+    private func products(_ store: CatalogKey, _ target: RequestTarget, _ request: Request) async throws -> Response {
+        try target.allow("sku", "limit", "cursor")
+        let wanted = target.values("sku")
+        if wanted.isEmpty {
+            let limit = try target.limit()
+            let after = try target.value("cursor").map { text throws(CatalogError) in try cursors.decode(text) }
+            let page = try await catalog.products(store, after: after, limit: limit)
+            let token = page.next.map { cursors.encode($0) }
+            let presentation = ProductPresentation(store: page.store)
+            let bytes = object { json in
+                json.array("products", page.products) { presentation.write($1, to: &$0) }
+                writePage(limit, token, &json)
+            }
+            return hashed(bytes, request, headers: next(request, "limit=\(limit)", token))
+        }
+        guard wanted.count <= 100 else {
+            throw CatalogError.malformed(parameter: "sku", detail: "at most 100 products at once")
+        }
+        let page = try await catalog.products(store, wanted.compactMap { SKU($0) })
+        let found = Dictionary(page.products.map { ($0.sku.text, $0) }, uniquingKeysWith: { a, _ in a })
+        let presentation = ProductPresentation(store: page.store)
+        let bytes = object { json in
+            json.array("products", wanted.compactMap { found[$0] }) { presentation.write($1, to: &$0) }
+            json.array("missing", wanted.filter { found[$0] == nil }) { $0.string($1) }
+        }
+        return hashed(bytes, request)
+    }
+
+    // MARK: - Parts
+
+    func object(_ body: (inout JSONText) -> Void) -> [UInt8] { document { $0.object(body) } }
+
+    func document(_ body: (inout JSONText) -> Void) -> [UInt8] {
+        var json = JSONText()
+        body(&json)
+        return json.bytes
+    }
+
+    private func writePage(_ limit: Int, _ token: String?, _ json: inout JSONText) {
+        json.object("page") { json in
+            json.field("limit", limit)
+            json.field("next_cursor", token)
+        }
+    }
+
+    private func next(_ request: Request, _ query: String, _ token: String?) -> HTTPFields {
+        guard let token else { return [:] }
+        return [.init("Link")!: "<\(request.uri.path)?\(query)&cursor=\(token)>; rel=\"next\""]
+    }
+
+    private func plain(_ text: String) -> Response {
+        Response(
+            status: .ok, headers: [.contentType: "text/plain; charset=utf-8", .cacheControl: "no-store"],
+            body: .init(byteBuffer: ByteBuffer(string: text))
+        )
+    }
+
+    private func page(of kind: ProblemKind) -> Response {
+        let html = """
+            <!doctype html><html lang="en"><meta charset="utf-8"><title>\(kind.title)</title>
+            <h1>\(kind.title)</h1><p>Status \(kind.status.code), type <code>/problems/\(kind.rawValue)</code>.</p>
+            <p>\(kind.advice)</p></html>
+
+            """
+        return Response(
+            status: .ok,
+            headers: [
+                .contentType: "text/html; charset=utf-8", .cacheControl: "public, max-age=3600",
+                .contentSecurityPolicy: "default-src 'none'",
+            ],
+            body: .init(byteBuffer: ByteBuffer(string: html))
+        )
+    }
+}

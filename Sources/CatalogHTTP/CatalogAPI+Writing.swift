@@ -1,0 +1,111 @@
+internal import Catalog
+internal import HTTPTypes
+internal import Hummingbird
+internal import NIOCore
+
+extension CatalogAPI {
+    func write(_ route: Route, _ target: RequestTarget, _ request: Request) async throws -> Response {
+        if case .imports(let store) = route { return try await importFile(store, target, request) }
+        try target.allow()
+        switch (route, request.method) {
+        case (.store(let key), _):
+            let store = try Store(key: key, body: try await body(request))
+            let created = try await catalog.put(store)
+            return answer(created, request, document { store.write(to: &$0) })
+        case (.shelf(let store, let key), .put):
+            return try await put(try Shelf(key: key, body: try await body(request)), store, request)
+        case (.shelf(let store, let key), .patch):
+            let patch = try await body(request, types: Self.patchTypes)
+            let head = try await catalog.shelf(store, key)
+            let merged = try JSONReader.parse(document { head.state.write(to: &$0) }).merging(patch)
+            return try await put(try Shelf(key: key, body: merged), store, request)
+        case (.shelf(let store, let key), .delete):
+            try await catalog.remove(shelf: key, from: store)
+            return Response(status: .noContent)
+        case (.product(let store, let sku), .put):
+            let found = try await catalog.store(store)
+            return try await put(try Product(sku: sku, currency: found.currency, body: try await body(request)), store, request)
+        case (.product(let store, let sku), .patch):
+            let patch = try await body(request, types: Self.patchTypes)
+            let placed = try await catalog.product(store, sku)
+            let presentation = ProductPresentation(store: placed.store)
+            let merged = try JSONReader.parse(document { presentation.write(placed.product, to: &$0) }).merging(patch)
+            return try await put(try Product(sku: sku, currency: placed.store.currency, body: merged), store, request)
+        case (.product(let store, let sku), .delete):
+            try await catalog.remove(product: sku, from: store)
+            return Response(status: .noContent)
+        case (.placement(let store, let shelf, let sku), .put):
+            let created = try await catalog.place(sku, on: shelf, in: store)
+            return Response(status: created ? .created : .noContent)
+        case (.placement(let store, let shelf, let sku), _):
+            try await catalog.unplace(sku, from: shelf, in: store)
+            return Response(status: .noContent)
+        default:
+            throw Problem(.methodNotAllowed, "\(request.method.rawValue) does not apply here")
+        }
+    }
+
+    private static let patchTypes = ["application/merge-patch+json", "application/json"]
+
+    private func put(_ shelf: Shelf, _ store: CatalogKey, _ request: Request) async throws -> Response {
+        let created = try await catalog.put(shelf, in: store)
+        let head = try await catalog.shelf(store, shelf.key)
+        return answer(created, request, document { head.state.write(to: &$0) })
+    }
+
+    private func put(_ product: Product, _ store: CatalogKey, _ request: Request) async throws -> Response {
+        let created = try await catalog.put(product, in: store)
+        let placed = try await catalog.product(store, product.sku)
+        let presentation = ProductPresentation(store: placed.store)
+        return answer(created, request, document { presentation.write(placed.product, shelves: placed.shelves, to: &$0) })
+    }
+
+    private func answer(_ created: Bool, _ request: Request, _ bytes: [UInt8]) -> Response {
+        let headers: HTTPFields = created ? [.location: request.uri.path] : [:]
+        return json(bytes, status: created ? .created : .ok, headers: headers)
+    }
+
+    // MARK: - Imports
+
+    private static let importTypes: [String: ImportOptions.Format] = [
+        "text/csv": .csv, "application/x-ndjson": .ndjson, "application/ndjson": .ndjson,
+    ]
+    /// How many rejected rows an answer names.
+    private static let rejectionBound = 1000
+
+    private func importFile(_ store: CatalogKey, _ target: RequestTarget, _ request: Request) async throws -> Response {
+        try target.allow("dry_run", "size_from_name", "on_error", "prune")
+        let type = (request.headers[.contentType] ?? "").split(separator: ";").first?.lowercased() ?? ""
+        guard let format = Self.importTypes[type.filter { $0 != " " }] else {
+            throw Problem(.unsupportedMediaType, "an import is CSV or NDJSON", allowed: Self.importTypes.keys.sorted())
+        }
+        // The store decides the currency: it must be there.
+        let found = try await catalog.store(store)
+        let onError = try target.value("on_error") ?? "skip"
+        guard ["skip", "abort"].contains(onError) else {
+            throw CatalogError.malformed(parameter: "on_error", detail: "on_error must be skip or abort", allowed: ["skip", "abort"])
+        }
+        let options = ImportOptions(
+            format: format, store: store, currency: found.currency, readsSizeFromName: try target.flag("size_from_name"),
+            abortsOnError: onError == "abort", prunes: try target.flag("prune"), isRehearsal: try target.flag("dry_run")
+        )
+        var rejections: [ImportRejection] = []
+        let summary = try await importer.importFile(
+            request.body.map { Array(buffer: $0) }, options,
+            onReject: { if rejections.count < Self.rejectionBound { rejections.append($0) } }
+        )
+        let bytes = object { json in
+            for (name, count) in summary.counts { json.field(name: name, count) }
+            json.field("dry_run", options.isRehearsal)
+            json.array("rejects", rejections) { json, rejection in
+                json.object { json in
+                    json.field("line", rejection.line)
+                    json.field("column", rejection.column)
+                    json.field("value", rejection.value)
+                    json.field("reason", rejection.reason)
+                }
+            }
+        }
+        return json(bytes)
+    }
+}

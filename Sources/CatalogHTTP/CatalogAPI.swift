@@ -1,0 +1,153 @@
+package import Catalog
+internal import HTTPTypes
+package import Hummingbird
+internal import Logging
+internal import NIOCore
+
+/// The HTTP API: a request's path and method to a use-case, its answer to a response, its error to a problem.
+package struct CatalogAPI: HTTPResponder {
+    package typealias Context = BasicRequestContext
+
+    package struct Options: Sendable {
+        /// Origins whose pages may call.
+        package var origins: [String] = []
+        /// The most bytes of a body, but for imports.
+        package var bodyBound = 1 << 20
+        /// How long a body may take to arrive.
+        package var bodyTimeout: Duration = .seconds(20)
+
+        package init() {}
+    }
+
+    let catalog: any CatalogStore
+    let importer: any CatalogImporting
+    let cursors: CursorCodec
+    let options: Options
+
+    package init(
+        catalog: any CatalogStore, importer: any CatalogImporting, cursors: CursorCodec, options: Options = Options()
+    ) {
+        self.catalog = catalog
+        self.importer = importer
+        self.cursors = cursors
+        self.options = options
+    }
+
+    package func respond(to request: Request, context: Context) async throws -> Response {
+        var response: Response
+        do {
+            guard request.head.authority?.isEmpty == false else {
+                throw Problem(.malformedRequest, "the Host header is missing")
+            }
+            if request.method == .options { return preflight(request) }
+            response = try await dispatch(request)
+        } catch {
+            response = problem(error, context).response(requestID: context.id)
+        }
+        if request.method == .head { response.body = ResponseBody(contentLength: response.body.contentLength) { try await $0.finish(nil) } }
+        addCORS(to: &response, request)
+        return response
+    }
+
+    private func problem(_ error: any Error, _ context: Context) -> Problem {
+        switch error {
+        case let problem as Problem: return problem
+        case let error as CatalogError:
+            if case .fault(let text) = error { context.logger.error("\(text)") }
+            return Problem(error)
+        case is CancellationError: return Problem(CatalogError.unavailable)
+        case let error as HTTPError where error.status == .contentTooLarge: return tooLarge()
+        default:
+            context.logger.error("\(String(reflecting: error))")
+            return Problem(CatalogError.fault(""))
+        }
+    }
+
+    private func dispatch(_ request: Request) async throws -> Response {
+        let target = try RequestTarget(path: request.uri.path, query: request.uri.query)
+        guard let route = Route(target.segments) else { throw Problem(.notFound, "there is nothing at this path") }
+        let method = request.method == .head ? .get : request.method
+        guard route.methods.contains(method) else {
+            var problem = Problem(.methodNotAllowed, "\(request.method.rawValue) does not apply here")
+            problem.headers[.allow] = route.methods.map(\.rawValue).joined(separator: ", ")
+            throw problem
+        }
+        return method == .get ? try await read(route, target, request) : try await write(route, target, request)
+    }
+
+    // MARK: - Parts
+
+    func json(
+        _ bytes: [UInt8], status: HTTPResponse.Status = .ok, tag: String? = nil, cache: String = "no-cache",
+        headers extra: HTTPFields = [:]
+    ) -> Response {
+        var headers = extra
+        headers[.contentType] = "application/json"
+        headers[.cacheControl] = cache
+        if let tag { headers[.eTag] = tag }
+        return Response(status: status, headers: headers, body: .init(byteBuffer: ByteBuffer(bytes: bytes)))
+    }
+
+    /// A JSON answer whose entity tag is a hash of its bytes: 304 where the client has it.
+    func hashed(_ bytes: [UInt8], _ request: Request, headers: HTTPFields = [:]) -> Response {
+        var hash = FNV64()
+        hash.combine(String(decoding: bytes, as: UTF8.self))
+        let tag = "\"\(String(hash.value, radix: 36))\""
+        if knownTags(request).contains(tag) { return notModified(tag, "public, no-cache", headers) }
+        return json(bytes, tag: tag, cache: "public, no-cache", headers: headers)
+    }
+
+    func notModified(_ tag: String, _ cache: String, _ headers: HTTPFields = [:]) -> Response {
+        var headers = headers
+        headers[.eTag] = tag
+        headers[.cacheControl] = cache
+        return Response(status: .notModified, headers: headers)
+    }
+
+    /// The entity tags of `If-None-Match`; weak ones count as strong for this comparison (RFC 9110, 13.1.2).
+    func knownTags(_ request: Request) -> [String] {
+        (request.headers[.ifNoneMatch] ?? "").split(separator: ",").prefix(16).map { tag in
+            let trimmed = tag.drop { $0 == " " }
+            return String((trimmed.hasPrefix("W/") ? trimmed.dropFirst(2) : trimmed).prefix { $0 != " " })
+        }
+    }
+
+    func tooLarge() -> Problem {
+        var problem = Problem(.tooLarge, "the body has more than \(options.bodyBound) bytes")
+        problem.closes = true
+        return problem
+    }
+
+    /// A body of a media type, whole.
+    func body(_ request: Request, types: [String] = ["application/json"]) async throws -> JSONValue {
+        let type = (request.headers[.contentType] ?? types[0]).split(separator: ";")[0].lowercased()
+        guard types.contains(type.filter { $0 != " " }) else {
+            throw Problem(.unsupportedMediaType, "the body is \(type.prefix(64))", allowed: types)
+        }
+        if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > options.bodyBound { throw tooLarge() }
+        let bytes = try await withDeadline(options.bodyTimeout) { [options] in
+            Array(buffer: try await request.body.collect(upTo: options.bodyBound))
+        }
+        do { return try JSONReader.parse(bytes) } catch {
+            throw CatalogError.malformed(
+                parameter: nil, detail: "the body is no JSON that is accepted: \(error.detail), at byte \(error.offset)"
+            )
+        }
+    }
+
+    private func withDeadline<T: Sendable>(
+        _ limit: Duration, _ body: @escaping @Sendable () async throws -> T
+    ) async throws -> T {
+        try await withThrowingTaskGroup(of: T.self) { group in
+            group.addTask(operation: body)
+            group.addTask {
+                try await Task.sleep(for: limit)
+                var problem = Problem(.malformedRequest, "the body did not arrive in time")
+                problem.closes = true
+                throw problem
+            }
+            defer { group.cancelAll() }
+            return try await group.next()!
+        }
+    }
+}

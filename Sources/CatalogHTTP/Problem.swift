@@ -1,0 +1,128 @@
+internal import Catalog
+internal import HTTPTypes
+internal import Hummingbird
+internal import NIOCore
+
+/// A kind of error that the API answers: RFC 9457's type, with its page.
+enum ProblemKind: String, CaseIterable {
+    case malformedRequest = "malformed-request"
+    case unknownSortKey = "unknown-sort-key"
+    case invalidCursor = "invalid-cursor"
+    case notFound = "not-found"
+    case methodNotAllowed = "method-not-allowed"
+    case conflict
+    case tooLarge = "too-large"
+    case unsupportedMediaType = "unsupported-media-type"
+    case unprocessable
+    case unavailable
+    case fault
+
+    var status: HTTPResponse.Status {
+        switch self {
+        case .malformedRequest, .unknownSortKey, .invalidCursor: .badRequest
+        case .notFound: .notFound
+        case .methodNotAllowed: .methodNotAllowed
+        case .conflict: .conflict
+        case .tooLarge: .contentTooLarge
+        case .unsupportedMediaType: .unsupportedMediaType
+        case .unprocessable: .unprocessableContent
+        case .unavailable: .serviceUnavailable
+        case .fault: .internalServerError
+        }
+    }
+
+    var title: String {
+        switch self {
+        case .malformedRequest: "The request cannot be read"
+        case .unknownSortKey: "No such sort"
+        case .invalidCursor: "The cursor is not valid here"
+        case .notFound: "Not found"
+        case .methodNotAllowed: "The method does not apply"
+        case .conflict: "Something stands in the way"
+        case .tooLarge: "The body is too large"
+        case .unsupportedMediaType: "The body is of a type that this call does not read"
+        case .unprocessable: "Well-formed, but wrong"
+        case .unavailable: "Try again shortly"
+        case .fault: "A fault on our side"
+        }
+    }
+
+    /// What to do about it, for the page.
+    var advice: String {
+        switch self {
+        case .malformedRequest: "The field “detail” says what, “parameter” where, and “allowed” what would be accepted."
+        case .unknownSortKey: "“allowed” lists the keys; put “-” before a key for descending, and commas between several."
+        case .invalidCursor: "A cursor works with the shelf and the sort that it was made for, unaltered. Start from the first page."
+        case .notFound: "What the path names does not exist, or no longer."
+        case .methodNotAllowed: "The header “Allow” lists the methods of this path."
+        case .conflict: "Read “detail”, change what stands in the way, and send the request again."
+        case .tooLarge: "Send less at once; an import has no bound."
+        case .unsupportedMediaType: "Set Content-Type to a type that “allowed” lists."
+        case .unprocessable: "“detail” says which value is wrong and what would be right."
+        case .unavailable: "The database is away or busy. Repeat the request after the seconds that “Retry-After” gives."
+        case .fault: "It is logged under “request_id”. Nothing of the request was kept."
+        }
+    }
+}
+
+/// An error on its way to the client.
+struct Problem: Error {
+    var kind: ProblemKind
+    var detail: String
+    var parameter: String?
+    var allowed: [String] = []
+    var hint: String?
+    var headers: HTTPFields = [:]
+    /// Whether the connection ends with the answer, because the rest of the request is not read.
+    var closes = false
+
+    init(_ kind: ProblemKind, _ detail: String, allowed: [String] = []) {
+        self.kind = kind
+        self.detail = detail
+        self.allowed = allowed
+    }
+
+    init(_ error: CatalogError) {
+        switch error {
+        case .malformed(let parameter, let detail, let allowed, let hint):
+            self.init(.malformedRequest, detail, allowed: allowed)
+            self.parameter = parameter
+            self.hint = hint
+        case .unknownSortKey(let error):
+            self.init(.unknownSortKey, error.detail, allowed: Sort.allowed)
+            parameter = "sort"
+            hint = error.hint
+        case .invalidCursor:
+            self.init(.invalidCursor, "the cursor was altered, or made for another shelf or sort")
+            parameter = "cursor"
+        case .notFound(let what): self.init(.notFound, "there is no \(what)")
+        case .unprocessable(let field, let detail):
+            self.init(.unprocessable, detail)
+            parameter = field.isEmpty ? nil : field
+        case .conflict(let detail): self.init(.conflict, detail)
+        case .unavailable, .cancelled:
+            self.init(.unavailable, "the database is away or busy")
+            headers[.retryAfter] = "1"
+        case .fault: self.init(.fault, "the request could not be served")
+        }
+    }
+
+    func response(requestID: String) -> Response {
+        var json = JSONText(reserving: 256)
+        json.object { json in
+            json.field("type", "/problems/\(kind.rawValue)")
+            json.field("title", kind.title)
+            json.field("status", kind.status.code)
+            json.field("detail", detail)
+            json.field("request_id", requestID)
+            if let parameter { json.field("parameter", parameter) }
+            if !allowed.isEmpty { json.array("allowed", allowed) { $0.string($1) } }
+            if let hint { json.field("hint", hint) }
+        }
+        var headers = headers
+        headers[.contentType] = "application/problem+json"
+        headers[.cacheControl] = "no-store"
+        if closes { headers[.connection] = "close" }
+        return Response(status: kind.status, headers: headers, body: .init(byteBuffer: ByteBuffer(bytes: json.bytes)))
+    }
+}

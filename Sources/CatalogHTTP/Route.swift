@@ -1,0 +1,77 @@
+internal import Catalog
+internal import HTTPTypes
+
+/// What a path names.
+enum Route {
+    case stores
+    case store(CatalogKey)
+    case shelves(CatalogKey)
+    case shelf(CatalogKey, CatalogKey)
+    case page(CatalogKey, CatalogKey)
+    case order(CatalogKey, CatalogKey)
+    case placement(CatalogKey, CatalogKey, SKU)
+    case products(CatalogKey)
+    case product(CatalogKey, SKU)
+    case imports(CatalogKey)
+    case live, ready, openAPI
+    case problem(ProblemKind)
+
+    /// nil for a path that names nothing, a key or sku that none can have among them.
+    init?(_ segments: [String]) {
+        switch segments.count {
+        case 1:
+            switch segments[0] {
+            case "livez": self = .live
+            case "readyz": self = .ready
+            case "openapi.json": self = .openAPI
+            default: return nil
+            }
+        case 2:
+            if segments[0] == "problems", let kind = ProblemKind(rawValue: segments[1]) {
+                self = .problem(kind)
+            } else if segments == ["v1", "stores"] {
+                self = .stores
+            } else {
+                return nil
+            }
+        default:
+            guard segments[0] == "v1", segments[1] == "stores", let store = CatalogKey(segments[2]) else { return nil }
+            self.init(store, segments.dropFirst(3))
+        }
+    }
+
+    private init?(_ store: CatalogKey, _ rest: ArraySlice<String>) {
+        let parts = Array(rest)
+        switch (parts.first, parts.count) {
+        case (nil, 0): self = .store(store)
+        case ("shelves", 1): self = .shelves(store)
+        case ("products", 1): self = .products(store)
+        case ("imports", 1): self = .imports(store)
+        case ("products", 2):
+            guard let sku = SKU(parts[1]) else { return nil }
+            self = .product(store, sku)
+        case ("shelves", 2...4):
+            guard let shelf = CatalogKey(parts[1]) else { return nil }
+            switch (parts.count, parts.dropFirst(2).first) {
+            case (2, nil): self = .shelf(store, shelf)
+            case (3, "products"): self = .page(store, shelf)
+            case (3, "order"): self = .order(store, shelf)
+            case (4, "products"):
+                guard let sku = SKU(parts[3]) else { return nil }
+                self = .placement(store, shelf, sku)
+            default: return nil
+            }
+        default: return nil
+        }
+    }
+
+    var methods: [HTTPRequest.Method] {
+        switch self {
+        case .stores, .shelves, .page, .order, .products, .live, .ready, .openAPI, .problem: [.get]
+        case .store: [.get, .put]
+        case .shelf, .product: [.get, .put, .patch, .delete]
+        case .placement: [.put, .delete]
+        case .imports: [.post]
+        }
+    }
+}

@@ -1,0 +1,88 @@
+internal import Catalog
+
+/// Writes rows of COPY's text format.
+///
+/// Source: PostgreSQL documentation, "COPY", "Text Format".
+struct CopyText {
+    private(set) var bytes: [UInt8] = []
+    private var isFirst = true
+
+    init(reserving capacity: Int = 80 << 10) { bytes.reserveCapacity(capacity) }
+
+    mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
+
+    mutating func endRow() {
+        bytes.append(0x0A)
+        isFirst = true
+    }
+
+    mutating func null() { raw("\\N") }
+
+    mutating func field(_ text: String?) {
+        guard let text else { return null() }
+        separate()
+        var copy = text
+        copy.withUTF8 { utf8 in
+            for byte in utf8 {
+                switch byte {
+                case 0x5C: bytes.append(contentsOf: [0x5C, 0x5C])
+                case 0x0A: bytes.append(contentsOf: [0x5C, 0x6E])
+                case 0x0D: bytes.append(contentsOf: [0x5C, 0x72])
+                case 0x09: bytes.append(contentsOf: [0x5C, 0x74])
+                default: bytes.append(byte)
+                }
+            }
+        }
+    }
+
+    mutating func field(_ value: (some FixedWidthInteger)?) {
+        if let value { raw(String(value)) } else { null() }
+    }
+
+    mutating func field(_ value: ExactDecimal?) {
+        if let value { raw(value.description) } else { null() }
+    }
+
+    mutating func field(_ value: Double) { raw(value == -.infinity ? "-Infinity" : "\(value)") }
+
+    mutating func field(_ value: Bool?) {
+        if let value { raw(value ? "t" : "f") } else { null() }
+    }
+
+    mutating func field(bytes value: [UInt8]) {
+        let hex = Array("0123456789abcdef".utf8)
+        separate()
+        bytes.append(contentsOf: [0x5C, 0x5C, 0x78])
+        for byte in value {
+            bytes.append(hex[Int(byte >> 4)])
+            bytes.append(hex[Int(byte & 15)])
+        }
+    }
+
+    /// A `text[]`: quoted elements, whose quotes and backslashes are escaped once for the array and once for COPY.
+    mutating func field(_ values: [String]) {
+        if values.isEmpty { return raw("{}") }
+        let quoted = values.map { "\"" + $0.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\"" }
+        field("{" + quoted.joined(separator: ",") + "}")
+    }
+
+    /// A size's seven columns.
+    mutating func size(_ size: Size?) {
+        field(size?.amount)
+        field(size?.unit.rawValue)
+        field(size?.packs)
+        field(size?.drained)
+        field(size?.isApproximate)
+        field(size?.unit.dimension.ordinal)
+        field(size?.baseQuantity)
+    }
+
+    mutating func raw(_ text: String) {
+        separate()
+        bytes.append(contentsOf: text.utf8)
+    }
+
+    private mutating func separate() {
+        if isFirst { isFirst = false } else { bytes.append(0x09) }
+    }
+}

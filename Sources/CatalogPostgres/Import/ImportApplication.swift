@@ -1,0 +1,145 @@
+internal import Catalog
+internal import Ordering
+internal import Postgres
+
+/// What one store's transaction of an import does.
+struct ImportApplication: Sendable {
+    let id: String
+    let key: CatalogKey
+    let store: ImportSession.StoreImport
+    let columns: ImportColumns
+    let hasRepeats: Bool
+    let changed: Int
+
+    func run(_ database: isolated PostgresConnection) throws {
+        if changed > 2000 { try database.run(script: "SET LOCAL enable_nestloop = off") }
+        let storeID = try lockStore(database)
+        try makeShelves(storeID, database)
+        let rows: [PostgresValue] = [.text(id), .int4(storeID), .text(key.text)]
+        let shelves = try lockShelves(rows, storeID, database)
+        let touched: PostgresValue = .int8Array(shelves.map(Int64.init))
+        var reordered = try prune(storeID, database)
+        try database.execute(ImportStatements.upsertProducts(columns, hasRepeats: hasRepeats), rows)
+        try database.execute(ImportStatements.syncPlacements, rows)
+        try database.execute(ImportStatements.insertPlacements, rows)
+        reordered.formUnion(
+            try database.query(ImportStatements.returnPositions, [.int4(storeID), touched]) { try $0.map { try $0.int4(0) } }
+        )
+        reordered.formUnion(try appendPositions(rows, storeID, touched, database))
+        try database.execute(
+            ImportStatements.bumpShelves, [.int4(storeID), touched, .int8Array(reordered.map(Int64.init))]
+        )
+    }
+
+    private func lockStore(_ database: isolated PostgresConnection) throws -> Int32 {
+        if !store.exists {
+            try database.execute(
+                """
+                INSERT INTO store (key, title, currency, locale, unit_pricing, sold_out, popularity_metric,
+                    popularity_half_life_days, newcomer_boost) VALUES ($1, $1, $2, 'en', 'eu', 'last', 'decay', 14, 0)
+                ON CONFLICT (key) DO NOTHING
+                """, [.text(key.text), .text(store.currency.code)]
+            )
+        }
+        let found = try database.query(
+            "SELECT store_id, currency FROM store WHERE key = $1 FOR NO KEY UPDATE", [.text(key.text)]
+        ) { try $0.first { (try $0.int4(0), try $0.text(1)) } }
+        guard let (id, currency) = found else { throw CatalogError.notFound("store “\(key)”") }
+        guard currency == store.currency.code else {
+            throw CatalogError.conflict("store “\(key)” was made with currency \(currency) meanwhile")
+        }
+        return id
+    }
+
+    private func makeShelves(_ storeID: Int32, _ database: isolated PostgresConnection) throws {
+        guard !store.shelves.created.isEmpty else { return }
+        let last = try PostgresCatalog.nextShelfPosition(storeID, database)
+        let positions = [last] + PathKey.appending(store.shelves.created.count - 1, after: last)
+        for (shelf, position) in zip(store.shelves.created, positions) {
+            try database.execute(
+                """
+                INSERT INTO shelf (store_id, key, title, position, modified_at) VALUES ($1, $2, $3, $4, now())
+                ON CONFLICT (store_id, key) DO UPDATE SET deleted_at = NULL, title = excluded.title,
+                    version = shelf.version + 1 WHERE shelf.deleted_at IS NOT NULL
+                """, [.int4(storeID), .text(shelf.key.text), .text(shelf.title), .bytea(position.bytes)]
+            )
+        }
+    }
+
+    /// Locks every shelf that will change, in order, then looks again whether these are all.
+    private func lockShelves(
+        _ rows: [PostgresValue], _ storeID: Int32, _ database: isolated PostgresConnection
+    ) throws -> [Int32] {
+        let stale = Set(store.stalePlacements.map(\.0))
+        func touched() throws -> [Int32] {
+            let found = try database.query(
+                ImportStatements.touchedShelves, rows + [.textArray(store.staleProducts)]
+            ) { try $0.map { try $0.int4(0) } }
+            return Set(found).union(stale).sorted()
+        }
+        let shelves = try touched()
+        try database.execute(
+            "SELECT 1 FROM shelf WHERE store_id = $1 AND shelf_id = ANY ($2) ORDER BY shelf_id FOR NO KEY UPDATE",
+            [.int4(storeID), .int8Array(shelves.map(Int64.init))]
+        )
+        guard try touched() == shelves else {
+            throw PostgresError(.server, "products were placed elsewhere meanwhile", sqlState: .serializationFailure)
+        }
+        return shelves
+    }
+
+    /// Takes away what the file does not name; returns the shelves that lose something.
+    private func prune(_ storeID: Int32, _ database: isolated PostgresConnection) throws -> Set<Int32> {
+        var reordered = Set(store.stalePlacements.map(\.0))
+        if !store.stalePlacements.isEmpty {
+            let pairs: [PostgresValue] = [
+                .int4(storeID), .int8Array(store.stalePlacements.map { Int64($0.0) }),
+                .textArray(store.stalePlacements.map(\.1)),
+            ]
+            try database.execute(ImportStatements.removePlacements, pairs)
+            try database.execute(ImportStatements.removePositions, pairs)
+        }
+        if !store.staleProducts.isEmpty {
+            let products: [PostgresValue] = [.int4(storeID), .textArray(store.staleProducts)]
+            reordered.formUnion(
+                try database.query(
+                    "UPDATE placement_position SET removed_at = now() WHERE store_id = $1 AND sku = ANY ($2) AND removed_at IS NULL RETURNING shelf_id",
+                    products
+                ) { try $0.map { try $0.int4(0) } }
+            )
+            try database.execute("DELETE FROM placement WHERE store_id = $1 AND sku = ANY ($2)", products)
+            try database.execute("DELETE FROM product WHERE store_id = $1 AND sku = ANY ($2)", products)
+        }
+        return reordered
+    }
+
+    /// Gives every placement without one a place behind all others of its shelf; returns those shelves.
+    private func appendPositions(
+        _ rows: [PostgresValue], _ storeID: Int32, _ touched: PostgresValue, _ database: isolated PostgresConnection
+    ) throws -> Set<Int32> {
+        let new = try database.query(ImportStatements.unpositioned, rows) { try $0.map { (try $0.int4(0), try $0.text(1)) } }
+        guard !new.isEmpty else { return [] }
+        var last = Dictionary(
+            uniqueKeysWithValues: try database.query(ImportStatements.lastPositions, [.int4(storeID), touched]) {
+                try $0.map { (try $0.int4(0), try $0.byteaOrNil(1).map { try PathKey(bytes: $0) }) }
+            }
+        )
+        var index = 0
+        _ = try database.copyIn("COPY placement_position (store_id, shelf_id, sku, key) FROM STDIN") {
+            var text = CopyText()
+            while index < new.count, text.bytes.count < PostgresConnection.copyPieceSize {
+                let (shelf, sku) = new[index]
+                let position = PathKey.appending(1, after: last[shelf] ?? nil)[0]
+                last[shelf] = position
+                text.field(storeID)
+                text.field(shelf)
+                text.field(sku)
+                text.field(bytes: position.bytes)
+                text.endRow()
+                index += 1
+            }
+            return text.bytes
+        }
+        return Set(new.map(\.0))
+    }
+}

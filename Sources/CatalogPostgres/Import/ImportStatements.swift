@@ -1,0 +1,190 @@
+internal import Postgres
+
+/// The statements of an import. `$1` is the import, `$2` the store's number, `$3` its key, but where said.
+enum ImportStatements {
+    // MARK: - Staging
+
+    static let sweepRuns: PostgresStatement = """
+        DELETE FROM import_run r WHERE NOT EXISTS (
+            SELECT 1 FROM pg_stat_activity a WHERE a.pid = r.backend_pid AND a.backend_start = r.backend_start)
+        """
+    static let sweepRows: PostgresStatement = """
+        DELETE FROM import_row i WHERE NOT EXISTS (SELECT 1 FROM import_run r WHERE r.import_id = i.import_id)
+        """
+    static let register: PostgresStatement = """
+        INSERT INTO import_run (import_id, backend_pid, backend_start, started_at)
+        SELECT $1::text::uuid, pid, backend_start, now() FROM pg_stat_activity WHERE pid = pg_backend_pid()
+        """
+    static let stage = PostgresStatement(
+        assembled: "COPY import_row (\(ImportColumns.staged.joined(separator: ", "))) FROM STDIN"
+    )
+
+    // MARK: - Comparing ($1 alone)
+
+    static let findRepeats: PostgresStatement = """
+        SELECT 1 FROM import_row WHERE import_id = $1::text::uuid GROUP BY store_key, sku HAVING count(*) > 1 LIMIT 1
+        """
+
+    private static let data = ImportColumns.staged.dropFirst(5).filter { !$0.hasPrefix("position") }
+
+    /// A product that is named several times is what its last line says.
+    static let carryLast = PostgresStatement(
+        assembled: """
+            UPDATE import_row i SET \(data.map { "\($0) = l.\($0)" }.joined(separator: ", "))
+            FROM (SELECT DISTINCT ON (store_key, sku) * FROM import_row WHERE import_id = $1::text::uuid
+                ORDER BY store_key, sku, line DESC) l
+            WHERE i.import_id = $1::text::uuid AND i.store_key = l.store_key AND i.sku = l.sku AND i.line < l.line
+            """
+    )
+    static let dropRepeated: PostgresStatement = """
+        DELETE FROM import_row i USING import_row l
+        WHERE i.import_id = $1::text::uuid AND l.import_id = $1::text::uuid AND i.store_key = l.store_key
+            AND i.sku = l.sku AND i.shelf_key IS NOT DISTINCT FROM l.shelf_key AND i.line < l.line
+        """
+
+    /// Rows whose product is as they say, and stands where they say.
+    static func dropUnchanged(_ columns: ImportColumns) -> PostgresStatement {
+        PostgresStatement(
+            assembled: """
+                DELETE FROM import_row i USING store s, product r
+                WHERE i.import_id = $1::text::uuid AND s.key = i.store_key AND r.store_id = s.store_id AND r.sku = i.sku
+                    AND \(columns.row("r")) IS NOT DISTINCT FROM \(columns.row("i"))
+                    AND (i.shelf_key IS NULL OR (s.store_id, i.shelf_key, i.sku) IN (
+                        SELECT h.store_id, h.key, p.sku FROM shelf h
+                        JOIN placement p ON p.store_id = h.store_id AND p.shelf_id = h.shelf_id))
+                """
+        )
+    }
+    /// How many of the rows that are left name an existing product, and how many are left.
+    static let countChanged: PostgresStatement = """
+        SELECT count(r.sku), count(*) FROM import_row i LEFT JOIN store s ON s.key = i.store_key
+        LEFT JOIN product r ON r.store_id = s.store_id AND r.sku = i.sku WHERE i.import_id = $1::text::uuid
+        """
+    static let stalePlacements: PostgresStatement = """
+        SELECT s.key, p.shelf_id, p.sku FROM placement p JOIN store s ON s.store_id = p.store_id
+        JOIN shelf h ON h.store_id = p.store_id AND h.shelf_id = p.shelf_id
+        WHERE s.key IN (SELECT store_key FROM import_row WHERE import_id = $1::text::uuid)
+            AND NOT EXISTS (SELECT 1 FROM import_row i WHERE i.import_id = $1::text::uuid AND i.store_key = s.key
+                AND i.shelf_key = h.key AND i.sku = p.sku)
+        """
+    static let staleProducts: PostgresStatement = """
+        SELECT s.key, r.sku FROM product r JOIN store s ON s.store_id = r.store_id
+        WHERE s.key IN (SELECT store_key FROM import_row WHERE import_id = $1::text::uuid)
+            AND NOT EXISTS (SELECT 1 FROM import_row i WHERE i.import_id = $1::text::uuid AND i.store_key = s.key
+                AND i.sku = r.sku)
+        """
+
+    // MARK: - Applying
+
+    private static let mine = "i.import_id = $1::text::uuid AND i.store_key = $3"
+    /// Exact to forty decimals of the position's fraction.
+    private static let rank = "i.position_numerator * 1e40 / i.position_denominator"
+
+    /// `$4`: products that are deleted.
+    static let touchedShelves = PostgresStatement(
+        assembled: """
+            SELECT h.shelf_id FROM shelf h WHERE h.store_id = $2
+                AND h.key IN (SELECT i.shelf_key FROM import_row i WHERE \(mine))
+            UNION
+            SELECT p.shelf_id FROM placement p WHERE p.store_id = $2
+                AND (p.sku IN (SELECT i.sku FROM import_row i WHERE \(mine)) OR p.sku = ANY ($4))
+            """
+    )
+
+    static func upsertProducts(_ columns: ImportColumns, hasRepeats: Bool) -> PostgresStatement {
+        let copied = data.filter { $0 != "popularity_seed" }
+        let source =
+            hasRepeats
+            ? "(SELECT DISTINCT ON (i.sku) * FROM import_row i WHERE \(mine) ORDER BY i.sku, i.line DESC)"
+            : "(SELECT * FROM import_row i WHERE \(mine))"
+        var assignments = columns.written.map { "\($0) = excluded.\($0)" }
+        if columns.hasPopularity {
+            // The same seed again keeps its day: time alone changes no row.
+            let isNew = "product.popularity_seed <> excluded.popularity_seed"
+            assignments += ["popularity_seed_day", "popularity_log2"].map {
+                "\($0) = CASE WHEN \(isNew) THEN excluded.\($0) ELSE product.\($0) END"
+            }
+            assignments.append("popularity_seed = excluded.popularity_seed")
+        }
+        let score = PostgresCatalog.popularityLog2("i", halfLife: "s.popularity_half_life_days")
+            .replacing("i.popularity_seed_day", with: "(now() AT TIME ZONE 'UTC')::date")
+        return PostgresStatement(
+            assembled: """
+                INSERT INTO product (store_id, sku, \(copied.joined(separator: ", ")), popularity_seed,
+                    popularity_seed_day, popularity_log2, created_at, modified_at)
+                SELECT $2, i.sku, \(copied.map { "i.\($0)" }.joined(separator: ", ")), i.popularity_seed,
+                    (now() AT TIME ZONE 'UTC')::date, \(score), now(), now()
+                FROM \(source) i, store s WHERE s.store_id = $2 ORDER BY i.shelf_key, i.line
+                ON CONFLICT (store_id, sku) DO UPDATE SET \(assignments.joined(separator: ", ")), modified_at = now()
+                WHERE \(columns.row("product")) IS DISTINCT FROM \(columns.row("excluded"))
+                """
+        )
+    }
+
+    private static let copies = ProductRow.shared.map { "\($0) = r.\($0)" }.joined(separator: ", ")
+    private static let shared = ProductRow.shared.joined(separator: ", ")
+    private static let sharedOfProduct = ProductRow.shared.map { "r.\($0)" }.joined(separator: ", ")
+
+    /// Carries what changed to the placements that exist; `modified_at` tells which those are.
+    static let syncPlacements = PostgresStatement(
+        assembled: """
+            UPDATE placement p SET availability = \(PostgresCatalog.availability), \(copies)
+            FROM product r, shelf h, store s
+            WHERE p.store_id = $2 AND p.sku IN (SELECT i.sku FROM import_row i WHERE \(mine))
+                AND r.store_id = $2 AND r.sku = p.sku AND r.modified_at <> p.modified_at
+                AND h.store_id = $2 AND h.shelf_id = p.shelf_id AND s.store_id = $2
+            """
+    )
+    static let insertPlacements = PostgresStatement(
+        assembled: """
+            INSERT INTO placement (store_id, shelf_id, sku, availability, \(shared))
+            SELECT $2, h.shelf_id, r.sku, \(PostgresCatalog.availability), \(sharedOfProduct)
+            FROM import_row i, shelf h, product r, store s
+            WHERE \(mine) AND h.store_id = $2 AND h.key = i.shelf_key AND r.store_id = $2 AND r.sku = i.sku
+                AND s.store_id = $2
+            ORDER BY h.shelf_id, i.line ON CONFLICT (store_id, shelf_id, sku) DO NOTHING
+            """
+    )
+    /// `$1` store, `$2` shelves: products that are back have their old place again.
+    static let returnPositions: PostgresStatement = """
+        UPDATE placement_position o SET removed_at = NULL FROM placement p
+        WHERE o.store_id = $1 AND o.shelf_id = ANY ($2) AND o.removed_at IS NOT NULL
+            AND p.store_id = o.store_id AND p.shelf_id = o.shelf_id AND p.sku = o.sku RETURNING o.shelf_id
+        """
+    static let unpositioned = PostgresStatement(
+        assembled: """
+            SELECT h.shelf_id, i.sku FROM import_row i JOIN shelf h ON h.store_id = $2 AND h.key = i.shelf_key
+            LEFT JOIN placement_position o ON o.store_id = $2 AND o.shelf_id = h.shelf_id AND o.sku = i.sku
+            WHERE \(mine) AND o.sku IS NULL
+            ORDER BY h.shelf_id, \(rank) NULLS LAST, CASE WHEN i.position_numerator IS NOT NULL THEN i.sku END, i.line
+            """
+    )
+    /// `$1` store, `$2` shelves.
+    static let lastPositions: PostgresStatement = """
+        SELECT h.shelf_id, (SELECT o.key FROM placement_position o WHERE o.store_id = $1 AND o.shelf_id = h.shelf_id
+            ORDER BY o.key DESC LIMIT 1) FROM shelf h WHERE h.store_id = $1 AND h.shelf_id = ANY ($2)
+        """
+    /// `$1` store, `$2` shelves and `$3` skus, in pairs.
+    static let removePlacements: PostgresStatement = """
+        DELETE FROM placement p USING unnest($2, $3) AS gone (shelf_id, sku)
+        WHERE p.store_id = $1 AND p.shelf_id = gone.shelf_id AND p.sku = gone.sku
+        """
+    static let removePositions: PostgresStatement = """
+        UPDATE placement_position o SET removed_at = now() FROM unnest($2, $3) AS gone (shelf_id, sku)
+        WHERE o.store_id = $1 AND o.shelf_id = gone.shelf_id AND o.sku = gone.sku
+        """
+    /// `$1` store, `$2` the shelves that changed, `$3` those whose manual order did too: counts, dimensions, versions.
+    static let bumpShelves: PostgresStatement = """
+        UPDATE shelf h SET version = h.version + 1, modified_at = now(),
+            order_version = h.order_version + CASE WHEN h.shelf_id = ANY ($3) THEN 1 ELSE 0 END,
+            product_count = coalesce(c.products, 0), settled_dimension = coalesce(c.dimension, h.settled_dimension)
+        FROM unnest($2) AS touched (shelf_id) LEFT JOIN (
+            SELECT g.shelf_id, sum(g.products)::integer AS products,
+                (array_agg(g.unit_dimension ORDER BY g.products DESC, g.unit_dimension)
+                    FILTER (WHERE g.unit_dimension IS NOT NULL))[1] AS dimension
+            FROM (SELECT p.shelf_id, p.unit_dimension, count(*) AS products FROM placement p
+                WHERE p.store_id = $1 AND p.shelf_id = ANY ($2) GROUP BY p.shelf_id, p.unit_dimension) g
+            GROUP BY g.shelf_id) c ON c.shelf_id = touched.shelf_id
+        WHERE h.store_id = $1 AND h.shelf_id = touched.shelf_id
+        """
+}

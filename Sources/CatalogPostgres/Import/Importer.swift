@@ -1,0 +1,50 @@
+package import Catalog
+internal import Foundation
+package import Postgres
+
+/// Imports a file into a catalog: read and checked row by row into a staging table, compared there without locks, and
+/// what differs applied in one transaction per store.
+///
+/// The same file twice changes nothing the second time. Until a store's transaction commits nothing of the file is seen
+/// in that store; an import that dies leaves only staged rows, which the next one sweeps.
+package struct Importer: Sendable {
+    private let pool: PostgresPool
+
+    package init(_ pool: PostgresPool) { self.pool = pool }
+
+    /// - Parameters:
+    ///   - pieces: the file, in pieces of any size.
+    ///   - onReject: told of every row that is not taken, in order.
+    ///   - onProgress: told now and then how many rows were read.
+    /// - Throws: `CatalogError`; `unprocessable` where the file cannot be used at all, or a row is bad and the options
+    ///   say that one is enough. Then nothing was changed.
+    package func run<Pieces: AsyncSequence>(
+        _ pieces: Pieces, _ options: ImportOptions,
+        onReject: (ImportRejection) throws -> Void = { _ in }, onProgress: (Int) -> Void = { _ in }
+    ) async throws(CatalogError) -> ImportSummary where Pieces.Element == [UInt8] {
+        try await mappingErrors {
+            try await pool.withConnection { connection in
+                var session = ImportSession(connection, options)
+                try await session.begin()
+                do {
+                    try await session.stage(pieces, onReject, onProgress)
+                    try await session.settle()
+                    if !options.isRehearsal { try await session.apply() }
+                    try await session.end()
+                    return session.summary
+                } catch {
+                    try? await session.end()
+                    throw error
+                }
+            }
+        }
+    }
+}
+
+extension Importer: CatalogImporting {
+    package func importFile<Pieces: AsyncSequence>(
+        _ pieces: Pieces, _ options: ImportOptions, onReject: (ImportRejection) throws -> Void
+    ) async throws(CatalogError) -> ImportSummary where Pieces.Element == [UInt8] {
+        try await run(pieces, options, onReject: onReject)
+    }
+}

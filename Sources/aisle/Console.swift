@@ -1,0 +1,37 @@
+internal import Foundation
+
+/// The terminal: data goes to stdout, all else to stderr.
+enum Console {
+    static var outputIsTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
+    static var notesAreTerminal: Bool { isatty(STDERR_FILENO) == 1 }
+
+    /// Whether text may be coloured: https://no-color.org.
+    static var hasColor: Bool {
+        notesAreTerminal && (ProcessInfo.processInfo.environment["NO_COLOR"] ?? "").isEmpty
+    }
+
+    static func note(_ text: String) { FileHandle.standardError.write(Data((text + "\n").utf8)) }
+
+    /// A line that the next one overwrites; only on a terminal.
+    static func progress(_ text: String) {
+        guard notesAreTerminal else { return }
+        FileHandle.standardError.write(Data("\r\u{1B}[K\(text)".utf8))
+    }
+
+    static func endProgress() { progress("") }
+
+    /// Data. A reader that has gone away (`| head`) ends the program quietly.
+    static func data(_ bytes: [UInt8]) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let written = rest.withUnsafeBytes { write(STDOUT_FILENO, $0.baseAddress, $0.count) }
+            if written < 0 {
+                if errno == EINTR { continue }
+                exit(errno == EPIPE ? 0 : 1)
+            }
+            rest = rest.dropFirst(written)
+        }
+    }
+
+    static func data(_ text: String) { data(Array(text.utf8)) }
+}

@@ -1,0 +1,115 @@
+internal import ArgumentParser
+internal import Catalog
+internal import CatalogPostgres
+internal import Foundation
+internal import Postgres
+internal import Schema
+
+/// Where the database is.
+struct DatabaseOptions: ParsableArguments {
+    @Option(help: "The database, as a postgresql:// URL or libpq keywords.")
+    var dsn: String?
+
+    /// The folder of the private cluster.
+    static let privateFolder = ".aisle"
+
+    /// Where the address comes from, for people.
+    var source: String {
+        if dsn != nil { return "--dsn" }
+        let environment = ProcessInfo.processInfo.environment
+        if environment["DATABASE_URL"]?.isEmpty == false { return "DATABASE_URL" }
+        if Self.libpqVariables.contains(where: { environment[$0]?.isEmpty == false }) { return "libpq's variables" }
+        return "the private PostgreSQL in \(Self.privateFolder)/"
+    }
+
+    private static let libpqVariables = ["PGHOST", "PGHOSTADDR", "PGDATABASE", "PGSERVICE", "PGPORT"]
+
+    var isPrivate: Bool { source.hasPrefix("the private") }
+
+    func configuration() throws -> PostgresConfiguration {
+        if let dsn {
+            _ = try PostgresConfiguration.parse(dsn)
+            return PostgresConfiguration(dsn: dsn)
+        }
+        switch source {
+        case "DATABASE_URL":
+            let url = ProcessInfo.processInfo.environment["DATABASE_URL"]!
+            do { _ = try PostgresConfiguration.parse(url) } catch {
+                throw CommandFailure("DATABASE_URL is no postgresql:// URL", CommandFailure.configuration)
+            }
+            return PostgresConfiguration(dsn: url)
+        case "libpq's variables": return PostgresConfiguration(dsn: "")
+        default:
+            let cluster = try PrivateCluster(folder: Self.privateFolder)
+            guard cluster.isRunning else {
+                throw CommandFailure(
+                    "there is no database: none is named, and the private PostgreSQL does not run; start it with: aisle db start",
+                    CommandFailure.unavailable
+                )
+            }
+            return cluster.configuration()
+        }
+    }
+
+    /// A pool on the database, whatever its schema.
+    func pool(size: Int = 4) throws -> PostgresPool {
+        PostgresPool(try configuration(), options: .init(size: size, leaseTimeout: .seconds(10)))
+    }
+
+    /// The catalog, after its schema was found to be the program's.
+    func catalog(poolSize: Int = 4) async throws -> PostgresCatalog {
+        let configuration = try configuration()
+        let pool = PostgresPool(configuration, options: .init(size: 1))
+        try Self.require(try await Migrator.check(pool))
+        pool.shutDown()
+        return try PostgresCatalog(configuration, poolSize: poolSize)
+    }
+
+    static func require(_ standing: Migrator.Standing) throws {
+        switch standing {
+        case .current: return
+        case .empty: throw CommandFailure("the database has no schema of aisle's; run: aisle db migrate", CommandFailure.configuration)
+        case .behind(let version):
+            throw CommandFailure(
+                "the schema is of version \(version), the program's of \(Schema.currentVersion); run: aisle db migrate",
+                CommandFailure.configuration
+            )
+        case .ahead(let version):
+            throw CommandFailure(
+                "the schema is of version \(version), newer than the program's \(Schema.currentVersion); install a newer aisle, "
+                    + "or run its: aisle db migrate --to \(Schema.currentVersion)", CommandFailure.configuration
+            )
+        case .altered(let version):
+            throw CommandFailure("migration \(version) in the database is not the program's; restore it, or reset the database",
+                CommandFailure.configuration)
+        }
+    }
+}
+
+/// `STORE/SHELF`, or the shelf alone where there is one store.
+struct ShelfName: ExpressibleByArgument {
+    let text: String
+    init?(argument: String) { text = argument }
+
+    func resolve(_ catalog: PostgresCatalog) async throws -> (CatalogKey, CatalogKey) {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count <= 2, let shelf = CatalogKey(parts.last!) else {
+            throw CommandFailure("“\(text)” names no shelf; write STORE/SHELF", CommandFailure.usage)
+        }
+        if parts.count == 2 {
+            guard let store = CatalogKey(parts[0]) else { throw CommandFailure("“\(parts[0])” is no store's key", CommandFailure.usage) }
+            return (store, shelf)
+        }
+        return (try await onlyStore(catalog), shelf)
+    }
+}
+
+/// The store of a catalog that has but one.
+func onlyStore(_ catalog: PostgresCatalog) async throws -> CatalogKey {
+    let stores = try await catalog.stores()
+    guard stores.count == 1 else {
+        let keys = stores.map(\.key.text).joined(separator: ", ")
+        throw CommandFailure(stores.isEmpty ? "there is no store" : "name the store, one of: \(keys)", stores.isEmpty ? CommandFailure.noInput : CommandFailure.usage)
+    }
+    return stores[0].key
+}

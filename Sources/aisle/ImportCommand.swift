@@ -1,0 +1,166 @@
+internal import ArgumentParser
+internal import Catalog
+internal import CatalogPostgres
+internal import Foundation
+internal import Postgres
+internal import SeedData
+
+struct ImportCommand: AisleCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "import", abstract: "Import products from a CSV or NDJSON file.",
+        discussion: """
+            Columns: \(ImportColumn.allCases.map(\.rawValue).joined(separator: ", ")). A file with other names is read with \
+            --map, such as --map name=Product price=Price. The same file again changes nothing.
+            """
+    )
+
+    @Argument(help: "The file, or - for standard input.") var file: String
+    @OptionGroup var database: DatabaseOptions
+    @Option(help: "The store of all rows, where the file has no such column.") var store: String?
+    @Option(help: "csv or ndjson; otherwise the file's ending decides.") var format: String?
+    @Option(name: .customLong("map"), parsing: .upToNextOption, help: "Columns as the file names them: canonical=own …") var mapping: [String] = []
+    @Option(help: "The currency of new stores, where the file has no such column.") var currency = "EUR"
+    @Flag(help: "Read the size of rows without one from the end of the name.") var sizeFromName = false
+    @Option(help: "skip: take the good rows; abort: one bad row stops everything.") var onError = "skip"
+    @Option(help: "Write the rejected rows to a CSV file.") var rejects: String?
+    @Flag(help: "Take away what the file does not name.") var prune = false
+    @Flag(help: "Only tell what would be done.") var dryRun = false
+
+    func execute() async throws {
+        let options = try options()
+        let pieces = try FilePieces(path: file)
+        let catalog = try await database.catalog(poolSize: 2)
+        defer { catalog.shutDown() }
+        let rejectFile = try rejects.map { try RejectFile(path: $0) }
+        var shown = 0
+        let start = ContinuousClock.now
+        let summary = try await Importer(catalog.pool).run(
+            pieces, options,
+            onReject: { rejection in
+                rejectFile?.write(rejection)
+                shown += 1
+                if shown <= 20 { Console.note("rejected: \(rejection.description)") }
+                if shown == 21 { Console.note("rejected: and more; --rejects FILE keeps them all") }
+            },
+            onProgress: { rows in
+                let share = pieces.size.map { size in " (\(min(100, pieces.progress.read * 100 / max(1, size))) %)" } ?? ""
+                Console.progress("\(rows) rows\(share)")
+            }
+        )
+        Console.endProgress()
+        let seconds = Double((ContinuousClock.now - start).milliseconds) / 1000
+        let counts = summary.counts.filter { $0.count > 0 || ["read", "inserted", "updated", "unchanged", "rejected"].contains($0.name) }
+        Console.data(counts.map { "\($0.name)\t\($0.count)\n" }.joined())
+        Console.note("\(dryRun ? "rehearsed" : "imported") in \(seconds) s")
+    }
+
+    private func options() throws -> ImportOptions {
+        let ending = (file as NSString).pathExtension.lowercased()
+        guard let chosen = ImportOptions.Format(rawValue: format ?? (ending == "jsonl" ? "ndjson" : ending)) else {
+            throw CommandFailure("say --format csv or --format ndjson: the file's ending does not tell", CommandFailure.usage)
+        }
+        var columns: [ImportColumn: String] = [:]
+        for pair in mapping {
+            let halves = pair.split(separator: "=", maxSplits: 1).map(String.init)
+            guard halves.count == 2, let column = ImportColumn(rawValue: halves[0]) else {
+                let names = ImportColumn.allCases.map(\.rawValue).joined(separator: ", ")
+                throw CommandFailure("--map takes canonical=own, such as price=Price, not “\(pair)”; columns: \(names)", CommandFailure.usage)
+            }
+            columns[column] = halves[1]
+        }
+        guard ["skip", "abort"].contains(onError) else { throw CommandFailure("--on-error is skip or abort", CommandFailure.usage) }
+        guard let currency = Currency(currency) else { throw CommandFailure("“\(currency)” is no ISO 4217 code", CommandFailure.usage) }
+        let key = try store.map { text in
+            guard let key = CatalogKey(text) else { throw CommandFailure("a store's key is \(CatalogKey.rule)", CommandFailure.usage) }
+            return key
+        }
+        return ImportOptions(
+            format: chosen, store: key, mapping: columns, currency: currency, readsSizeFromName: sizeFromName,
+            abortsOnError: onError == "abort", prunes: prune, isRehearsal: dryRun
+        )
+    }
+}
+
+/// A file, or standard input, in pieces.
+struct FilePieces: AsyncSequence, Sendable {
+    /// How far it was read.
+    final class Progress: @unchecked Sendable { var read = 0 }
+
+    private let handle: FileHandle
+    let size: Int?
+    let progress = Progress()
+
+    init(path: String) throws {
+        if path == "-" {
+            handle = .standardInput
+            size = nil
+            return
+        }
+        guard let handle = FileHandle(forReadingAtPath: path) else {
+            throw CommandFailure("\(path) cannot be read: \(String(cString: strerror(errno)))", CommandFailure.noInput)
+        }
+        self.handle = handle
+        size = (try? FileManager.default.attributesOfItem(atPath: path)[.size] as? NSNumber)?.intValue
+    }
+
+    struct AsyncIterator: AsyncIteratorProtocol {
+        let handle: FileHandle
+        let progress: Progress
+        mutating func next() async throws -> [UInt8]? {
+            guard let data = try handle.read(upToCount: 1 << 18), !data.isEmpty else { return nil }
+            progress.read += data.count
+            return Array(data)
+        }
+    }
+
+    func makeAsyncIterator() -> AsyncIterator { AsyncIterator(handle: handle, progress: progress) }
+}
+
+/// The rejected rows as a CSV file.
+private final class RejectFile {
+    private let handle: FileHandle
+
+    init(path: String) throws {
+        guard FileManager.default.createFile(atPath: path, contents: Data("line,column,value,reason\n".utf8)),
+            let handle = FileHandle(forUpdatingAtPath: path)
+        else { throw CommandFailure("\(path) cannot be written", CommandFailure.noInput) }
+        handle.seekToEndOfFile()
+        self.handle = handle
+    }
+
+    func write(_ rejection: ImportRejection) {
+        let fields = [String(rejection.line), rejection.column ?? "", rejection.value ?? "", rejection.reason]
+        let quoted = fields.map { "\"" + $0.replacing("\"", with: "\"\"") + "\"" }
+        handle.write(Data((quoted.joined(separator: ",") + "\n").utf8))
+    }
+}
+
+struct SeedCommand: AisleCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "seed", abstract: "Fill the catalog: with the small one of our own, or a large generated one."
+    )
+
+    @OptionGroup var database: DatabaseOptions
+    @Option(help: "Generate so many shelves.") var shelves: Int?
+    @Option(help: "Generate so many products.") var products: Int?
+    @Option(help: "The generator's seed; the same makes the same catalog.") var seed: UInt64 = 7
+
+    func execute() async throws {
+        let catalog = try await database.catalog(poolSize: 2)
+        defer { catalog.shutDown() }
+        guard shelves != nil || products != nil else {
+            let summary = try await Importer(catalog.pool).run(SinglePiece(bytes: SeedData.products), ImportOptions(format: .csv))
+            return Console.data(summary.counts.prefix(5).map { "\($0.name)\t\($0.count)\n" }.joined())
+        }
+        let (shelves, products) = (shelves ?? max(1, (products ?? 0) / 100), products ?? (shelves ?? 0) * 100)
+        guard (1...1_000_000).contains(shelves), (shelves...20_000_000).contains(products) else {
+            throw CommandFailure("--shelves must be 1 to 1000000, --products at least as many and at most 20000000", CommandFailure.usage)
+        }
+        let start = ContinuousClock.now
+        try await CatalogGenerator(shelves: shelves, products: products, seed: seed).run(catalog.pool) {
+            Console.progress("\($0) products")
+        }
+        Console.endProgress()
+        Console.note("generated \(products) products on \(shelves) shelves in \(ContinuousClock.now - start)")
+    }
+}

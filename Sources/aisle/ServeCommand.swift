@@ -1,0 +1,187 @@
+internal import ArgumentParser
+internal import Catalog
+internal import CatalogHTTP
+internal import CatalogPostgres
+internal import Configuration
+internal import Foundation
+internal import Hummingbird
+internal import Logging
+internal import Postgres
+internal import SeedData
+internal import ServiceLifecycle
+internal import UnixSignals
+
+/// Settings of the server: flag, then `AISLE_…`, then default.
+struct ServerOptions: ParsableArguments {
+    @Option(help: "The address to listen on (AISLE_HOST; default 127.0.0.1).")
+    var host: String?
+    @Option(help: "The port to listen on (AISLE_PORT; default 8080).")
+    var port: Int?
+    @Flag(help: "Serve writes on other addresses than this machine's own, although nobody has to log in.")
+    var insecureWrites = false
+
+    private static var environment: ConfigReader { ConfigReader(provider: EnvironmentVariablesProvider()).scoped(to: "aisle") }
+
+    var resolvedHost: String { host ?? Self.environment.string(forKey: "host", default: "127.0.0.1") }
+    var resolvedPort: Int { port ?? Self.environment.int(forKey: "port", default: 8080) }
+    var origins: [String] { Self.environment.stringArray(forKey: "cors.origins", default: []) }
+    var poolSize: Int { Self.environment.int(forKey: "pool.size", default: 8) }
+    var cursorKey: String? { Self.environment.string(forKey: "cursor.key", isSecret: true) }
+    var logLevel: Logger.Level {
+        Logger.Level(rawValue: Self.environment.string(forKey: "log.level", default: "notice")) ?? .notice
+    }
+
+    func checkHost() throws {
+        guard (1...65535).contains(resolvedPort) else { throw CommandFailure("the port must be 1 to 65535", CommandFailure.configuration) }
+        let isLocal = ["localhost", "::1"].contains(resolvedHost) || resolvedHost.hasPrefix("127.")
+        guard isLocal || insecureWrites else {
+            throw CommandFailure(
+                "on \(resolvedHost) anybody could change the catalog; listen on 127.0.0.1, or say --insecure-writes",
+                CommandFailure.configuration
+            )
+        }
+    }
+}
+
+struct ServeCommand: AisleCommand {
+    static let configuration = CommandConfiguration(commandName: "serve", abstract: "Serve the catalog over HTTP.")
+
+    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var server: ServerOptions
+
+    func execute() async throws {
+        try server.checkHost()
+        let catalog = try await database.catalog(poolSize: server.poolSize)
+        try await Server(catalog: catalog, options: server, port: server.resolvedPort).run()
+    }
+}
+
+struct DevCommand: AisleCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "dev", abstract: "Start a private PostgreSQL, migrate, seed, and serve; stop it all with Ctrl-C."
+    )
+
+    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var server: ServerOptions
+
+    func execute() async throws {
+        try server.checkHost()
+        var cluster: PrivateCluster?
+        var wasRunning = false
+        if database.isPrivate {
+            let own = try PrivateCluster(folder: DatabaseOptions.privateFolder)
+            wasRunning = own.isRunning
+            try own.start()
+            try await ensureDatabase(own)
+            cluster = own
+        }
+        defer { if !wasRunning { try? cluster?.stop() } }
+        let pool = try database.pool()
+        for step in try await Migrator(pool).migrate() { Console.note("migrated: \(step.description)") }
+        pool.shutDown()
+        let catalog = try await database.catalog(poolSize: server.poolSize)
+        if try await catalog.stores().isEmpty {
+            let summary = try await Importer(catalog.pool).run(
+                SinglePiece(bytes: SeedData.products), ImportOptions(format: .csv)
+            )
+            Console.note("seeded: \(summary.inserted) products")
+        }
+        let port = server.port ?? Server.freePort(from: server.resolvedPort, host: server.resolvedHost)
+        try await Server(catalog: catalog, options: server, port: port, isGreeting: true).run()
+    }
+}
+
+/// Makes the cluster's database where it is missing.
+func ensureDatabase(_ cluster: PrivateCluster) async throws {
+    let admin = try await PostgresConnection.connect(cluster.configuration(database: "postgres"))
+    try await admin.perform { database in
+        let exists = try database.query("SELECT 1 FROM pg_database WHERE datname = 'aisle'") { $0.count > 0 }
+        if !exists { try database.run(script: "CREATE DATABASE aisle TEMPLATE template0 LOCALE 'C.UTF-8' ENCODING 'UTF8'") }
+    }
+    await admin.close()
+}
+
+/// Bytes that are here already, as a sequence of pieces.
+struct SinglePiece: AsyncSequence, Sendable {
+    let bytes: [UInt8]
+    struct AsyncIterator: AsyncIteratorProtocol {
+        var bytes: [UInt8]?
+        mutating func next() async -> [UInt8]? { bytes.take() }
+    }
+    func makeAsyncIterator() -> AsyncIterator { AsyncIterator(bytes: bytes) }
+}
+
+/// The composition root of a running server.
+struct Server {
+    let catalog: PostgresCatalog
+    let options: ServerOptions
+    let port: Int
+    var isGreeting = false
+
+    /// How long requests in flight may take once the server was asked to stop.
+    private static let graceful: Duration = .seconds(15)
+
+    func run() async throws {
+        var logger = Logger(label: "aisle", factory: { StreamLogHandler.standardError(label: $0) })
+        logger.logLevel = options.logLevel
+        var apiOptions = CatalogAPI.Options()
+        apiOptions.origins = options.origins
+        let api = CatalogAPI(
+            catalog: catalog, importer: Importer(catalog.pool), cursors: CursorCodec(key: try await cursorKey()), options: apiOptions
+        )
+        let (host, port, isGreeting) = (options.resolvedHost, port, isGreeting)
+        let app = Application(
+            responder: api,
+            server: .http1(configuration: .init(idleTimeout: .seconds(60))),
+            configuration: .init(address: .hostname(host, port: port), serverName: nil),
+            onServerRunning: { _ in
+                Console.note("Aisle serves http://\(host):\(port)")
+                if isGreeting {
+                    Console.note("Try: curl 'http://\(host):\(port)/v1/stores/corner/shelves/dairy/products?sort=unit_price&limit=3'")
+                }
+            },
+            logger: logger
+        )
+        var configuration = ServiceGroupConfiguration(
+            services: [.init(service: app)], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger
+        )
+        configuration.maximumGracefulShutdownDuration = Self.graceful
+        do { try await ServiceGroup(configuration: configuration).run() } catch {
+            if let failure = Self.bindFailure(error, host, port) { throw failure }
+            throw error
+        }
+        catalog.shutDown()
+    }
+
+    /// The deployment's own key, unless another is configured.
+    private func cursorKey() async throws -> [UInt8] {
+        if let own = options.cursorKey { return Array(own.utf8) }
+        return try await catalog.cursorKey()
+    }
+
+    private static func bindFailure(_ error: any Error, _ host: String, _ port: Int) -> CommandFailure? {
+        let text = "\(error)"
+        return text.contains("bind") || text.contains("Address already in use")
+            ? CommandFailure("cannot listen on \(host):\(port): it is in use, or not this machine's; choose another with --port", CommandFailure.unavailable)
+            : nil
+    }
+
+    /// The first port from one on that nobody listens on.
+    static func freePort(from first: Int, host: String) -> Int {
+        for port in first..<min(first + 100, 65535) {
+            let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            defer { close(descriptor) }
+            var yes: Int32 = 1
+            setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_port = in_port_t(port).bigEndian
+            address.sin_addr.s_addr = inet_addr(host == "localhost" ? "127.0.0.1" : host)
+            let bound = withUnsafePointer(to: &address) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) }
+            }
+            if bound == 0 { return port }
+        }
+        return first
+    }
+}

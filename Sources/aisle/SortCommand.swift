@@ -1,0 +1,145 @@
+internal import ArgumentParser
+internal import Catalog
+internal import CatalogPostgres
+
+struct SortCommand: AisleCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sort", abstract: "Print a shelf's products, sorted.",
+        discussion: "Keys, - for descending, several by commas:\n"
+            + SortKey.allCases.map { "  \($0.name): \($0.summary)" }.joined(separator: "\n")
+    )
+
+    @Argument(help: "STORE/SHELF, or the shelf alone where there is one store.") var shelf: ShelfName
+    @OptionGroup var database: DatabaseOptions
+    @Option(help: "The sort, such as -unit_price,name; otherwise the shelf's own.") var by: String?
+    @Option(help: "At most so many products; all by default.") var limit: Int?
+    @Option(help: "table, tsv, json, ndjson or csv.") var format: OutputFormat?
+
+    func execute() async throws {
+        let sort = try by.map { text in
+            try parseSort(text)
+        }
+        if let limit, limit < 1 { throw CommandFailure("--limit must be 1 or more", CommandFailure.usage) }
+        let catalog = try await database.catalog()
+        defer { catalog.shutDown() }
+        let (store, key) = try await shelf.resolve(catalog)
+        var request = PageRequest(store: store, shelf: key, sort: sort)
+        var products: [Product] = []
+        var settled: ShelfPage?
+        repeat {
+            request.limit = min(limit.map { $0 - products.count } ?? 100, 100)
+            guard case .page(let page, _) = try await catalog.page(request) else { break }
+            products += page.products
+            request.after = page.next
+            settled = settled ?? page
+        } while request.after != nil && products.count < limit ?? .max
+        guard let settled else { return }
+        show(products, settled, .chosen(format))
+        if Console.notesAreTerminal {
+            Console.note("\(products.count) of \(settled.head.state.productCount) products by \(settled.plan.sort.description) (\(settled.plan.source.rawValue))")
+        }
+    }
+
+    private func show(_ products: [Product], _ page: ShelfPage, _ format: OutputFormat) {
+        let store = page.head.store
+        let presentation = ProductPresentation(store: store)
+        if format == .json || format == .ndjson {
+            var json = JSONText()
+            if format == .json {
+                json.array(products) { presentation.write($1, to: &$0) }
+                return Console.data(json.text + "\n")
+            }
+            for product in products {
+                var line = JSONText()
+                presentation.write(product, to: &line)
+                Console.data(line.text + "\n")
+            }
+            return
+        }
+        var table = Table(columns: [
+            .init(title: "sku"), .init(title: "name"), .init(title: "brand"), .init(title: "price", isNumber: true),
+            .init(title: "unit_price", isNumber: true), .init(title: "size", isNumber: true), .init(title: "popularity", isNumber: true),
+            .init(title: "in_stock"),
+        ])
+        for product in products {
+            let unitPrice = store.unitPricing.display(priceMinor: product.priceMinor, size: product.size, currency: store.currency)
+            let size = product.size.map { ($0.packs > 1 ? "\($0.packs) × " : "") + "\($0.amount) \($0.unit.rawValue)" }
+            table.rows.append([
+                product.sku.text, product.name, product.brand, product.priceMinor.map { "\(store.currency.decimal($0)) \(store.currency.code)" },
+                unitPrice.map { "\($0.value)/\($0.per)" }, size, "\(presentation.score(product))", product.inStock ? "yes" : "no",
+            ])
+        }
+        table.print(format)
+    }
+}
+
+struct ExportCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "export", abstract: "Export products or an order.", subcommands: [Products.self, Order.self]
+    )
+
+    struct Products: AisleCommand {
+        static let configuration = CommandConfiguration(abstract: "Export all products of a store, as a file that can be imported.")
+        @Argument(help: "The store's key.") var store: String?
+        @OptionGroup var database: DatabaseOptions
+        func execute() async throws {
+            let catalog = try await database.catalog()
+            defer { catalog.shutDown() }
+            let key = try await resolve(catalog)
+            let found = try await catalog.store(key)
+            let columns: [ImportColumn] = [.store, .shelf, .sku, .name, .brand, .price, .promoPrice, .currency, .size, .unit, .packCount, .drained, .inStock, .tags, .barcode, .imageURL]
+            Table(columns: columns.map { .init(title: $0.rawValue) }).print(.csv)
+            var after: Cursor?
+            repeat {
+                let page = try await catalog.products(key, after: after, limit: 100)
+                for product in page.products {
+                    let shelves = try await catalog.product(key, product.sku).shelves
+                    for shelf in shelves.isEmpty ? [nil] : shelves.map(Optional.some) { Console.data(Self.line(product, shelf, found)) }
+                }
+                after = page.next
+            } while after != nil
+        }
+
+        private func resolve(_ catalog: PostgresCatalog) async throws -> CatalogKey {
+            guard let store else { return try await onlyStore(catalog) }
+            guard let key = CatalogKey(store) else { throw CommandFailure("a store's key is \(CatalogKey.rule)", CommandFailure.usage) }
+            return key
+        }
+
+        private static func line(_ product: Product, _ shelf: CatalogKey?, _ store: Store) -> String {
+            let regular = product.regularPriceMinor
+            let fields: [String?] = [
+                store.key.text, shelf?.text, product.sku.text, product.name, product.brand,
+                (regular ?? product.priceMinor).map { store.currency.decimal($0) },
+                regular == nil ? nil : product.priceMinor.map { store.currency.decimal($0) }, store.currency.code,
+                product.size?.amount.description, product.size?.unit.rawValue, product.size.map { String($0.packs) },
+                product.size?.drained?.description, product.inStock ? "true" : "false", product.tags.joined(separator: "|"),
+                product.barcode, product.imageURL,
+            ]
+            return fields.map { value in
+                let text = value ?? ""
+                return text.contains { "\",\r\n".contains($0) } ? "\"\(text.replacing("\"", with: "\"\""))\"" : text
+            }.joined(separator: ",") + "\n"
+        }
+    }
+
+    struct Order: AisleCommand {
+        static let configuration = CommandConfiguration(abstract: "Print the ids of a shelf in order, one a line.")
+        @Argument(help: "STORE/SHELF.") var shelf: ShelfName
+        @OptionGroup var database: DatabaseOptions
+        @Option(help: "The sort; the manual order by default.") var by = "position"
+        func execute() async throws {
+            let sort = try parseSort(by)
+            let catalog = try await database.catalog()
+            defer { catalog.shutDown() }
+            let (store, key) = try await shelf.resolve(catalog)
+            let ids = try await catalog.order(store, key, sort).ids
+            Console.data(ids.map { $0 + "\n" }.joined())
+        }
+    }
+}
+
+/// A sort as typed.
+func parseSort(_ text: String) throws(CatalogError) -> Sort {
+    do { return try Sort.parse(text) } catch { throw .unknownSortKey(error) }
+}
