@@ -114,7 +114,7 @@ let package = Package(
         ),
         .testTarget(
             name: "CatalogPostgresTests",
-            dependencies: ["Catalog", "CatalogPostgres", "Ordering", "Postgres", "Schema", "TestSupport"],
+            dependencies: ["Catalog", "CatalogPostgres", "Postgres", "Schema", "TestSupport"],
             swiftSettings: strict
         ),
     ]

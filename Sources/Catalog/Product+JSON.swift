@@ -54,9 +54,13 @@ package struct ProductPresentation: Sendable {
         }
     }
 
-    /// The score of the day, to six decimals.
+    /// The score of the day, to the six digits that the stored logarithm tells surely.
     package func score(_ product: Product) -> Double {
         let score = product.popularity.score(day: day, halfLifeDays: store.popularityHalfLifeDays)
-        return (score * 1e6).rounded() / 1e6
+        guard score >= 1e-6 else { return 0 }
+        var unit = 1e-6
+        while score / unit >= 1e6 { unit *= 10 }
+        let rounded = (score / unit).rounded()
+        return unit < 1 ? rounded / (1 / unit).rounded() : rounded * unit
     }
 }

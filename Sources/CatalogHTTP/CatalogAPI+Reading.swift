@@ -19,7 +19,8 @@ extension CatalogAPI {
             try target.allow()
             let head = try await catalog.shelf(store, key)
             let options = SortOption.options(
-                selected: head.defaultSort.sort, language: Language(accepting: request.headers[.acceptLanguage])
+                selected: head.defaultSort.sort,
+                language: Language(accepting: request.headers[.acceptLanguage])
             )
             let bytes = document { head.state.write(options: options, to: &$0) }
             return hashed(bytes, request, headers: [.vary: "Accept-Language"])
@@ -42,11 +43,17 @@ extension CatalogAPI {
     }
 
     private func page(
-        _ store: CatalogKey, _ shelf: CatalogKey, _ target: RequestTarget, _ request: Request
+        _ store: CatalogKey,
+        _ shelf: CatalogKey,
+        _ target: RequestTarget,
+        _ request: Request
     ) async throws -> Response {
         try target.allow("sort", "limit", "cursor")
         let pageRequest = PageRequest(
-            store: store, shelf: shelf, sort: try target.sort(), limit: try target.limit(),
+            store: store,
+            shelf: shelf,
+            sort: try target.sort(),
+            limit: try target.limit(),
             after: try target.value("cursor").map { text throws(CatalogError) in try cursors.decode(text) },
             knownTags: knownTags(request)
         )
@@ -63,12 +70,20 @@ extension CatalogAPI {
                 if isShared { query = "sort=\(page.plan.sort.description)&" + query }
                 headers[.init("Link")!] = "<\(request.uri.path)?\(query)>; rel=\"next\""
             }
-            return json(page.json(day: Timestamp.now().day, nextCursor: token), tag: tag, cache: cache, headers: headers)
+            return json(
+                page.json(day: Timestamp.now().day, nextCursor: token),
+                tag: tag,
+                cache: cache,
+                headers: headers
+            )
         }
     }
 
     private func order(
-        _ store: CatalogKey, _ shelf: CatalogKey, _ target: RequestTarget, _ request: Request
+        _ store: CatalogKey,
+        _ shelf: CatalogKey,
+        _ target: RequestTarget,
+        _ request: Request
     ) async throws -> Response {
         try target.allow("sort")
         let sort = try target.sort()
@@ -77,7 +92,8 @@ extension CatalogAPI {
         let state = order.head.state
         let tag =
             order.sort == .position
-            ? "\"order-\(state.orderVersion)\"" : "\"\(order.head.storeVersion)-\(state.version)-\(order.sort.description)\""
+            ? "\"order-\(state.orderVersion)\""
+            : "\"\(order.head.storeVersion)-\(state.version)-\(order.sort.description)\""
         let cache = sort == nil ? "private, no-cache" : "public, no-cache"
         var headers: HTTPFields = [:]
         if sort == nil { headers[.vary] = "Authorization" }
@@ -102,7 +118,8 @@ extension CatalogAPI {
         if let text = try target.value("sort") {
             guard let sort = ShelfSort(rawValue: text) else {
                 throw CatalogError.malformed(
-                    parameter: "sort", detail: "no such sort of shelves: “\(text.prefix(64))”",
+                    parameter: "sort",
+                    detail: "no such sort of shelves: “\(text.prefix(64))”",
                     allowed: ShelfSort.allCases.map(\.rawValue)
                 )
             }
@@ -172,7 +189,8 @@ extension CatalogAPI {
 
     private func plain(_ text: String) -> Response {
         Response(
-            status: .ok, headers: [.contentType: "text/plain; charset=utf-8", .cacheControl: "no-store"],
+            status: .ok,
+            headers: [.contentType: "text/plain; charset=utf-8", .cacheControl: "no-store"],
             body: .init(byteBuffer: ByteBuffer(string: text))
         )
     }

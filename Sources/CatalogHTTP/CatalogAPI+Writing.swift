@@ -24,7 +24,11 @@ extension CatalogAPI {
             return Response(status: .noContent)
         case (.product(let store, let sku), .put):
             let found = try await catalog.store(store)
-            return try await put(try Product(sku: sku, currency: found.currency, body: try await body(request)), store, request)
+            return try await put(
+                try Product(sku: sku, currency: found.currency, body: try await body(request)),
+                store,
+                request
+            )
         case (.product(let store, let sku), .patch):
             let patch = try await body(request, types: Self.patchTypes)
             let placed = try await catalog.product(store, sku)
@@ -57,7 +61,11 @@ extension CatalogAPI {
         let created = try await catalog.put(product, in: store)
         let placed = try await catalog.product(store, product.sku)
         let presentation = ProductPresentation(store: placed.store)
-        return answer(created, request, document { presentation.write(placed.product, shelves: placed.shelves, to: &$0) })
+        return answer(
+            created,
+            request,
+            document { presentation.write(placed.product, shelves: placed.shelves, to: &$0) }
+        )
     }
 
     private func answer(_ created: Bool, _ request: Request, _ bytes: [UInt8]) -> Response {
@@ -83,15 +91,25 @@ extension CatalogAPI {
         let found = try await catalog.store(store)
         let onError = try target.value("on_error") ?? "skip"
         guard ["skip", "abort"].contains(onError) else {
-            throw CatalogError.malformed(parameter: "on_error", detail: "on_error must be skip or abort", allowed: ["skip", "abort"])
+            throw CatalogError.malformed(
+                parameter: "on_error",
+                detail: "on_error must be skip or abort",
+                allowed: ["skip", "abort"]
+            )
         }
         let options = ImportOptions(
-            format: format, store: store, currency: found.currency, readsSizeFromName: try target.flag("size_from_name"),
-            abortsOnError: onError == "abort", prunes: try target.flag("prune"), isRehearsal: try target.flag("dry_run")
+            format: format,
+            store: store,
+            currency: found.currency,
+            readsSizeFromName: try target.flag("size_from_name"),
+            abortsOnError: onError == "abort",
+            prunes: try target.flag("prune"),
+            isRehearsal: try target.flag("dry_run")
         )
         var rejections: [ImportRejection] = []
         let summary = try await importer.importFile(
-            request.body.map { Array(buffer: $0) }, options,
+            request.body.map { Array(buffer: $0) },
+            options,
             onReject: { if rejections.count < Self.rejectionBound { rejections.append($0) } }
         )
         let bytes = object { json in

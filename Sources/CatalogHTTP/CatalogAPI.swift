@@ -25,7 +25,10 @@ package struct CatalogAPI: HTTPResponder {
     let options: Options
 
     package init(
-        catalog: any CatalogStore, importer: any CatalogImporting, cursors: CursorCodec, options: Options = Options()
+        catalog: any CatalogStore,
+        importer: any CatalogImporting,
+        cursors: CursorCodec,
+        options: Options = Options()
     ) {
         self.catalog = catalog
         self.importer = importer
@@ -44,7 +47,9 @@ package struct CatalogAPI: HTTPResponder {
         } catch {
             response = problem(error, context).response(requestID: context.id)
         }
-        if request.method == .head { response.body = ResponseBody(contentLength: response.body.contentLength) { try await $0.finish(nil) } }
+        if request.method == .head {
+            response.body = ResponseBody(contentLength: response.body.contentLength) { try await $0.finish(nil) }
+        }
         addCORS(to: &response, request)
         return response
     }
@@ -78,7 +83,10 @@ package struct CatalogAPI: HTTPResponder {
     // MARK: - Parts
 
     func json(
-        _ bytes: [UInt8], status: HTTPResponse.Status = .ok, tag: String? = nil, cache: String = "no-cache",
+        _ bytes: [UInt8],
+        status: HTTPResponse.Status = .ok,
+        tag: String? = nil,
+        cache: String = "no-cache",
         headers extra: HTTPFields = [:]
     ) -> Response {
         var headers = extra
@@ -124,19 +132,23 @@ package struct CatalogAPI: HTTPResponder {
         guard types.contains(type.filter { $0 != " " }) else {
             throw Problem(.unsupportedMediaType, "the body is \(type.prefix(64))", allowed: types)
         }
-        if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > options.bodyBound { throw tooLarge() }
+        if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > options.bodyBound {
+            throw tooLarge()
+        }
         let bytes = try await withDeadline(options.bodyTimeout) { [options] in
             Array(buffer: try await request.body.collect(upTo: options.bodyBound))
         }
         do { return try JSONReader.parse(bytes) } catch {
             throw CatalogError.malformed(
-                parameter: nil, detail: "the body is no JSON that is accepted: \(error.detail), at byte \(error.offset)"
+                parameter: nil,
+                detail: "the body is no JSON that is accepted: \(error.detail), at byte \(error.offset)"
             )
         }
     }
 
     private func withDeadline<T: Sendable>(
-        _ limit: Duration, _ body: @escaping @Sendable () async throws -> T
+        _ limit: Duration,
+        _ body: @escaping @Sendable () async throws -> T
     ) async throws -> T {
         try await withThrowingTaskGroup(of: T.self) { group in
             group.addTask(operation: body)

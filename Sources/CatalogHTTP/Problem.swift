@@ -51,15 +51,18 @@ enum ProblemKind: String, CaseIterable {
     var advice: String {
         switch self {
         case .malformedRequest: "The field “detail” says what, “parameter” where, and “allowed” what would be accepted."
-        case .unknownSortKey: "“allowed” lists the keys; put “-” before a key for descending, and commas between several."
-        case .invalidCursor: "A cursor works with the shelf and the sort that it was made for, unaltered. Start from the first page."
+        case .unknownSortKey:
+            "“allowed” lists the keys; put “-” before a key for descending, and commas between several."
+        case .invalidCursor:
+            "A cursor works with the shelf and the sort that it was made for, unaltered. Start from the first page."
         case .notFound: "What the path names does not exist, or no longer."
         case .methodNotAllowed: "The header “Allow” lists the methods of this path."
         case .conflict: "Read “detail”, change what stands in the way, and send the request again."
         case .tooLarge: "Send less at once; an import has no bound."
         case .unsupportedMediaType: "Set Content-Type to a type that “allowed” lists."
         case .unprocessable: "“detail” says which value is wrong and what would be right."
-        case .unavailable: "The database is away or busy. Repeat the request after the seconds that “Retry-After” gives."
+        case .unavailable:
+            "The database is away or busy. Repeat the request after the seconds that “Retry-After” gives."
         case .fault: "It is logged under “request_id”. Nothing of the request was kept."
         }
     }

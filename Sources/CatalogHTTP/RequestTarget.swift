@@ -70,7 +70,9 @@ struct RequestTarget {
         var rest = Array(text)[...]
         while let byte = rest.popFirst() {
             if byte == UInt8(ascii: "%") {
-                guard rest.count >= 2, let high = hex(rest.removeFirst()), let low = hex(rest.removeFirst()) else { return nil }
+                guard rest.count >= 2, let high = hex(rest.removeFirst()), let low = hex(rest.removeFirst()) else {
+                    return nil
+                }
                 bytes.append(high << 4 | low)
             } else {
                 bytes.append(plusIsSpace && byte == UInt8(ascii: "+") ? 0x20 : byte)
@@ -93,7 +95,8 @@ struct RequestTarget {
         var encoded = ""
         for byte in text.utf8 {
             switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), 48...57, 0x2D, 0x2E, 0x5F, 0x7E:
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), 48...57, 0x2D, 0x2E,
+                0x5F, 0x7E:
                 encoded.unicodeScalars.append(UnicodeScalar(byte))
             default:
                 let digits = String(byte, radix: 16, uppercase: true)

@@ -60,20 +60,27 @@ package struct CatalogGenerator: Sendable {
             INSERT INTO store (key, title, currency, locale, unit_pricing, sold_out, popularity_metric,
                 popularity_half_life_days, newcomer_boost)
             VALUES ($1, 'Generated', 'EUR', 'en', 'eu', 'last', 'decay', 14, 0) ON CONFLICT (key) DO NOTHING RETURNING store_id
-            """, [.text(Self.store)]
+            """,
+            [.text(Self.store)]
         ) { try $0.first { try $0.int4(0) } }
         guard let id else { throw CatalogError.conflict("store “\(Self.store)” exists; start from an empty database") }
         let sizes = sizes
-        let first = try database.query("SELECT coalesce(max(shelf_id), 0) + 1 FROM shelf") { try $0.first { try $0.int4(0) } }!
+        let first = try database.query("SELECT coalesce(max(shelf_id), 0) + 1 FROM shelf") {
+            try $0.first { try $0.int4(0) }
+        }!
         try copyShelves(database, id, first, sizes)
         for table in ["product", "placement", "placement_position"] {
             try copyRows(database, table, id, first, sizes) { if table == "placement" { onProgress($0) } }
         }
-        try database.execute("SELECT setval(pg_get_serial_sequence('shelf', 'shelf_id'), (SELECT max(shelf_id) FROM shelf))")
+        try database.execute(
+            "SELECT setval(pg_get_serial_sequence('shelf', 'shelf_id'), (SELECT max(shelf_id) FROM shelf))"
+        )
         if isEmpty { for migration in late { try database.run(script: migration.up) } }
     }
 
-    private func copyShelves(_ database: isolated PostgresConnection, _ store: Int32, _ first: Int32, _ sizes: [Int]) throws {
+    private func copyShelves(_ database: isolated PostgresConnection, _ store: Int32, _ first: Int32, _ sizes: [Int])
+        throws
+    {
         var text = CopyText()
         for (index, position) in PathKey.appending(shelves, after: nil).enumerated() {
             text.field(store)
@@ -95,7 +102,11 @@ package struct CatalogGenerator: Sendable {
     }
 
     private func copyRows(
-        _ database: isolated PostgresConnection, _ table: String, _ store: Int32, _ first: Int32, _ sizes: [Int],
+        _ database: isolated PostgresConnection,
+        _ table: String,
+        _ store: Int32,
+        _ first: Int32,
+        _ sizes: [Int],
         _ onProgress: (Int) -> Void
     ) throws {
         let shared = ProductRow.shared.filter { $0 != "attributes" }
@@ -168,11 +179,20 @@ private struct GeneratedProduct {
     private let popularity: Popularity
     private let created: Timestamp
 
-    private static let kinds = ["Milk", "Butter", "Yoghurt", "Bread", "Pasta", "Rice", "Coffee", "Tea", "Juice", "Soap", "Apples", "Cheese", "Ham", "Chocolate", "Beans", "Flour"]
-    private static let qualities = ["Fresh", "Organic", "Mild", "Strong", "Whole", "Light", "Classic", "Fine", "Golden", "Country", "Alpine", "Élégant", "Ärla", "Žuti"]
+    private static let kinds = [
+        "Milk", "Butter", "Yoghurt", "Bread", "Pasta", "Rice", "Coffee", "Tea", "Juice", "Soap", "Apples", "Cheese",
+        "Ham", "Chocolate", "Beans", "Flour",
+    ]
+    private static let qualities = [
+        "Fresh", "Organic", "Mild", "Strong", "Whole", "Light", "Classic", "Fine", "Golden", "Country", "Alpine",
+        "Élégant", "Ärla", "Žuti",
+    ]
     private static let brands = (1...200).map { "Brand \($0)" }
     private static let endings = [9, 19, 29, 49, 79, 99]
-    private static let units: [(MeasureUnit, [Int])] = [(.g, [100, 125, 200, 250, 400, 500, 750]), (.ml, [200, 250, 330, 500, 750]), (.l, [1, 2, 5]), (.kg, [1, 2, 5]), (.piece, [1, 6, 10, 12])]
+    private static let units: [(MeasureUnit, [Int])] = [
+        (.g, [100, 125, 200, 250, 400, 500, 750]), (.ml, [200, 250, 330, 500, 750]), (.l, [1, 2, 5]), (.kg, [1, 2, 5]),
+        (.piece, [1, 6, 10, 12]),
+    ]
 
     init(_ number: Int, _ random: inout SplitMix) {
         sku = "g\(number + 1)"
@@ -181,7 +201,9 @@ private struct GeneratedProduct {
         name = "\(random.pick(Self.qualities)) \(random.pick(Self.kinds)) \(number % 997) \(amount) \(unit.rawValue)"
         brand = random.below(10) == 0 ? nil : random.pick(Self.brands)
         price = random.below(50) == 0 ? nil : Int64(random.below(30) * 100 + random.pick(Self.endings))
-        size = random.below(20) == 0 ? nil : try? Size(amount: ExactDecimal(Int128(amount)), unit: unit, packs: random.below(8) == 0 ? 6 : 1)
+        size =
+            random.below(20) == 0
+            ? nil : try? Size(amount: ExactDecimal(Int128(amount)), unit: unit, packs: random.below(8) == 0 ? 6 : 1)
         inStock = random.below(12) > 0
         tags = Array(["organic", "local", "vegan"].prefix(random.below(4)))
         let purchases = random.below(5) == 0 ? 0 : random.below(2000)

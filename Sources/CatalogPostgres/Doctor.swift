@@ -41,15 +41,28 @@ package struct Doctor: Sendable {
         let (version, encoding, isStandby) = try database.query(
             "SELECT current_setting('server_version_num')::bigint, current_setting('server_encoding'), pg_is_in_recovery()"
         ) { try $0.first { (try $0.int(0), try $0.text(1), try $0.bool(2)) }! }
-        let durable = try database.query("SELECT current_setting('fsync') = 'on' AND current_setting('full_page_writes') = 'on'") {
+        let durable = try database.query(
+            "SELECT current_setting('fsync') = 'on' AND current_setting('full_page_writes') = 'on'"
+        ) {
             try $0.first { try $0.bool(0) }!
         }
         return [
-            Finding(version / 10000 >= oldestServer, "PostgreSQL \(version / 10000).\(version % 10000)", "install PostgreSQL \(oldestServer) or newer"),
+            Finding(
+                version / 10000 >= oldestServer,
+                "PostgreSQL \(version / 10000).\(version % 10000)",
+                "install PostgreSQL \(oldestServer) or newer"
+            ),
             Finding(encoding == "UTF8", "encoding: \(encoding)", "make the database with ENCODING 'UTF8'"),
-            Finding(!isStandby, isStandby ? "the server is a standby, and cannot be written" : "the server can be written"),
-            Finding(durable, durable ? "what is committed survives a crash" : "fsync or full_page_writes is off: a crash can lose data",
-                "ALTER SYSTEM SET fsync = on; ALTER SYSTEM SET full_page_writes = on; SELECT pg_reload_conf()"),
+            Finding(
+                !isStandby,
+                isStandby ? "the server is a standby, and cannot be written" : "the server can be written"
+            ),
+            Finding(
+                durable,
+                durable
+                    ? "what is committed survives a crash" : "fsync or full_page_writes is off: a crash can lose data",
+                "ALTER SYSTEM SET fsync = on; ALTER SYSTEM SET full_page_writes = on; SELECT pg_reload_conf()"
+            ),
         ]
     }
 
@@ -62,7 +75,10 @@ package struct Doctor: Sendable {
         ) { rows in
             try rows.map { row in
                 let (made, actual) = (try row.textOrNil(0) ?? "", try row.textOrNil(1) ?? "")
-                let text = made == actual ? "collation catalog: version \(made)" : "collation catalog was made by version \(made), the library is \(actual): names may be out of order"
+                let text =
+                    made == actual
+                    ? "collation catalog: version \(made)"
+                    : "collation catalog was made by version \(made), the library is \(actual): names may be out of order"
                 let indexes = "REINDEX TABLE placement; REINDEX TABLE shelf; ALTER COLLATION catalog REFRESH VERSION"
                 return Finding(made == actual, text, "psql -c '\(indexes)'")
             }
@@ -71,21 +87,31 @@ package struct Doctor: Sendable {
 
     private static func indexes(_ database: isolated PostgresConnection) throws -> [Finding] {
         let wanted = Schema.migrations.flatMap { migration in
-            migration.up.split(separator: "\n").filter { $0.hasPrefix("CREATE INDEX ") }.map { String($0.split(separator: " ")[2]) }
+            migration.up.split(separator: "\n").filter { $0.hasPrefix("CREATE INDEX ") }.map {
+                String($0.split(separator: " ")[2])
+            }
         }
         let found = try database.query(
             """
             SELECT c.relname, i.indisvalid FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
             WHERE c.relname = ANY ($1) AND pg_table_is_visible(c.oid)
-            """, [.textArray(wanted)]
+            """,
+            [.textArray(wanted)]
         ) { try $0.map { (try $0.text(0), try $0.bool(1)) } }
         let missing = wanted.filter { name in !found.contains { $0.0 == name } }
         let invalid = found.filter { !$0.1 }.map(\.0)
         return [
-            Finding(missing.isEmpty, missing.isEmpty ? "all \(wanted.count) indexes are there" : "missing indexes: \(missing.joined(separator: ", "))",
-                "aisle db migrate --to 2 && aisle db migrate"),
-            Finding(invalid.isEmpty, invalid.isEmpty ? "all indexes are valid" : "invalid indexes: \(invalid.joined(separator: ", "))",
-                invalid.map { "psql -c 'REINDEX INDEX \($0)'" }.joined(separator: " && ")),
+            Finding(
+                missing.isEmpty,
+                missing.isEmpty
+                    ? "all \(wanted.count) indexes are there" : "missing indexes: \(missing.joined(separator: ", "))",
+                "aisle db migrate --to 2 && aisle db migrate"
+            ),
+            Finding(
+                invalid.isEmpty,
+                invalid.isEmpty ? "all indexes are valid" : "invalid indexes: \(invalid.joined(separator: ", "))",
+                invalid.map { "psql -c 'REINDEX INDEX \($0)'" }.joined(separator: " && ")
+            ),
         ]
     }
 }

@@ -163,6 +163,9 @@ final class PipelinedConnection {
     private enum Command {
         case prepare(PostgresStatement)
         case deallocate
+        /// Ends what prepares a job's statements, so that no failing job ever takes a preparation with it: later jobs
+        /// count on it.
+        case preparationSync
         case query(Int)
         case sync
     }
@@ -176,6 +179,8 @@ final class PipelinedConnection {
     private var statements = StatementCache(capacity: 200)
     private var commands: Deque<Command> = []
     private var entries: Deque<Entry> = []
+    /// Why a statement of the next job could not be prepared.
+    private var preparationFailure: PostgresError?
     private(set) var hasUnsent = false
     private(set) var failure: PostgresError?
 
@@ -190,29 +195,32 @@ final class PipelinedConnection {
 
     func submit(_ job: any PipelineJob) {
         entries.append(Entry(job: job))
-        for (index, query) in job.queries.enumerated() {
-            let buffers = ParameterBuffers(query.parameters)
-            let name: String
-            if let prepared = statements.name(of: query.statement) {
-                name = prepared
-            } else {
-                let (new, evicted) = statements.insert(query.statement)
-                name = new
-                if let evicted {
-                    check(PQsendQueryParams(handle.raw, "DEALLOCATE \(evicted)", 0, nil, nil, nil, nil, 1))
-                    commands.append(.deallocate)
-                }
-                check(PQsendPrepare(handle.raw, name, query.statement.sql, Int32(buffers.oids.count), buffers.oids))
-                commands.append(.prepare(query.statement))
-            }
-            check(
-                buffers.withPointers { PQsendQueryPrepared(handle.raw, name, $0, $1, $2, $3, 1) }
-            )
+        let buffers = job.queries.map { ParameterBuffers($0.parameters) }
+        let names = zip(job.queries, buffers).map { name(of: $0.statement, $1.oids) }
+        if case .prepare? = commands.last {
+            check(PQpipelineSync(handle.raw))
+            commands.append(.preparationSync)
+        }
+        for (index, (name, buffers)) in zip(names, buffers).enumerated() {
+            check(buffers.withPointers { PQsendQueryPrepared(handle.raw, name, $0, $1, $2, $3, 1) })
             commands.append(.query(index))
         }
         check(PQpipelineSync(handle.raw))
         commands.append(.sync)
         hasUnsent = true
+    }
+
+    /// The name of a statement, which is sent to be prepared where it is not.
+    private func name(of statement: PostgresStatement, _ oids: [UInt32]) -> String {
+        if let prepared = statements.name(of: statement) { return prepared }
+        let (name, evicted) = statements.insert(statement)
+        if let evicted {
+            check(PQsendQueryParams(handle.raw, "DEALLOCATE \(evicted)", 0, nil, nil, nil, nil, 1))
+            commands.append(.deallocate)
+        }
+        check(PQsendPrepare(handle.raw, name, statement.sql, Int32(oids.count), oids))
+        commands.append(.prepare(statement))
+        return name
     }
 
     func flush() {
@@ -232,19 +240,21 @@ final class PipelinedConnection {
         while failure == nil, let command = commands.first, PQisBusy(handle.raw) == 0 {
             guard let raw = PQgetResult(handle.raw) else {
                 // The end of a command's results; a sync has none.
-                if case .sync = command {} else { commands.removeFirst() }
+                switch command {
+                case .sync, .preparationSync: break
+                default: commands.removeFirst()
+                }
                 continue
             }
             let rows = PostgresRows(adopting: raw)
             switch rows.status {
             case PGRES_PIPELINE_SYNC:
                 commands.removeFirst()
+                if case .preparationSync = command { continue }
+                preparationFailure = nil
                 finish(entries.removeFirst())
                 finished += 1
-            case PGRES_FATAL_ERROR, PGRES_BAD_RESPONSE:
-                let error = PostgresError(result: raw)
-                entries[entries.startIndex].failure = entries[entries.startIndex].failure ?? error
-                if case .prepare(let statement) = command { statements.remove(statement) }
+            case PGRES_FATAL_ERROR, PGRES_BAD_RESPONSE: failed(command, PostgresError(result: raw))
             case PGRES_PIPELINE_ABORTED:
                 if case .prepare(let statement) = command { statements.remove(statement) }
             default:
@@ -252,6 +262,19 @@ final class PipelinedConnection {
             }
         }
         return finished
+    }
+
+    private func failed(_ command: Command, _ error: PostgresError) {
+        switch command {
+        case .prepare(let statement):
+            statements.remove(statement)
+            preparationFailure = error
+        case .query:
+            // A statement that is not there: why it could not be prepared says more.
+            let first = entries.startIndex
+            entries[first].failure = entries[first].failure ?? preparationFailure ?? error
+        default: break
+        }
     }
 
     func failAll(_ error: PostgresError) -> Int {

@@ -63,11 +63,20 @@ extension PostgresConnection {
     }
 
     /// Starts `COPY … TO STDOUT`; then `nextCopy` until nil.
-    package func beginCopyOut(_ statement: PostgresStatement) throws { try beginCopy(statement, PGRES_COPY_OUT) }
+    package func beginCopyOut(_ statement: PostgresStatement) throws {
+        copyHasEnded = false
+        try beginCopy(statement, PGRES_COPY_OUT)
+    }
 
     /// At least one row of COPY data, gathered to about a piece; nil at the end.
     package func nextCopy() throws -> [UInt8]? {
         let raw = try open()
+        // libpq tells the end once; it may have been while the last piece was gathered.
+        guard !copyHasEnded else {
+            copyHasEnded = false
+            _ = try lastResult(raw)
+            return nil
+        }
         var gathered: [UInt8] = []
         while gathered.count < Self.copyPieceSize {
             var row: UnsafeMutablePointer<CChar>?
@@ -79,7 +88,10 @@ extension PostgresConnection {
                 if !gathered.isEmpty { return gathered }
                 try waitForInput(raw)
             } else if length == -1 {
-                if !gathered.isEmpty { return gathered }
+                if !gathered.isEmpty {
+                    copyHasEnded = true
+                    return gathered
+                }
                 _ = try lastResult(raw)
                 return nil
             } else {

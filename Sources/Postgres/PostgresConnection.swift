@@ -11,6 +11,8 @@ package actor PostgresConnection {
     private let interrupt: Interrupt
     private let socket: Int32
     var handle: ConnectionHandle?
+    /// Whether the end of a COPY was seen behind its last data.
+    var copyHasEnded = false
     private var statements = StatementCache()
     private var operation: UInt64 = 0
     private var deadline: ContinuousClock.Instant?
@@ -54,6 +56,7 @@ package actor PostgresConnection {
     ///
     /// When the calling task is cancelled, or the deadline passes, the statement in flight is cancelled on the server
     /// and the block's call throws.
+    @discardableResult
     package nonisolated func perform<T: Sendable>(
         within limit: Duration? = nil,
         _ body: @escaping @Sendable (isolated PostgresConnection) throws -> T

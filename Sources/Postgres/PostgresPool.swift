@@ -64,6 +64,7 @@ package final class PostgresPool: Sendable {
     }
 
     /// Runs a block of synchronous calls on a lent connection's thread.
+    @discardableResult
     package func perform<T: Sendable>(
         within limit: Duration? = nil,
         _ body: @escaping @Sendable (isolated PostgresConnection) throws -> T
@@ -72,6 +73,7 @@ package final class PostgresPool: Sendable {
     }
 
     /// Runs the block in one transaction; up to three times more where the server asks for that (40001, 40P01).
+    @discardableResult
     package func transaction<T: Sendable>(
         _ mode: StaticString = "",
         within limit: Duration? = nil,

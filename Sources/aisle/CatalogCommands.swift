@@ -4,7 +4,9 @@ internal import CatalogPostgres
 
 struct StoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "store", abstract: "List, show and make stores.", subcommands: [List.self, Show.self, Create.self]
+        commandName: "store",
+        abstract: "List, show and make stores.",
+        subcommands: [List.self, Show.self, Create.self]
     )
 
     struct List: AisleCommand {
@@ -14,10 +16,14 @@ struct StoreCommand: AsyncParsableCommand {
         func execute() async throws {
             let catalog = try await database.catalog()
             defer { catalog.shutDown() }
-            var table = Table(columns: [.init(title: "key"), .init(title: "title"), .init(title: "currency"), .init(title: "unit_pricing"), .init(title: "sold_out"), .init(title: "default_sort")])
+            var table = Table(columns: [
+                .init(title: "key"), .init(title: "title"), .init(title: "currency"), .init(title: "unit_pricing"),
+                .init(title: "sold_out"), .init(title: "default_sort"),
+            ])
             for store in try await catalog.stores() {
                 table.rows.append([
-                    store.key.text, store.title, store.currency.code, store.unitPricing.rawValue, store.soldOut.rawValue,
+                    store.key.text, store.title, store.currency.code, store.unitPricing.rawValue,
+                    store.soldOut.rawValue,
                     store.defaultSort?.description,
                 ])
             }
@@ -32,7 +38,9 @@ struct StoreCommand: AsyncParsableCommand {
         func execute() async throws {
             let catalog = try await database.catalog()
             defer { catalog.shutDown() }
-            guard let key = CatalogKey(key) else { throw CommandFailure("a store's key is \(CatalogKey.rule)", CommandFailure.usage) }
+            guard let key = CatalogKey(key) else {
+                throw CommandFailure("a store's key is \(CatalogKey.rule)", CommandFailure.usage)
+            }
             var json = JSONText()
             try await catalog.store(key).write(to: &json)
             print(json.text)
@@ -47,13 +55,23 @@ struct StoreCommand: AsyncParsableCommand {
         @Option(help: "Its currency, as an ISO 4217 code.") var currency: String
         @Option(help: "Its rules of unit prices: eu, se, gb, au or us.") var unitPricing = "eu"
         func execute() async throws {
-            guard let key = CatalogKey(key) else { throw CommandFailure("a store's key is \(CatalogKey.rule)", CommandFailure.usage) }
-            guard let currency = Currency(currency) else { throw CommandFailure("“\(currency)” is no ISO 4217 code", CommandFailure.usage) }
-            guard let pricing = UnitPricing(rawValue: unitPricing) else { throw CommandFailure("--unit-pricing is eu, se, gb, au or us", CommandFailure.usage) }
+            guard let key = CatalogKey(key) else {
+                throw CommandFailure("a store's key is \(CatalogKey.rule)", CommandFailure.usage)
+            }
+            guard let currency = Currency(currency) else {
+                throw CommandFailure("“\(currency)” is no ISO 4217 code", CommandFailure.usage)
+            }
+            guard let pricing = UnitPricing(rawValue: unitPricing) else {
+                throw CommandFailure("--unit-pricing is eu, se, gb, au or us", CommandFailure.usage)
+            }
             let catalog = try await database.catalog()
             defer { catalog.shutDown() }
-            if (try? await catalog.store(key)) != nil { throw CommandFailure("store “\(key)” exists", CommandFailure.tryAgain) }
-            _ = try await catalog.put(Store(key: key, title: title ?? key.text, currency: currency, unitPricing: pricing))
+            if (try? await catalog.store(key)) != nil {
+                throw CommandFailure("store “\(key)” exists", CommandFailure.tryAgain)
+            }
+            _ = try await catalog.put(
+                Store(key: key, title: title ?? key.text, currency: currency, unitPricing: pricing)
+            )
             Console.note("made store \(key)")
         }
     }
@@ -61,7 +79,8 @@ struct StoreCommand: AsyncParsableCommand {
 
 struct ShelfCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "shelf", abstract: "List, show, make and delete shelves.",
+        commandName: "shelf",
+        abstract: "List, show, make and delete shelves.",
         subcommands: [List.self, Show.self, Create.self, Remove.self]
     )
 
@@ -75,11 +94,14 @@ struct ShelfCommand: AsyncParsableCommand {
             defer { catalog.shutDown() }
             var stores = try await catalog.stores().map(\.key)
             if let store {
-                guard let key = CatalogKey(store) else { throw CommandFailure("a store's key is \(CatalogKey.rule)", CommandFailure.usage) }
+                guard let key = CatalogKey(store) else {
+                    throw CommandFailure("a store's key is \(CatalogKey.rule)", CommandFailure.usage)
+                }
                 stores = [try await catalog.store(key).key]
             }
             var table = Table(columns: [
-                .init(title: "shelf"), .init(title: "title"), .init(title: "products", isNumber: true), .init(title: "default_sort"),
+                .init(title: "shelf"), .init(title: "title"), .init(title: "products", isNumber: true),
+                .init(title: "default_sort"),
                 .init(title: "dimension"), .init(title: "version", isNumber: true),
             ])
             for store in stores {
@@ -89,7 +111,8 @@ struct ShelfCommand: AsyncParsableCommand {
                     for state in page.shelves {
                         table.rows.append([
                             "\(store)/\(state.shelf.key)", state.shelf.title, String(state.productCount),
-                            state.shelf.defaultSort?.description, state.comparisonDimension.rawValue, String(state.version),
+                            state.shelf.defaultSort?.description, state.comparisonDimension.rawValue,
+                            String(state.version),
                         ])
                     }
                     request.after = page.next
@@ -125,21 +148,31 @@ struct ShelfCommand: AsyncParsableCommand {
             let catalog = try await database.catalog()
             defer { catalog.shutDown() }
             let (store, key) = try await shelf.resolve(catalog)
-            if (try? await catalog.shelf(store, key)) != nil { throw CommandFailure("shelf “\(key)” exists", CommandFailure.tryAgain) }
+            if (try? await catalog.shelf(store, key)) != nil {
+                throw CommandFailure("shelf “\(key)” exists", CommandFailure.tryAgain)
+            }
             let sort = try defaultSort.map { text in
                 try parseSort(text)
             }
             let parentKey = try parent.map { text in
-                guard let key = CatalogKey(text) else { throw CommandFailure("a shelf's key is \(CatalogKey.rule)", CommandFailure.usage) }
+                guard let key = CatalogKey(text) else {
+                    throw CommandFailure("a shelf's key is \(CatalogKey.rule)", CommandFailure.usage)
+                }
                 return key
             }
-            _ = try await catalog.put(Shelf(key: key, title: title ?? key.text, parent: parentKey, defaultSort: sort), in: store)
+            _ = try await catalog.put(
+                Shelf(key: key, title: title ?? key.text, parent: parentKey, defaultSort: sort),
+                in: store
+            )
             Console.note("made shelf \(store)/\(key)")
         }
     }
 
     struct Remove: AisleCommand {
-        static let configuration = CommandConfiguration(commandName: "rm", abstract: "Delete a shelf; its products stay.")
+        static let configuration = CommandConfiguration(
+            commandName: "rm",
+            abstract: "Delete a shelf; its products stay."
+        )
         @Argument(help: "STORE/SHELF.") var shelf: ShelfName
         @OptionGroup var database: DatabaseOptions
         func execute() async throws {

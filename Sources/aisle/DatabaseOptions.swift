@@ -68,7 +68,11 @@ struct DatabaseOptions: ParsableArguments {
     static func require(_ standing: Migrator.Standing) throws {
         switch standing {
         case .current: return
-        case .empty: throw CommandFailure("the database has no schema of aisle's; run: aisle db migrate", CommandFailure.configuration)
+        case .empty:
+            throw CommandFailure(
+                "the database has no schema of aisle's; run: aisle db migrate",
+                CommandFailure.configuration
+            )
         case .behind(let version):
             throw CommandFailure(
                 "the schema is of version \(version), the program's of \(Schema.currentVersion); run: aisle db migrate",
@@ -77,11 +81,14 @@ struct DatabaseOptions: ParsableArguments {
         case .ahead(let version):
             throw CommandFailure(
                 "the schema is of version \(version), newer than the program's \(Schema.currentVersion); install a newer aisle, "
-                    + "or run its: aisle db migrate --to \(Schema.currentVersion)", CommandFailure.configuration
+                    + "or run its: aisle db migrate --to \(Schema.currentVersion)",
+                CommandFailure.configuration
             )
         case .altered(let version):
-            throw CommandFailure("migration \(version) in the database is not the program's; restore it, or reset the database",
-                CommandFailure.configuration)
+            throw CommandFailure(
+                "migration \(version) in the database is not the program's; restore it, or reset the database",
+                CommandFailure.configuration
+            )
         }
     }
 }
@@ -97,7 +104,9 @@ struct ShelfName: ExpressibleByArgument {
             throw CommandFailure("“\(text)” names no shelf; write STORE/SHELF", CommandFailure.usage)
         }
         if parts.count == 2 {
-            guard let store = CatalogKey(parts[0]) else { throw CommandFailure("“\(parts[0])” is no store's key", CommandFailure.usage) }
+            guard let store = CatalogKey(parts[0]) else {
+                throw CommandFailure("“\(parts[0])” is no store's key", CommandFailure.usage)
+            }
             return (store, shelf)
         }
         return (try await onlyStore(catalog), shelf)
@@ -109,7 +118,10 @@ func onlyStore(_ catalog: PostgresCatalog) async throws -> CatalogKey {
     let stores = try await catalog.stores()
     guard stores.count == 1 else {
         let keys = stores.map(\.key.text).joined(separator: ", ")
-        throw CommandFailure(stores.isEmpty ? "there is no store" : "name the store, one of: \(keys)", stores.isEmpty ? CommandFailure.noInput : CommandFailure.usage)
+        throw CommandFailure(
+            stores.isEmpty ? "there is no store" : "name the store, one of: \(keys)",
+            stores.isEmpty ? CommandFailure.noInput : CommandFailure.usage
+        )
     }
     return stores[0].key
 }

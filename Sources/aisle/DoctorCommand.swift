@@ -3,7 +3,10 @@ internal import CatalogPostgres
 internal import Postgres
 
 struct DoctorCommand: AisleCommand {
-    static let configuration = CommandConfiguration(commandName: "doctor", abstract: "Check everything that can be wrong with the database.")
+    static let configuration = CommandConfiguration(
+        commandName: "doctor",
+        abstract: "Check everything that can be wrong with the database."
+    )
 
     @OptionGroup var database: DatabaseOptions
 
@@ -18,10 +21,16 @@ struct DoctorCommand: AisleCommand {
 }
 
 struct ConfigCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "config", abstract: "Show the configuration.", subcommands: [Show.self])
+    static let configuration = CommandConfiguration(
+        commandName: "config",
+        abstract: "Show the configuration.",
+        subcommands: [Show.self]
+    )
 
     struct Show: AisleCommand {
-        static let configuration = CommandConfiguration(abstract: "Show the settings in force; secrets only as set or not.")
+        static let configuration = CommandConfiguration(
+            abstract: "Show the settings in force; secrets only as set or not."
+        )
         @OptionGroup var database: DatabaseOptions
         @OptionGroup var server: ServerOptions
         func execute() async throws {

@@ -7,7 +7,8 @@ internal import SeedData
 
 struct ImportCommand: AisleCommand {
     static let configuration = CommandConfiguration(
-        commandName: "import", abstract: "Import products from a CSV or NDJSON file.",
+        commandName: "import",
+        abstract: "Import products from a CSV or NDJSON file.",
         discussion: """
             Columns: \(ImportColumn.allCases.map(\.rawValue).joined(separator: ", ")). A file with other names is read with \
             --map, such as --map name=Product price=Price. The same file again changes nothing.
@@ -18,7 +19,8 @@ struct ImportCommand: AisleCommand {
     @OptionGroup var database: DatabaseOptions
     @Option(help: "The store of all rows, where the file has no such column.") var store: String?
     @Option(help: "csv or ndjson; otherwise the file's ending decides.") var format: String?
-    @Option(name: .customLong("map"), parsing: .upToNextOption, help: "Columns as the file names them: canonical=own …") var mapping: [String] = []
+    @Option(name: .customLong("map"), parsing: .upToNextOption, help: "Columns as the file names them: canonical=own …")
+    var mapping: [String] = []
     @Option(help: "The currency of new stores, where the file has no such column.") var currency = "EUR"
     @Flag(help: "Read the size of rows without one from the end of the name.") var sizeFromName = false
     @Option(help: "skip: take the good rows; abort: one bad row stops everything.") var onError = "skip"
@@ -35,7 +37,8 @@ struct ImportCommand: AisleCommand {
         var shown = 0
         let start = ContinuousClock.now
         let summary = try await Importer(catalog.pool).run(
-            pieces, options,
+            pieces,
+            options,
             onReject: { rejection in
                 rejectFile?.write(rejection)
                 shown += 1
@@ -43,13 +46,16 @@ struct ImportCommand: AisleCommand {
                 if shown == 21 { Console.note("rejected: and more; --rejects FILE keeps them all") }
             },
             onProgress: { rows in
-                let share = pieces.size.map { size in " (\(min(100, pieces.progress.read * 100 / max(1, size))) %)" } ?? ""
+                let share =
+                    pieces.size.map { size in " (\(min(100, pieces.progress.read * 100 / max(1, size))) %)" } ?? ""
                 Console.progress("\(rows) rows\(share)")
             }
         )
         Console.endProgress()
         let seconds = Double((ContinuousClock.now - start).milliseconds) / 1000
-        let counts = summary.counts.filter { $0.count > 0 || ["read", "inserted", "updated", "unchanged", "rejected"].contains($0.name) }
+        let counts = summary.counts.filter {
+            $0.count > 0 || ["read", "inserted", "updated", "unchanged", "rejected"].contains($0.name)
+        }
         Console.data(counts.map { "\($0.name)\t\($0.count)\n" }.joined())
         Console.note("\(dryRun ? "rehearsed" : "imported") in \(seconds) s")
     }
@@ -57,26 +63,44 @@ struct ImportCommand: AisleCommand {
     private func options() throws -> ImportOptions {
         let ending = (file as NSString).pathExtension.lowercased()
         guard let chosen = ImportOptions.Format(rawValue: format ?? (ending == "jsonl" ? "ndjson" : ending)) else {
-            throw CommandFailure("say --format csv or --format ndjson: the file's ending does not tell", CommandFailure.usage)
+            throw CommandFailure(
+                "say --format csv or --format ndjson: the file's ending does not tell",
+                CommandFailure.usage
+            )
         }
         var columns: [ImportColumn: String] = [:]
         for pair in mapping {
             let halves = pair.split(separator: "=", maxSplits: 1).map(String.init)
             guard halves.count == 2, let column = ImportColumn(rawValue: halves[0]) else {
                 let names = ImportColumn.allCases.map(\.rawValue).joined(separator: ", ")
-                throw CommandFailure("--map takes canonical=own, such as price=Price, not “\(pair)”; columns: \(names)", CommandFailure.usage)
+                throw CommandFailure(
+                    "--map takes canonical=own, such as price=Price, not “\(pair)”; columns: \(names)",
+                    CommandFailure.usage
+                )
             }
             columns[column] = halves[1]
         }
-        guard ["skip", "abort"].contains(onError) else { throw CommandFailure("--on-error is skip or abort", CommandFailure.usage) }
-        guard let currency = Currency(currency) else { throw CommandFailure("“\(currency)” is no ISO 4217 code", CommandFailure.usage) }
+        guard ["skip", "abort"].contains(onError) else {
+            throw CommandFailure("--on-error is skip or abort", CommandFailure.usage)
+        }
+        guard let currency = Currency(currency) else {
+            throw CommandFailure("“\(currency)” is no ISO 4217 code", CommandFailure.usage)
+        }
         let key = try store.map { text in
-            guard let key = CatalogKey(text) else { throw CommandFailure("a store's key is \(CatalogKey.rule)", CommandFailure.usage) }
+            guard let key = CatalogKey(text) else {
+                throw CommandFailure("a store's key is \(CatalogKey.rule)", CommandFailure.usage)
+            }
             return key
         }
         return ImportOptions(
-            format: chosen, store: key, mapping: columns, currency: currency, readsSizeFromName: sizeFromName,
-            abortsOnError: onError == "abort", prunes: prune, isRehearsal: dryRun
+            format: chosen,
+            store: key,
+            mapping: columns,
+            currency: currency,
+            readsSizeFromName: sizeFromName,
+            abortsOnError: onError == "abort",
+            prunes: prune,
+            isRehearsal: dryRun
         )
     }
 }
@@ -137,7 +161,8 @@ private final class RejectFile {
 
 struct SeedCommand: AisleCommand {
     static let configuration = CommandConfiguration(
-        commandName: "seed", abstract: "Fill the catalog: with the small one of our own, or a large generated one."
+        commandName: "seed",
+        abstract: "Fill the catalog: with the small one of our own, or a large generated one."
     )
 
     @OptionGroup var database: DatabaseOptions
@@ -149,12 +174,15 @@ struct SeedCommand: AisleCommand {
         let catalog = try await database.catalog(poolSize: 2)
         defer { catalog.shutDown() }
         guard shelves != nil || products != nil else {
-            let summary = try await Importer(catalog.pool).run(SinglePiece(bytes: SeedData.products), ImportOptions(format: .csv))
+            let summary = try await seedOwnCatalog(catalog)
             return Console.data(summary.counts.prefix(5).map { "\($0.name)\t\($0.count)\n" }.joined())
         }
         let (shelves, products) = (shelves ?? max(1, (products ?? 0) / 100), products ?? (shelves ?? 0) * 100)
         guard (1...1_000_000).contains(shelves), (shelves...20_000_000).contains(products) else {
-            throw CommandFailure("--shelves must be 1 to 1000000, --products at least as many and at most 20000000", CommandFailure.usage)
+            throw CommandFailure(
+                "--shelves must be 1 to 1000000, --products at least as many and at most 20000000",
+                CommandFailure.usage
+            )
         }
         let start = ContinuousClock.now
         try await CatalogGenerator(shelves: shelves, products: products, seed: seed).run(catalog.pool) {
@@ -163,4 +191,16 @@ struct SeedCommand: AisleCommand {
         Console.endProgress()
         Console.note("generated \(products) products on \(shelves) shelves in \(ContinuousClock.now - start)")
     }
+}
+
+/// Fills a catalog with the small one of our own.
+func seedOwnCatalog(_ catalog: PostgresCatalog) async throws -> ImportSummary {
+    for (key, title, currency, pricing) in SeedData.stores {
+        let key = CatalogKey(key)!
+        if (try? await catalog.store(key)) != nil { continue }
+        _ = try await catalog.put(
+            Store(key: key, title: title, currency: Currency(currency)!, unitPricing: UnitPricing(rawValue: pricing)!)
+        )
+    }
+    return try await Importer(catalog.pool).run(SinglePiece(bytes: SeedData.products), ImportOptions(format: .csv))
 }

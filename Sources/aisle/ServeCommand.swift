@@ -7,7 +7,6 @@ internal import Foundation
 internal import Hummingbird
 internal import Logging
 internal import Postgres
-internal import SeedData
 internal import ServiceLifecycle
 internal import UnixSignals
 
@@ -20,7 +19,9 @@ struct ServerOptions: ParsableArguments {
     @Flag(help: "Serve writes on other addresses than this machine's own, although nobody has to log in.")
     var insecureWrites = false
 
-    private static var environment: ConfigReader { ConfigReader(provider: EnvironmentVariablesProvider()).scoped(to: "aisle") }
+    private static var environment: ConfigReader {
+        ConfigReader(provider: EnvironmentVariablesProvider()).scoped(to: "aisle")
+    }
 
     var resolvedHost: String { host ?? Self.environment.string(forKey: "host", default: "127.0.0.1") }
     var resolvedPort: Int { port ?? Self.environment.int(forKey: "port", default: 8080) }
@@ -32,7 +33,9 @@ struct ServerOptions: ParsableArguments {
     }
 
     func checkHost() throws {
-        guard (1...65535).contains(resolvedPort) else { throw CommandFailure("the port must be 1 to 65535", CommandFailure.configuration) }
+        guard (1...65535).contains(resolvedPort) else {
+            throw CommandFailure("the port must be 1 to 65535", CommandFailure.configuration)
+        }
         let isLocal = ["localhost", "::1"].contains(resolvedHost) || resolvedHost.hasPrefix("127.")
         guard isLocal || insecureWrites else {
             throw CommandFailure(
@@ -58,7 +61,8 @@ struct ServeCommand: AisleCommand {
 
 struct DevCommand: AisleCommand {
     static let configuration = CommandConfiguration(
-        commandName: "dev", abstract: "Start a private PostgreSQL, migrate, seed, and serve; stop it all with Ctrl-C."
+        commandName: "dev",
+        abstract: "Start a private PostgreSQL, migrate, seed, and serve; stop it all with Ctrl-C."
     )
 
     @OptionGroup var database: DatabaseOptions
@@ -81,9 +85,7 @@ struct DevCommand: AisleCommand {
         pool.shutDown()
         let catalog = try await database.catalog(poolSize: server.poolSize)
         if try await catalog.stores().isEmpty {
-            let summary = try await Importer(catalog.pool).run(
-                SinglePiece(bytes: SeedData.products), ImportOptions(format: .csv)
-            )
+            let summary = try await seedOwnCatalog(catalog)
             Console.note("seeded: \(summary.inserted) products")
         }
         let port = server.port ?? Server.freePort(from: server.resolvedPort, host: server.resolvedHost)
@@ -96,7 +98,9 @@ func ensureDatabase(_ cluster: PrivateCluster) async throws {
     let admin = try await PostgresConnection.connect(cluster.configuration(database: "postgres"))
     try await admin.perform { database in
         let exists = try database.query("SELECT 1 FROM pg_database WHERE datname = 'aisle'") { $0.count > 0 }
-        if !exists { try database.run(script: "CREATE DATABASE aisle TEMPLATE template0 LOCALE 'C.UTF-8' ENCODING 'UTF8'") }
+        if !exists {
+            try database.run(script: "CREATE DATABASE aisle TEMPLATE template0 LOCALE 'C.UTF-8' ENCODING 'UTF8'")
+        }
     }
     await admin.close()
 }
@@ -127,7 +131,10 @@ struct Server {
         var apiOptions = CatalogAPI.Options()
         apiOptions.origins = options.origins
         let api = CatalogAPI(
-            catalog: catalog, importer: Importer(catalog.pool), cursors: CursorCodec(key: try await cursorKey()), options: apiOptions
+            catalog: catalog,
+            importer: Importer(catalog.pool),
+            cursors: CursorCodec(key: try await cursorKey()),
+            options: apiOptions
         )
         let (host, port, isGreeting) = (options.resolvedHost, port, isGreeting)
         let app = Application(
@@ -137,13 +144,17 @@ struct Server {
             onServerRunning: { _ in
                 Console.note("Aisle serves http://\(host):\(port)")
                 if isGreeting {
-                    Console.note("Try: curl 'http://\(host):\(port)/v1/stores/corner/shelves/dairy/products?sort=unit_price&limit=3'")
+                    Console.note(
+                        "Try: curl 'http://\(host):\(port)/v1/stores/corner/shelves/dairy/products?sort=unit_price&limit=3'"
+                    )
                 }
             },
             logger: logger
         )
         var configuration = ServiceGroupConfiguration(
-            services: [.init(service: app)], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger
+            services: [.init(service: app)],
+            gracefulShutdownSignals: [.sigterm, .sigint],
+            logger: logger
         )
         configuration.maximumGracefulShutdownDuration = Self.graceful
         do { try await ServiceGroup(configuration: configuration).run() } catch {
@@ -162,7 +173,10 @@ struct Server {
     private static func bindFailure(_ error: any Error, _ host: String, _ port: Int) -> CommandFailure? {
         let text = "\(error)"
         return text.contains("bind") || text.contains("Address already in use")
-            ? CommandFailure("cannot listen on \(host):\(port): it is in use, or not this machine's; choose another with --port", CommandFailure.unavailable)
+            ? CommandFailure(
+                "cannot listen on \(host):\(port): it is in use, or not this machine's; choose another with --port",
+                CommandFailure.unavailable
+            )
             : nil
     }
 
@@ -178,7 +192,9 @@ struct Server {
             address.sin_port = in_port_t(port).bigEndian
             address.sin_addr.s_addr = inet_addr(host == "localhost" ? "127.0.0.1" : host)
             let bound = withUnsafePointer(to: &address) {
-                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) }
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+                }
             }
             if bound == 0 { return port }
         }

@@ -4,7 +4,8 @@ internal import CatalogPostgres
 
 struct SortCommand: AisleCommand {
     static let configuration = CommandConfiguration(
-        commandName: "sort", abstract: "Print a shelf's products, sorted.",
+        commandName: "sort",
+        abstract: "Print a shelf's products, sorted.",
         discussion: "Keys, - for descending, several by commas:\n"
             + SortKey.allCases.map { "  \($0.name): \($0.summary)" }.joined(separator: "\n")
     )
@@ -36,7 +37,9 @@ struct SortCommand: AisleCommand {
         guard let settled else { return }
         show(products, settled, .chosen(format))
         if Console.notesAreTerminal {
-            Console.note("\(products.count) of \(settled.head.state.productCount) products by \(settled.plan.sort.description) (\(settled.plan.source.rawValue))")
+            Console.note(
+                "\(products.count) of \(settled.head.state.productCount) products by \(settled.plan.sort.description) (\(settled.plan.source.rawValue))"
+            )
         }
     }
 
@@ -58,15 +61,22 @@ struct SortCommand: AisleCommand {
         }
         var table = Table(columns: [
             .init(title: "sku"), .init(title: "name"), .init(title: "brand"), .init(title: "price", isNumber: true),
-            .init(title: "unit_price", isNumber: true), .init(title: "size", isNumber: true), .init(title: "popularity", isNumber: true),
+            .init(title: "unit_price", isNumber: true), .init(title: "size", isNumber: true),
+            .init(title: "popularity", isNumber: true),
             .init(title: "in_stock"),
         ])
         for product in products {
-            let unitPrice = store.unitPricing.display(priceMinor: product.priceMinor, size: product.size, currency: store.currency)
+            let unitPrice = store.unitPricing.display(
+                priceMinor: product.priceMinor,
+                size: product.size,
+                currency: store.currency
+            )
             let size = product.size.map { ($0.packs > 1 ? "\($0.packs) × " : "") + "\($0.amount) \($0.unit.rawValue)" }
             table.rows.append([
-                product.sku.text, product.name, product.brand, product.priceMinor.map { "\(store.currency.decimal($0)) \(store.currency.code)" },
-                unitPrice.map { "\($0.value)/\($0.per)" }, size, "\(presentation.score(product))", product.inStock ? "yes" : "no",
+                product.sku.text, product.name, product.brand,
+                product.priceMinor.map { "\(store.currency.decimal($0)) \(store.currency.code)" },
+                unitPrice.map { "\($0.value)/\($0.per)" }, size, "\(presentation.score(product))",
+                product.inStock ? "yes" : "no",
             ])
         }
         table.print(format)
@@ -75,11 +85,15 @@ struct SortCommand: AisleCommand {
 
 struct ExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "export", abstract: "Export products or an order.", subcommands: [Products.self, Order.self]
+        commandName: "export",
+        abstract: "Export products or an order.",
+        subcommands: [Products.self, Order.self]
     )
 
     struct Products: AisleCommand {
-        static let configuration = CommandConfiguration(abstract: "Export all products of a store, as a file that can be imported.")
+        static let configuration = CommandConfiguration(
+            abstract: "Export all products of a store, as a file that can be imported."
+        )
         @Argument(help: "The store's key.") var store: String?
         @OptionGroup var database: DatabaseOptions
         func execute() async throws {
@@ -87,14 +101,19 @@ struct ExportCommand: AsyncParsableCommand {
             defer { catalog.shutDown() }
             let key = try await resolve(catalog)
             let found = try await catalog.store(key)
-            let columns: [ImportColumn] = [.store, .shelf, .sku, .name, .brand, .price, .promoPrice, .currency, .size, .unit, .packCount, .drained, .inStock, .tags, .barcode, .imageURL]
+            let columns: [ImportColumn] = [
+                .store, .shelf, .sku, .name, .brand, .price, .promoPrice, .currency, .size, .unit, .packCount, .drained,
+                .inStock, .tags, .barcode, .imageURL,
+            ]
             Table(columns: columns.map { .init(title: $0.rawValue) }).print(.csv)
             var after: Cursor?
             repeat {
                 let page = try await catalog.products(key, after: after, limit: 100)
                 for product in page.products {
                     let shelves = try await catalog.product(key, product.sku).shelves
-                    for shelf in shelves.isEmpty ? [nil] : shelves.map(Optional.some) { Console.data(Self.line(product, shelf, found)) }
+                    for shelf in shelves.isEmpty ? [nil] : shelves.map(Optional.some) {
+                        Console.data(Self.line(product, shelf, found))
+                    }
                 }
                 after = page.next
             } while after != nil
@@ -102,7 +121,9 @@ struct ExportCommand: AsyncParsableCommand {
 
         private func resolve(_ catalog: PostgresCatalog) async throws -> CatalogKey {
             guard let store else { return try await onlyStore(catalog) }
-            guard let key = CatalogKey(store) else { throw CommandFailure("a store's key is \(CatalogKey.rule)", CommandFailure.usage) }
+            guard let key = CatalogKey(store) else {
+                throw CommandFailure("a store's key is \(CatalogKey.rule)", CommandFailure.usage)
+            }
             return key
         }
 
@@ -113,7 +134,8 @@ struct ExportCommand: AsyncParsableCommand {
                 (regular ?? product.priceMinor).map { store.currency.decimal($0) },
                 regular == nil ? nil : product.priceMinor.map { store.currency.decimal($0) }, store.currency.code,
                 product.size?.amount.description, product.size?.unit.rawValue, product.size.map { String($0.packs) },
-                product.size?.drained?.description, product.inStock ? "true" : "false", product.tags.joined(separator: "|"),
+                product.size?.drained?.description, product.inStock ? "true" : "false",
+                product.tags.joined(separator: "|"),
                 product.barcode, product.imageURL,
             ]
             return fields.map { value in

@@ -63,7 +63,9 @@ struct Table {
                 return columns[index].isNumber ? gap + cell : cell + gap
             }.joined(separator: "  ")
         }
-        var text = line(columns.map(\.title)) + "\n" + widths.map { String(repeating: "─", count: $0) }.joined(separator: "  ") + "\n"
+        var text =
+            line(columns.map(\.title)) + "\n" + widths.map { String(repeating: "─", count: $0) }.joined(separator: "  ")
+            + "\n"
         for row in rows { text += line(row.map { $0 ?? "–" }) + "\n" }
         Console.data(text)
     }

@@ -12,7 +12,7 @@ import Testing
         _ seed: UInt64,
         _ soldOut: SoldOut
     ) async throws {
-        try await withCatalog { catalog in
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
             var generator = SeededGenerator(seed: seed)
             let products = (0..<90).map { Product.random($0, using: &generator) }
             let memory = InMemoryCatalog(collate: collator())

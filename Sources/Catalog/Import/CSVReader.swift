@@ -13,7 +13,9 @@ package struct CSVReader {
         package var count: Int { ends.count }
 
         /// The bytes of a field.
-        package func bytes(_ index: Int) -> ArraySlice<UInt8> { bytes[(index == 0 ? 0 : ends[index - 1])..<ends[index]] }
+        package func bytes(_ index: Int) -> ArraySlice<UInt8> {
+            bytes[(index == 0 ? 0 : ends[index - 1])..<ends[index]]
+        }
 
         /// A field as text; nil where it is not valid UTF-8.
         package func text(_ index: Int) -> String? {

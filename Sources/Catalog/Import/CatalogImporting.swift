@@ -4,6 +4,8 @@ package protocol CatalogImporting: Sendable {
     ///   - pieces: the file, in pieces of any size.
     ///   - onReject: told of every row that is not taken, in order.
     func importFile<Pieces: AsyncSequence>(
-        _ pieces: Pieces, _ options: ImportOptions, onReject: (ImportRejection) throws -> Void
+        _ pieces: Pieces,
+        _ options: ImportOptions,
+        onReject: (ImportRejection) throws -> Void
     ) async throws(CatalogError) -> ImportSummary where Pieces.Element == [UInt8]
 }

@@ -31,9 +31,14 @@ package struct ImportOptions: Sendable {
     package var isRehearsal: Bool
 
     package init(
-        format: Format, store: CatalogKey? = nil, mapping: [ImportColumn: String] = [:],
-        currency: Currency = Currency("EUR")!, readsSizeFromName: Bool = false, abortsOnError: Bool = false,
-        prunes: Bool = false, isRehearsal: Bool = false
+        format: Format,
+        store: CatalogKey? = nil,
+        mapping: [ImportColumn: String] = [:],
+        currency: Currency = Currency("EUR")!,
+        readsSizeFromName: Bool = false,
+        abortsOnError: Bool = false,
+        prunes: Bool = false,
+        isRehearsal: Bool = false
     ) {
         self.format = format
         self.store = store

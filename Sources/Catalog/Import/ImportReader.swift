@@ -98,7 +98,11 @@ package struct ImportReader {
             let title = options.title(of: column)
             guard let index = titles.firstIndex(of: title.lowercased()) else {
                 if options.mapping[column] != nil {
-                    throw missing(title, "the file has no column “\(title)”, to which \(column.rawValue) is mapped", titles)
+                    throw missing(
+                        title,
+                        "the file has no column “\(title)”, to which \(column.rawValue) is mapped",
+                        titles
+                    )
                 }
                 continue
             }
@@ -145,7 +149,8 @@ package struct ImportReader {
         }
         var fields: [ImportColumn: String] = [:]
         let byTitle = Dictionary(
-            ImportColumn.allCases.map { (options.title(of: $0), $0) }, uniquingKeysWith: { a, _ in a }
+            ImportColumn.allCases.map { (options.title(of: $0), $0) },
+            uniquingKeysWith: { a, _ in a }
         )
         for member in members {
             guard let column = byTitle[member.name] else {

@@ -37,7 +37,9 @@ package struct ImportRowReader: Sendable {
     ///   - field: the text of a column, nil where the row has none.
     /// - Throws: `ImportRejection`.
     package func read(
-        line: Int, currencies: inout [CatalogKey: Currency], field: (ImportColumn) -> String?
+        line: Int,
+        currencies: inout [CatalogKey: Currency],
+        field: (ImportColumn) -> String?
     ) throws(ImportRejection) -> ImportRecord {
         func text(_ column: ImportColumn, bytes bound: Int) throws(ImportRejection) -> String? {
             guard let value = field(column)?.trimmed, !value.isEmpty else { return nil }
@@ -57,14 +59,25 @@ package struct ImportRowReader: Sendable {
         // A promotional price is the price; the price then the regular one.
         if prices.1 != nil { prices = (prices.1, prices.0) } else { prices = (prices.0, nil) }
         let size = try readSize(
-            line, name, try text(.size, bytes: 200), try text(.unit, bytes: 64), try text(.packCount, bytes: 32),
+            line,
+            name,
+            try text(.size, bytes: 200),
+            try text(.unit, bytes: 64),
+            try text(.packCount, bytes: 32),
             try text(.drained, bytes: 64)
         )
         return ImportRecord(
-            line: line, store: store, shelf: try text(.shelf, bytes: Shelf.titleBound), sku: sku, currency: currency,
-            name: name, brand: try text(.brand, bytes: Product.brandBound), priceMinor: prices.0?.minor,
+            line: line,
+            store: store,
+            shelf: try text(.shelf, bytes: Shelf.titleBound),
+            sku: sku,
+            currency: currency,
+            name: name,
+            brand: try text(.brand, bytes: Product.brandBound),
+            priceMinor: prices.0?.minor,
             regularPriceMinor: prices.1?.minor,
-            wasRounded: prices.0?.wasRounded ?? false || prices.1?.wasRounded ?? false, size: size,
+            wasRounded: prices.0?.wasRounded ?? false || prices.1?.wasRounded ?? false,
+            size: size,
             barcode: try text(.barcode, bytes: Product.barcodeBound),
             imageURL: try text(.imageURL, bytes: Product.imageURLBound),
             inStock: try readFlag(line, try text(.inStock, bytes: 16)),
@@ -83,12 +96,17 @@ package struct ImportRowReader: Sendable {
             }
             return store
         }
-        guard let key = CatalogKey(text) else { throw reject(line, .store, text, "a store's key is \(CatalogKey.rule)") }
+        guard let key = CatalogKey(text) else {
+            throw reject(line, .store, text, "a store's key is \(CatalogKey.rule)")
+        }
         return key
     }
 
     private func readCurrency(
-        _ line: Int, _ store: CatalogKey, _ text: String?, _ currencies: inout [CatalogKey: Currency]
+        _ line: Int,
+        _ store: CatalogKey,
+        _ text: String?,
+        _ currencies: inout [CatalogKey: Currency]
     ) throws(ImportRejection) -> Currency {
         guard let text else {
             let currency = currencies[store] ?? options.currency
@@ -104,7 +122,10 @@ package struct ImportRowReader: Sendable {
     }
 
     private func price(
-        _ line: Int, _ column: ImportColumn, _ text: String?, _ currency: Currency
+        _ line: Int,
+        _ column: ImportColumn,
+        _ text: String?,
+        _ currency: Currency
     ) throws(ImportRejection) -> (minor: Int64, wasRounded: Bool)? {
         guard let text else { return nil }
         guard let amount = ExactDecimal(text) else {
@@ -117,7 +138,12 @@ package struct ImportRowReader: Sendable {
     }
 
     private func readSize(
-        _ line: Int, _ name: String, _ text: String?, _ unitText: String?, _ packsText: String?, _ drainedText: String?
+        _ line: Int,
+        _ name: String,
+        _ text: String?,
+        _ unitText: String?,
+        _ packsText: String?,
+        _ drainedText: String?
     ) throws(ImportRejection) -> Size? {
         guard let text else { return options.readsSizeFromName ? SizeText.parse(name) : nil }
         guard let amount = ExactDecimal(text) else {
@@ -178,7 +204,8 @@ package struct ImportRowReader: Sendable {
     }
 
     private func readPosition(
-        _ line: Int, _ text: String?
+        _ line: Int,
+        _ text: String?
     ) throws(ImportRejection) -> (ExactDecimal, ExactDecimal)? {
         guard let text else { return nil }
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
@@ -190,7 +217,10 @@ package struct ImportRowReader: Sendable {
     }
 
     private func reject(
-        _ line: Int, _ column: ImportColumn, _ value: String?, _ reason: String
+        _ line: Int,
+        _ column: ImportColumn,
+        _ value: String?,
+        _ reason: String
     ) -> ImportRejection {
         ImportRejection(line: line, column: options.title(of: column), value: value, reason: reason)
     }

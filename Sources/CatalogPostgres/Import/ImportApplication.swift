@@ -23,11 +23,14 @@ struct ImportApplication: Sendable {
         try database.execute(ImportStatements.syncPlacements, rows)
         try database.execute(ImportStatements.insertPlacements, rows)
         reordered.formUnion(
-            try database.query(ImportStatements.returnPositions, [.int4(storeID), touched]) { try $0.map { try $0.int4(0) } }
+            try database.query(ImportStatements.returnPositions, [.int4(storeID), touched]) {
+                try $0.map { try $0.int4(0) }
+            }
         )
         reordered.formUnion(try appendPositions(rows, storeID, touched, database))
         try database.execute(
-            ImportStatements.bumpShelves, [.int4(storeID), touched, .int8Array(reordered.map(Int64.init))]
+            ImportStatements.bumpShelves,
+            [.int4(storeID), touched, .int8Array(reordered.map(Int64.init))]
         )
     }
 
@@ -38,11 +41,13 @@ struct ImportApplication: Sendable {
                 INSERT INTO store (key, title, currency, locale, unit_pricing, sold_out, popularity_metric,
                     popularity_half_life_days, newcomer_boost) VALUES ($1, $1, $2, 'en', 'eu', 'last', 'decay', 14, 0)
                 ON CONFLICT (key) DO NOTHING
-                """, [.text(key.text), .text(store.currency.code)]
+                """,
+                [.text(key.text), .text(store.currency.code)]
             )
         }
         let found = try database.query(
-            "SELECT store_id, currency FROM store WHERE key = $1 FOR NO KEY UPDATE", [.text(key.text)]
+            "SELECT store_id, currency FROM store WHERE key = $1 FOR NO KEY UPDATE",
+            [.text(key.text)]
         ) { try $0.first { (try $0.int4(0), try $0.text(1)) } }
         guard let (id, currency) = found else { throw CatalogError.notFound("store “\(key)”") }
         guard currency == store.currency.code else {
@@ -61,19 +66,23 @@ struct ImportApplication: Sendable {
                 INSERT INTO shelf (store_id, key, title, position, modified_at) VALUES ($1, $2, $3, $4, now())
                 ON CONFLICT (store_id, key) DO UPDATE SET deleted_at = NULL, title = excluded.title,
                     version = shelf.version + 1 WHERE shelf.deleted_at IS NOT NULL
-                """, [.int4(storeID), .text(shelf.key.text), .text(shelf.title), .bytea(position.bytes)]
+                """,
+                [.int4(storeID), .text(shelf.key.text), .text(shelf.title), .bytea(position.bytes)]
             )
         }
     }
 
     /// Locks every shelf that will change, in order, then looks again whether these are all.
     private func lockShelves(
-        _ rows: [PostgresValue], _ storeID: Int32, _ database: isolated PostgresConnection
+        _ rows: [PostgresValue],
+        _ storeID: Int32,
+        _ database: isolated PostgresConnection
     ) throws -> [Int32] {
         let stale = Set(store.stalePlacements.map(\.0))
         func touched() throws -> [Int32] {
             let found = try database.query(
-                ImportStatements.touchedShelves, rows + [.textArray(store.staleProducts)]
+                ImportStatements.touchedShelves,
+                rows + [.textArray(store.staleProducts)]
             ) { try $0.map { try $0.int4(0) } }
             return Set(found).union(stale).sorted()
         }
@@ -115,9 +124,14 @@ struct ImportApplication: Sendable {
 
     /// Gives every placement without one a place behind all others of its shelf; returns those shelves.
     private func appendPositions(
-        _ rows: [PostgresValue], _ storeID: Int32, _ touched: PostgresValue, _ database: isolated PostgresConnection
+        _ rows: [PostgresValue],
+        _ storeID: Int32,
+        _ touched: PostgresValue,
+        _ database: isolated PostgresConnection
     ) throws -> Set<Int32> {
-        let new = try database.query(ImportStatements.unpositioned, rows) { try $0.map { (try $0.int4(0), try $0.text(1)) } }
+        let new = try database.query(ImportStatements.unpositioned, rows) {
+            try $0.map { (try $0.int4(0), try $0.text(1)) }
+        }
         guard !new.isEmpty else { return [] }
         var last = Dictionary(
             uniqueKeysWithValues: try database.query(ImportStatements.lastPositions, [.int4(storeID), touched]) {

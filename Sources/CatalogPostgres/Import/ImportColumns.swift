@@ -12,7 +12,9 @@ struct ImportColumns: Sendable {
         var compared = ["name"]
         var derived: [String] = []
         if columns.contains(.brand) { compared.append("brand") }
-        if columns.contains(.price) || columns.contains(.promoPrice) { compared += ["price_minor", "regular_price_minor"] }
+        if columns.contains(.price) || columns.contains(.promoPrice) {
+            compared += ["price_minor", "regular_price_minor"]
+        }
         if columns.contains(.size) || readsSizeFromName {
             compared += ["size_amount", "size_unit", "size_packs", "size_drained", "size_approximate"]
             derived += ["size_dimension", "base_quantity"]

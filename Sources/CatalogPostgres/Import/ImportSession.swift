@@ -50,7 +50,9 @@ struct ImportSession {
     }
 
     mutating func stage<Pieces: AsyncSequence>(
-        _ pieces: Pieces, _ onReject: (ImportRejection) throws -> Void, _ onProgress: (Int) -> Void
+        _ pieces: Pieces,
+        _ onReject: (ImportRejection) throws -> Void,
+        _ onProgress: (Int) -> Void
     ) async throws where Pieces.Element == [UInt8] {
         try await loadStores()
         var reader = ImportReader(options, currencies: stores.mapValues(\.currency))
@@ -92,7 +94,9 @@ struct ImportSession {
     }
 
     private mutating func take(
-        _ event: ImportReader.Event, _ rows: inout CopyText, _ onReject: (ImportRejection) throws -> Void
+        _ event: ImportReader.Event,
+        _ rows: inout CopyText,
+        _ onReject: (ImportRejection) throws -> Void
     ) throws {
         summary.read += 1
         switch event {
@@ -141,7 +145,9 @@ struct ImportSession {
     private mutating func loadStores() async throws {
         let (known, shelves) = try await connection.perform(within: .seconds(30)) { database in
             (
-                try database.query("SELECT key, currency FROM store") { try $0.map { (try $0.text(0), try $0.text(1)) } },
+                try database.query("SELECT key, currency FROM store") {
+                    try $0.map { (try $0.text(0), try $0.text(1)) }
+                },
                 try database.query(
                     "SELECT s.key, h.key, h.title FROM shelf h JOIN store s USING (store_id) WHERE h.deleted_at IS NULL"
                 ) { try $0.map { (try $0.text(0), try $0.text(1), try $0.text(2)) } }
@@ -151,7 +157,9 @@ struct ImportSession {
         for (store, key, title) in shelves { shelvesByStore[store, default: []].append((CatalogKey(key)!, title)) }
         for (key, currency) in known {
             stores[CatalogKey(key)!] = StoreImport(
-                currency: Currency(currency)!, exists: true, shelves: ShelfKeyMaker(existing: shelvesByStore[key] ?? [])
+                currency: Currency(currency)!,
+                exists: true,
+                shelves: ShelfKeyMaker(existing: shelvesByStore[key] ?? [])
             )
         }
     }
@@ -217,7 +225,10 @@ struct ImportSession {
         let id = id
         let changed = Set(
             try await connection.perform { database in
-                try database.query("SELECT DISTINCT store_key FROM import_row WHERE import_id = $1::text::uuid", [.text(id)]) {
+                try database.query(
+                    "SELECT DISTINCT store_key FROM import_row WHERE import_id = $1::text::uuid",
+                    [.text(id)]
+                ) {
                     try $0.map { try $0.text(0) }
                 }
             }
@@ -226,7 +237,12 @@ struct ImportSession {
             let isStale = !store.stalePlacements.isEmpty || !store.staleProducts.isEmpty
             guard changed.contains(key.text) || isStale || (!store.exists && summary.read > 0) else { continue }
             let application = ImportApplication(
-                id: id, key: key, store: store, columns: columns, hasRepeats: hasRepeats, changed: summary.updated + summary.inserted
+                id: id,
+                key: key,
+                store: store,
+                columns: columns,
+                hasRepeats: hasRepeats,
+                changed: summary.updated + summary.inserted
             )
             for attempt in 1...4 {
                 do {

@@ -19,8 +19,10 @@ package struct Importer: Sendable {
     /// - Throws: `CatalogError`; `unprocessable` where the file cannot be used at all, or a row is bad and the options
     ///   say that one is enough. Then nothing was changed.
     package func run<Pieces: AsyncSequence>(
-        _ pieces: Pieces, _ options: ImportOptions,
-        onReject: (ImportRejection) throws -> Void = { _ in }, onProgress: (Int) -> Void = { _ in }
+        _ pieces: Pieces,
+        _ options: ImportOptions,
+        onReject: (ImportRejection) throws -> Void = { _ in },
+        onProgress: (Int) -> Void = { _ in }
     ) async throws(CatalogError) -> ImportSummary where Pieces.Element == [UInt8] {
         try await mappingErrors {
             try await pool.withConnection { connection in
@@ -43,7 +45,9 @@ package struct Importer: Sendable {
 
 extension Importer: CatalogImporting {
     package func importFile<Pieces: AsyncSequence>(
-        _ pieces: Pieces, _ options: ImportOptions, onReject: (ImportRejection) throws -> Void
+        _ pieces: Pieces,
+        _ options: ImportOptions,
+        onReject: (ImportRejection) throws -> Void
     ) async throws(CatalogError) -> ImportSummary where Pieces.Element == [UInt8] {
         try await run(pieces, options, onReject: onReject)
     }

@@ -1,0 +1,223 @@
+import Catalog
+import CatalogPostgres
+import Postgres
+import TestSupport
+import Testing
+
+@Suite struct ImporterTests {
+    private struct Pieces: AsyncSequence, Sendable {
+        let text: String
+        var pieceSize = 7
+        struct Iterator: AsyncIteratorProtocol {
+            var rest: ArraySlice<UInt8>
+            let size: Int
+            mutating func next() async -> [UInt8]? {
+                guard !rest.isEmpty else { return nil }
+                defer { rest = rest.dropFirst(size) }
+                return Array(rest.prefix(size))
+            }
+        }
+        func makeAsyncIterator() -> Iterator { Iterator(rest: Array(text.utf8)[...], size: pieceSize) }
+    }
+
+    private func run(
+        _ catalog: PostgresCatalog,
+        _ text: String,
+        _ options: ImportOptions = ImportOptions(format: .csv)
+    ) async throws -> (ImportSummary, [ImportRejection]) {
+        var rejections: [ImportRejection] = []
+        let summary = try await Importer(catalog.pool).run(
+            Pieces(text: text),
+            options,
+            onReject: { rejections.append($0) }
+        )
+        return (summary, rejections)
+    }
+
+    private let file = #"""
+        store,shelf,sku,name,brand,price,promo_price,currency,size,unit,pack_count,popularity,in_stock,tags,position
+        corner,Dairy & Eggs,a,"Milk, ""whole""",Ärla,1.19,,EUR,1,l,1,5,true,organic|local,2
+        corner,Dairy & Eggs,b,Butter,,2.499,1.999,EUR,250,g,1,,false,,1/3
+        corner,Čokolade,c,"Two
+        lines",X,,0.99,EUR,6 x 100 g,,,,,,
+        kiosk,Dairy & Eggs,a,Mjölk,,14.90,,SEK,1,l,,,,,
+        """# + "\r\n"
+
+    @Test func aFileIsTakenWholeAndChangesNothingTheSecondTime() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            let (first, rejections) = try await run(catalog, "\u{FEFF}" + file)
+            #expect(rejections.isEmpty)
+            #expect(
+                first.read == 4 && first.inserted == 4 && first.storesCreated == 2 && first.shelvesCreated == 3
+                    && first.pricesRounded == 1
+            )
+            let corner = CatalogKey("corner")!
+            let milk = try await catalog.product(corner, SKU("a")!)
+            #expect(
+                milk.product.name == "Milk, \"whole\"" && milk.product.tags == ["organic", "local"]
+                    && milk.shelves.map(\.text) == ["dairy-eggs"]
+            )
+            let butter = try await catalog.product(corner, SKU("b")!).product
+            #expect(
+                butter.priceMinor == 200 && butter.regularPriceMinor == 250 && !butter.inStock && butter.brand == nil
+            )
+            let chocolate = try await catalog.product(corner, SKU("c")!)
+            #expect(
+                chocolate.product.priceMinor == 99 && chocolate.product.size?.packs == 6
+                    && chocolate.shelves.map(\.text) == ["cokolade"]
+            )
+            #expect(try await catalog.order(corner, CatalogKey("dairy-eggs")!, .position).ids == ["b", "a"])
+            let before = try await catalog.shelf(corner, CatalogKey("dairy-eggs")!).state
+            let (second, _) = try await run(catalog, file)
+            #expect(second.unchanged == 4 && second.inserted == 0 && second.updated == 0)
+            #expect(try await catalog.shelf(corner, CatalogKey("dairy-eggs")!).state == before)
+        }
+    }
+
+    @Test func aColumnThatTheFileLacksStaysAsItIs() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            _ = try await run(catalog, file)
+            let (summary, _) = try await run(catalog, "store,sku,name,price\ncorner,a,Milk,1.29\n")
+            #expect(summary.updated == 1)
+            let milk = try await catalog.product(CatalogKey("corner")!, SKU("a")!)
+            #expect(
+                milk.product.priceMinor == 129 && milk.product.brand == "Ärla" && milk.product.size != nil
+                    && milk.shelves.count == 1
+            )
+            guard
+                case .page(let page, _) = try await catalog.page(
+                    PageRequest(
+                        store: CatalogKey("corner")!,
+                        shelf: CatalogKey("dairy-eggs")!,
+                        sort: Sort(.price, .ascending)
+                    )
+                )
+            else { return }
+            #expect(page.products.map(\.priceMinor) == [129, 200])
+        }
+    }
+
+    @Test func badRowsAreNamedAndTheGoodOnesTaken() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            let text = """
+                store,shelf,sku,name,price,currency,size,unit
+                corner,s,ok,Fine,1.00,EUR,1,kg
+                corner,s,,No sku,1.00,EUR,,
+                corner,s,x1,,1.00,EUR,,
+                corner,s,x2,Comma,"1,99",EUR,,
+                corner,s,x3,Huge,10000000000.00,EUR,,
+                corner,s,x4,Negative,1.00,EUR,-5,g
+                corner,s,x5,Zero,1.00,EUR,0,g
+                corner,s,x6,Foreign,1.00,USD,,
+                corner,s,x7,Short
+                corner,s,a/b,Slash,1.00,EUR,,
+                Ünknown,s,x8,Store,1.00,EUR,,
+                corner,s,'; DROP TABLE product; --,Bobby,1.00,EUR,,
+                corner,s,"a ""b"" 🍎",Emoji,1.00,EUR,1,smoot
+                """
+            let (summary, rejections) = try await run(catalog, text)
+            #expect(summary.read == 13 && summary.inserted == 3 && summary.rejected == 10)
+            #expect(rejections.map(\.line) == [3, 4, 5, 6, 7, 9, 10, 11, 12, 14])
+            #expect(
+                rejections.map { $0.column ?? "row" } == [
+                    "sku", "name", "price", "price", "size", "currency", "row", "sku", "store", "unit",
+                ]
+            )
+            #expect(rejections.allSatisfy { !$0.reason.isEmpty })
+        }
+    }
+
+    @Test func oneBadRowStopsAnImportThatSaysSo() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            var options = ImportOptions(format: .csv)
+            options.abortsOnError = true
+            await #expect(throws: CatalogError.self) {
+                try await run(catalog, file + "corner,s,,Nameless,,,,,,,,,,,\n", options)
+            }
+            #expect(try await catalog.stores().isEmpty)
+            await #expect(throws: CatalogError.self) { try await run(catalog, "store,sku,name\ncorner,,\n") }
+            await #expect(throws: CatalogError.self) { try await run(catalog, "") }
+            await #expect(throws: CatalogError.self) { try await run(catalog, "sku,name\na,b\n") }
+            #expect(try await catalog.stores().isEmpty)
+            #expect(try await catalog.pool.perform { try $0.query("SELECT 1 FROM import_row") { $0.count } } == 0)
+        }
+    }
+
+    @Test func aRehearsalCountsAndChangesNothing() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            var options = ImportOptions(format: .csv)
+            options.isRehearsal = true
+            #expect(try await run(catalog, file, options).0.inserted == 4)
+            #expect(try await catalog.stores().isEmpty)
+        }
+    }
+
+    @Test func repeatedRowsCountOnceAndTheLastOneHolds() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            let text = "store,shelf,sku,name,price\ns,one,a,First,1.00\ns,two,a,Second,2.00\ns,one,a,Third,3.00\n"
+            let (summary, _) = try await run(catalog, text)
+            #expect(summary.repeated == 1 && summary.read == 3)
+            let placed = try await catalog.product(CatalogKey("s")!, SKU("a")!)
+            #expect(placed.product.name == "Third" && placed.shelves.map(\.text) == ["one", "two"])
+            #expect(try await run(catalog, text).0.updated == 0)
+        }
+    }
+
+    @Test func pruningTakesAwayWhatTheFileDoesNotNameAndReturnsKeepTheirPlace() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            _ = try await run(catalog, file)
+            var options = ImportOptions(format: .csv)
+            options.prunes = true
+            let (summary, _) = try await run(catalog, "store,shelf,sku,name\ncorner,Dairy & Eggs,a,Milk\n", options)
+            #expect(summary.removedPlacements == 2 && summary.removedProducts == 2)
+            let corner = CatalogKey("corner")!
+            #expect(try await catalog.order(corner, CatalogKey("dairy-eggs")!, .position).ids == ["a"])
+            #expect(try await catalog.shelf(corner, CatalogKey("dairy-eggs")!).state.productCount == 1)
+            #expect(try await catalog.product(CatalogKey("kiosk")!, SKU("a")!).product.name == "Mjölk")
+            _ = try await run(catalog, file)
+            #expect(try await catalog.order(corner, CatalogKey("dairy-eggs")!, .position).ids == ["b", "a"])
+        }
+    }
+
+    @Test func linesOfJSONAreReadToo() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            let text = """
+                {"store":"s","shelf":"x","sku":"a","name":"A","price":0.10,"tags":["t","u"],"in_stock":false}
+                {"store":"s","shelf":"x","sku":"b","name":"B\\u0000"}
+                {"store":"s","shelf":"x","sku":"c","name":"C","unknown":1}
+                not json
+
+                {"store":"s","shelf":"x","sku":"d","name":"D","price":"0.20"}
+                """
+            let (summary, rejections) = try await run(catalog, text, ImportOptions(format: .ndjson))
+            #expect(summary.inserted == 2 && rejections.map(\.line) == [2, 3, 4])
+            let a = try await catalog.product(CatalogKey("s")!, SKU("a")!).product
+            #expect(a.priceMinor == 10 && a.tags == ["t", "u"] && !a.inStock)
+        }
+    }
+
+    @Test func twoImportsAtOnceBothArrive() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            let header = "store,shelf,sku,name,price\n"
+            let files = (0..<4).map { file in
+                header
+                    + (0..<300).map {
+                        "s,shelf \(($0 + file * 7) % 13),p\(($0 + file * 100)),Name \($0),1.\(10 + file)\n"
+                    }.joined()
+            }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for text in files { group.addTask { _ = try await run(catalog, text) } }
+                try await group.waitForAll()
+            }
+            let store = CatalogKey("s")!
+            let shelves = try await catalog.shelves(ShelvesRequest(store: store)).shelves
+            #expect(shelves.count == 13)
+            let placed = try await catalog.pool.perform {
+                try $0.query("SELECT count(*), count(DISTINCT sku) FROM placement") {
+                    try $0.first { (try $0.int(0), try $0.int(1)) }!
+                }
+            }
+            #expect(placed.1 == 600 && shelves.reduce(0) { $0 + $1.productCount } == placed.0)
+        }
+    }
+}

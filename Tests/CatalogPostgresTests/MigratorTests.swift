@@ -1,0 +1,65 @@
+import CatalogPostgres
+import Postgres
+import Schema
+import TestSupport
+import Testing
+
+@Suite struct MigratorTests {
+    @Test func upAndDownAndUpAgain() async throws {
+        let database = try await TestDatabase.empty()
+        let pool = PostgresPool(database.configuration, options: .init(size: 2))
+        #expect(try await Migrator.check(pool) == .empty)
+        #expect(try await Migrator(pool).migrate(isRehearsal: true).count == Schema.currentVersion + 1)
+        #expect(try await Migrator.check(pool) == .empty)
+        #expect(try await Migrator(pool).migrate().count == Schema.currentVersion + 1)
+        #expect(try await Migrator(pool).migrate().isEmpty)
+        #expect(try await Migrator(pool).migrate(to: 0).count == Schema.currentVersion)
+        #expect(try await Migrator.check(pool) == .empty)
+        #expect(try await Migrator(pool).migrate().count == Schema.currentVersion)
+        #expect(try await Migrator.check(pool) == .current)
+        pool.shutDown()
+        try await database.drop()
+    }
+
+    @Test func manyMigratorsAtOnceMigrateOnce() async throws {
+        let database = try await TestDatabase.empty()
+        let pool = PostgresPool(database.configuration, options: .init(size: 8))
+        let steps = try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 0..<8 { group.addTask { try await Migrator(pool).migrate().count } }
+            return try await group.reduce(0, +)
+        }
+        #expect(steps == Schema.currentVersion + 1)
+        pool.shutDown()
+        try await database.drop()
+    }
+
+    @Test func aForeignSchemaIsRefused() async throws {
+        let database = try await TestDatabase.migrated()
+        let pool = PostgresPool(database.configuration, options: .init(size: 1))
+        try await pool.perform { try $0.run(script: "UPDATE schema_migration SET checksum = 'x' WHERE version = 2") }
+        #expect(try await Migrator.check(pool) == .altered(version: 2))
+        await #expect(throws: PostgresError.self) { try await Migrator(pool).migrate() }
+        try await pool.perform {
+            try $0.run(script: "INSERT INTO schema_migration (version, name, checksum) VALUES (99, 'later', 'y')")
+        }
+        #expect(try await Migrator.check(pool) == .ahead(version: 99))
+        await #expect(throws: PostgresError.self) { try await Migrator(pool).migrate() }
+        await #expect(throws: PostgresError.self) { try await Migrator(pool).migrate(locale: "x'; DROP") }
+        pool.shutDown()
+        try await database.drop()
+    }
+
+    @Test func doctorFindsWhatIsWrong() async throws {
+        let database = try await TestDatabase.migrated()
+        let pool = PostgresPool(database.configuration, options: .init(size: 1))
+        let bad = try await Doctor(pool).examine().filter { !$0.isGood }
+        try await pool.perform { try $0.run(script: "DROP INDEX placement_by_brand") }
+        let worse = try await Doctor(pool).examine().filter { !$0.isGood }
+        #expect(
+            worse.count == bad.count + 1
+                && worse.contains { $0.text.contains("placement_by_brand") && $0.remedy != nil }
+        )
+        pool.shutDown()
+        try await database.drop()
+    }
+}

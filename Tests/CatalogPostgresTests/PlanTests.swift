@@ -1,0 +1,125 @@
+import Catalog
+import Postgres
+import Schema
+import TestSupport
+import Testing
+
+@testable import CatalogPostgres
+
+/// Every page is read by its sort's index, and reads no more than it shows.
+@Suite struct PlanTests {
+    private static let store = CatalogKey(CatalogGenerator.store)!
+    private static let shelf = CatalogKey("shelf-1")!
+
+    @Test func everySingleKeySortUsesItsIndexFromEveryCursor() async throws {
+        let database = try await TestDatabase.migrated()
+        let catalog = try PostgresCatalog(database.configuration)
+        try await CatalogGenerator(shelves: 20, products: 20_000, seed: 5).run(catalog.pool)
+        let head = try await catalog.readHead(Self.store, Self.shelf)
+        for sort in Sort.allSingle {
+            for cursor in try await Self.cursors(catalog, sort) {
+                var request = PageRequest(store: Self.store, shelf: Self.shelf, sort: sort)
+                request.after = cursor
+                let plan = try request.plan(for: head.head)
+                let lines = try await Self.explain(catalog, plan, head)
+                let place = "\(sort.description) after \(cursor?.id ?? "nothing")"
+                #expect(!lines.contains { $0.contains("Sort Key") }, "\(place): sorts")
+                let index = Self.index(of: sort.terms[0].key)
+                #expect(lines.contains { $0.contains("using \(index) ") }, "\(place): \(lines.joined(separator: "\n"))")
+                let removed = lines.compactMap { line in
+                    line.split(separator: "Rows Removed by Filter: ").last.flatMap {
+                        line.contains("Rows Removed") ? Int($0) : nil
+                    }
+                }
+                #expect(removed.reduce(0, +) == 0, "\(place): filters")
+                #expect(!lines.contains { $0.contains("Seq Scan") }, "\(place): scans")
+            }
+        }
+        catalog.shutDown()
+        try await database.drop()
+    }
+
+    @Test func theIndexesAreThoseThatTheDefinitionsMean() {
+        let script = Schema.migrations.first { $0.name == "sort_indexes" }!.up
+        for key in SortKey.allCases where key != .position {
+            let direction = key.naturalDirection == .descending ? " DESC" : ""
+            let columns =
+                (key.isGroupedByDimension ? "unit_dimension, " : "")
+                + (key == .name ? "" : "\(key.column)\(direction), ")
+            #expect(
+                script.contains(
+                    "CREATE INDEX \(Self.index(of: key)) ON placement (store_id, shelf_id, availability, \(columns)name, sku);"
+                )
+            )
+        }
+    }
+
+    private static func index(of key: SortKey) -> String { "placement_by_\(key.name)" }
+
+    /// The first page, and from the ends of pages of all kinds: among what is in stock and what is sold out, with and without a value.
+    private static func cursors(_ catalog: PostgresCatalog, _ sort: Sort) async throws -> [Cursor?] {
+        var cursors: [String: Cursor] = [:]
+        var request = PageRequest(store: store, shelf: shelf, sort: sort, limit: 7)
+        while case .page(let page, _) = try await catalog.page(request), let next = page.next {
+            let group: String =
+                switch next.values[0] {
+                case .missing: "missing"
+                case .unitPrice(let dimension, _): dimension.rawValue
+                default: "present"
+                }
+            cursors["\(next.isBehind) \(group)"] = next
+            request.after = next
+        }
+        return [nil] + cursors.values.map { $0 }
+    }
+
+    private static func explain(_ catalog: PostgresCatalog, _ plan: PagePlan, _ head: ShelfRow.HeadRead) async throws
+        -> [String]
+    {
+        let statement = catalog.statement(PageStatement.Shape(plan))
+        let values = statement.parameters(plan, storeID: head.storeID, shelfID: head.shelfID, limit: 25)
+        let (types, literals) = (values.map(\.typeName), values.map(\.literal))
+        return try await catalog.pool.perform { database in
+            try database.run(
+                script: "SET plan_cache_mode = force_generic_plan; SET max_parallel_workers_per_gather = 0"
+            )
+            try database.run(script: "PREPARE page (\(types.joined(separator: ", "))) AS \(statement.statement.sql)")
+            let explain = PostgresStatement(
+                assembled: "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) EXECUTE page (\(literals.joined(separator: ", ")))"
+            )
+            let lines = try database.query(explain) { try $0.map { try $0.text(0) } }
+            try database.run(script: "DEALLOCATE page")
+            return lines
+        }
+    }
+}
+
+extension PostgresValue {
+    fileprivate var typeName: String {
+        switch self {
+        case .bool: "boolean"
+        case .int2: "smallint"
+        case .int4: "integer"
+        case .int8: "bigint"
+        case .float8: "double precision"
+        case .bytea: "bytea"
+        case .numeric: "numeric"
+        case .timestamptz: "timestamptz"
+        default: "text"
+        }
+    }
+
+    fileprivate var literal: String {
+        switch self {
+        case .int2(let value?): String(value)
+        case .int4(let value?): String(value)
+        case .int8(let value?): String(value)
+        case .float8(let value?): value == -.infinity ? "'-Infinity'" : "\(value)"
+        case .text(let value?): "'\(value.replacing("'", with: "''"))'"
+        case .numeric(let value?): value
+        case .bytea(let value?): "'\\x" + value.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() + "'"
+        case .timestamptz(let value?): "'\(Timestamp(microseconds: value).rfc3339)'"
+        default: "NULL"
+        }
+    }
+}
