@@ -117,5 +117,21 @@ let package = Package(
             dependencies: ["Catalog", "CatalogPostgres", "Postgres", "Schema", "TestSupport"],
             swiftSettings: strict
         ),
+        .testTarget(
+            name: "CatalogHTTPTests",
+            dependencies: [
+                "Catalog", "CatalogHTTP", "TestSupport",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdTesting", package: "hummingbird"),
+                .product(name: "NIOCore", package: "swift-nio"),
+            ],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "RealCatalogTests",
+            dependencies: ["Catalog", "CatalogPostgres", "Postgres", "TestSupport"],
+            swiftSettings: strict
+        ),
     ]
 )

@@ -1,0 +1,281 @@
+import Catalog
+import CatalogHTTP
+import Foundation
+import HTTPTypes
+import Hummingbird
+import HummingbirdTesting
+import NIOCore
+import TestSupport
+import Testing
+
+/// The API over a real socket, on the specification's store: shapes, headers, errors.
+@Suite struct APITests {
+    private struct NoImports: CatalogImporting {
+        func importFile<Pieces: AsyncSequence>(
+            _ pieces: Pieces,
+            _ options: ImportOptions,
+            onReject: (ImportRejection) throws -> Void
+        ) async throws(CatalogError) -> ImportSummary where Pieces.Element == [UInt8] { throw .unavailable }
+    }
+
+    private func withServer(_ body: @escaping @Sendable (any TestClientProtocol) async throws -> Void) async throws {
+        var options = CatalogAPI.Options()
+        options.origins = ["https://shop.example"]
+        let api = CatalogAPI(
+            catalog: InMemoryCatalog(collate: collator()),
+            importer: NoImports(),
+            cursors: CursorCodec(key: Array("test".utf8)),
+            options: options
+        )
+        try await Application(responder: api, configuration: .init(address: .hostname("127.0.0.1", port: 0))).test(
+            .live
+        ) { client in
+            _ = try await put(client, "/v1/stores/s", #"{"title":"Shop","currency":"EUR"}"#)
+            _ = try await put(client, "/v1/stores/s/shelves/dairy", #"{"title":"Dairy","default_sort":"name"}"#)
+            for number in 0..<30 {
+                let body = """
+                    {"name":"Milk \(number)","price_minor":\(number % 3 == 0 ? "null" : String(100 + number % 5)),"size":{"amount":"1","unit":"l"},"in_stock":\(number % 7 > 0)}
+                    """
+                _ = try await put(client, "/v1/stores/s/products/m\(number)", body)
+                _ = try await put(client, "/v1/stores/s/shelves/dairy/products/m\(number)", "")
+            }
+            try await body(client)
+        }
+    }
+
+    private func put(_ client: any TestClientProtocol, _ path: String, _ body: String) async throws -> TestResponse {
+        try await client.execute(
+            uri: path,
+            method: .put,
+            headers: [.contentType: "application/json"],
+            body: ByteBuffer(string: body)
+        )
+    }
+
+    private func get(_ client: any TestClientProtocol, _ path: String, _ headers: HTTPFields = [:]) async throws
+        -> TestResponse
+    {
+        try await client.execute(uri: path, method: .get, headers: headers)
+    }
+
+    private func json(_ response: TestResponse) throws -> JSONValue {
+        try JSONReader.parse(Array(buffer: response.body))
+    }
+
+    @Test func pagesFollowOneAnotherThroughTheirCursors() async throws {
+        try await withServer { (client: any TestClientProtocol) async throws in
+            var ids: [JSONValue?] = []
+            var path: String? = "/v1/stores/s/shelves/dairy/products?sort=price&limit=7"
+            while let next = path {
+                let response = try await get(client, next)
+                #expect(response.status == .ok)
+                guard case .array(let products)? = try json(response)["products"] else { break }
+                ids += products.map { $0["sku"] }
+                let link = response.headers[.init("Link")!]
+                path = link.map { String($0.dropFirst().prefix { $0 != ">" }) }
+            }
+            #expect(ids.count == 30 && Set(ids).count == 30)
+            let first = try json(try await get(client, "/v1/stores/s/shelves/dairy/products?sort=-price&limit=1"))
+            #expect(first["sort"]?["source"] == .string("query"))
+            #expect(first["page"]?["limit"] == .number("1"))
+        }
+    }
+
+    @Test func theDefaultSortSaysWhereItComesFromAndIsPrivate() async throws {
+        try await withServer { (client: any TestClientProtocol) async throws in
+            let response = try await get(client, "/v1/stores/s/shelves/dairy/products")
+            #expect(
+                try json(response)["sort"]
+                    == .object([.init("keys", .string("name")), .init("source", .string("shelf"))])
+            )
+            #expect(response.headers[.cacheControl] == "private, no-cache")
+            let shelf = try json(
+                try await get(client, "/v1/stores/s/shelves/dairy", [.acceptLanguage: "ru-RU,ru;q=0.9,en;q=0.5"])
+            )
+            guard case .array(let options)? = shelf["sort_options"] else { return #expect(Bool(false)) }
+            #expect(options.filter { $0["selected"] == .bool(true) }.map { $0["sort"] } == [.string("name")])
+            #expect(options.contains { $0["title"] == .string("По популярности") })
+        }
+    }
+
+    @Test func whoHasTheAnswerIsToldSo() async throws {
+        try await withServer { (client: any TestClientProtocol) async throws in
+            let path = "/v1/stores/s/shelves/dairy/products?sort=price"
+            let tag = try #require(try await get(client, path).headers[.eTag])
+            let again = try await get(client, path, [.ifNoneMatch: tag])
+            #expect(again.status == .notModified && again.body.readableBytes == 0 && again.headers[.eTag] == tag)
+            #expect(try await get(client, path + "&limit=5", [.ifNoneMatch: tag]).status == .ok)
+            _ = try await put(client, "/v1/stores/s/products/m1", #"{"name":"Milk 1","price_minor":1}"#)
+            #expect(try await get(client, path, [.ifNoneMatch: tag]).status == .ok)
+        }
+    }
+
+    @Test(arguments: [
+        ("sort=prize", 400, "unknown-sort-key"), ("sort=price,price", 400, "unknown-sort-key"),
+        ("sort=", 400, "unknown-sort-key"),
+        ("sort=-position", 400, "unknown-sort-key"), ("limit=0", 400, "malformed-request"),
+        ("limit=101", 400, "malformed-request"),
+        ("limit=x", 400, "malformed-request"), ("limit=5&limit=6", 400, "malformed-request"),
+        ("colour=red", 400, "malformed-request"),
+        ("cursor=abc", 400, "invalid-cursor"), ("cursor=", 400, "invalid-cursor"),
+        ("sort=%00", 400, "malformed-request"), ("sort=%FF", 400, "malformed-request"),
+        ("sort=%zz", 400, "malformed-request"),
+    ])
+    func aBadQueryIsAProblemThatSaysWhat(_ query: String, _ status: Int, _ slug: String) async throws {
+        try await withServer { (client: any TestClientProtocol) async throws in
+            let response = try await get(client, "/v1/stores/s/shelves/dairy/products?\(query)")
+            #expect(response.status.code == status)
+            #expect(response.headers[.contentType] == "application/problem+json")
+            let problem = try json(response)
+            #expect(problem["type"] == .string("/problems/\(slug)"))
+            #expect(problem["detail"] != nil && problem["request_id"] != nil && problem["title"] != nil)
+            #expect(try await get(client, "/problems/\(slug)").status == .ok)
+        }
+    }
+
+    @Test func aNearMissGetsAHint() async throws {
+        try await withServer { (client: any TestClientProtocol) async throws in
+            let problem = try json(try await get(client, "/v1/stores/s/shelves/dairy/products?sort=prise"))
+            #expect(problem["hint"] == .string("price"))
+            guard case .array(let allowed)? = problem["allowed"] else { return #expect(Bool(false)) }
+            #expect(allowed.contains(.string("-unit_price")))
+        }
+    }
+
+    @Test func everyAlteredCursorIsRefused() async throws {
+        try await withServer { (client: any TestClientProtocol) async throws in
+            let page = try json(try await get(client, "/v1/stores/s/shelves/dairy/products?sort=price&limit=3"))
+            guard case .string(let cursor)? = page["page"]?["next_cursor"] else { return #expect(Bool(false)) }
+            let path = "/v1/stores/s/shelves/dairy/products?sort=price&cursor="
+            #expect(try await get(client, path + cursor).status == .ok)
+            for index in stride(from: 0, to: cursor.count, by: 3) {
+                var characters = Array(cursor)
+                characters[index] = characters[index] == "A" ? "B" : "A"
+                #expect(try await get(client, path + String(characters)).status == .badRequest)
+            }
+            #expect(try await get(client, path + cursor + "=").status == .badRequest)
+            #expect(
+                try await get(client, path.replacing("sort=price", with: "sort=-price") + cursor).status == .badRequest
+            )
+            _ = try await put(client, "/v1/stores/s/shelves/other", #"{"title":"Other"}"#)
+            #expect(try await get(client, path.replacing("dairy", with: "other") + cursor).status == .badRequest)
+        }
+    }
+
+    @Test func productsAreWrittenReadPatchedAndDeleted() async throws {
+        try await withServer { (client: any TestClientProtocol) async throws in
+            let path = "/v1/stores/s/products/a%20%22b%22%20%F0%9F%8D%8E"
+            let body =
+                #"{"name":"Tuna","brand":"Mar","price_minor":169,"size":{"amount":"145","unit":"g","drained":"102"},"tags":["fish"],"attributes":{"x":[1,{"y":null}]}}"#
+            let created = try await put(client, path, body)
+            #expect(created.status == .created && created.headers[.location] == path)
+            let product = try json(created)
+            #expect(
+                product["unit_price"] == .object([.init("value", .string("16.57")), .init("per", .string("1 kg"))])
+            )
+            #expect(try await put(client, path, String(buffer: created.body)).status == .ok)
+            let patch = ByteBuffer(string: #"{"price_minor":null,"brand":"New","attributes":{"x":null,"z":2}}"#)
+            let patched = try await client.execute(
+                uri: path,
+                method: .patch,
+                headers: [.contentType: "application/merge-patch+json"],
+                body: patch
+            )
+            #expect(patched.status == .ok)
+            #expect(try json(patched)["price_minor"] == .null)
+            #expect(try json(patched)["attributes"]?.text == #"{"z":2}"#)
+            #expect(try await client.execute(uri: path, method: .delete).status == .noContent)
+            #expect(try await client.execute(uri: path, method: .delete).status == .notFound)
+        }
+    }
+
+    @Test(arguments: [
+        (#"{"name":"x","price_minor":1000000000000}"#, 422), (#"{"name":"x","price_minor":-1}"#, 422),
+        (#"{"name":"x","price_minor":1.5}"#, 400),
+        (#"{"name":""}"#, 422), (#"{}"#, 422), (#"{"name":"x","colour":"red"}"#, 400),
+        (#"{"name":"x","currency":"USD"}"#, 422),
+        (#"{"name":"x","size":{"amount":"-5","unit":"g"}}"#, 422),
+        (#"{"name":"x","size":{"amount":"5","unit":"smoot"}}"#, 400),
+        (#"{"name":"\u0000"}"#, 400), (#"{"name":"x","name":"y"}"#, 400), (#"{"name":"x""#, 400), ("[]", 400),
+        ("", 400), ("{\"name\":\"\u{1}\"}", 400),
+        (#"{"name":"\ud800"}"#, 400), (#"{"name":"x","tags":["a","b",3]}"#, 400), (#"{"name":"x","sku":"other"}"#, 422),
+        (#"{"name":"x","attributes":["#, 400), (String(repeating: "[", count: 100), 400),
+    ])
+    func badBodiesAreRefused(_ body: String, _ status: Int) async throws {
+        try await withServer { (client: any TestClientProtocol) async throws in
+            #expect(try await put(client, "/v1/stores/s/products/bad", body).status.code == status, "\(body)")
+            #expect(try await get(client, "/v1/stores/s/products/bad").status == .notFound)
+        }
+    }
+
+    @Test func aHugeBodyIsRefusedAndTheConnectionClosed() async throws {
+        try await withServer { (client: any TestClientProtocol) async throws in
+            let response = try await put(
+                client,
+                "/v1/stores/s/products/huge",
+                "{\"name\":\"" + String(repeating: "x", count: 10 << 20) + "\"}"
+            )
+            #expect(response.status == .contentTooLarge)
+        }
+    }
+
+    @Test func pathsAndMethodsThatDoNotExist() async throws {
+        try await withServer { (client: any TestClientProtocol) async throws in
+            for path in [
+                "/", "/v1", "/v1/stores/s/nothing", "/v1/stores/S", "/v1/stores/none",
+                "/v1/stores/s/shelves/none/products", "/v1//stores", "/v1/stores/s/products/a%2Fb",
+            ] {
+                #expect(try await get(client, path).status == .notFound, "\(path)")
+            }
+            let response = try await client.execute(uri: "/v1/stores/s", method: .delete)
+            #expect(response.status == .methodNotAllowed && response.headers[.allow] == "GET, PUT")
+            #expect(
+                try await client.execute(
+                    uri: "/v1/stores/s/products/x",
+                    method: .put,
+                    headers: [.contentType: "text/plain"]
+                ).status == .unsupportedMediaType
+            )
+        }
+    }
+
+    @Test func pagesOfOtherOriginsMayCallWhereConfigured() async throws {
+        try await withServer { (client: any TestClientProtocol) async throws in
+            let asked = try await client.execute(
+                uri: "/v1/stores",
+                method: .options,
+                headers: [.origin: "https://shop.example", .accessControlRequestMethod: "PUT"]
+            )
+            #expect(asked.status == .noContent && asked.headers[.accessControlAllowOrigin] == "https://shop.example")
+            let answered = try await get(client, "/v1/stores", [.origin: "https://shop.example"])
+            #expect(
+                answered.headers[.accessControlAllowOrigin] == "https://shop.example"
+                    && answered.headers[.accessControlExposeHeaders]?.contains("ETag") == true
+            )
+            #expect(
+                try await get(client, "/v1/stores", [.origin: "https://evil.example"]).headers[
+                    .accessControlAllowOrigin
+                ] == nil
+            )
+        }
+    }
+
+    @Test func theDescriptionNamesEverySortKeyUnitAndPath() async throws {
+        let text = String(decoding: OpenAPI.document, as: UTF8.self)
+        let document = try JSONReader.parse(OpenAPI.document)
+        #expect(document["openapi"] == .string("3.1.0"))
+        for key in SortKey.allCases { #expect(text.contains("\(key.name): ")) }
+        guard case .array(let units)? = document["components"]?["schemas"]?["Size"]?["properties"]?["unit"]?["enum"]
+        else { return #expect(Bool(false)) }
+        #expect(units == MeasureUnit.allCases.map { .string($0.rawValue) })
+    }
+
+    @Test func manyProductsAreFetchedInTheOrderAskedFor() async throws {
+        try await withServer { (client: any TestClientProtocol) async throws in
+            let answer = try json(try await get(client, "/v1/stores/s/products?sku=m5&sku=nope&sku=m2"))
+            guard case .array(let products)? = answer["products"] else { return #expect(Bool(false)) }
+            #expect(products.map { $0["sku"] } == [.string("m5"), .string("m2")])
+            #expect(answer["missing"] == .array([.string("nope")]))
+        }
+    }
+}

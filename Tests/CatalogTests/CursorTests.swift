@@ -1,0 +1,98 @@
+import Catalog
+import Testing
+
+@Suite struct CursorTests {
+    private let codec = CursorCodec { bytes in
+        // A stand-in for a keyed hash that is long enough and depends on every byte.
+        var hash = FNV64()
+        hash.combine(bytes.map(String.init).joined(separator: ","))
+        return (0..<16).map {
+            UInt8(truncatingIfNeeded: (hash.value &* 0x9E37_79B9_7F4A_7C15 &+ UInt64($0)) >> UInt64($0))
+        }
+    }
+
+    private let cursor = Cursor(
+        scope: "products/s/dairy",
+        sort: "-unit_price,brand",
+        source: .shelf,
+        dimension: .piece,
+        isBehind: true,
+        values: [
+            .unitPrice(.dose, digits: "1.000000000000000000000000000000001"), .missing, .integer(.min),
+            .real(-.infinity), .text("žółć 🍎"), .bytes([0, 255]),
+        ],
+        name: "Ärla",
+        id: "a \"b\""
+    )
+
+    @Test func whatIsWrittenIsReadBack() throws { #expect(try codec.decode(codec.encode(cursor)) == cursor) }
+
+    @Test func anyAlteredCharacterIsRefused() {
+        let text = Array(codec.encode(cursor))
+        for index in text.indices {
+            for replacement in ["A", "B", "_", "=", "+"] as [Character] where replacement != text[index] {
+                var altered = text
+                altered[index] = replacement
+                #expect(throws: CatalogError.invalidCursor) { try codec.decode(String(altered)) }
+            }
+            #expect(throws: CatalogError.invalidCursor) { try codec.decode(String(text[..<index])) }
+        }
+    }
+
+    @Test(arguments: ["", "A", "====", "é", String(repeating: "A", count: 100_000), "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"])
+    func whatIsNoCursorIsRefused(_ text: String) {
+        #expect(throws: CatalogError.invalidCursor) { try codec.decode(text) }
+    }
+
+    @Test func base64IsCanonical() {
+        #expect(Base64URL.decode("AA") == [0])
+        #expect(Base64URL.decode("AB") == nil)
+        for count in 0..<50 {
+            let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 37) }
+            #expect(Base64URL.decode(Base64URL.encode(bytes)) == bytes)
+        }
+    }
+}
+
+@Suite struct SortTests {
+    @Test(arguments: ["price", "-price,name", "unit_price,-brand,tags", "position", "position,price"])
+    func aSortIsNamedAsItIsWritten(_ text: String) throws { #expect(try Sort.parse(text).description == text) }
+
+    @Test func theTailTurnsWithTheFirstKey() throws {
+        #expect(try Sort.parse("price").tailDirection == .ascending)
+        #expect(try Sort.parse("-price").tailDirection == .descending)
+        #expect(try Sort.parse("-popularity").tailDirection == .ascending)
+        #expect(try Sort.parse("popularity").tailDirection == .descending)
+    }
+
+    @Test(arguments: [
+        "", ",", "price,", "-", "--price", "Price", "price,-price", "price name", "-position", "po\u{301}sition",
+    ])
+    func whatIsNoSortIsRefused(_ text: String) { #expect(throws: SortError.self) { try Sort.parse(text) } }
+
+    @Test(arguments: [
+        ("0", "0"), ("0.50", "0.5"), ("-1.20", "-1.2"), ("100", "100"),
+        ("0.00000000000000000000000000000000001", "0.00000000000000000000000000000000001"),
+    ])
+    func decimalsAreExact(_ text: String, _ written: String) { #expect(ExactDecimal(text)?.description == written) }
+
+    @Test(arguments: [
+        "", ".", "1.", ".5", "1,5", "1e3", "+1", "0x1", "NaN", "1.2.3", " 1", String(repeating: "9", count: 37),
+    ])
+    func whatIsNoDecimalIsRefused(_ text: String) { #expect(ExactDecimal(text) == nil) }
+
+    @Test(arguments: [
+        ("EUR", "4.589", Int64(459), true), ("EUR", "4.585", 459, true), ("JPY", "198", 198, false),
+        ("KWD", "1.2345", 1235, true), ("EUR", "0", 0, false),
+    ])
+    func pricesAreRoundedHalfUpAndSaySo(_ currency: String, _ amount: String, _ minor: Int64, _ wasRounded: Bool) {
+        let price = Currency(currency)!.minorUnits(ExactDecimal(amount)!)
+        #expect(price?.minor == minor && price?.wasRounded == wasRounded)
+    }
+
+    @Test func momentsAreWrittenInUTC() {
+        #expect(Timestamp(microseconds: 1_772_357_400_250_000).rfc3339 == "2026-03-01T09:30:00.25Z")
+        #expect(Timestamp(microseconds: -1).rfc3339 == "1969-12-31T23:59:59.999999Z")
+        #expect(Timestamp.date(ofDay: 19782) == "2024-02-29")
+    }
+}
