@@ -133,5 +133,10 @@ let package = Package(
             dependencies: ["Catalog", "CatalogPostgres", "Postgres", "TestSupport"],
             swiftSettings: strict
         ),
+        .testTarget(
+            name: "AisleTests",
+            dependencies: ["aisle", "Postgres", "TestSupport"],
+            swiftSettings: strict
+        ),
     ]
 )

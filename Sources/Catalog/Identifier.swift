@@ -28,6 +28,9 @@ package struct SKU: Hashable, Sendable, Comparable, CustomStringConvertible {
         self.text = String(text)
     }
 
+    /// A sku that was checked before, when it was stored.
+    package init(stored text: String) { self.text = text }
+
     package var description: String { text }
 
     // By bytes, not by Swift's canonical equivalence: as the database tells them apart.

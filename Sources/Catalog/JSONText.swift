@@ -40,7 +40,7 @@ package struct JSONText {
 
     package mutating func field(_ name: StaticString, _ value: (some FixedWidthInteger)?) {
         key(name)
-        if let value { raw(String(value)) } else { null() }
+        if let value { integer(Int64(value)) } else { null() }
     }
 
     /// A counted field whose name is known only at run time; plain ASCII.
@@ -76,6 +76,19 @@ package struct JSONText {
             }
         }
         bytes.append(UInt8(ascii: "\""))
+    }
+
+    /// Digits, written in place.
+    private mutating func integer(_ value: Int64) {
+        comma()
+        if value < 0 { bytes.append(UInt8(ascii: "-")) }
+        var rest = value.magnitude
+        let start = bytes.count
+        repeat {
+            bytes.append(UInt8(ascii: "0") + UInt8(rest % 10))
+            rest /= 10
+        } while rest > 0
+        bytes[start...].reverse()
     }
 
     package mutating func null() { raw("null") }

@@ -24,21 +24,48 @@ package struct Timestamp: Hashable, Sendable, Comparable {
 
     /// RFC 3339 in UTC, with as many decimals of a second as there are, up to six: `2026-03-01T09:30:00.25Z`.
     package var rfc3339: String {
-        let (days, rest) = floorDivide(microseconds, by: 86_400_000_000)
-        let (year, month, day) = Self.civil(days)
-        let seconds = rest / 1_000_000
-        var text = "\(Self.padded(year, 4))-\(Self.padded(month, 2))-\(Self.padded(day, 2))T"
-        text += "\(Self.padded(seconds / 3600, 2)):\(Self.padded(seconds / 60 % 60, 2)):\(Self.padded(seconds % 60, 2))"
-        var fraction = rest % 1_000_000
-        if fraction > 0 {
-            var digits = 6
-            while fraction % 10 == 0 {
-                fraction /= 10
-                digits -= 1
+        // At most 27 bytes, written in place: a page has two of them for each product.
+        String(unsafeUninitializedCapacity: 32) { buffer in
+            var length = 0
+            func digits(_ value: Int64, _ width: Int) {
+                var rest = value
+                for index in stride(from: length + width - 1, through: length, by: -1) {
+                    buffer[index] = UInt8(ascii: "0") + UInt8(rest % 10)
+                    rest /= 10
+                }
+                length += width
             }
-            text += "." + Self.padded(fraction, digits)
+            func mark(_ byte: Unicode.Scalar) {
+                buffer[length] = UInt8(ascii: byte)
+                length += 1
+            }
+            let (days, rest) = floorDivide(microseconds, by: 86_400_000_000)
+            let (year, month, day) = Self.civil(days)
+            let seconds = rest / 1_000_000
+            digits(min(max(year, 0), 9999), 4)
+            mark("-")
+            digits(month, 2)
+            mark("-")
+            digits(day, 2)
+            mark("T")
+            digits(seconds / 3600, 2)
+            mark(":")
+            digits(seconds / 60 % 60, 2)
+            mark(":")
+            digits(seconds % 60, 2)
+            var fraction = rest % 1_000_000
+            if fraction > 0 {
+                var width = 6
+                while fraction % 10 == 0 {
+                    fraction /= 10
+                    width -= 1
+                }
+                mark(".")
+                digits(fraction, width)
+            }
+            mark("Z")
+            return length
         }
-        return text + "Z"
     }
 
     /// The date of a day counted from 1970-01-01, as `2026-03-01`.

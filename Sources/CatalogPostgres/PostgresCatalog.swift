@@ -27,13 +27,15 @@ package final class PostgresCatalog: CatalogStore {
 
     /// A catalog with connections of its own, made as they are needed.
     package convenience init(_ configuration: PostgresConfiguration, poolSize: Int = 8) throws {
-        var reads = configuration
+        // Compiling a statement costs more than any of ours takes to run.
+        var writes = configuration
+        writes.settings["jit"] = "off"
+        var reads = writes
         reads.settings["plan_cache_mode"] = "force_generic_plan"
         reads.settings["statement_timeout"] = "5s"
         reads.settings["max_parallel_workers_per_gather"] = "0"
-        reads.settings["jit"] = "off"
         self.init(
-            pool: PostgresPool(configuration, options: .init(size: poolSize)),
+            pool: PostgresPool(writes, options: .init(size: poolSize)),
             pipeline: try PostgresPipeline(reads)
         )
     }

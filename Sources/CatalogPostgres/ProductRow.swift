@@ -26,9 +26,8 @@ enum ProductRow {
     static let width = 19
 
     static func read(_ row: borrowing PostgresRow) throws -> Product {
-        guard let sku = SKU(try row.text(0)) else { throw PostgresError(.decoding, "a stored sku is not valid") }
         return Product(
-            sku: sku,
+            sku: SKU(stored: try row.text(0)),
             name: try row.text(1),
             brand: try row.textOrNil(2),
             priceMinor: try row.int8OrNil(3),

@@ -143,7 +143,7 @@ struct ShelfCommand: AsyncParsableCommand {
         @OptionGroup var database: DatabaseOptions
         @Option(help: "The shelf's title.") var title: String?
         @Option(help: "The shelf under which it stands.") var parent: String?
-        @Option(help: "Its default sort.") var defaultSort: String?
+        @Option(parsing: .unconditional, help: "Its default sort.") var defaultSort: String?
         func execute() async throws {
             let catalog = try await database.catalog()
             defer { catalog.shutDown() }

@@ -12,7 +12,8 @@ struct SortCommand: AisleCommand {
 
     @Argument(help: "STORE/SHELF, or the shelf alone where there is one store.") var shelf: ShelfName
     @OptionGroup var database: DatabaseOptions
-    @Option(help: "The sort, such as -unit_price,name; otherwise the shelf's own.") var by: String?
+    @Option(parsing: .unconditional, help: "The sort, such as -unit_price,name; otherwise the shelf's own.") var by:
+        String?
     @Option(help: "At most so many products; all by default.") var limit: Int?
     @Option(help: "table, tsv, json, ndjson or csv.") var format: OutputFormat?
 
@@ -149,7 +150,7 @@ struct ExportCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Print the ids of a shelf in order, one a line.")
         @Argument(help: "STORE/SHELF.") var shelf: ShelfName
         @OptionGroup var database: DatabaseOptions
-        @Option(help: "The sort; the manual order by default.") var by = "position"
+        @Option(parsing: .unconditional, help: "The sort; the manual order by default.") var by = "position"
         func execute() async throws {
             let sort = try parseSort(by)
             let catalog = try await database.catalog()

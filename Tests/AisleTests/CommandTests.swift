@@ -1,0 +1,173 @@
+import Foundation
+import Postgres
+import TestSupport
+import Testing
+
+/// The program from outside: real processes on a real database.
+@Suite struct CommandTests {
+    private static let file = """
+        store,shelf,sku,name,price,currency,size,unit
+        shop,Dairy,m1,Milk,1.19,EUR,1,l
+        shop,Dairy,m2,Cream,1.19,EUR,200,ml
+        shop,Dairy,b1,Butter,,EUR,250,g
+
+        """
+
+    private func run(_ arguments: [String], input: String = "", environment: [String: String] = [:]) throws -> (
+        Int32, String, String
+    ) {
+        let process = try TestProcess(arguments, environment: environment)
+        process.send(input)
+        let code = process.wait()
+        return (code, process.standardOutput, process.standardError)
+    }
+
+    @Test func importSortAndExportWorkTogether() async throws {
+        let database = try await TestDatabase.migrated()
+        let url = ["DATABASE_URL": database.configuration.dsn]
+        let imported = try run(["import", "-", "--format", "csv"], input: Self.file, environment: url)
+        #expect(imported.0 == 0 && imported.1.contains("inserted\t3"))
+        let sorted = try run(["sort", "dairy", "--by", "unit_price"], environment: url)
+        #expect(sorted.0 == 0)
+        #expect(sorted.1.split(separator: "\n").map { $0.prefix { $0 != "\t" } } == ["sku", "m1", "m2", "b1"])
+        let two = try run(
+            ["sort", "shop/dairy", "--by", "-price", "--limit", "2", "--format", "csv"],
+            environment: url
+        )
+        #expect(two.1.split(separator: "\n").count == 3)
+        let order = try run(["export", "order", "dairy"], environment: url)
+        #expect(order.1 == "m1\nm2\nb1\n")
+        let exported = try run(["export", "products"], environment: url)
+        let again = try run(["import", "-", "--format", "csv"], input: exported.1, environment: url)
+        #expect(again.1.contains("unchanged\t3"))
+        #expect(try run(["doctor"], environment: url).1.contains("collation catalog"))
+        try await database.drop()
+    }
+
+    @Test func everyFailureHasItsExitCode() async throws {
+        let database = try await TestDatabase.migrated()
+        let empty = try await TestDatabase.empty()
+        let url = ["DATABASE_URL": database.configuration.dsn]
+        let cases: [([String], [String: String], String, Int32)] = [
+            (["sort"], url, "", 64), (["frobnicate"], url, "", 64), (["sort", "x", "--by", "prize"], url, "", 64),
+            (["sort", "a/b/c"], url, "", 64),
+            (["import", "-", "--format", "xml"], url, "", 64), (["sort", "none/x"], url, "", 66),
+            (["import", "/none.csv"], url, "", 66),
+            (["import", "-", "--format", "csv"], url, "sku,name\n", 65),
+            (["import", "-", "--format", "csv"], url, "", 65),
+            (["import", "-", "--format", "csv", "--on-error", "abort"], url, Self.file + "shop,,,,,,,\n", 65),
+            (["store", "list"], ["DATABASE_URL": "host=/nowhere dbname=x"], "", 69),
+            (["store", "list"], ["DATABASE_URL": empty.configuration.dsn], "", 78),
+            (["store", "list"], ["DATABASE_URL": "not a url"], "", 78), (["serve", "--host", "0.0.0.0"], url, "", 78),
+            (["version"], [:], "", 0), (["--help"], [:], "", 0),
+        ]
+        for (arguments, environment, input, expected) in cases {
+            let (code, _, error) = try run(arguments, input: input, environment: environment)
+            #expect(code == expected, "\(arguments): \(error)")
+            if expected != 0 { #expect(!error.isEmpty && !error.contains("Swift."), "\(arguments)") }
+        }
+        #expect(try run(["store", "list", "--format", "json"], environment: url).1 == "[]\n")
+        try await database.drop()
+        try await empty.drop()
+    }
+
+    @Test func aKilledImportLeavesNothing() async throws {
+        let database = try await TestDatabase.migrated()
+        let url = ["DATABASE_URL": database.configuration.dsn]
+        let pool = PostgresPool(database.configuration, options: .init(size: 1))
+        let process = try TestProcess(["import", "-", "--format", "csv"], environment: url)
+        process.send(Self.file + (0..<20_000).map { "shop,Dairy,x\($0),Name \($0),1.00,EUR,1,kg\n" }.joined())
+        while try await pool.perform({ try $0.query("SELECT 1 FROM import_run") { $0.count } }) == 0 {
+            await Task.yield()
+        }
+        process.signal(SIGKILL)
+        #expect(process.wait() == 128 + SIGKILL)
+        #expect(try await pool.perform { try $0.query("SELECT 1 FROM store") { $0.count } } == 0)
+        #expect(try run(["import", "-", "--format", "csv"], input: Self.file, environment: url).0 == 0)
+        #expect(try await pool.perform { try $0.query("SELECT 1 FROM import_row") { $0.count } } == 0)
+        #expect(try await pool.perform { try $0.query("SELECT 1 FROM product") { $0.count } } == 3)
+        pool.shutDown()
+        try await database.drop()
+    }
+}
+
+@Suite struct ServeTests {
+    private static func port() -> Int { Int.random(in: 20_000..<30_000) }
+
+    private func status(_ url: String) async -> (Int, String?) {
+        // A process of its own for each request, as a client from outside.
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = [
+            "python3", "-c",
+            """
+            import sys, urllib.request, urllib.error
+            try:
+                r = urllib.request.urlopen(sys.argv[1], timeout=20); print(r.status, r.headers.get("Retry-After"))
+            except urllib.error.HTTPError as e: print(e.code, e.headers.get("Retry-After"))
+            except Exception as e: print(0, e)
+            """, url,
+        ]
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        guard (try? process.run()) != nil else { return (-1, nil) }
+        let words = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self).split(
+            separator: " "
+        )
+        return (Int(words.first ?? "") ?? -1, words.dropFirst().first.map(String.init))
+    }
+
+    @Test func aServerOutlivesItsDatabaseAndEndsWhenAsked() async throws {
+        let cluster = try TestServer.separate()
+        let admin = try await PostgresConnection.connect(cluster.configuration(database: "postgres"))
+        try await admin.perform {
+            try $0.run(script: "CREATE DATABASE aisle TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C.UTF-8'")
+        }
+        await admin.close()
+        let url = ["DATABASE_URL": cluster.dsn]
+        #expect(try TestProcess(["db", "migrate"], environment: url).wait() == 0)
+        #expect(try TestProcess(["seed"], environment: url).wait() == 0)
+        let port = Self.port()
+        let server = try TestProcess(["serve", "--port", String(port)], environment: url)
+        #expect(await server.says("serves"))
+        let base = "http://127.0.0.1:\(port)"
+        let page = base + "/v1/stores/corner/shelves/dairy/products?sort=-unit_price"
+        #expect(await status(page).0 == 200)
+        #expect(await status(base + "/readyz").0 == 200)
+        try cluster.stop(.immediate)
+        let away = await status(page)
+        #expect(away.0 == 503 && away.1?.hasPrefix("1") == true)
+        #expect(await status(base + "/readyz").0 == 503)
+        #expect(await status(base + "/livez").0 == 200)
+        try cluster.start(isDurable: false)
+        let limit = ContinuousClock.now + .seconds(30)
+        var code = 0
+        while code != 200, ContinuousClock.now < limit { code = await status(page).0 }
+        #expect(code == 200)
+        server.signal(SIGTERM)
+        #expect(server.wait() == 0)
+        #expect(await status(page).0 == 0)
+        try cluster.remove()
+    }
+
+    @Test func devStartsAllOfItAndStopsAllOfItTwice() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "aisle-dev-\(UUID().uuidString.prefix(8))")
+            .path
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        let port = Self.port()
+        for round in 1...2 {
+            let dev = try TestProcess(["dev", "--port", String(port)], folder: folder)
+            #expect(await dev.says("Try: curl"), "\(dev.standardError)")
+            #expect(dev.standardError.contains("seeded") == (round == 1))
+            #expect(
+                await status("http://127.0.0.1:\(port)/v1/stores/harbour/shelves/cheese/products?sort=brand").0 == 200
+            )
+            dev.signal(SIGTERM)
+            #expect(dev.wait() == 0)
+        }
+        let cluster = try PrivateCluster(folder: folder + "/.aisle")
+        #expect(cluster.exists && !cluster.isRunning)
+        try cluster.remove()
+        try FileManager.default.removeItem(atPath: folder)
+    }
+}

@@ -1,0 +1,100 @@
+import Foundation
+import Synchronization
+import TestSupport
+
+/// A run of the real `aisle` executable.
+///
+/// Not Foundation's `Process`: that one waits for every process that inherits its descriptors, a database server among
+/// them.
+final class TestProcess: Sendable {
+    private let child: pid_t
+    private let output: String
+    private let input: Mutex<Int32>
+    private let status = Mutex<Int32?>(nil)
+
+    static let executable: String = {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        return root.path + "/.build/debug/aisle"
+    }()
+
+    init(_ arguments: [String], environment: [String: String] = [:], folder: String = "/tmp") throws {
+        output = FileManager.default.temporaryDirectory.appending(path: "aisle-test-\(UUID().uuidString)").path
+        var descriptors: [Int32] = [0, 0]
+        guard pipe(&descriptors) == 0 else { throw POSIXError(.EMFILE) }
+        for descriptor in descriptors { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_adddup2(&actions, descriptors[0], 0)
+        posix_spawn_file_actions_addopen(&actions, 1, output + ".out", O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+        posix_spawn_file_actions_addopen(&actions, 2, output + ".err", O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+        let words = (["env", "-C", folder, Self.executable] + arguments).map { strdup($0) } + [nil]
+        var variables = ProcessInfo.processInfo.environment.filter {
+            !$0.key.hasPrefix("PG") && $0.key != "DATABASE_URL"
+        }
+        variables.merge(environment) { $1 }
+        let block = variables.map { strdup("\($0.key)=\($0.value)") } + [nil]
+        defer { for text in words + block { free(text) } }
+        var child = pid_t()
+        let failure = posix_spawnp(&child, "env", &actions, nil, words, block)
+        close(descriptors[0])
+        guard failure == 0 else { throw POSIXError(POSIXErrorCode(rawValue: failure) ?? .EIO) }
+        self.child = child
+        input = Mutex(descriptors[1])
+    }
+
+    var standardOutput: String { (try? String(contentsOfFile: output + ".out", encoding: .utf8)) ?? "" }
+    var standardError: String { (try? String(contentsOfFile: output + ".err", encoding: .utf8)) ?? "" }
+
+    func send(_ text: String) {
+        let descriptor = input.withLock { $0 }
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            let written = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+            guard written > 0 else { return }
+            rest = rest.dropFirst(written)
+        }
+    }
+
+    func endInput() {
+        input.withLock {
+            if $0 >= 0 { close($0) }
+            $0 = -1
+        }
+    }
+
+    func signal(_ number: Int32) { kill(child, number) }
+
+    /// The exit code, or 128 + the signal that ended it.
+    func wait() -> Int32 {
+        endInput()
+        return status.withLock { known in
+            if let known { return known }
+            var raw: Int32 = 0
+            while waitpid(child, &raw, 0) < 0, errno == EINTR {}
+            let code = raw & 0x7F == 0 ? (raw >> 8) & 0xFF : 128 + (raw & 0x7F)
+            known = code
+            return code
+        }
+    }
+
+    /// Returns once a text stands on stderr; false where the process says nothing of the kind for half a minute.
+    func says(_ text: String) async -> Bool {
+        let limit = ContinuousClock.now + .seconds(30)
+        while ContinuousClock.now < limit {
+            if standardError.contains(text) { return true }
+            await Task.yield()
+        }
+        return false
+    }
+
+    deinit {
+        endInput()
+        if status.withLock({ $0 }) == nil {
+            kill(child, SIGKILL)
+            _ = wait()
+        }
+        for ending in [".out", ".err"] { unlink(output + ending) }
+    }
+}
