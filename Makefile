@@ -8,6 +8,8 @@ RELEASE := swift build -c release --static-swift-stdlib --product aisle
 AISLE := .build/release/aisle
 # Debian's packages that are needed to build and run.
 PACKAGES := postgresql libpq-dev libicu-dev pkg-config
+# What `make bench` imports, where it is there.
+BENCH_CSV := $(wildcard ../shared/data/konzum-hr.csv)
 SOURCES := Package.swift Sources Tests sql
 
 .PHONY: help
@@ -45,6 +47,11 @@ test-real: deps ## Run the tests on the real catalogs in ../shared/data
 	swift build --build-tests
 	AISLE_REAL_DATA="$$(cd ../shared/data && pwd)" AISLE_TEST_DATABASE_URL="$${DATABASE_URL:-}" \
 	    swift test --skip-build --filter RealCatalogTests
+
+.PHONY: bench
+bench: build ## Measure pages and imports against bare PostgreSQL, as ratios within one run
+	@command -v wrk >/dev/null || $(MAKE) deps PACKAGES="wrk python3"
+	python3 Tests/Bench/bench.py $(AISLE) $(BENCH_CSV)
 
 .PHONY: format
 format: ## Format the sources

@@ -81,6 +81,9 @@ extension Product {
             tags.allSatisfy({ !$0.isEmpty && $0.utf8.count <= Self.tagBound && $0.isPrintable })
         else { throw .unprocessable(field: "tags", detail: "at most 50 tags of 1 to 64 bytes") }
         let attributes = reader.value("attributes") ?? .object([])
+        guard attributes.isWithinNumberBounds else {
+            throw .unprocessable(field: "attributes", detail: "a number in attributes has more than 64 digits")
+        }
         guard case .object = attributes, attributes.text.utf8.count <= Self.attributesBound else {
             throw .unprocessable(field: "attributes", detail: "attributes must be an object of at most 4096 bytes")
         }

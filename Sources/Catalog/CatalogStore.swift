@@ -20,9 +20,15 @@ package protocol CatalogStore: Sendable {
 
     /// Creates or replaces; true where it was created.
     func put(_ store: Store) async throws(CatalogError) -> Bool
-    func put(_ shelf: Shelf, in store: CatalogKey) async throws(CatalogError) -> Bool
+    /// - Parameter expected: the version that the shelf must still have, where it matters.
+    /// - Throws: `conflict` where it has another.
+    func put(_ shelf: Shelf, in store: CatalogKey, replacing expected: Int64?) async throws(CatalogError) -> Bool
     /// Creates or replaces. The creation time and the popularity stay; the modification time is now, if anything changed.
-    func put(_ product: Product, in store: CatalogKey) async throws(CatalogError) -> Bool
+    ///
+    /// - Parameter expected: the modification time that the product must still have, where it matters.
+    /// - Throws: `conflict` where it has another.
+    func put(_ product: Product, in store: CatalogKey, replacing expected: Timestamp?) async throws(CatalogError)
+        -> Bool
     func remove(product: SKU, from store: CatalogKey) async throws(CatalogError)
     func remove(shelf: CatalogKey, from store: CatalogKey) async throws(CatalogError)
     /// Puts a product on a shelf, behind all others in the manual order, or at the place that it had there before.
@@ -33,5 +39,13 @@ package protocol CatalogStore: Sendable {
 }
 
 extension CatalogStore {
+    package func put(_ shelf: Shelf, in store: CatalogKey) async throws(CatalogError) -> Bool {
+        try await put(shelf, in: store, replacing: nil)
+    }
+
+    package func put(_ product: Product, in store: CatalogKey) async throws(CatalogError) -> Bool {
+        try await put(product, in: store, replacing: nil)
+    }
+
     package static func productsScope(_ store: CatalogKey) -> String { "products/\(store)" }
 }

@@ -149,9 +149,16 @@ package final class InMemoryCatalog: CatalogStore {
         }
     }
 
-    package func put(_ shelf: Shelf, in store: CatalogKey) async throws(CatalogError) -> Bool {
+    package func put(
+        _ shelf: Shelf,
+        in store: CatalogKey,
+        replacing expected: Int64?
+    ) async throws(CatalogError) -> Bool {
         let now = clock()
         return try write(store) { content throws(CatalogError) in
+            if let expected, expected != content.shelves[shelf.key]?.version {
+                throw .conflict("the shelf was changed at the same time; try again")
+            }
             if let parent = shelf.parent, content.shelves[parent].map({ $0.isRemoved }) ?? true {
                 throw .unprocessable(field: "parent", detail: "there is no shelf “\(parent)”")
             }
@@ -164,11 +171,18 @@ package final class InMemoryCatalog: CatalogStore {
         }
     }
 
-    package func put(_ product: Product, in store: CatalogKey) async throws(CatalogError) -> Bool {
+    package func put(
+        _ product: Product,
+        in store: CatalogKey,
+        replacing expected: Timestamp?
+    ) async throws(CatalogError) -> Bool {
         let now = clock()
-        return try write(store) { content in
+        return try write(store) { content throws(CatalogError) in
             var product = product
             let old = content.products[product.sku]
+            if let expected, expected != old?.modifiedAt {
+                throw .conflict("the product was changed at the same time; try again")
+            }
             product.createdAt = old?.createdAt ?? now
             product.popularity = old?.popularity ?? .none
             product.modifiedAt = now

@@ -18,6 +18,21 @@ package enum JSONValue: Hashable, Sendable {
         }
     }
 
+    /// Whether every number in it has at most 64 digits when written out: `1e9999` is a few bytes, and ten thousand digits
+    /// in the database.
+    package var isWithinNumberBounds: Bool {
+        switch self {
+        case .null, .bool, .string: return true
+        case .number(let text):
+            let parts = text.lowercased().split(separator: "e")
+            guard parts.count == 2 else { return true }
+            guard let exponent = Int(parts[1]), abs(exponent) <= 64 else { return false }
+            return parts[0].utf8.count + abs(exponent) <= 64
+        case .array(let values): return values.allSatisfy(\.isWithinNumberBounds)
+        case .object(let members): return members.allSatisfy(\.value.isWithinNumberBounds)
+        }
+    }
+
     package subscript(name: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
         return members.first { $0.name == name }?.value

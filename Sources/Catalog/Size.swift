@@ -15,6 +15,7 @@ package struct Size: Hashable, Sendable {
     /// The bounds inside which any two different unit prices differ in their stored key.
     package static let quantityBounds = ExactDecimal(1, scale: 3)...ExactDecimal(1_000_000_000)
     package static let quantityScale = 14
+    package static let packBounds = 1...1_000_000
 
     /// - Throws: `SizeError`, where a number is negative, or the quantity is outside its bounds.
     /// - Returns: nil where the amount is zero: a size of zero is no size.
@@ -26,7 +27,7 @@ package struct Size: Hashable, Sendable {
         isApproximate: Bool = false
     ) throws(SizeError) {
         guard !amount.isNegative, !(drained?.isNegative ?? false) else { throw .negative }
-        guard packs >= 1 else { throw .packs }
+        guard Self.packBounds.contains(packs) else { throw .packs }
         guard !amount.isZero else { return nil }
         let drained = drained.flatMap { $0.isZero ? nil : $0 }
         guard
@@ -51,7 +52,7 @@ package enum SizeError: Error, Sendable, Equatable {
     package var reason: String {
         switch self {
         case .negative: "a size must not be negative"
-        case .packs: "the number of packs must be 1 or more"
+        case .packs: "the number of packs must be from 1 to 1000000"
         case .outOfBounds:
             "a size must hold between 0.001 and 1000000000 g, ml, m, m², pieces or doses, with at most 14 decimals"
         }

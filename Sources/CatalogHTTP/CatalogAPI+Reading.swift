@@ -90,10 +90,13 @@ extension CatalogAPI {
         let order = try await catalog.order(store, shelf, sort)
         // The manual order's tag stands for its own version alone: a price elsewhere does not make it stale.
         let state = order.head.state
+        var hash = FNV64()
+        hash.combine(order.sort.description)
+        hash.combine(order.source.rawValue)
         let tag =
-            order.sort == .position
+            sort == .position
             ? "\"order-\(state.orderVersion)\""
-            : "\"\(order.head.storeVersion)-\(state.version)-\(order.sort.description)\""
+            : "\"\(order.head.storeVersion)-\(state.version)-\(String(hash.value, radix: 36))\""
         let cache = sort == nil ? "private, no-cache" : "public, no-cache"
         var headers: HTTPFields = [:]
         if sort == nil { headers[.vary] = "Authorization" }

@@ -16,9 +16,11 @@ extension CatalogAPI {
             return try await put(try Shelf(key: key, body: try await body(request)), store, request)
         case (.shelf(let store, let key), .patch):
             let patch = try await body(request, types: Self.patchTypes)
-            let head = try await catalog.shelf(store, key)
-            let merged = try JSONReader.parse(document { head.state.write(to: &$0) }).merging(patch)
-            return try await put(try Shelf(key: key, body: merged), store, request)
+            return try await retryingConflicts {
+                let state = try await catalog.shelf(store, key).state
+                let merged = try reread(document { state.write(to: &$0) }).merging(patch)
+                return try await put(try Shelf(key: key, body: merged), store, request, replacing: state.version)
+            }
         case (.shelf(let store, let key), .delete):
             try await catalog.remove(shelf: key, from: store)
             return Response(status: .noContent)
@@ -31,10 +33,13 @@ extension CatalogAPI {
             )
         case (.product(let store, let sku), .patch):
             let patch = try await body(request, types: Self.patchTypes)
-            let placed = try await catalog.product(store, sku)
-            let presentation = ProductPresentation(store: placed.store)
-            let merged = try JSONReader.parse(document { presentation.write(placed.product, to: &$0) }).merging(patch)
-            return try await put(try Product(sku: sku, currency: placed.store.currency, body: merged), store, request)
+            return try await retryingConflicts {
+                let placed = try await catalog.product(store, sku)
+                let presentation = ProductPresentation(store: placed.store)
+                let merged = try reread(document { presentation.write(placed.product, to: &$0) }).merging(patch)
+                let product = try Product(sku: sku, currency: placed.store.currency, body: merged)
+                return try await put(product, store, request, replacing: placed.product.modifiedAt)
+            }
         case (.product(let store, let sku), .delete):
             try await catalog.remove(product: sku, from: store)
             return Response(status: .noContent)
@@ -51,14 +56,37 @@ extension CatalogAPI {
 
     private static let patchTypes = ["application/merge-patch+json", "application/json"]
 
-    private func put(_ shelf: Shelf, _ store: CatalogKey, _ request: Request) async throws -> Response {
-        let created = try await catalog.put(shelf, in: store)
+    /// A patch is read, merged and written; where somebody else wrote in between, it is done again.
+    private func retryingConflicts(_ body: () async throws -> Response) async throws -> Response {
+        for _ in 0..<5 {
+            do { return try await body() } catch CatalogError.conflict { continue }
+        }
+        return try await body()
+    }
+
+    /// Our own document as a value, to merge a patch into.
+    private func reread(_ document: [UInt8]) throws(CatalogError) -> JSONValue {
+        do { return try JSONReader.parse(document) } catch { throw .fault("our own document: \(error.detail)") }
+    }
+
+    private func put(
+        _ shelf: Shelf,
+        _ store: CatalogKey,
+        _ request: Request,
+        replacing expected: Int64? = nil
+    ) async throws -> Response {
+        let created = try await catalog.put(shelf, in: store, replacing: expected)
         let head = try await catalog.shelf(store, shelf.key)
         return answer(created, request, document { head.state.write(to: &$0) })
     }
 
-    private func put(_ product: Product, _ store: CatalogKey, _ request: Request) async throws -> Response {
-        let created = try await catalog.put(product, in: store)
+    private func put(
+        _ product: Product,
+        _ store: CatalogKey,
+        _ request: Request,
+        replacing expected: Timestamp? = nil
+    ) async throws -> Response {
+        let created = try await catalog.put(product, in: store, replacing: expected)
         let placed = try await catalog.product(store, product.sku)
         let presentation = ProductPresentation(store: placed.store)
         return answer(
@@ -97,7 +125,7 @@ extension CatalogAPI {
                 allowed: ["skip", "abort"]
             )
         }
-        let options = ImportOptions(
+        var options = ImportOptions(
             format: format,
             store: store,
             currency: found.currency,
@@ -106,6 +134,7 @@ extension CatalogAPI {
             prunes: try target.flag("prune"),
             isRehearsal: try target.flag("dry_run")
         )
+        options.isForOneStore = true
         var rejections: [ImportRejection] = []
         let summary = try await importer.importFile(
             request.body.map { Array(buffer: $0) },

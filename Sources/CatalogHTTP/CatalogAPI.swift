@@ -42,6 +42,10 @@ package struct CatalogAPI: HTTPResponder {
             guard request.head.authority?.isEmpty == false else {
                 throw Problem(.malformedRequest, "the Host header is missing")
             }
+            // The first Host is the authority; what is left is a second one.
+            guard request.headers[.init("Host")!] == nil else {
+                throw Problem(.malformedRequest, "the Host header is given twice")
+            }
             if request.method == .options { return preflight(request) }
             response = try await dispatch(request)
         } catch {
@@ -61,7 +65,8 @@ package struct CatalogAPI: HTTPResponder {
             if case .fault(let text) = error { context.logger.error("\(text)") }
             return Problem(error)
         case is CancellationError: return Problem(CatalogError.unavailable)
-        case let error as HTTPError where error.status == .contentTooLarge: return tooLarge()
+        case is NIOTooManyBytesError: return tooLarge()
+        case let error as any HTTPResponseError where error.status == .contentTooLarge: return tooLarge()
         default:
             context.logger.error("\(String(reflecting: error))")
             return Problem(CatalogError.fault(""))
@@ -128,7 +133,7 @@ package struct CatalogAPI: HTTPResponder {
 
     /// A body of a media type, whole.
     func body(_ request: Request, types: [String] = ["application/json"]) async throws -> JSONValue {
-        let type = (request.headers[.contentType] ?? types[0]).split(separator: ";")[0].lowercased()
+        let type = (request.headers[.contentType] ?? types[0]).split(separator: ";").first?.lowercased() ?? ""
         guard types.contains(type.filter { $0 != " " }) else {
             throw Problem(.unsupportedMediaType, "the body is \(type.prefix(64))", allowed: types)
         }

@@ -51,22 +51,29 @@ extension PostgresCatalog {
         }
     }
 
-    package func put(_ shelf: Shelf, in store: CatalogKey) async throws(CatalogError) -> Bool {
+    package func put(
+        _ shelf: Shelf,
+        in store: CatalogKey,
+        replacing expected: Int64?
+    ) async throws(CatalogError) -> Bool {
         try await write { database in
             let found = try Self.store(store, database)
             // Serialises who makes and deletes shelves of a store, so that places and parents hold.
             try database.execute("SELECT 1 FROM store WHERE store_id = $1 FOR NO KEY UPDATE", [.int4(found.id)])
             let parentID = try shelf.parent.map { try Self.parentID($0, of: shelf.key, found.id, database) }
             let old = try database.query(
-                "SELECT shelf_id, deleted_at IS NOT NULL, coalesce(sold_out, '') FROM shelf WHERE store_id = $1 AND key = $2",
+                "SELECT shelf_id, deleted_at IS NOT NULL, coalesce(sold_out, ''), version FROM shelf WHERE store_id = $1 AND key = $2 FOR NO KEY UPDATE",
                 [.int4(found.id), .text(shelf.key.text)]
-            ) { try $0.first { (try $0.int4(0), try $0.bool(1), try $0.text(2)) } }
+            ) { try $0.first { (try $0.int4(0), try $0.bool(1), try $0.text(2), try $0.int8(3)) } }
             let settings: [PostgresValue] = [
                 .int4(found.id), .text(shelf.key.text), .text(shelf.title), .int4(parentID),
                 .text(shelf.defaultSort?.description), .int2(shelf.dimension.map { Int16($0.ordinal) }),
                 .text(shelf.soldOut?.rawValue), .text(shelf.positionSource?.description),
             ]
-            guard let (shelfID, wasDeleted, oldSoldOut) = old else {
+            if let expected, expected != old?.3 {
+                throw CatalogError.conflict("the shelf was changed at the same time; try again")
+            }
+            guard let (shelfID, wasDeleted, oldSoldOut, _) = old else {
                 let position = try Self.nextShelfPosition(found.id, database)
                 try database.execute(Self.insertShelf, settings + [.bytea(position.bytes)])
                 return true
@@ -79,20 +86,28 @@ extension PostgresCatalog {
         }
     }
 
-    package func put(_ product: Product, in store: CatalogKey) async throws(CatalogError) -> Bool {
+    package func put(
+        _ product: Product,
+        in store: CatalogKey,
+        replacing expected: Timestamp?
+    ) async throws(CatalogError) -> Bool {
         try await write { database in
             let found = try Self.store(store, database)
             let key: [PostgresValue] = [.int4(found.id), .text(product.sku.text)]
             let shelves = try Self.lockShelves(of: product.sku, found.id, database)
-            let isNew = try database.query("SELECT 1 FROM product WHERE store_id = $1 AND sku = $2 FOR UPDATE", key) {
-                $0.count == 0
+            let modifiedAt = try database.query(
+                "SELECT modified_at FROM product WHERE store_id = $1 AND sku = $2",
+                key
+            ) { try $0.first { Timestamp(microseconds: try $0.timestamptz(0)) } }
+            if let expected, expected != modifiedAt {
+                throw CatalogError.conflict("the product was changed at the same time; try again")
             }
             let changed = try database.execute(Self.upsertProduct, key + ProductRow.parameters(product))
             if changed > 0, !shelves.isEmpty {
                 try database.execute(Self.syncPlacements, key)
                 try Self.bump(shelves, found.id, database)
             }
-            return isNew
+            return modifiedAt == nil
         }
     }
 
@@ -147,7 +162,7 @@ extension PostgresCatalog {
             let id = try Self.lockShelf(shelf, found.id, database)
             let key: [PostgresValue] = [.int4(found.id), .int4(id), .text(sku.text)]
             let exists = try database.query(
-                "SELECT 1 FROM product WHERE store_id = $1 AND sku = $2 FOR KEY SHARE",
+                "SELECT 1 FROM product WHERE store_id = $1 AND sku = $2 FOR SHARE",
                 [.int4(found.id), .text(sku.text)]
             ) { $0.count > 0 }
             guard exists else { throw CatalogError.notFound("product “\(sku)”") }
@@ -234,6 +249,11 @@ extension PostgresCatalog {
         try database.execute(
             "SELECT 1 FROM shelf WHERE store_id = $1 AND shelf_id = ANY ($2) ORDER BY shelf_id FOR NO KEY UPDATE",
             [.int4(storeID), .int8Array(shelves.map(Int64.init))]
+        )
+        // Who places a product holds its row too: from here on nobody can.
+        try database.execute(
+            "SELECT 1 FROM product WHERE store_id = $1 AND sku = $2 FOR UPDATE",
+            [.int4(storeID), .text(sku.text)]
         )
         // Locks of other shelves now would be out of order: start again from the top.
         guard try standing() == shelves else {

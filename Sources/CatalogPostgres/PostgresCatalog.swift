@@ -30,10 +30,11 @@ package final class PostgresCatalog: CatalogStore {
         // Compiling a statement costs more than any of ours takes to run.
         var writes = configuration
         writes.settings["jit"] = "off"
+        // A whole order is read by branches that follow one another: workers would mix them.
+        writes.settings["max_parallel_workers_per_gather"] = "0"
         var reads = writes
         reads.settings["plan_cache_mode"] = "force_generic_plan"
         reads.settings["statement_timeout"] = "5s"
-        reads.settings["max_parallel_workers_per_gather"] = "0"
         self.init(
             pool: PostgresPool(writes, options: .init(size: poolSize)),
             pipeline: try PostgresPipeline(reads)

@@ -122,7 +122,7 @@ final class PipelineDriver: @unchecked Sendable {
     private func drop(_ index: Int, _ failure: PostgresError) {
         finished += slots[index].connection?.failAll(failure) ?? 0
         slots[index].connection = nil
-        slots[index].retryAt = .now
+        slots[index].retryAt = .now + .milliseconds(50)
     }
 
     /// Tells who waited too long; a connection that has not moved for as long again is given up.

@@ -209,30 +209,29 @@ package actor PostgresConnection {
 
     /// Reads results to the end and returns the last; a failed one is thrown once all are read.
     func lastResult(_ raw: OpaquePointer) throws(PostgresError) -> PostgresRows {
-        var last: OpaquePointer?
+        var last: PostgresRows?
         var failure: PostgresError?
         while let result = try nextResult(raw) {
-            if let last { PQclear(last) }
-            last = result
-            switch PQresultStatus(result) {
+            let rows = PostgresRows(adopting: result)
+            switch rows.status {
             case PGRES_FATAL_ERROR, PGRES_BAD_RESPONSE, PGRES_NONFATAL_ERROR:
                 failure = failure ?? PostgresError(result: result)
             case PGRES_COPY_IN, PGRES_COPY_OUT, PGRES_COPY_BOTH:
                 // COPY has its own calls; the results go on only after the data.
-                return PostgresRows(adopting: result)
+                return rows
             default: break
             }
+            last = consume rows
         }
         if let failure {
-            if let last { PQclear(last) }
             guard PQstatus(raw) == CONNECTION_OK else {
                 handle = nil
                 throw failure.sqlState == nil ? PostgresError(.connection, failure.message) : failure
             }
             throw failure
         }
-        guard let last else { throw PostgresError(.misuse, "the statement answered nothing") }
-        return PostgresRows(adopting: last)
+        guard let rows = last.take() else { throw PostgresError(.misuse, "the statement answered nothing") }
+        return rows
     }
 
     /// The next result, nil after the last. A deadline or cancellation while waiting cancels the statement on the

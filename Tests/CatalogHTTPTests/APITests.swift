@@ -278,4 +278,55 @@ import Testing
             #expect(answer["missing"] == .array([.string("nope")]))
         }
     }
+
+    @Test(arguments: ["", ";", "; charset=utf-8"]) func anEmptyContentTypeIsNoCrash(_ type: String) async throws {
+        try await withServer { (client: any TestClientProtocol) async throws in
+            let response = try await client.execute(
+                uri: "/v1/stores/s/products/x",
+                method: .put,
+                headers: [.contentType: type],
+                body: ByteBuffer(string: "{}")
+            )
+            #expect(response.status == .unsupportedMediaType)
+        }
+    }
+
+    @Test(arguments: [
+        #"{"name":"x","size":{"amount":"0.0001","unit":"g","packs":3000000000}}"#,
+        #"{"name":"x","attributes":{"a":1e131071}}"#,
+        #"{"name":"x","attributes":{"a":[{"b":-1.5E-99}]}}"#,
+    ]) func numbersThatGrowAreRefused(_ body: String) async throws {
+        try await withServer { (client: any TestClientProtocol) async throws in
+            #expect(try await put(client, "/v1/stores/s/products/x", body).status == .unprocessableContent)
+        }
+    }
+
+    @Test func patchesAtOnceAreAllKept() async throws {
+        try await withServer { (client: any TestClientProtocol) async throws in
+            try await withThrowingTaskGroup(of: HTTPResponse.Status.self) { group in
+                for number in 0..<4 {
+                    group.addTask {
+                        try await client.execute(
+                            uri: "/v1/stores/s/products/m1",
+                            method: .patch,
+                            body: ByteBuffer(string: #"{"attributes":{"k\#(number)":\#(number)}}"#)
+                        ).status
+                    }
+                }
+                for try await status in group { #expect(status == .ok) }
+            }
+            let attributes = try json(try await get(client, "/v1/stores/s/products/m1"))["attributes"]
+            for number in 0..<4 { #expect(attributes?["k\(number)"] == .number("\(number)")) }
+        }
+    }
+
+    @Test func anOrderHasATagThatHolds() async throws {
+        try await withServer { (client: any TestClientProtocol) async throws in
+            for query in ["sort=price,-name", "sort=position", ""] {
+                let path = "/v1/stores/s/shelves/dairy/order?" + query
+                let tag = try #require(try await get(client, path).headers[.eTag])
+                #expect(try await get(client, path, [.ifNoneMatch: tag]).status == .notModified)
+            }
+        }
+    }
 }

@@ -220,4 +220,78 @@ import Testing
             #expect(placed.1 == 600 && shelves.reduce(0) { $0 + $1.productCount } == placed.0)
         }
     }
+
+    @Test func nothingIsTakenAwayForARowThatIsRejectedOrAColumnThatIsNotThere() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            _ = try await run(catalog, file)
+            var options = ImportOptions(format: .csv)
+            options.prunes = true
+            await #expect(throws: CatalogError.self) {
+                try await run(
+                    catalog,
+                    "store,shelf,sku,name,price\ncorner,Dairy & Eggs,a,Milk,1,19\ncorner,x,b,B,1\n",
+                    options
+                )
+            }
+            let (summary, _) = try await run(
+                catalog,
+                "store,sku,name,price\ncorner,a,Milk,9.00\ncorner,b,Butter,9.00\n",
+                options
+            )
+            #expect(summary.removedPlacements == 0 && summary.removedProducts == 1)
+            #expect(
+                try await catalog.order(CatalogKey("corner")!, CatalogKey("dairy-eggs")!, .position).ids == ["b", "a"]
+            )
+        }
+    }
+
+    @Test func linesAreCountedInFilesWithCarriageReturns() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            let (_, rejections) = try await run(catalog, "store,sku,name\r\ns,a,A\r\ns,,B\r\ns,c,C\r\ns,d,\"D")
+            #expect(rejections.map(\.line) == [3, 5])
+        }
+    }
+
+    @Test func manyTitlesWithOneSlugAndHugeRowsAreNoTrouble() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            let titles = (0..<1500).map { String(UnicodeScalar(0x4E00 + $0)!) }
+            let rows = titles.enumerated().map { "s,\($0.element),p\($0.offset),N" }
+            let commas = String(repeating: ",", count: 2_000_000)
+            let text = "store,shelf,sku,name\n" + rows.joined(separator: "\n") + "\n" + commas + "\n"
+            let (summary, rejections) = try await run(catalog, text)
+            #expect(summary.shelvesCreated == 1500 && rejections.count == 1)
+        }
+    }
+
+    @Test func placingWhileAProductChangesLeavesNoPlacementBehind() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            let store = CatalogKey("s")!
+            _ = try await run(
+                catalog,
+                "store,shelf,sku,name,price\n" + (0..<8).map { "s,shelf \($0),x\($0),X,1.00\n" }.joined()
+            )
+            for round in 0..<25 {
+                let sku = SKU("p\(round)")!
+                _ = try await catalog.put(Product(sku: sku, name: "P", priceMinor: 1), in: store)
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for shelf in 0..<4 {
+                        group.addTask { _ = try await catalog.place(sku, on: CatalogKey("shelf-\(shelf)")!, in: store) }
+                    }
+                    for price in 2...4 {
+                        group.addTask {
+                            _ = try await catalog.put(Product(sku: sku, name: "P", priceMinor: Int64(price)), in: store)
+                        }
+                    }
+                    group.addTask { _ = try await run(catalog, "store,sku,name,price\ns,\(sku),P,0.09\n") }
+                    try await group.waitForAll()
+                }
+            }
+            let stale = try await catalog.pool.perform {
+                try $0.query(
+                    "SELECT 1 FROM placement p JOIN product r USING (store_id, sku) WHERE p.price_minor IS DISTINCT FROM r.price_minor"
+                ) { $0.count }
+            }
+            #expect(stale == 0)
+        }
+    }
 }

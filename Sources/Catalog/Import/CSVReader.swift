@@ -32,6 +32,8 @@ package struct CSVReader {
 
     /// The most bytes of one record.
     package static let recordBound = 1 << 20
+    /// The most fields of one record.
+    package static let fieldBound = 1024
 
     private enum State {
         case fieldStart, unquoted, quoted, quoteInQuoted, afterCR
@@ -85,11 +87,13 @@ package struct CSVReader {
         for byte in piece {
             if byte == 0x0A { line += 1 }
             switch state {
-            case .afterCR where byte == 0x0A: state = .fieldStart
+            case .afterCR where byte == 0x0A:
+                state = .fieldStart
+                recordLine = line
             case .afterCR, .fieldStart, .unquoted:
                 if state == .afterCR { state = .fieldStart }
                 if byte == separator {
-                    ends.append(bytes.count)
+                    endField()
                     state = .fieldStart
                 } else if byte == 0x0A || byte == 0x0D {
                     try endRecord(emit)
@@ -107,7 +111,7 @@ package struct CSVReader {
                     append(byte)
                     state = .quoted
                 } else if byte == separator {
-                    ends.append(bytes.count)
+                    endField()
                     state = .fieldStart
                 } else if byte == 0x0A || byte == 0x0D {
                     try endRecord(emit)
@@ -125,6 +129,10 @@ package struct CSVReader {
         if bytes.count < Self.recordBound { bytes.append(byte) } else { isTooLong = true }
     }
 
+    private mutating func endField() {
+        if ends.count < Self.fieldBound { ends.append(bytes.count) } else { isTooLong = true }
+    }
+
     private mutating func endRecord(_ emit: (Event) throws -> Void) rethrows {
         defer {
             bytes.removeAll(keepingCapacity: true)
@@ -136,7 +144,12 @@ package struct CSVReader {
         if bytes.isEmpty, ends.isEmpty, state != .quoteInQuoted { return }
         ends.append(bytes.count)
         if isTooLong {
-            return try emit(.broken(line: recordLine, reason: "a record of more than \(Self.recordBound) bytes"))
+            return try emit(
+                .broken(
+                    line: recordLine,
+                    reason: "a record of more than \(Self.recordBound) bytes or \(Self.fieldBound) columns"
+                )
+            )
         }
         try emit(.record(Record(line: recordLine, bytes: bytes, ends: ends)))
     }

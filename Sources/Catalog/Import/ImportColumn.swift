@@ -17,6 +17,8 @@ package struct ImportOptions: Sendable {
     package var format: Format
     /// The store of all rows, where the file has no such column.
     package var store: CatalogKey?
+    /// Whether rows of other stores are refused.
+    package var isForOneStore = false
     /// The file's own names of columns.
     package var mapping: [ImportColumn: String]
     /// The currency of stores that the import creates, where the file has none.
@@ -64,9 +66,22 @@ package struct ImportRejection: Sendable, Hashable, Error {
 
     package init(line: Int, column: String? = nil, value: String? = nil, reason: String) {
         self.line = line
-        self.column = column
-        self.value = value.map { String($0.prefix(200)) }
+        self.column = column.map { Self.cut($0, 100) }
+        self.value = value.map { Self.cut($0, 200) }
         self.reason = reason
+    }
+
+    /// The first bytes of a text, whole characters of Unicode only: one grapheme may be a megabyte.
+    private static func cut(_ text: String, _ bound: Int) -> String {
+        guard text.utf8.count > bound else { return text }
+        var scalars = String.UnicodeScalarView()
+        var length = 0
+        for scalar in text.unicodeScalars {
+            length += UTF8.width(scalar)
+            if length > bound { break }
+            scalars.append(scalar)
+        }
+        return String(scalars)
     }
 
     package var description: String {

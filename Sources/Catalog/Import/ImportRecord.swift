@@ -99,6 +99,9 @@ package struct ImportRowReader: Sendable {
         guard let key = CatalogKey(text) else {
             throw reject(line, .store, text, "a store's key is \(CatalogKey.rule)")
         }
+        guard !options.isForOneStore || key == options.store else {
+            throw reject(line, .store, text, "is another store than this import is for")
+        }
         return key
     }
 

@@ -4,6 +4,7 @@ internal import Foundation
 package struct ShelfKeyMaker {
     private var keysByTitle: [String: CatalogKey]
     private var taken: Set<String>
+    private var lastNumbers: [String: Int] = [:]
     /// The shelves that were made, in order.
     package private(set) var created: [(key: CatalogKey, title: String)] = []
 
@@ -19,11 +20,14 @@ package struct ShelfKeyMaker {
         if let key = keysByTitle[name] { return key }
         let base = CatalogKey(name)?.text ?? Self.slug(name)
         var candidate = base
-        var number = 2
+        // From the last number on: many titles may have one slug.
+        var number = lastNumbers[base] ?? 1
         while taken.contains(candidate) {
-            candidate = "\(base.prefix(58))-\(number)"
             number += 1
+            let suffix = "-\(number)"
+            candidate = base.prefix(64 - suffix.utf8.count) + suffix
         }
+        lastNumbers[base] = number
         let key = CatalogKey(candidate)!
         taken.insert(candidate)
         keysByTitle[name] = key

@@ -20,6 +20,8 @@ struct ImportApplication: Sendable {
         let touched: PostgresValue = .int8Array(shelves.map(Int64.init))
         var reordered = try prune(storeID, database)
         try database.execute(ImportStatements.upsertProducts(columns, hasRepeats: hasRepeats), rows)
+        // Who places a product holds its row: whoever was first is seen now, and nobody comes after.
+        guard try touchedShelves(rows, database).isSubset(of: shelves) else { throw Self.placedElsewhere }
         try database.execute(ImportStatements.syncPlacements, rows)
         try database.execute(ImportStatements.insertPlacements, rows)
         reordered.formUnion(
@@ -78,24 +80,32 @@ struct ImportApplication: Sendable {
         _ storeID: Int32,
         _ database: isolated PostgresConnection
     ) throws -> [Int32] {
-        let stale = Set(store.stalePlacements.map(\.0))
-        func touched() throws -> [Int32] {
-            let found = try database.query(
-                ImportStatements.touchedShelves,
-                rows + [.textArray(store.staleProducts)]
-            ) { try $0.map { try $0.int4(0) } }
-            return Set(found).union(stale).sorted()
-        }
-        let shelves = try touched()
+        let shelves = try touchedShelves(rows, database).sorted()
         try database.execute(
             "SELECT 1 FROM shelf WHERE store_id = $1 AND shelf_id = ANY ($2) ORDER BY shelf_id FOR NO KEY UPDATE",
             [.int4(storeID), .int8Array(shelves.map(Int64.init))]
         )
-        guard try touched() == shelves else {
-            throw PostgresError(.server, "products were placed elsewhere meanwhile", sqlState: .serializationFailure)
-        }
+        guard try touchedShelves(rows, database).sorted() == shelves else { throw Self.placedElsewhere }
         return shelves
     }
+
+    /// The shelves that the file names, and those on which its products stand.
+    private func touchedShelves(
+        _ rows: [PostgresValue],
+        _ database: isolated PostgresConnection
+    ) throws -> Set<Int32> {
+        let found = try database.query(ImportStatements.touchedShelves, rows + [.textArray(store.staleProducts)]) {
+            try $0.map { try $0.int4(0) }
+        }
+        return Set(found).union(store.stalePlacements.map(\.0))
+    }
+
+    /// Locks taken now would be out of order: the transaction is run again.
+    private static let placedElsewhere = PostgresError(
+        .server,
+        "products were placed elsewhere meanwhile",
+        sqlState: .serializationFailure
+    )
 
     /// Takes away what the file does not name; returns the shelves that lose something.
     private func prune(_ storeID: Int32, _ database: isolated PostgresConnection) throws -> Set<Int32> {

@@ -84,7 +84,9 @@ struct ImportSession {
         }
     }
 
-    private func connectionAbortCopy() async { try? await connection.perform { $0.abortCopy() } }
+    private func connectionAbortCopy() async {
+        await Task { [connection] in try? await connection.perform(within: .seconds(5)) { $0.abortCopy() } }.value
+    }
 
     private func flush(_ rows: inout CopyText, isLast: Bool = false) async throws {
         guard rows.bytes.count >= PostgresConnection.copyPieceSize || isLast, !rows.bytes.isEmpty else { return }
@@ -183,7 +185,16 @@ struct ImportSession {
         }
         hasRepeats = result.0
         summary.repeated = result.1
-        if options.prunes { try await findStale() }
+        if options.prunes {
+            guard summary.rejected == 0 else {
+                throw CatalogError.unprocessable(
+                    field: "file",
+                    detail:
+                        "nothing is taken away while rows are rejected (\(summary.rejected)): what they name would be lost"
+                )
+            }
+            try await findStale()
+        }
         let (unchanged, updated, inserted) = try await connection.perform { database in
             try database.run(script: count > 2000 ? "SET enable_nestloop = off" : "SET enable_nestloop = on")
             defer { _ = try? database.run(script: "RESET enable_nestloop") }

@@ -6,7 +6,8 @@ enum ImportStatements {
 
     static let sweepRuns: PostgresStatement = """
         DELETE FROM import_run r WHERE NOT EXISTS (
-            SELECT 1 FROM pg_stat_activity a WHERE a.pid = r.backend_pid AND a.backend_start = r.backend_start)
+            SELECT 1 FROM pg_stat_activity a WHERE a.pid = r.backend_pid AND a.backend_start = r.backend_start
+                AND a.pid <> pg_backend_pid())
         """
     static let sweepRows: PostgresStatement = """
         DELETE FROM import_row i WHERE NOT EXISTS (SELECT 1 FROM import_run r WHERE r.import_id = i.import_id)
@@ -63,7 +64,7 @@ enum ImportStatements {
     static let stalePlacements: PostgresStatement = """
         SELECT s.key, p.shelf_id, p.sku FROM placement p JOIN store s ON s.store_id = p.store_id
         JOIN shelf h ON h.store_id = p.store_id AND h.shelf_id = p.shelf_id
-        WHERE s.key IN (SELECT store_key FROM import_row WHERE import_id = $1::text::uuid)
+        WHERE s.key IN (SELECT store_key FROM import_row WHERE import_id = $1::text::uuid AND shelf_key IS NOT NULL)
             AND NOT EXISTS (SELECT 1 FROM import_row i WHERE i.import_id = $1::text::uuid AND i.store_key = s.key
                 AND i.shelf_key = h.key AND i.sku = p.sku)
         """

@@ -35,7 +35,9 @@ package struct Importer: Sendable {
                     try await session.end()
                     return session.summary
                 } catch {
-                    try? await session.end()
+                    // In a task of its own: the failed one may be cancelled, and its rows must go all the same.
+                    let failed = session
+                    await Task { try? await failed.end() }.value
                     throw error
                 }
             }

@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+"""Benchmarks: each figure is a ratio of two things measured in one run, in turns, on this machine.
+
+Usage: bench.py AISLE [CSV]    AISLE: the release executable; CSV: a catalog file to import.
+"""
+import os, re, statistics, subprocess, sys, time, urllib.request
+
+AISLE = os.path.abspath(sys.argv[1])
+CSV = os.path.abspath(sys.argv[2]) if len(sys.argv) > 2 else None
+FOLDER = os.path.abspath(".aisle/bench")
+ROUNDS, SECONDS, PORT = 3, 5, 18080
+SORTS = ["price", "-price", "unit_price", "-unit_price", "-popularity", "popularity", "brand", "name", "-created", "tags"]
+COLUMNS = """p.sku, p.name, p.brand, p.price_minor, p.regular_price_minor, p.size_amount::text, p.size_unit, p.size_packs,
+p.size_drained::text, p.size_approximate, p.barcode, p.image_url, p.attributes::text, p.in_stock, p.tags, p.popularity_log2,
+p.created_at, p.modified_at, p.availability"""
+
+
+def run(*words, **more):
+    return subprocess.run(words, check=True, capture_output=True, text=True, cwd=FOLDER, **more)
+
+
+def sql(database, text):
+    return run("psql", f"{DSN} dbname={database}", "-qAtX", "-v", "ON_ERROR_STOP=1", input=text).stdout.strip()
+
+
+def exists(database):
+    return sql("postgres", f"SELECT 1 FROM pg_database WHERE datname = '{database}'") == "1"
+
+
+def fresh(database):
+    sql("postgres", f"DROP DATABASE IF EXISTS {database} WITH (FORCE)")
+    sql("postgres", f"CREATE DATABASE {database} TEMPLATE template0 LOCALE 'C.UTF-8' ENCODING 'UTF8'")
+    run(AISLE, "db", "migrate", "--dsn", f"{DSN} dbname={database}")
+
+
+def rate(output, pattern):
+    return float(re.search(pattern, output).group(1))
+
+
+def wrk(url, script=None, seconds=SECONDS):
+    words = ["wrk", "-t1", "-c32", f"-d{seconds}s"] + (["-s", script] if script else []) + [url]
+    output = run(*words).stdout
+    assert "Non-2xx" not in output, output
+    return rate(output, r"Requests/sec:\s+([\d.]+)")
+
+
+def pages():
+    """HTTP pages of 24 against pgbench with the query of a page, both over 200 shelves of the million."""
+    if not exists("big"):
+        fresh("big")
+        run(AISLE, "seed", "--dsn", f"{DSN} dbname=big", "--shelves", "10000", "--products", "1000000", "--seed", "7")
+        sql("big", "VACUUM ANALYZE")
+    first = sql("big", "SELECT min(shelf_id) FROM shelf")
+    store = sql("big", "SELECT store_id FROM store")
+    branch = f"(SELECT {COLUMNS} FROM placement p WHERE p.store_id = {store} AND p.shelf_id = :n AND p.availability = %d AND p.price_minor IS %s NULL ORDER BY p.price_minor, p.name, p.sku LIMIT 25)"
+    branches = [branch % (level, word) for level in (0, 1) for word in ("NOT", "")]
+    with open(f"{FOLDER}/page.sql", "w") as file:
+        file.write(f"\\set n random({first}, {int(first) + 199})\n" + " UNION ALL ".join(branches).replace("\n", " ") + " LIMIT 25;\n")
+    with open(f"{FOLDER}/page.lua", "w") as file:
+        names = ",".join(f'"{sort}"' for sort in SORTS)
+        file.write(f"""local sorts = {{{names}}}
+local n = 0
+request = function()
+    n = n + 1
+    return wrk.format("GET", "/v1/stores/generated/shelves/shelf-" .. (1 + (n * 7919) % 200)
+        .. "/products?limit=24&sort=" .. sorts[1 + n % #sorts])
+end
+""")
+    server = subprocess.Popen([AISLE, "serve", "--dsn", f"{DSN} dbname=big", "--port", str(PORT)], stderr=subprocess.DEVNULL)
+    base = f"http://127.0.0.1:{PORT}"
+    try:
+        for _ in range(100):
+            try:
+                urllib.request.urlopen(base + "/readyz")
+                break
+            except OSError:
+                time.sleep(0.1)
+        http, database = [], []
+        for _ in range(ROUNDS):
+            http.append(wrk(base, "page.lua"))
+            words = ["pgbench", "-h", SOCKET, "-U", "aisle", "big", "-n", "-M", "prepared", "-c", "8", "-j", "2", "-T", str(SECONDS), "-f", "page.sql"]
+            database.append(rate(run(*words, env={**os.environ, "PGOPTIONS": "-c plan_cache_mode=force_generic_plan"}).stdout, r"tps = ([\d.]+)"))
+        show("page of 24: HTTP pages/s ÷ pgbench tps", statistics.median(http), statistics.median(database), "≥ 0.35")
+
+        path = "/v1/stores/generated/shelves/shelf-1/products?sort=price&limit=100"
+        for _ in range(990):
+            with urllib.request.urlopen(base + path) as answer:
+                path = re.search(r"<(.*?)>", answer.headers["Link"]).group(1)
+        deep, top = [], []
+        deep_url = base + path.replace("limit=100", "limit=24")
+        for _ in range(ROUNDS):
+            top.append(1e6 / wrk(base + "/v1/stores/generated/shelves/shelf-1/products?sort=price&limit=24", seconds=3))
+            deep.append(1e6 / wrk(deep_url, seconds=3))
+        show("page at depth 99,000 ÷ first page, µs", statistics.median(deep), statistics.median(top), "≤ 1.3")
+
+        served, start = 0, time.time()
+        while served < 1_000_000:
+            served += wrk(base, "page.lua", seconds=20) * 20
+        with open(f"/proc/{server.pid}/status") as file:
+            memory = int(re.search(r"VmRSS:\s+(\d+)", file.read()).group(1)) / 1024
+        print(f"memory of the server after {int(served):,} pages in {time.time() - start:.0f} s: {memory:.0f} MB (aim: < 100)")
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def imports():
+    """An import of a real file, first, again, and with 1 % changed, against bare INSERT … SELECT of the same rows."""
+    times = {"bare": [], "first": [], "again": [], "changed": []}
+    lines = open(CSV, encoding="utf-8").read().split("\n")
+    price = lines[0].split(",").index("price")
+    changed = []
+    for number, line in enumerate(lines):
+        fields = line.split(",")
+        if number % 100 == 1 and '"' not in line and len(fields) > price:
+            fields[price] = "77.77"
+        changed.append(",".join(fields))
+    with open(f"{FOLDER}/changed.csv", "w", encoding="utf-8") as file:
+        file.write("\n".join(changed))
+    for _ in range(ROUNDS):
+        fresh("source")
+        for name, path in [("first", CSV), ("again", CSV), ("changed", f"{FOLDER}/changed.csv")]:
+            start = time.time()
+            run(AISLE, "import", path, "--dsn", f"{DSN} dbname=source")
+            times[name].append(time.time() - start)
+        fresh("bare")
+        times["bare"].append(bare())
+    bare_time = statistics.median(times["bare"])
+    show("first import ÷ bare INSERT … SELECT, s", statistics.median(times["first"]), bare_time, "≤ 2")
+    show("unchanged import ÷ bare, s", statistics.median(times["again"]), bare_time, "≤ 0.2")
+    show("import with 1 % changed ÷ bare, s", statistics.median(times["changed"]), bare_time, "")
+
+
+def bare():
+    script = "BEGIN;\n"
+    for table in ["store", "shelf", "product", "placement", "placement_position"]:
+        columns = sql("bare", f"SELECT string_agg(column_name, ', ' ORDER BY ordinal_position) FROM information_schema.columns WHERE table_name = '{table}' AND is_generated = 'NEVER'")
+        staged = "public" if table in ("store", "shelf") else "stage"
+        if staged == "stage":
+            sql("bare", f"CREATE SCHEMA IF NOT EXISTS stage; CREATE TABLE stage.{table} AS SELECT {columns} FROM {table} WHERE false")
+            script += f"INSERT INTO {table} ({columns}) SELECT {columns} FROM stage.{table};\n"
+        copy = subprocess.Popen(["psql", f"{DSN} dbname=source", "-qc", f"COPY (SELECT {columns} FROM {table}) TO STDOUT"], stdout=subprocess.PIPE)
+        subprocess.run(["psql", f"{DSN} dbname=bare", "-qc", f"COPY {staged}.{table} ({columns}) FROM STDIN"], stdin=copy.stdout, check=True)
+        copy.wait()
+    sql("bare", "ANALYZE")
+    start = time.time()
+    sql("bare", script + "COMMIT;")
+    return time.time() - start
+
+
+def show(what, ours, theirs, aim):
+    print(f"{what}: {ours:,.2f} ÷ {theirs:,.2f} = {ours / theirs:.2f}" + (f" (aim: {aim})" if aim else ""), flush=True)
+
+
+os.makedirs(FOLDER, exist_ok=True)
+DSN = run(AISLE, "db", "start").stdout.strip().replace(" dbname='aisle'", "")
+SOCKET = re.search(r"host='([^']*)'", DSN).group(1)
+try:
+    if CSV:
+        imports()
+    pages()
+finally:
+    run(AISLE, "db", "stop")
