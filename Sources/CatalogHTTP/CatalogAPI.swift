@@ -49,13 +49,21 @@ package struct CatalogAPI: HTTPResponder {
             if request.method == .options { return preflight(request) }
             response = try await dispatch(request)
         } catch {
-            response = problem(error, context).response(requestID: context.id)
+            var problem = problem(error, context)
+            if leavesMuchUnread(request) { problem.closes = true }
+            response = problem.response(requestID: context.id)
         }
         if request.method == .head {
             response.body = ResponseBody(contentLength: response.body.contentLength) { try await $0.finish(nil) }
         }
         addCORS(to: &response, request)
         return response
+    }
+
+    /// Whether a body may follow that is not worth reading once the request has failed.
+    private func leavesMuchUnread(_ request: Request) -> Bool {
+        if request.headers[.transferEncoding] != nil { return true }
+        return request.headers[.contentLength].flatMap { Int($0) }.map { $0 > options.bodyBound } ?? false
     }
 
     private func problem(_ error: any Error, _ context: Context) -> Problem {

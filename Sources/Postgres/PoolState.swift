@@ -21,6 +21,8 @@ struct PoolState {
         case grant(waiter: Int, connection: Int)
         case close(Int)
         case fail(waiter: Int, Failure)
+        /// Come back then, with `wake`.
+        case wake(ContinuousClock.Instant)
     }
 
     enum Failure: Equatable {
@@ -45,6 +47,9 @@ struct PoolState {
     private var failures = 0
     private var pauseUntil: ContinuousClock.Instant?
     private var isShutDown = false
+    private var isWakeDue = false
+    /// Who was granted a connection that is not in use yet, and whether they have given up meanwhile.
+    private var granted: [Int: Failure?] = [:]
 
     init(limits: Limits) { self.limits = limits }
 
@@ -63,20 +68,31 @@ struct PoolState {
                 continue
             }
             leased[candidate.connection] = candidate.retireAt
+            granted[waiter] = .some(nil)
             return actions + [.grant(waiter: waiter, connection: candidate.connection)]
         }
         let isPaused = pauseUntil.map { $0 > now } ?? false
         if isPaused, connectionCount == 0 { return actions + [.fail(waiter: waiter, .unavailable)] }
         guard waiters.count < limits.waiting else { return actions + [.fail(waiter: waiter, .full)] }
         waiters.append(waiter)
-        return isPaused ? actions : actions + connectIfNeeded()
+        return actions + (isPaused ? wakeIfNeeded() : connectIfNeeded())
     }
 
     /// Somebody no longer waits. Nothing, where the waiter was served in the meantime.
     mutating func withdraw(_ waiter: Int, _ failure: Failure) -> [Action] {
+        if granted[waiter] != nil { granted[waiter] = failure }
         guard let index = waiters.firstIndex(of: waiter) else { return [] }
         waiters.remove(at: index)
         return [.fail(waiter: waiter, failure)]
+    }
+
+    /// A granted connection is in use.
+    mutating func confirm(_ waiter: Int) { granted[waiter] = nil }
+
+    /// The pause after a failure is over.
+    mutating func wake() -> [Action] {
+        isWakeDue = false
+        return connectIfNeeded()
     }
 
     /// A connection was made. `jitter` from 0 to 1 shortens its life by up to a tenth.
@@ -95,7 +111,7 @@ struct PoolState {
         failures += 1
         let doubled = limits.firstPause * (1 << min(failures - 1, 10))
         pauseUntil = now + min(doubled, limits.longestPause) * (0.5 + jitter / 2)
-        guard connectionCount == 0 else { return [] }
+        guard connectionCount == 0 else { return wakeIfNeeded() }
         defer { waiters.removeAll() }
         return waiters.map { .fail(waiter: $0, .unavailable) }
     }
@@ -110,6 +126,9 @@ struct PoolState {
     /// A connection turned out to be broken before its lease began: the waiter goes back to the head of the queue.
     mutating func discard(_ connection: Int, returning waiter: Int) -> [Action] {
         leased[connection] = nil
+        if let failure = granted.removeValue(forKey: waiter) ?? nil {
+            return [.close(connection), .fail(waiter: waiter, failure)]
+        }
         if isShutDown { return [.close(connection), .fail(waiter: waiter, .shutDown)] }
         waiters.prepend(waiter)
         var actions: [Action] = [.close(connection)]
@@ -138,7 +157,15 @@ struct PoolState {
             return []
         }
         leased[connection] = retireAt
+        granted[waiter] = .some(nil)
         return [.grant(waiter: waiter, connection: connection)]
+    }
+
+    /// Who waits while connecting pauses has no event to hope for but the end of the pause.
+    private mutating func wakeIfNeeded() -> [Action] {
+        guard !waiters.isEmpty, !isWakeDue, let pauseUntil else { return [] }
+        isWakeDue = true
+        return [.wake(pauseUntil)]
     }
 
     private mutating func connectIfNeeded() -> [Action] {

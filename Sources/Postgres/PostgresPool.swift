@@ -151,6 +151,11 @@ package final class PostgresPool: Sendable {
                     Task { await connection.close() }
                 }
             case .grant(let waiter, let number): grant(waiter, number)
+            case .wake(let moment):
+                Task { [weak self] in
+                    try? await Task.sleep(until: moment, clock: .continuous)
+                    self?.act { $0.wake() }
+                }
             case .fail(let waiter, let failure):
                 let (continuation, text) = take(waiter)
                 continuation?.resume(throwing: error(failure, text))
@@ -162,6 +167,7 @@ package final class PostgresPool: Sendable {
         guard let connection = shell.withLock({ $0.connections[number] }) else { return }
         if connection.isDisturbed { return act { $0.discard(number, returning: waiter) } }
         let (continuation, _) = take(waiter)
+        shell.withLock { $0.state.confirm(waiter) }
         guard let continuation else { return act { $0.release(number, isReusable: true, now: .now) } }
         continuation.resume(returning: Lease(number: number, connection: connection))
     }

@@ -139,7 +139,9 @@ struct Server {
         let (host, port, isGreeting) = (options.resolvedHost, port, isGreeting)
         let app = Application(
             responder: api,
-            server: .http1(configuration: .init(idleTimeout: .seconds(60))),
+            server: .http1(
+                configuration: .init(additionalChannelHandlers: [ClosingHandler()], idleTimeout: .seconds(60))
+            ),
             configuration: .init(address: .hostname(host, port: port), serverName: nil),
             onServerRunning: { _ in
                 Console.note("Aisle serves http://\(host):\(port)")

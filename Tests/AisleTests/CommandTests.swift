@@ -94,27 +94,54 @@ import Testing
 @Suite struct ServeTests {
     private static func port() -> Int { Int.random(in: 20_000..<30_000) }
 
-    private func status(_ url: String) async -> (Int, String?) {
-        // A process of its own for each request, as a client from outside.
+    /// Runs a client of its own, from outside, and returns the words that it prints.
+    private func python(_ script: String, _ argument: String) -> [String] {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = [
-            "python3", "-c",
+        process.arguments = ["python3", "-c", script, argument]
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        guard (try? process.run()) != nil else { return [] }
+        let output = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        return output.split(whereSeparator: \.isWhitespace).map(String.init)
+    }
+
+    private func status(_ url: String) -> (Int, String?) {
+        let words = python(
             """
             import sys, urllib.request, urllib.error
             try:
                 r = urllib.request.urlopen(sys.argv[1], timeout=20); print(r.status, r.headers.get("Retry-After"))
             except urllib.error.HTTPError as e: print(e.code, e.headers.get("Retry-After"))
             except Exception as e: print(0, e)
-            """, url,
-        ]
-        let pipe = Pipe()
-        process.standardOutput = pipe
-        guard (try? process.run()) != nil else { return (-1, nil) }
-        let words = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self).split(
-            separator: " "
+            """,
+            url
         )
-        return (Int(words.first ?? "") ?? -1, words.dropFirst().first.map(String.init))
+        return (words.first.flatMap { Int($0) } ?? -1, words.dropFirst().first)
+    }
+
+    /// The status of a request whose body never ends, once the server has closed the connection.
+    private func statusOfEndlessBody(_ header: String, _ port: Int) -> Int? {
+        let words = python(
+            """
+            import socket, sys
+            s = socket.create_connection(("127.0.0.1", \(port)), timeout=20)
+            s.sendall(("PUT /v1/stores/corner/products/x HTTP/1.1\\r\\nHost: a\\r\\n" + sys.argv[1] + "\\r\\n\\r\\n").encode())
+            received = b""
+            try:
+                while True:
+                    if "chunked" in sys.argv[1]: s.sendall(b"10000\\r\\n" + b"x" * 65536 + b"\\r\\n")
+                    s.settimeout(0.01 if "chunked" in sys.argv[1] else 20)
+                    try: piece = s.recv(65536)
+                    except TimeoutError: continue
+                    if not piece: break
+                    received += piece
+            except (BrokenPipeError, ConnectionResetError): pass
+            print(received.split()[1].decode())
+            """,
+            header
+        )
+        return words.first.flatMap { Int($0) }
     }
 
     @Test func aServerOutlivesItsDatabaseAndEndsWhenAsked() async throws {
@@ -132,21 +159,25 @@ import Testing
         #expect(await server.says("serves"))
         let base = "http://127.0.0.1:\(port)"
         let page = base + "/v1/stores/corner/shelves/dairy/products?sort=-unit_price"
-        #expect(await status(page).0 == 200)
-        #expect(await status(base + "/readyz").0 == 200)
+        #expect(status(page).0 == 200)
+        #expect(status(base + "/readyz").0 == 200)
         try cluster.stop(.immediate)
-        let away = await status(page)
+        let away = status(page)
         #expect(away.0 == 503 && away.1?.hasPrefix("1") == true)
-        #expect(await status(base + "/readyz").0 == 503)
-        #expect(await status(base + "/livez").0 == 200)
+        #expect(status(base + "/readyz").0 == 503)
+        #expect(status(base + "/livez").0 == 200)
         try cluster.start(isDurable: false)
         let limit = ContinuousClock.now + .seconds(30)
         var code = 0
-        while code != 200, ContinuousClock.now < limit { code = await status(page).0 }
+        while code != 200, ContinuousClock.now < limit { code = status(page).0 }
         #expect(code == 200)
+        for header in ["Content-Length: 2000000000", "Transfer-Encoding: chunked"] {
+            #expect(statusOfEndlessBody("Content-Type: application/json\r\n" + header, port) == 413)
+        }
+        #expect(statusOfEndlessBody("Host: b\r\nContent-Length: 2000000000", port) == 400)
         server.signal(SIGTERM)
         #expect(server.wait() == 0)
-        #expect(await status(page).0 == 0)
+        #expect(status(page).0 == 0)
         try cluster.remove()
     }
 
@@ -160,7 +191,7 @@ import Testing
             #expect(await dev.says("Try: curl"), "\(dev.standardError)")
             #expect(dev.standardError.contains("seeded") == (round == 1))
             #expect(
-                await status("http://127.0.0.1:\(port)/v1/stores/harbour/shelves/cheese/products?sort=brand").0 == 200
+                status("http://127.0.0.1:\(port)/v1/stores/harbour/shelves/cheese/products?sort=brand").0 == 200
             )
             dev.signal(SIGTERM)
             #expect(dev.wait() == 0)

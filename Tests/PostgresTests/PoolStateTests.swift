@@ -66,4 +66,22 @@ import Testing
         #expect(state.request(4, now: now) == [.fail(waiter: 4, .shutDown)])
         #expect(state.connected(1, now: now, jitter: 0) == [.close(1)])
     }
+
+    @Test func whoWaitsThroughAPauseIsServedWhenItEnds() {
+        var state = PoolState(limits: .init(connections: 2))
+        _ = state.request(1, now: now)
+        _ = state.connected(1, now: now, jitter: 0)
+        #expect(state.request(2, now: now) == [.connect(2)])
+        #expect(state.connectFailed(2, now: now, jitter: 1) == [.wake(now + .milliseconds(100))])
+        #expect(state.request(3, now: now + .milliseconds(1)) == [])
+        #expect(state.wake() == [.connect(3)])
+    }
+
+    @Test func whoGivesUpBetweenGrantAndUseIsNotForgotten() {
+        var state = PoolState(limits: .init(connections: 1))
+        _ = state.request(1, now: now)
+        #expect(state.connected(1, now: now, jitter: 0) == [.grant(waiter: 1, connection: 1)])
+        #expect(state.withdraw(1, .timedOut) == [])
+        #expect(state.discard(1, returning: 1) == [.close(1), .fail(waiter: 1, .timedOut)])
+    }
 }
