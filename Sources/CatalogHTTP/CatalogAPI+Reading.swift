@@ -49,7 +49,7 @@ extension CatalogAPI {
         _ request: Request
     ) async throws -> Response {
         try target.allow("sort", "limit", "cursor")
-        let pageRequest = PageRequest(
+        var pageRequest = PageRequest(
             store: store,
             shelf: shelf,
             sort: try target.sort(),
@@ -61,8 +61,14 @@ extension CatalogAPI {
         let cache = isShared ? "public, no-cache" : "private, no-cache"
         var headers: HTTPFields = [:]
         if !isShared { headers[.vary] = "Authorization" }
+        let key = isShared ? "\(request.uri.path)?\(request.uri.query ?? "")" : nil
+        let remembered = key.flatMap { pages.page($0) }
+        let clientTags = pageRequest.knownTags
+        if let remembered { pageRequest.knownTags.append(remembered.tag) }
         switch try await catalog.page(pageRequest) {
-        case .unchanged(let tag, _): return notModified(tag, cache, headers)
+        case .unchanged(let tag, _):
+            guard !clientTags.contains(tag), let remembered else { return notModified(tag, cache, headers) }
+            return Response(status: .ok, headers: remembered.headers, body: .init(byteBuffer: remembered.body))
         case .page(let page, let tag):
             let token = page.next.map { cursors.encode($0) }
             if let token {
@@ -70,12 +76,12 @@ extension CatalogAPI {
                 if isShared { query = "sort=\(page.plan.sort.description)&" + query }
                 headers[.init("Link")!] = "<\(request.uri.path)?\(query)>; rel=\"next\""
             }
-            return json(
-                page.json(day: Timestamp.now().day, nextCursor: token),
-                tag: tag,
-                cache: cache,
-                headers: headers
-            )
+            headers[.contentType] = "application/json"
+            headers[.cacheControl] = cache
+            headers[.eTag] = tag
+            let body = ByteBuffer(bytes: page.json(day: Timestamp.now().day, nextCursor: token))
+            if let key { pages.keep(.init(tag: tag, headers: headers, body: body), as: key) }
+            return Response(status: .ok, headers: headers, body: .init(byteBuffer: body))
         }
     }
 

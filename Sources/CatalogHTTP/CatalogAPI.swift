@@ -16,6 +16,9 @@ package struct CatalogAPI: HTTPResponder {
         /// How long a body may take to arrive.
         package var bodyTimeout: Duration = .seconds(20)
 
+        /// The most bytes of rendered pages that are remembered; 0 for none.
+        package var pageCacheBound = 32 << 20
+
         package init() {}
     }
 
@@ -23,6 +26,7 @@ package struct CatalogAPI: HTTPResponder {
     let importer: any CatalogImporting
     let cursors: CursorCodec
     let options: Options
+    let pages: PageCache
 
     package init(
         catalog: any CatalogStore,
@@ -34,6 +38,7 @@ package struct CatalogAPI: HTTPResponder {
         self.importer = importer
         self.cursors = cursors
         self.options = options
+        pages = PageCache(bound: options.pageCacheBound)
     }
 
     package func respond(to request: Request, context: Context) async throws -> Response {

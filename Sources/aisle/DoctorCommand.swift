@@ -39,6 +39,7 @@ struct ConfigCommand: AsyncParsableCommand {
             print("port\t\(server.resolvedPort)")
             print("cors.origins\t\(server.origins.joined(separator: ","))")
             print("pool.size\t\(server.poolSize)")
+            print("page.cache.mb\t\(server.pageCacheMegabytes)")
             print("log.level\t\(server.logLevel)")
             print("cursor.key\t\(server.cursorKey == nil ? "the deployment's" : "set")")
         }

@@ -26,6 +26,7 @@ struct ServerOptions: ParsableArguments {
     var resolvedHost: String { host ?? Self.environment.string(forKey: "host", default: "127.0.0.1") }
     var resolvedPort: Int { port ?? Self.environment.int(forKey: "port", default: 8080) }
     var origins: [String] { Self.environment.stringArray(forKey: "cors.origins", default: []) }
+    var pageCacheMegabytes: Int { Self.environment.int(forKey: "page.cache.mb", default: 32) }
     var poolSize: Int { Self.environment.int(forKey: "pool.size", default: 8) }
     var cursorKey: String? { Self.environment.string(forKey: "cursor.key", isSecret: true) }
     var logLevel: Logger.Level {
@@ -130,6 +131,7 @@ struct Server {
         logger.logLevel = options.logLevel
         var apiOptions = CatalogAPI.Options()
         apiOptions.origins = options.origins
+        apiOptions.pageCacheBound = max(0, min(options.pageCacheMegabytes, 4096)) << 20
         let api = CatalogAPI(
             catalog: catalog,
             importer: Importer(catalog.pool),

@@ -329,4 +329,21 @@ import Testing
             }
         }
     }
+
+    @Test func aRememberedPageIsNeverOlderThanTheShelf() async throws {
+        try await withServer { (client: any TestClientProtocol) async throws in
+            let path = "/v1/stores/s/shelves/dairy/products?sort=price&limit=100"
+            for round in 1...20 {
+                let price = #"{"name":"Milk 4","price_minor":\#(round)}"#
+                _ = try await put(client, "/v1/stores/s/products/m4", price)
+                for _ in 0..<2 {
+                    let response = try await get(client, path)
+                    guard case .array(let products)? = try json(response)["products"] else { return }
+                    #expect(products.first { $0["sku"] == .string("m4") }?["price_minor"] == .number("\(round)"))
+                    let tag = try #require(response.headers[.eTag])
+                    #expect(try await get(client, path, [.ifNoneMatch: tag]).status == .notModified)
+                }
+            }
+        }
+    }
 }
