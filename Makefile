@@ -40,13 +40,13 @@ run: build ## Start a private PostgreSQL, migrate, seed, serve, and print the UR
 .PHONY: test
 test: deps ## Run the whole test suite on a private PostgreSQL
 	swift build --build-tests
-	AISLE_TEST_DATABASE_URL="$${DATABASE_URL:-}" swift test --skip-build --skip RealCatalogTests
+	AISLE_TEST_DATABASE_URL="$${DATABASE_URL:-}" swift test --disable-xctest --skip-build --skip RealCatalogTests
 
 .PHONY: test-real
 test-real: deps ## Run the tests on the real catalogs in ../shared/data
 	swift build --build-tests
 	AISLE_REAL_DATA="$$(cd ../shared/data && pwd)" AISLE_TEST_DATABASE_URL="$${DATABASE_URL:-}" \
-	    swift test --skip-build --filter RealCatalogTests
+	    swift test --disable-xctest --skip-build --filter RealCatalogTests
 
 .PHONY: bench
 bench: build ## Measure pages and imports against bare PostgreSQL, as ratios within one run

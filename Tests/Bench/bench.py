@@ -66,21 +66,33 @@ request = function()
         .. "/products?limit=24&sort=" .. sorts[1 + n % #sorts])
 end
 """)
-    server = subprocess.Popen([AISLE, "serve", "--dsn", f"{DSN} dbname=big", "--port", str(PORT)], stderr=subprocess.DEVNULL)
-    base = f"http://127.0.0.1:{PORT}"
-    try:
+    def serve(cache):
+        environment = {**os.environ, "AISLE_PAGE_CACHE_MB": cache}
+        words = [AISLE, "serve", "--dsn", f"{DSN} dbname=big", "--port", str(PORT)]
+        server = subprocess.Popen(words, stderr=subprocess.DEVNULL, env=environment)
         for _ in range(100):
             try:
                 urllib.request.urlopen(base + "/readyz")
-                break
+                return server
             except OSError:
                 time.sleep(0.1)
-        http, database = [], []
+        raise RuntimeError("the server does not start")
+
+    base = f"http://127.0.0.1:{PORT}"
+    server = None
+    try:
+        uncached, http, database = [], [], []
         for _ in range(ROUNDS):
-            http.append(wrk(base, "page.lua"))
+            for cache, rates in (("0", uncached), ("32", http)):
+                server = serve(cache)
+                rates.append(wrk(base, "page.lua"))
+                server.terminate()
+                server.wait()
             words = ["pgbench", "-h", SOCKET, "-U", "aisle", "big", "-n", "-M", "prepared", "-c", "8", "-j", "2", "-T", str(SECONDS), "-f", "page.sql"]
             database.append(rate(run(*words, env={**os.environ, "PGOPTIONS": "-c plan_cache_mode=force_generic_plan"}).stdout, r"tps = ([\d.]+)"))
         show("page of 24: HTTP pages/s ÷ pgbench tps", statistics.median(http), statistics.median(database), "≥ 0.35")
+        show("the same, no page remembered", statistics.median(uncached), statistics.median(database), "")
+        server = serve("32")
 
         path = "/v1/stores/generated/shelves/shelf-1/products?sort=price&limit=100"
         for _ in range(990):
@@ -100,8 +112,9 @@ end
             memory = int(re.search(r"VmRSS:\s+(\d+)", file.read()).group(1)) / 1024
         print(f"memory of the server after {int(served):,} pages in {time.time() - start:.0f} s: {memory:.0f} MB (aim: < 100)")
     finally:
-        server.terminate()
-        server.wait()
+        if server:
+            server.terminate()
+            server.wait()
 
 
 def imports():
