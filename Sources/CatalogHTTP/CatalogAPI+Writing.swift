@@ -135,6 +135,9 @@ extension CatalogAPI {
             isRehearsal: try target.flag("dry_run")
         )
         options.isForOneStore = true
+        // An import holds a connection for as long as its body takes to come: slow ones must not take them all.
+        guard imports.enter() else { throw CatalogError.unavailable }
+        defer { imports.leave() }
         var rejections: [ImportRejection] = []
         let summary = try await importer.importFile(
             request.body.map { Array(buffer: $0) },

@@ -16,6 +16,8 @@ package struct CatalogAPI: HTTPResponder {
         /// How long a body may take to arrive.
         package var bodyTimeout: Duration = .seconds(20)
 
+        /// How many imports may be under way; others are told to try again.
+        package var importsAtOnce = 2
         /// The most bytes of rendered pages that are remembered; 0 for none.
         package var pageCacheBound = 32 << 20
 
@@ -27,6 +29,7 @@ package struct CatalogAPI: HTTPResponder {
     let cursors: CursorCodec
     let options: Options
     let pages: PageCache
+    let imports: Slots
 
     package init(
         catalog: any CatalogStore,
@@ -38,6 +41,7 @@ package struct CatalogAPI: HTTPResponder {
         self.importer = importer
         self.cursors = cursors
         self.options = options
+        imports = Slots(options.importsAtOnce)
         pages = PageCache(bound: options.pageCacheBound)
     }
 

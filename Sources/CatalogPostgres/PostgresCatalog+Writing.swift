@@ -4,7 +4,7 @@ internal import Postgres
 
 extension PostgresCatalog {
     package func put(_ store: Store) async throws(CatalogError) -> Bool {
-        try await write { database in
+        try await write(within: .seconds(300)) { database in
             let old = try database.query(Self.lockedStore, [.text(store.key.text)]) {
                 try $0.first { try ShelfRow.store($0) }
             }
@@ -207,10 +207,12 @@ extension PostgresCatalog {
 
     // MARK: - Parts
 
+    /// - Parameter limit: longer than the default only for what rewrites a whole store.
     private func write<T: Sendable>(
+        within limit: Duration = .seconds(10),
         _ body: @escaping @Sendable (isolated PostgresConnection) throws -> T
     ) async throws(CatalogError) -> T {
-        try await mappingErrors { try await pool.transaction(within: .seconds(10), body) }
+        try await mappingErrors { try await pool.transaction(within: limit, body) }
     }
 
     static func store(_ key: CatalogKey, _ database: isolated PostgresConnection) throws -> ShelfRow.StoreRead {

@@ -38,7 +38,6 @@ private final class ListenLoop: Sendable {
     private let channels: [String]
     private let wakeup: Wakeup
     private let isStopped = Mutex(false)
-    private let hasDropped = Mutex(false)
 
     init(_ configuration: PostgresConfiguration, _ channels: [String]) throws(PostgresError) {
         self.configuration = configuration
@@ -51,12 +50,9 @@ private final class ListenLoop: Sendable {
         wakeup.signal()
     }
 
+    /// What does not fit pushes out the oldest; a gap behind it tells so, also where nothing follows.
     func yield(_ notice: PostgresNotice, to continuation: AsyncStream<PostgresNotice>.Continuation) {
-        if hasDropped.withLock({ $0 }), notice != .gap {
-            hasDropped.withLock { $0 = false }
-            yield(.gap, to: continuation)
-        }
-        if case .dropped = continuation.yield(notice) { hasDropped.withLock { $0 = true } }
+        if case .dropped = continuation.yield(notice), notice != .gap { continuation.yield(.gap) }
     }
 
     func run(_ emit: (PostgresNotice) -> Void) {

@@ -5,7 +5,9 @@ internal import CatalogPostgres
 internal import Configuration
 internal import Foundation
 internal import Hummingbird
+internal import HummingbirdCore
 internal import Logging
+internal import NIOCore
 internal import Postgres
 internal import ServiceLifecycle
 internal import UnixSignals
@@ -123,6 +125,16 @@ struct Server {
     let port: Int
     var isGreeting = false
 
+    /// The limits of a connection: 16 KiB of headers, 100 of them, a minute of silence.
+    private static var channel: HTTP1Channel.Configuration {
+        var channel = HTTP1Channel.Configuration(
+            additionalChannelHandlers: [ClosingHandler()],
+            idleTimeout: .seconds(60)
+        )
+        channel.httpDecoder = .init(maxHeaderFieldSize: 16 << 10, maxHeaderListSize: 16 << 10, maxHeaderFieldCount: 100)
+        return channel
+    }
+
     /// How long requests in flight may take once the server was asked to stop.
     private static let graceful: Duration = .seconds(15)
 
@@ -141,9 +153,7 @@ struct Server {
         let (host, port, isGreeting) = (options.resolvedHost, port, isGreeting)
         let app = Application(
             responder: api,
-            server: .http1(
-                configuration: .init(additionalChannelHandlers: [ClosingHandler()], idleTimeout: .seconds(60))
-            ),
+            server: .http1(configuration: Self.channel),
             configuration: .init(address: .hostname(host, port: port), serverName: nil),
             onServerRunning: { _ in
                 Console.note("Aisle serves http://\(host):\(port)")

@@ -66,8 +66,9 @@ struct ImportApplication: Sendable {
             try database.execute(
                 """
                 INSERT INTO shelf (store_id, key, title, position, modified_at) VALUES ($1, $2, $3, $4, now())
-                ON CONFLICT (store_id, key) DO UPDATE SET deleted_at = NULL, title = excluded.title,
-                    version = shelf.version + 1 WHERE shelf.deleted_at IS NOT NULL
+                ON CONFLICT (store_id, key) DO UPDATE SET deleted_at = NULL, title = excluded.title, parent_id = NULL,
+                    default_sort = NULL, dimension = NULL, sold_out = NULL, position_source = NULL,
+                    modified_at = now(), version = shelf.version + 1 WHERE shelf.deleted_at IS NOT NULL
                 """,
                 [.int4(storeID), .text(shelf.key.text), .text(shelf.title), .bytea(position.bytes)]
             )

@@ -1,0 +1,18 @@
+internal import Synchronization
+
+/// A number of places; who finds none does not wait.
+final class Slots: Sendable {
+    private let free: Mutex<Int>
+
+    init(_ count: Int) { free = Mutex(count) }
+
+    func enter() -> Bool {
+        free.withLock { free in
+            guard free > 0 else { return false }
+            free -= 1
+            return true
+        }
+    }
+
+    func leave() { free.withLock { $0 += 1 } }
+}
