@@ -1,0 +1,133 @@
+import Catalog
+import CatalogPostgres
+import TestSupport
+import Testing
+
+/// What every store of catalogs does, the one in memory and the one in PostgreSQL alike.
+@Suite struct StoreConformanceTests {
+    private static let shop = CatalogKey("shop")!
+    private static let dairy = CatalogKey("dairy")!
+    private static let cheese = CatalogKey("cheese")!
+
+    @Test func theStoreInMemory() async throws { try await check(InMemoryCatalog(collate: collator())) }
+
+    @Test func theStoreInPostgreSQL() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in try await check(catalog) }
+    }
+
+    private func check(_ catalog: some CatalogStore) async throws {
+        try await checkThatNothingIsThere(catalog)
+        #expect(try await catalog.put(Store(key: Self.shop, title: "Shop", currency: Currency("EUR")!)))
+        #expect(try await catalog.put(Store(key: Self.shop, title: "My Shop", currency: Currency("EUR")!)) == false)
+        #expect(try await catalog.stores().map(\.title) == ["My Shop"])
+        try await checkShelves(catalog)
+        try await checkProducts(catalog)
+        try await checkPlacements(catalog)
+        try await checkRemovals(catalog)
+    }
+
+    private func checkThatNothingIsThere(_ catalog: some CatalogStore) async throws {
+        #expect(try await catalog.stores().isEmpty)
+        await #expect(throws: CatalogError.notFound("store “shop”")) { try await catalog.store(Self.shop) }
+        await #expect(throws: CatalogError.notFound("store “shop”")) { try await catalog.shelf(Self.shop, Self.dairy) }
+        await #expect(throws: CatalogError.self) {
+            try await catalog.put(Shelf(key: Self.dairy, title: "x"), in: Self.shop)
+        }
+    }
+
+    private func checkShelves(_ catalog: some CatalogStore) async throws {
+        await #expect(throws: CatalogError.notFound("shelf “dairy”")) { try await catalog.shelf(Self.shop, Self.dairy) }
+        let sort = Sort(.price, .descending)
+        #expect(try await catalog.put(Shelf(key: Self.dairy, title: "Dairy", defaultSort: sort), in: Self.shop))
+        #expect(try await catalog.put(Shelf(key: Self.cheese, title: "Cheese", parent: Self.dairy), in: Self.shop))
+        let head = try await catalog.shelf(Self.shop, Self.cheese)
+        #expect(head.defaultSort.sort == sort && head.defaultSort.source == .shelf)
+        await #expect(throws: CatalogError.self) {
+            try await catalog.put(Shelf(key: Self.cheese, title: "Cheese", parent: CatalogKey("none")!), in: Self.shop)
+        }
+        await #expect(throws: CatalogError.self) {
+            try await catalog.put(Shelf(key: Self.cheese, title: "C"), in: Self.shop, replacing: head.state.version - 1)
+        }
+        let names = try await catalog.shelves(ShelvesRequest(store: Self.shop, sort: .name)).shelves.map(\.shelf.key)
+        #expect(names == [Self.cheese, Self.dairy])
+        let positions = try await catalog.shelves(ShelvesRequest(store: Self.shop)).shelves.map(\.shelf.key)
+        #expect(positions == [Self.dairy, Self.cheese])
+        let first = try await catalog.shelves(ShelvesRequest(store: Self.shop, sort: .nameDescending, limit: 1))
+        let rest = try await catalog.shelves(
+            ShelvesRequest(store: Self.shop, sort: .nameDescending, limit: 1, after: first.next)
+        )
+        #expect(first.shelves.map(\.shelf.key) == [Self.dairy] && rest.shelves.map(\.shelf.key) == [Self.cheese])
+        #expect(rest.next == nil)
+    }
+
+    private func checkProducts(_ catalog: some CatalogStore) async throws {
+        for number in 1...5 {
+            let product = Product(sku: SKU("p\(number)")!, name: "Product \(number)", priceMinor: Int64(number * 100))
+            #expect(try await catalog.put(product, in: Self.shop))
+        }
+        let first = try await catalog.product(Self.shop, SKU("p1")!)
+        #expect(first.shelves.isEmpty && first.product.priceMinor == 100 && first.product.popularity == .none)
+        var changed = first.product
+        changed.brand = "Brand"
+        #expect(try await catalog.put(changed, in: Self.shop, replacing: first.product.modifiedAt) == false)
+        await #expect(throws: CatalogError.self) {
+            try await catalog.put(changed, in: Self.shop, replacing: Timestamp(microseconds: 1))
+        }
+        let second = try await catalog.product(Self.shop, SKU("p1")!).product
+        #expect(second.createdAt == first.product.createdAt && second.brand == "Brand")
+        #expect(try await catalog.products(Self.shop, [SKU("p3")!, SKU("none")!]).products.map(\.sku.text) == ["p3"])
+        let page = try await catalog.products(Self.shop, after: nil, limit: 3)
+        #expect(page.products.map(\.sku.text) == ["p1", "p2", "p3"])
+        let next = try await catalog.products(Self.shop, after: page.next, limit: 3)
+        #expect(next.products.map(\.sku.text) == ["p4", "p5"] && next.next == nil)
+    }
+
+    private func checkPlacements(_ catalog: some CatalogStore) async throws {
+        for sku in ["p2", "p1", "p3"] { #expect(try await catalog.place(SKU(sku)!, on: Self.dairy, in: Self.shop)) }
+        let before = try await catalog.shelf(Self.shop, Self.dairy).state
+        #expect(try await catalog.place(SKU("p1")!, on: Self.dairy, in: Self.shop) == false)
+        #expect(try await catalog.shelf(Self.shop, Self.dairy).state == before)
+        #expect(before.productCount == 3)
+        #expect(try await catalog.order(Self.shop, Self.dairy, .position).ids == ["p2", "p1", "p3"])
+        #expect(try await catalog.order(Self.shop, Self.dairy, nil).ids == ["p3", "p2", "p1"])
+        try await catalog.unplace(SKU("p1")!, from: Self.dairy, in: Self.shop)
+        #expect(try await catalog.order(Self.shop, Self.dairy, .position).ids == ["p2", "p3"])
+        #expect(try await catalog.place(SKU("p1")!, on: Self.dairy, in: Self.shop))
+        #expect(try await catalog.order(Self.shop, Self.dairy, .position).ids == ["p2", "p1", "p3"])
+        let after = try await catalog.shelf(Self.shop, Self.dairy).state
+        #expect(after.version == before.version + 2 && after.orderVersion == before.orderVersion + 2)
+        await #expect(throws: CatalogError.self) {
+            try await catalog.place(SKU("none")!, on: Self.dairy, in: Self.shop)
+        }
+        await #expect(throws: CatalogError.self) {
+            try await catalog.unplace(SKU("p5")!, from: Self.dairy, in: Self.shop)
+        }
+        guard case .page(let page, let tag) = try await catalog.page(PageRequest(store: Self.shop, shelf: Self.dairy))
+        else { return }
+        #expect(page.products.map(\.sku.text) == ["p3", "p2", "p1"])
+        let again = try await catalog.page(PageRequest(store: Self.shop, shelf: Self.dairy, knownTags: [tag]))
+        guard case .unchanged = again else {
+            Issue.record("the same page is not known by its tag")
+            return
+        }
+    }
+
+    private func checkRemovals(_ catalog: some CatalogStore) async throws {
+        await #expect(throws: CatalogError.self) { try await catalog.remove(shelf: Self.dairy, from: Self.shop) }
+        try await catalog.remove(product: SKU("p2")!, from: Self.shop)
+        await #expect(throws: CatalogError.self) { try await catalog.remove(product: SKU("p2")!, from: Self.shop) }
+        #expect(try await catalog.order(Self.shop, Self.dairy, .position).ids == ["p1", "p3"])
+        try await catalog.remove(shelf: Self.cheese, from: Self.shop)
+        let version = try await catalog.shelf(Self.shop, Self.dairy).state.version
+        try await catalog.remove(shelf: Self.dairy, from: Self.shop)
+        await #expect(throws: CatalogError.self) { try await catalog.remove(shelf: Self.dairy, from: Self.shop) }
+        await #expect(throws: CatalogError.self) {
+            try await catalog.page(PageRequest(store: Self.shop, shelf: Self.dairy))
+        }
+        #expect(try await catalog.shelves(ShelvesRequest(store: Self.shop)).shelves.isEmpty)
+        #expect(try await catalog.put(Shelf(key: Self.dairy, title: "Again"), in: Self.shop))
+        let reborn = try await catalog.shelf(Self.shop, Self.dairy).state
+        #expect(reborn.version > version + 1 && reborn.productCount == 0)
+        #expect(try await catalog.product(Self.shop, SKU("p1")!).shelves.isEmpty)
+    }
+}
