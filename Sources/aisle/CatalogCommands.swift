@@ -38,9 +38,7 @@ struct StoreCommand: AsyncParsableCommand {
         func execute() async throws {
             let catalog = try await database.catalog()
             defer { catalog.shutDown() }
-            guard let key = CatalogKey(key) else {
-                throw CommandFailure("a store's key is \(CatalogKey.rule)", CommandFailure.usage)
-            }
+            let key = try storeKey(key)
             var json = JSONText()
             try await catalog.store(key).write(to: &json)
             print(json.text)
@@ -55,9 +53,7 @@ struct StoreCommand: AsyncParsableCommand {
         @Option(help: "Its currency, as an ISO 4217 code.") var currency: String
         @Option(help: "Its rules of unit prices: eu, se, gb, au or us.") var unitPricing = "eu"
         func execute() async throws {
-            guard let key = CatalogKey(key) else {
-                throw CommandFailure("a store's key is \(CatalogKey.rule)", CommandFailure.usage)
-            }
+            let key = try storeKey(key)
             guard let currency = Currency(currency) else {
                 throw CommandFailure("“\(currency)” is no ISO 4217 code", CommandFailure.usage)
             }
@@ -94,9 +90,7 @@ struct ShelfCommand: AsyncParsableCommand {
             defer { catalog.shutDown() }
             var stores = try await catalog.stores().map(\.key)
             if let store {
-                guard let key = CatalogKey(store) else {
-                    throw CommandFailure("a store's key is \(CatalogKey.rule)", CommandFailure.usage)
-                }
+                let key = try storeKey(store)
                 stores = [try await catalog.store(key).key]
             }
             var table = Table(columns: [

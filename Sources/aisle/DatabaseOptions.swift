@@ -113,6 +113,14 @@ struct ShelfName: ExpressibleByArgument {
     }
 }
 
+/// A store's key as typed.
+func storeKey(_ text: String) throws -> CatalogKey {
+    guard let key = CatalogKey(text) else {
+        throw CommandFailure("a store's key is \(CatalogKey.rule)", CommandFailure.usage)
+    }
+    return key
+}
+
 /// The store of a catalog that has but one.
 func onlyStore(_ catalog: PostgresCatalog) async throws -> CatalogKey {
     let stores = try await catalog.stores()

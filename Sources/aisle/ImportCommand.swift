@@ -86,12 +86,7 @@ struct ImportCommand: AisleCommand {
         guard let currency = Currency(currency) else {
             throw CommandFailure("“\(currency)” is no ISO 4217 code", CommandFailure.usage)
         }
-        let key = try store.map { text in
-            guard let key = CatalogKey(text) else {
-                throw CommandFailure("a store's key is \(CatalogKey.rule)", CommandFailure.usage)
-            }
-            return key
-        }
+        let key = try store.map(storeKey)
         return ImportOptions(
             format: chosen,
             store: key,

@@ -122,10 +122,7 @@ struct ExportCommand: AsyncParsableCommand {
 
         private func resolve(_ catalog: PostgresCatalog) async throws -> CatalogKey {
             guard let store else { return try await onlyStore(catalog) }
-            guard let key = CatalogKey(store) else {
-                throw CommandFailure("a store's key is \(CatalogKey.rule)", CommandFailure.usage)
-            }
-            return key
+            return try storeKey(store)
         }
 
         private static func line(_ product: Product, _ shelf: CatalogKey?, _ store: Store) -> String {
@@ -141,7 +138,7 @@ struct ExportCommand: AsyncParsableCommand {
             ]
             return fields.map { value in
                 let text = value ?? ""
-                return text.contains { "\",\r\n".contains($0) } ? "\"\(text.replacing("\"", with: "\"\""))\"" : text
+                return Table.csvField(text)
             }.joined(separator: ",") + "\n"
         }
     }
