@@ -3,7 +3,7 @@ extension Store {
     package init(key: CatalogKey, body: JSONValue) throws(CatalogError) {
         var reader = try BodyReader(body)
         try reader.checkKey("key", key.text)
-        let title = try reader.string("title", bytes: Store.titleBound) ?? key.text
+        let title = try reader.words("title", bytes: Store.titleBound) ?? key.text
         guard let code = try reader.string("currency", bytes: 16) else {
             throw .unprocessable(field: "currency", detail: "currency is missing; give its ISO 4217 code, such as EUR")
         }
@@ -52,7 +52,7 @@ extension Shelf {
         }
         self.init(
             key: key,
-            title: try reader.string("title", bytes: Shelf.titleBound) ?? key.text,
+            title: try reader.words("title", bytes: Shelf.titleBound) ?? key.text,
             parent: parent,
             defaultSort: try reader.sort("default_sort"),
             dimension: try reader.choice("dimension"),
@@ -69,17 +69,23 @@ extension Product {
         var reader = try BodyReader(body)
         try reader.checkKey("sku", sku.text)
         reader.ignore("unit_price", "popularity", "shelves", "created_at", "modified_at")
-        guard let name = try reader.string("name", bytes: Self.nameBound), !name.isEmpty else {
+        guard let name = try reader.words("name", bytes: Self.nameBound) else {
             throw .unprocessable(field: "name", detail: "name is missing")
         }
         if let code = try reader.string("currency", bytes: 16), code != currency.code {
             throw .unprocessable(field: "currency", detail: "the store's currency is \(currency.code), not \(code)")
         }
-        let brand = try reader.string("brand", bytes: Self.brandBound)
         let tags = try reader.strings("tags") ?? []
-        guard tags.count <= Self.tagCountBound,
-            tags.allSatisfy({ !$0.isEmpty && $0.utf8.count <= Self.tagBound && $0.isPrintable })
-        else { throw .unprocessable(field: "tags", detail: "at most 50 tags of 1 to 64 bytes") }
+        guard tags.count <= Self.tagCountBound, tags.allSatisfy(Self.isTag), Set(tags).count == tags.count else {
+            throw .unprocessable(
+                field: "tags",
+                detail: "there are at most \(Self.tagCountBound) different tags, each \(Self.tagRule)"
+            )
+        }
+        let imageURL = try reader.words("image_url", bytes: Self.imageURLBound)
+        guard imageURL.map(Self.isImageURL) ?? true else {
+            throw .unprocessable(field: "image_url", detail: "image_url must be \(Self.imageURLRule)")
+        }
         let attributes = reader.value("attributes") ?? .object([])
         guard attributes.isWithinNumberBounds else {
             throw .unprocessable(field: "attributes", detail: "a number in attributes has more than 64 digits")
@@ -90,12 +96,12 @@ extension Product {
         self.init(
             sku: sku,
             name: name,
-            brand: brand?.isEmpty == true ? nil : brand,
+            brand: try reader.words("brand", bytes: Self.brandBound),
             priceMinor: try reader.price("price_minor"),
             regularPriceMinor: try reader.price("regular_price_minor"),
             size: try Size(field: "size", body: reader.value("size")),
-            barcode: try reader.string("barcode", bytes: Self.barcodeBound),
-            imageURL: try reader.string("image_url", bytes: Self.imageURLBound),
+            barcode: try reader.words("barcode", bytes: Self.barcodeBound),
+            imageURL: imageURL,
             attributes: attributes.text,
             inStock: try reader.bool("in_stock") ?? true,
             tags: tags

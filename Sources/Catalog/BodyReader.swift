@@ -27,7 +27,15 @@ package struct BodyReader {
                 detail: "\(name) must have at most \(bytes) bytes; it has \(text.utf8.count)"
             )
         }
-        guard !text.utf8.contains(0) else { throw .unprocessable(field: name, detail: "\(name) has a NUL character") }
+        guard text.isPrintable else {
+            throw .unprocessable(field: name, detail: "\(name) has a control character, such as a line break")
+        }
+        return text
+    }
+
+    /// A text that says something; nil where it is blank.
+    package mutating func words(_ name: String, bytes: Int) throws(CatalogError) -> String? {
+        guard let text = try string(name, bytes: bytes), !text.allSatisfy(\.isWhitespace) else { return nil }
         return text
     }
 
@@ -79,7 +87,7 @@ package struct BodyReader {
 
     package mutating func sort(_ name: String) throws(CatalogError) -> Sort? {
         guard let text = try string(name, bytes: 256) else { return nil }
-        do { return try Sort.parse(text) } catch { throw .unknownSortKey(error) }
+        do { return try Sort.parse(text) } catch { throw .unknownSortKey(error, parameter: name) }
     }
 
     package mutating func strings(_ name: String) throws(CatalogError) -> [String]? {

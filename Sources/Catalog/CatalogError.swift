@@ -2,7 +2,7 @@
 package enum CatalogError: Error, Sendable, Equatable {
     /// A parameter or body that cannot be read.
     case malformed(parameter: String?, detail: String, allowed: [String] = [], hint: String? = nil)
-    case unknownSortKey(SortError)
+    case unknownSortKey(SortError, parameter: String = "sort")
     /// Altered, or made for another sort or shelf.
     case invalidCursor
     /// What does not exist, named: `store “x”`.

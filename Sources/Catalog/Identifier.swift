@@ -18,12 +18,15 @@ package struct CatalogKey: Hashable, Sendable, Comparable, CustomStringConvertib
 }
 
 /// A product's identity within its store: 1 to 64 characters of printable UTF-8 without `/`.
+///
+/// Spaces at its ends would be lost in files, `.` and `..` in URLs: there are none.
 package struct SKU: Hashable, Sendable, Comparable, CustomStringConvertible {
     package let text: String
 
     package init?(_ text: some StringProtocol) {
         guard !text.isEmpty, text.utf8.count <= 256, text.count <= 64, text.isPrintable,
-            !text.utf8.contains(UInt8(ascii: "/"))
+            !text.utf8.contains(UInt8(ascii: "/")), text.first?.isWhitespace == false,
+            text.last?.isWhitespace == false, text != ".", text != ".."
         else { return nil }
         self.text = String(text)
     }
@@ -37,7 +40,7 @@ package struct SKU: Hashable, Sendable, Comparable, CustomStringConvertible {
     package static func == (a: SKU, b: SKU) -> Bool { a.text.utf8.elementsEqual(b.text.utf8) }
     package func hash(into hasher: inout Hasher) { for byte in text.utf8 { hasher.combine(byte) } }
     package static func < (a: SKU, b: SKU) -> Bool { a.text.utf8.lexicographicallyPrecedes(b.text.utf8) }
-    package static let rule = "1 to 64 printable characters without /"
+    package static let rule = "1 to 64 printable characters without /, without spaces at its ends, not . or .."
 }
 
 extension StringProtocol {

@@ -61,6 +61,21 @@ package struct Product: Hashable, Sendable {
     package static let barcodeBound = 64
     package static let imageURLBound = 2000
     package static let attributesBound = 4096
+
+    package static let tagRule =
+        "1 to \(tagBound) bytes of printable text without | or ; and without spaces at its ends"
+
+    package static func isTag(_ text: String) -> Bool {
+        (1...tagBound).contains(text.utf8.count) && text.isPrintable && !text.utf8.contains { $0 == 0x7C || $0 == 0x3B }
+            && text.first?.isWhitespace == false && text.last?.isWhitespace == false
+    }
+
+    package static let imageURLRule = "an http:// or https:// address, or a path that begins with /"
+
+    package static func isImageURL(_ text: String) -> Bool {
+        let isPlain = text.unicodeScalars.allSatisfy { $0.value > 0x20 && !$0.properties.isWhitespace }
+        return isPlain && ["https://", "http://", "/"].contains { text.lowercased().hasPrefix($0) }
+    }
 }
 
 /// A product as it stands on a shelf: what an order compares.

@@ -13,8 +13,8 @@ extension CatalogAPI {
     }
 
     /// The answer to a browser that asks before it calls.
-    func preflight(_ request: Request) -> Response {
-        var headers: HTTPFields = [.vary: "Origin", .allow: "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"]
+    func preflight(_ request: Request, _ route: Route) -> Response {
+        var headers: HTTPFields = [.allow: route.allow]
         if let origin = allowedOrigin(request) {
             headers[.accessControlAllowOrigin] = origin
             headers[.accessControlAllowMethods] = "GET, POST, PUT, PATCH, DELETE"

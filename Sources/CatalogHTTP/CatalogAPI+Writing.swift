@@ -110,13 +110,15 @@ extension CatalogAPI {
     private static let rejectionBound = 1000
 
     private func importFile(_ store: CatalogKey, _ target: RequestTarget, _ request: Request) async throws -> Response {
-        try target.allow("dry_run", "size_from_name", "on_error", "prune")
+        try target.allow("dry_run", "size_from_name", "on_error", "prune", "currency")
         let type = (request.headers[.contentType] ?? "").split(separator: ";").first?.lowercased() ?? ""
         guard let format = Self.importTypes[type.filter { $0 != " " }] else {
             throw Problem(.unsupportedMediaType, "an import is CSV or NDJSON", allowed: Self.importTypes.keys.sorted())
         }
-        // The store decides the currency: it must be there.
-        let found = try await catalog.store(store)
+        let currency = try target.value("currency") ?? "EUR"
+        guard let currency = Currency(currency) else {
+            throw CatalogError.malformed(parameter: "currency", detail: "“\(currency.prefix(16))” is no ISO 4217 code")
+        }
         let onError = try target.value("on_error") ?? "skip"
         guard ["skip", "abort"].contains(onError) else {
             throw CatalogError.malformed(
@@ -128,7 +130,7 @@ extension CatalogAPI {
         var options = ImportOptions(
             format: format,
             store: store,
-            currency: found.currency,
+            currency: currency,
             readsSizeFromName: try target.flag("size_from_name"),
             abortsOnError: onError == "abort",
             prunes: try target.flag("prune"),
@@ -139,23 +141,37 @@ extension CatalogAPI {
         guard imports.enter() else { throw CatalogError.unavailable }
         defer { imports.leave() }
         var rejections: [ImportRejection] = []
-        let summary = try await importer.importFile(
-            request.body.map { Array(buffer: $0) },
-            options,
-            onReject: { if rejections.count < Self.rejectionBound { rejections.append($0) } }
-        )
+        let summary: ImportSummary
+        do {
+            summary = try await importer.importFile(
+                request.body.map { Array(buffer: $0) },
+                options,
+                onReject: { if rejections.count < Self.rejectionBound { rejections.append($0) } }
+            )
+        } catch {
+            var problem = Problem(error)
+            if problem.kind == .unprocessable { problem.rejections = rejections }
+            throw problem
+        }
         let bytes = object { json in
             for (name, count) in summary.counts { json.field(name: name, count) }
             json.field("dry_run", options.isRehearsal)
-            json.array("rejects", rejections) { json, rejection in
-                json.object { json in
-                    json.field("line", rejection.line)
-                    json.field("column", rejection.column)
-                    json.field("value", rejection.value)
-                    json.field("reason", rejection.reason)
-                }
-            }
+            json.array("warnings", summary.warnings) { $0.string($1) }
+            rejections.write(to: &json)
         }
         return json(bytes)
+    }
+}
+
+extension [ImportRejection] {
+    func write(to json: inout JSONText) {
+        json.array("rejects", self) { json, rejection in
+            json.object { json in
+                json.field("line", rejection.line)
+                json.field("column", rejection.column)
+                json.field("value", rejection.value)
+                json.field("reason", rejection.reason)
+            }
+        }
     }
 }

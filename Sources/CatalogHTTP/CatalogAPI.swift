@@ -55,7 +55,6 @@ package struct CatalogAPI: HTTPResponder {
             guard request.headers[.init("Host")!] == nil else {
                 throw Problem(.malformedRequest, "the Host header is given twice")
             }
-            if request.method == .options { return preflight(request) }
             response = try await dispatch(request)
         } catch {
             var problem = problem(error, context)
@@ -93,10 +92,11 @@ package struct CatalogAPI: HTTPResponder {
     private func dispatch(_ request: Request) async throws -> Response {
         let target = try RequestTarget(path: request.uri.path, query: request.uri.query)
         guard let route = Route(target.segments) else { throw Problem(.notFound, "there is nothing at this path") }
+        if request.method == .options { return preflight(request, route) }
         let method = request.method == .head ? .get : request.method
         guard route.methods.contains(method) else {
             var problem = Problem(.methodNotAllowed, "\(request.method.rawValue) does not apply here")
-            problem.headers[.allow] = route.methods.map(\.rawValue).joined(separator: ", ")
+            problem.headers[.allow] = route.allow
             throw problem
         }
         return method == .get ? try await read(route, target, request) : try await write(route, target, request)

@@ -75,6 +75,8 @@ struct Problem: Error {
     var parameter: String?
     var allowed: [String] = []
     var hint: String?
+    /// The rows of an import that were not taken.
+    var rejections: [ImportRejection] = []
     var headers: HTTPFields = [:]
     /// Whether the connection ends with the answer, because the rest of the request is not read.
     var closes = false
@@ -91,9 +93,9 @@ struct Problem: Error {
             self.init(.malformedRequest, detail, allowed: allowed)
             self.parameter = parameter
             self.hint = hint
-        case .unknownSortKey(let error):
+        case .unknownSortKey(let error, let parameter):
             self.init(.unknownSortKey, error.detail, allowed: Sort.allowed)
-            parameter = "sort"
+            self.parameter = parameter
             hint = error.hint
         case .invalidCursor:
             self.init(.invalidCursor, "the cursor was altered, or made for another shelf or sort")
@@ -121,6 +123,7 @@ struct Problem: Error {
             if let parameter { json.field("parameter", parameter) }
             if !allowed.isEmpty { json.array("allowed", allowed) { $0.string($1) } }
             if let hint { json.field("hint", hint) }
+            if !rejections.isEmpty { rejections.write(to: &json) }
         }
         var headers = headers
         headers[.contentType] = "application/problem+json"

@@ -65,6 +65,11 @@ enum Route {
         }
     }
 
+    /// What the header `Allow` says.
+    var allow: String {
+        ((methods.contains(.get) ? [.head] : []) + methods + [.options]).map(\.rawValue).joined(separator: ", ")
+    }
+
     var methods: [HTTPRequest.Method] {
         switch self {
         case .stores, .shelves, .page, .order, .products, .live, .ready, .openAPI, .problem: [.get]

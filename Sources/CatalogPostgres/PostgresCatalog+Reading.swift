@@ -3,10 +3,12 @@ internal import Postgres
 
 extension PostgresCatalog {
     package func stores() async throws(CatalogError) -> [Store] {
-        try await mappingErrors {
-            try await pipeline.read([PostgresQuery(Self.allStores)], into: []) { stores, _, rows in
-                stores = try rows.map { try ShelfRow.store($0).store }
-            }
+        try await mappingErrors { try await readStores().map(\.store) }
+    }
+
+    func readStores() async throws -> [ShelfRow.StoreRead] {
+        try await pipeline.read([PostgresQuery(Self.allStores)], into: []) { stores, _, rows in
+            stores = try rows.map { try ShelfRow.store($0) }
         }
     }
 

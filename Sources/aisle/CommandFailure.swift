@@ -39,7 +39,7 @@ struct CommandFailure: Error {
         switch error {
         case .malformed(_, let detail, let allowed, _):
             self.init(allowed.isEmpty ? detail : "\(detail) (\(allowed.joined(separator: ", ")))", Self.usage)
-        case .unknownSortKey(let error):
+        case .unknownSortKey(let error, _):
             let hint = error.hint.map { "; did you mean \($0)?" } ?? "; keys: \(Sort.allowed.joined(separator: " "))"
             self.init(error.detail + hint, Self.usage)
         case .invalidCursor: self.init("the cursor is not valid here", Self.usage)
@@ -71,13 +71,19 @@ struct CommandFailure: Error {
 }
 
 /// A command whose errors become one line on stderr and an exit code.
-protocol AisleCommand: AsyncParsableCommand {
+protocol AisleCommand: AsyncParsableCommand, Sendable {
+    /// Whether the command ends by itself when it is asked to, by Ctrl-C or `kill`.
+    static var handlesSignals: Bool { get }
     func execute() async throws
 }
 
 extension AisleCommand {
+    static var handlesSignals: Bool { false }
+
     func run() async throws {
-        do { try await execute() } catch let code as ExitCode { throw code } catch let error as ValidationError {
+        do {
+            if Self.handlesSignals { try await execute() } else { try await untilInterrupted { try await execute() } }
+        } catch let code as ExitCode { throw code } catch let error as ValidationError {
             throw error
         } catch {
             let failure = CommandFailure(error)

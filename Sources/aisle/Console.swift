@@ -18,6 +18,15 @@ enum Console {
         FileHandle.standardError.write(Data("\r\u{1B}[K\(text)".utf8))
     }
 
+    /// Progress with a bar, where the share of the work that is done is known, 0 to 1.
+    static func progress(_ text: String, share: Double?) {
+        guard let share else { return progress(text) }
+        let width = 24
+        let done = Int(min(max(share, 0), 1) * Double(width))
+        let bar = String(repeating: "█", count: done) + String(repeating: "░", count: width - done)
+        progress("\(bar) \(Int(min(max(share, 0), 1) * 100)) %  \(text)")
+    }
+
     static func endProgress() { progress("") }
 
     /// Data. A reader that has gone away (`| head`) ends the program quietly.

@@ -35,13 +35,7 @@ struct ConfigCommand: AsyncParsableCommand {
         @OptionGroup var server: ServerOptions
         func execute() async throws {
             print("database\t\(database.source)")
-            print("host\t\(server.resolvedHost)")
-            print("port\t\(server.resolvedPort)")
-            print("cors.origins\t\(server.origins.joined(separator: ","))")
-            print("pool.size\t\(server.poolSize)")
-            print("page.cache.mb\t\(server.pageCacheMegabytes)")
-            print("log.level\t\(server.logLevel)")
-            print("cursor.key\t\(server.cursorKey == nil ? "the deployment's" : "set")")
+            for (name, value) in try await server.settings().listed { print("\(name)\t\(value)") }
         }
     }
 }

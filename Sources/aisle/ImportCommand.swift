@@ -46,12 +46,11 @@ struct ImportCommand: AisleCommand {
                 if shown == 21 { Console.note("rejected: and more; --rejects FILE keeps them all") }
             },
             onProgress: { rows in
-                let share =
-                    pieces.size.map { size in " (\(min(100, pieces.progress.read * 100 / max(1, size))) %)" } ?? ""
-                Console.progress("\(rows) rows\(share)")
+                Console.progress("\(rows) rows", share: pieces.size.map { Double(pieces.progress.read) / Double($0) })
             }
         )
         Console.endProgress()
+        for warning in summary.warnings { Console.note("warning: \(warning)") }
         let seconds = Double((ContinuousClock.now - start).milliseconds) / 1000
         let counts = summary.counts.filter {
             $0.count > 0 || ["read", "inserted", "updated", "unchanged", "rejected"].contains($0.name)
@@ -140,7 +139,7 @@ private final class RejectFile {
     private let handle: FileHandle
 
     init(path: String) throws {
-        guard FileManager.default.createFile(atPath: path, contents: Data("line,column,value,reason\n".utf8)),
+        guard FileManager.default.createFile(atPath: path, contents: Data("line,column,value,reason,row\n".utf8)),
             let handle = FileHandle(forUpdatingAtPath: path)
         else { throw CommandFailure("\(path) cannot be written", CommandFailure.noInput) }
         handle.seekToEndOfFile()
@@ -148,9 +147,11 @@ private final class RejectFile {
     }
 
     func write(_ rejection: ImportRejection) {
-        let fields = [String(rejection.line), rejection.column ?? "", rejection.value ?? "", rejection.reason]
-        let quoted = fields.map { "\"" + $0.replacing("\"", with: "\"\"") + "\"" }
-        handle.write(Data((quoted.joined(separator: ",") + "\n").utf8))
+        let fields = [
+            String(rejection.line), rejection.column ?? "", rejection.value ?? "", rejection.reason,
+            rejection.row ?? "",
+        ]
+        handle.write(Data((fields.map(CSVReader.field).joined(separator: ",") + "\n").utf8))
     }
 }
 

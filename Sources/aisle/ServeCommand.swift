@@ -2,7 +2,6 @@ internal import ArgumentParser
 internal import Catalog
 internal import CatalogHTTP
 internal import CatalogPostgres
-internal import Configuration
 internal import Foundation
 internal import Hummingbird
 internal import HummingbirdCore
@@ -12,57 +11,22 @@ internal import Postgres
 internal import ServiceLifecycle
 internal import UnixSignals
 
-/// Settings of the server: flag, then `AISLE_…`, then default.
-struct ServerOptions: ParsableArguments {
-    @Option(help: "The address to listen on (AISLE_HOST; default 127.0.0.1).")
-    var host: String?
-    @Option(help: "The port to listen on (AISLE_PORT; default 8080).")
-    var port: Int?
-    @Flag(help: "Serve writes on other addresses than this machine's own, although nobody has to log in.")
-    var insecureWrites = false
-
-    private static var environment: ConfigReader {
-        ConfigReader(provider: EnvironmentVariablesProvider()).scoped(to: "aisle")
-    }
-
-    var resolvedHost: String { host ?? Self.environment.string(forKey: "host", default: "127.0.0.1") }
-    var resolvedPort: Int { port ?? Self.environment.int(forKey: "port", default: 8080) }
-    var origins: [String] { Self.environment.stringArray(forKey: "cors.origins", default: []) }
-    var pageCacheMegabytes: Int { Self.environment.int(forKey: "page.cache.mb", default: 32) }
-    var poolSize: Int { Self.environment.int(forKey: "pool.size", default: 8) }
-    var cursorKey: String? { Self.environment.string(forKey: "cursor.key", isSecret: true) }
-    var logLevel: Logger.Level {
-        Logger.Level(rawValue: Self.environment.string(forKey: "log.level", default: "notice")) ?? .notice
-    }
-
-    func checkHost() throws {
-        guard (1...65535).contains(resolvedPort) else {
-            throw CommandFailure("the port must be 1 to 65535", CommandFailure.configuration)
-        }
-        let isLocal = ["localhost", "::1"].contains(resolvedHost) || resolvedHost.hasPrefix("127.")
-        guard isLocal || insecureWrites else {
-            throw CommandFailure(
-                "on \(resolvedHost) anybody could change the catalog; listen on 127.0.0.1, or say --insecure-writes",
-                CommandFailure.configuration
-            )
-        }
-    }
-}
-
 struct ServeCommand: AisleCommand {
+    static let handlesSignals = true
     static let configuration = CommandConfiguration(commandName: "serve", abstract: "Serve the catalog over HTTP.")
 
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var server: ServerOptions
 
     func execute() async throws {
-        try server.checkHost()
-        let catalog = try await database.catalog(poolSize: server.poolSize)
-        try await Server(catalog: catalog, options: server, port: server.resolvedPort).run()
+        let settings = try await server.settings()
+        let catalog = try await database.catalog(poolSize: settings.poolSize)
+        try await Server(catalog: catalog, settings: settings, port: settings.port).run()
     }
 }
 
 struct DevCommand: AisleCommand {
+    static let handlesSignals = true
     static let configuration = CommandConfiguration(
         commandName: "dev",
         abstract: "Start a private PostgreSQL, migrate, seed, and serve; stop it all with Ctrl-C."
@@ -72,7 +36,7 @@ struct DevCommand: AisleCommand {
     @OptionGroup var server: ServerOptions
 
     func execute() async throws {
-        try server.checkHost()
+        let settings = try await server.settings()
         var cluster: PrivateCluster?
         var wasRunning = false
         if database.isPrivate {
@@ -86,13 +50,13 @@ struct DevCommand: AisleCommand {
         let pool = try database.pool()
         for step in try await Migrator(pool).migrate() { Console.note("migrated: \(step.description)") }
         pool.shutDown()
-        let catalog = try await database.catalog(poolSize: server.poolSize)
+        let catalog = try await database.catalog(poolSize: settings.poolSize)
         if try await catalog.stores().isEmpty {
             let summary = try await seedOwnCatalog(catalog)
             Console.note("seeded: \(summary.inserted) products")
         }
-        let port = server.port ?? Server.freePort(from: server.resolvedPort, host: server.resolvedHost)
-        try await Server(catalog: catalog, options: server, port: port, isGreeting: true).run()
+        let port = settings.hasOwnPort ? settings.port : Server.freePort(from: settings.port, host: settings.host)
+        try await Server(catalog: catalog, settings: settings, port: port, isGreeting: true).run()
     }
 }
 
@@ -121,7 +85,7 @@ struct SinglePiece: AsyncSequence, Sendable {
 /// The composition root of a running server.
 struct Server {
     let catalog: PostgresCatalog
-    let options: ServerOptions
+    let settings: ServerSettings
     let port: Int
     var isGreeting = false
 
@@ -140,17 +104,17 @@ struct Server {
 
     func run() async throws {
         var logger = Logger(label: "aisle", factory: { StreamLogHandler.standardError(label: $0) })
-        logger.logLevel = options.logLevel
+        logger.logLevel = settings.logLevel
         var apiOptions = CatalogAPI.Options()
-        apiOptions.origins = options.origins
-        apiOptions.pageCacheBound = max(0, min(options.pageCacheMegabytes, 4096)) << 20
+        apiOptions.origins = settings.origins
+        apiOptions.pageCacheBound = settings.pageCacheMegabytes << 20
         let api = CatalogAPI(
             catalog: catalog,
             importer: Importer(catalog.pool),
             cursors: CursorCodec(key: try await cursorKey()),
             options: apiOptions
         )
-        let (host, port, isGreeting) = (options.resolvedHost, port, isGreeting)
+        let (host, port, isGreeting) = (settings.host, port, isGreeting)
         let app = Application(
             responder: api,
             server: .http1(configuration: Self.channel),
@@ -180,7 +144,7 @@ struct Server {
 
     /// The deployment's own key, unless another is configured.
     private func cursorKey() async throws -> [UInt8] {
-        if let own = options.cursorKey { return Array(own.utf8) }
+        if let own = settings.cursorKey { return Array(own.utf8) }
         return try await catalog.cursorKey()
     }
 

@@ -24,7 +24,7 @@ struct Table {
         case .table: printTable()
         case .tsv: printLines(separator: "\t") { $0.map { $0.isWhitespace ? " " : String($0) }.joined() }
         case .csv:
-            printLines(separator: ",", Self.csvField)
+            printLines(separator: ",", CSVReader.field)
         case .json:
             var json = JSONText()
             json.array(rows) { write($1, to: &$0) }
@@ -36,11 +36,6 @@ struct Table {
                 Console.data(json.text + "\n")
             }
         }
-    }
-
-    /// A field of CSV, quoted where it must be (RFC 4180).
-    static func csvField(_ value: String) -> String {
-        value.contains { "\",\r\n".contains($0) } ? "\"\(value.replacing("\"", with: "\"\""))\"" : value
     }
 
     private func write(_ row: [String?], to json: inout JSONText) {

@@ -91,6 +91,51 @@ import Testing
     }
 }
 
+extension CommandTests {
+    @Test func anInterruptedImportSaysSoAndLeavesNothing() async throws {
+        let database = try await TestDatabase.migrated()
+        let pool = PostgresPool(database.configuration, options: .init(size: 1))
+        let process = try TestProcess(
+            ["import", "-", "--format", "csv"],
+            environment: ["DATABASE_URL": database.configuration.dsn]
+        )
+        process.send("store,sku,name\n" + (0..<20_000).map { "shop,x\($0),Name \($0)\n" }.joined())
+        while try await pool.perform({ try $0.query("SELECT 1 FROM import_run") { $0.count } }) == 0 {
+            await Task.yield()
+        }
+        process.signal(SIGINT)
+        #expect(process.wait() == 130)
+        #expect(process.standardError.contains("interrupted"))
+        #expect(try await pool.perform { try $0.query("SELECT 1 FROM store") { $0.count } } == 0)
+        pool.shutDown()
+        try await database.drop()
+    }
+
+    @Test func settingsComeFromFlagsThenTheEnvironmentThenAFile() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "aisle-settings-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = folder.appending(path: "aisle.json")
+        try Data(#"{"port": 8081, "pool": {"size": 3}, "log": {"level": "debug"}}"#.utf8).write(to: file)
+        let shown = try TestProcess(
+            ["config", "show", "--port", "8083"],
+            environment: ["AISLE_PORT": "8082", "AISLE_POOL_SIZE": "5"],
+            folder: folder.path
+        )
+        #expect(shown.wait() == 0, "\(shown.standardError)")
+        for line in ["port\t8083", "pool.size\t5", "log.level\tdebug", "page.cache.mb\t32"] {
+            #expect(shown.standardOutput.contains(line + "\n"))
+        }
+        for (variable, value) in [("AISLE_PORT", "no"), ("AISLE_LOG_LEVEL", "loud"), ("AISLE_CONFIG", "/none.json")] {
+            let failed = try TestProcess(["config", "show"], environment: [variable: value], folder: folder.path)
+            #expect(failed.wait() == 78)
+        }
+        try Data("{".utf8).write(to: file)
+        let broken = try TestProcess(["config", "show"], folder: folder.path)
+        #expect(broken.wait() == 78 && broken.standardError.contains("aisle.json"))
+    }
+}
+
 @Suite struct ServeTests {
     private static func port() -> Int { Int.random(in: 20_000..<30_000) }
 

@@ -199,6 +199,9 @@ import Testing
         (#"{"name":"\u0000"}"#, 400), (#"{"name":"x","name":"y"}"#, 400), (#"{"name":"x""#, 400), ("[]", 400),
         ("", 400), ("{\"name\":\"\u{1}\"}", 400),
         (#"{"name":"\ud800"}"#, 400), (#"{"name":"x","tags":["a","b",3]}"#, 400), (#"{"name":"x","sku":"other"}"#, 422),
+        (#"{"name":"a\nb"}"#, 422), (#"{"name":" "}"#, 422), (#"{"name":"x","brand":"\u001b[31m"}"#, 422),
+        (#"{"name":"x","tags":["a","a"]}"#, 422), (#"{"name":"x","tags":["a|b"]}"#, 422),
+        (#"{"name":"x","tags":[" "]}"#, 422), (#"{"name":"x","image_url":"javascript:alert(1)"}"#, 422),
         (#"{"name":"x","attributes":["#, 400), (String(repeating: "[", count: 100), 400),
     ])
     func badBodiesAreRefused(_ body: String, _ status: Int) async throws {
@@ -228,7 +231,9 @@ import Testing
                 #expect(try await get(client, path).status == .notFound, "\(path)")
             }
             let response = try await client.execute(uri: "/v1/stores/s", method: .delete)
-            #expect(response.status == .methodNotAllowed && response.headers[.allow] == "GET, PUT")
+            #expect(response.status == .methodNotAllowed && response.headers[.allow] == "HEAD, GET, PUT, OPTIONS")
+            let options = try await client.execute(uri: "/v1/stores/s/imports", method: .options)
+            #expect(options.status == .noContent && options.headers[.allow] == "POST, OPTIONS")
             #expect(
                 try await client.execute(
                     uri: "/v1/stores/s/products/x",

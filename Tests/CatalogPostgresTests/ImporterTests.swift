@@ -221,6 +221,84 @@ import Testing
         }
     }
 
+    @Test func theSameFileAtTheSameTimeCountsOnce() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            _ = try await run(catalog, file)
+            let (corner, dairy) = (CatalogKey("corner")!, CatalogKey("dairy-eggs")!)
+            let before = try await catalog.shelf(corner, dairy).state
+            let changed = file.replacing("1.19", with: "1.29").replacing("Butter", with: "Salted butter")
+            let summaries = try await catalog.pool.withConnection { blocker in
+                // Both have compared before either may write.
+                try await blocker.perform {
+                    try $0.run(script: "BEGIN")
+                    try $0.run(script: "SELECT 1 FROM store WHERE key = 'corner' FOR UPDATE")
+                }
+                async let first = run(catalog, changed).0
+                async let second = run(catalog, changed).0
+                while try await catalog.pool.perform({
+                    try $0.query("SELECT 1 FROM pg_locks WHERE NOT granted") { $0.count }
+                }) < 2 { await Task.yield() }
+                try await blocker.perform { try $0.run(script: "COMMIT") }
+                return [try await first, try await second]
+            }
+            #expect(summaries.map(\.updated).sorted() == [0, 2])
+            #expect(summaries.map(\.unchanged).sorted() == [2, 4])
+            let after = try await catalog.shelf(corner, dairy).state
+            #expect(after.version == before.version + 1 && after.orderVersion == before.orderVersion)
+        }
+    }
+
+    @Test func whatIsExportedChangesNothingAndMakesTheSameAgain() async throws {
+        let more = #"""
+            corner,Dairy & Eggs,~,"Cheese, ""about""",,,,EUR,~250,g,2,0.5,,a|b,7,4006381333931,https://img.example/c.png
+            corner,,lost,Nowhere,,3.10,,EUR,,,,,,,,,
+            corner,x-1,drained,Tuna,,1.69,,EUR,~145,g,1,,,,1/7,,
+            """#
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            let header =
+                "store,shelf,sku,name,brand,price,promo_price,currency,size,unit,pack_count,popularity,in_stock,tags,position,barcode,image_url\n"
+            _ = try await run(catalog, file)
+            #expect(try await run(catalog, header + more).0.inserted == 3)
+            var exported: [UInt8] = []
+            try await catalog.exportProducts(of: nil) { exported += $0 }
+            let text = String(decoding: exported, as: UTF8.self)
+            let (again, rejections) = try await run(catalog, text)
+            #expect(rejections.isEmpty && again.unchanged == 7 && again.warnings.isEmpty, "\(text)")
+            try await withCatalog { (copy: PostgresCatalog) async throws in
+                #expect(try await run(copy, text).0.inserted == 7)
+                var copied: [UInt8] = []
+                try await copy.exportProducts(of: nil) { copied += $0 }
+                #expect(String(decoding: copied, as: UTF8.self) == text)
+                let dairy = try await copy.shelf(CatalogKey("corner")!, CatalogKey("dairy-eggs")!).state
+                #expect(dairy.shelf.title == "Dairy & Eggs")
+            }
+        }
+    }
+
+    @Test func whatIsOddAboutAFileIsSaid() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            var options = ImportOptions(format: .csv)
+            options.store = CatalogKey("other")
+            let text = "store,sku,name,prise\ns,a,\"Two\r\n lines\",1\n,b,B,1\ns,c,C\u{1B}[31m,1\n"
+            let (summary, rejections) = try await run(catalog, text, options)
+            #expect(summary.warnings.count == 2 && summary.warnings[0].contains("prise"))
+            #expect(rejections.map(\.column) == ["name"] && rejections[0].row == "s,c,C\u{1B}[31m,1")
+            #expect(try await catalog.product(CatalogKey("s")!, SKU("a")!).product.name == "Two lines")
+            #expect(try await catalog.product(CatalogKey("other")!, SKU("b")!).product.name == "B")
+            let twice = await #expect(throws: CatalogError.self) {
+                try await run(catalog, "store,sku,name,name\ns,a,A,B\n")
+            }
+            #expect("\(twice!)".contains("2 times"))
+            let long = await #expect(throws: CatalogError.self) {
+                _ = try await Importer(catalog.pool).run(
+                    Pieces(text: String(repeating: "x", count: 3 << 20), pieceSize: 1 << 16),
+                    ImportOptions(format: .csv)
+                )
+            }
+            #expect("\(long!)".contains("header on line 1"))
+        }
+    }
+
     @Test func nothingIsTakenAwayForARowThatIsRejectedOrAColumnThatIsNotThere() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             _ = try await run(catalog, file)

@@ -17,6 +17,11 @@ package struct CSVReader {
             bytes[(index == 0 ? 0 : ends[index - 1])..<ends[index]]
         }
 
+        /// The record as CSV once more; bytes that are not valid UTF-8 are replaced.
+        package var csv: String {
+            (0..<count).map { CSVReader.field(String(decoding: bytes($0), as: UTF8.self)) }.joined(separator: ",")
+        }
+
         /// A field as text; nil where it is not valid UTF-8.
         package func text(_ index: Int) -> String? {
             let slice = bytes(index)
@@ -49,6 +54,12 @@ package struct CSVReader {
     private var head: [UInt8] = []
 
     package init() {}
+
+    /// A field as CSV: quoted where it must be.
+    package static func field(_ value: String) -> String {
+        value.utf8.contains { [0x22, 0x2C, 0x0D, 0x0A].contains($0) }
+            ? "\"\(value.replacing("\"", with: "\"\""))\"" : value
+    }
 
     /// Takes the next piece of the file.
     package mutating func read(_ piece: UnsafeRawBufferPointer, _ emit: (Event) throws -> Void) rethrows {

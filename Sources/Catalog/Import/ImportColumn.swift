@@ -63,6 +63,8 @@ package struct ImportRejection: Sendable, Hashable, Error {
     package let column: String?
     package let value: String?
     package let reason: String
+    /// The row as the file has it; nil where it was too long to keep.
+    package var row: String?
 
     package init(line: Int, column: String? = nil, value: String? = nil, reason: String) {
         self.line = line
@@ -108,6 +110,8 @@ package struct ImportSummary: Sendable, Hashable {
     package var pricesRounded = 0
     package var storesCreated = 0
     package var shelvesCreated = 0
+    /// What was noticed about the file as a whole, such as columns that nothing reads.
+    package var warnings: [String] = []
 
     package init() {}
 

@@ -14,8 +14,8 @@ package struct ImportReader {
     private var width = 0
     private var lineBytes: [UInt8] = []
     private var line = 0
-    /// Columns of the file that nothing reads.
-    package private(set) var unusedColumns: [String] = []
+    /// What is odd about the file as a whole.
+    package private(set) var warnings: [String] = []
 
     /// - Parameter currencies: of the stores that exist.
     package init(_ options: ImportOptions, currencies: [CatalogKey: Currency]) {
@@ -61,15 +61,35 @@ package struct ImportReader {
 
     private mutating func handle(_ event: CSVReader.Event, _ emit: (Event) throws -> Void) throws {
         switch event {
-        case .broken(let line, let reason): try emit(.rejected(ImportRejection(line: line, reason: reason)))
+        case .broken(let line, let reason):
+            guard rows != nil else {
+                throw CatalogError.unprocessable(
+                    field: "file",
+                    detail: "the header on line \(line) cannot be read: \(reason)"
+                )
+            }
+            try emit(.rejected(ImportRejection(line: line, reason: reason)))
         case .record(let record):
             guard let rows else { return try readHeader(record) }
             guard record.count == width else {
                 let reason = "the row has \(record.count) columns, the header \(width)"
-                return try emit(.rejected(ImportRejection(line: record.line, reason: reason)))
+                return try reject(ImportRejection(line: record.line, reason: reason), record, emit)
             }
-            try emit(check(record, rows))
+            switch check(record, rows) {
+            case .rejected(let rejection): try reject(rejection, record, emit)
+            case let event: try emit(event)
+            }
         }
+    }
+
+    private func reject(
+        _ rejection: ImportRejection,
+        _ record: CSVReader.Record,
+        _ emit: (Event) throws -> Void
+    ) rethrows {
+        var rejection = rejection
+        rejection.row = record.csv
+        try emit(.rejected(rejection))
     }
 
     private mutating func check(_ record: CSVReader.Record, _ rows: ImportRowReader) -> Event {
@@ -96,7 +116,14 @@ package struct ImportReader {
         var order: [ImportColumn: Int] = [:]
         for column in ImportColumn.allCases {
             let title = options.title(of: column)
-            guard let index = titles.firstIndex(of: title.lowercased()) else {
+            let places = titles.indices.filter { titles[$0] == title.lowercased() }
+            guard places.count <= 1 else {
+                throw CatalogError.unprocessable(
+                    field: title,
+                    detail: "the file has the column “\(title)” \(places.count) times; leave one"
+                )
+            }
+            guard let index = places.first else {
                 if options.mapping[column] != nil {
                     throw missing(
                         title,
@@ -116,7 +143,15 @@ package struct ImportReader {
         }
         self.order = order
         width = record.count
-        unusedColumns = titles.indices.filter { !order.values.contains($0) }.map { titles[$0] }
+        let unused = titles.indices.filter { !order.values.contains($0) && !titles[$0].isEmpty }.map { titles[$0] }
+        if !unused.isEmpty {
+            warnings.append(
+                "columns that nothing reads: \(unused.joined(separator: ", ").prefix(1000)); --map names them"
+            )
+        }
+        if let store = options.store, order[.store] != nil, !options.isForOneStore {
+            warnings.append("the file has a column for the store; “\(store)” is that of rows without one alone")
+        }
         rows = ImportRowReader(options, columns: Set(order.keys))
     }
 
@@ -132,7 +167,11 @@ package struct ImportReader {
         if line == 1, lineBytes.starts(with: [0xEF, 0xBB, 0xBF]) { lineBytes.removeFirst(3) }
         if lineBytes.allSatisfy({ $0 == 0x20 || $0 == 0x0D || $0 == 0x09 }) { return }
         let event: Event
-        do throws(ImportRejection) { event = .record(try readLine()) } catch { event = .rejected(error) }
+        do throws(ImportRejection) { event = .record(try readLine()) } catch {
+            var rejection = error
+            if lineBytes.count <= CSVReader.recordBound { rejection.row = String(decoding: lineBytes, as: UTF8.self) }
+            event = .rejected(rejection)
+        }
         try emit(event)
     }
 
@@ -164,7 +203,17 @@ package struct ImportReader {
             case .bool(let flag): fields[column] = flag ? "true" : "false"
             case .array(let values) where column == .tags:
                 var tags: [String] = []
-                for case .string(let tag) in values { tags.append(tag) }
+                for value in values {
+                    guard case .string(let tag) = value, Product.isTag(tag) else {
+                        throw ImportRejection(
+                            line: line,
+                            column: member.name,
+                            value: value.text,
+                            reason: "a tag is \(Product.tagRule)"
+                        )
+                    }
+                    tags.append(tag)
+                }
                 fields[column] = tags.joined(separator: "|")
             case .array, .object:
                 throw ImportRejection(line: line, column: member.name, reason: "must be a text or a number")

@@ -42,8 +42,11 @@ package struct ImportRowReader: Sendable {
         field: (ImportColumn) -> String?
     ) throws(ImportRejection) -> ImportRecord {
         func text(_ column: ImportColumn, bytes bound: Int) throws(ImportRejection) -> String? {
-            guard let value = field(column)?.trimmed, !value.isEmpty else { return nil }
-            guard !value.utf8.contains(0) else { throw reject(line, column, nil, "has a NUL character") }
+            guard let raw = field(column), !raw.isEmpty else { return nil }
+            // Line breaks and tabs inside a text are spaces; what else does not print has no place in a catalog.
+            let value = raw.isPrintable ? raw.trimmed : raw.spaced.trimmed
+            guard !value.isEmpty else { return nil }
+            guard value.isPrintable else { throw reject(line, column, nil, "has a control character") }
             guard value.utf8.count <= bound else { throw reject(line, column, value, "has more than \(bound) bytes") }
             return value
         }
@@ -79,7 +82,7 @@ package struct ImportRowReader: Sendable {
             wasRounded: prices.0?.wasRounded ?? false || prices.1?.wasRounded ?? false,
             size: size,
             barcode: try text(.barcode, bytes: Product.barcodeBound),
-            imageURL: try text(.imageURL, bytes: Product.imageURLBound),
+            imageURL: try readImageURL(line, try text(.imageURL, bytes: Product.imageURLBound)),
             inStock: try readFlag(line, try text(.inStock, bytes: 16)),
             tags: try readTags(line, try text(.tags, bytes: 4096)),
             popularity: try readPopularity(line, try text(.popularity, bytes: 64)),
@@ -149,7 +152,8 @@ package struct ImportRowReader: Sendable {
         _ drainedText: String?
     ) throws(ImportRejection) -> Size? {
         guard let text else { return options.readsSizeFromName ? SizeText.parse(name) : nil }
-        guard let amount = ExactDecimal(text) else {
+        let isApproximate = text.utf8.first == UInt8(ascii: "~")
+        guard let amount = ExactDecimal(isApproximate ? text.dropFirst() : text[...]) else {
             // Not a number: a text such as "6 x 330 ml", which says its own unit.
             let size = SizeText.parse(text)
             return size == nil && options.readsSizeFromName ? SizeText.parse(name) : size
@@ -169,7 +173,13 @@ package struct ImportRowReader: Sendable {
             if drained == nil { throw reject(line, .drained, drainedText, "is no decimal number") }
         }
         do {
-            let size = try Size(amount: amount, unit: unit, packs: packs, drained: drained)
+            let size = try Size(
+                amount: amount,
+                unit: unit,
+                packs: packs,
+                drained: drained,
+                isApproximate: isApproximate
+            )
             return size == nil && options.readsSizeFromName ? SizeText.parse(name) : size
         } catch {
             throw reject(line, .size, text, error.reason)
@@ -189,13 +199,19 @@ package struct ImportRowReader: Sendable {
         for part in (text ?? "").split(whereSeparator: { $0 == "|" || $0 == ";" }) {
             let tag = String(part).trimmed
             if tag.isEmpty || tags.contains(tag) { continue }
-            guard tag.utf8.count <= Product.tagBound, tag.isPrintable else {
-                throw reject(line, .tags, tag, "a tag is 1 to 64 bytes of printable text")
+            guard Product.isTag(tag) else {
+                throw reject(line, .tags, tag, "a tag is \(Product.tagRule)")
             }
             tags.append(tag)
         }
         guard tags.count <= Product.tagCountBound else { throw reject(line, .tags, nil, "has more than 50 tags") }
         return tags
+    }
+
+    private func readImageURL(_ line: Int, _ text: String?) throws(ImportRejection) -> String? {
+        guard let text else { return nil }
+        guard Product.isImageURL(text) else { throw reject(line, .imageURL, text, "must be \(Product.imageURLRule)") }
+        return text
     }
 
     private func readPopularity(_ line: Int, _ text: String?) throws(ImportRejection) -> Double {
@@ -230,6 +246,15 @@ package struct ImportRowReader: Sendable {
 }
 
 extension String {
+    /// With one space for each run of white space.
+    fileprivate var spaced: String {
+        var text = String.UnicodeScalarView()
+        for scalar in unicodeScalars {
+            if !scalar.properties.isWhitespace { text.append(scalar) } else if text.last != " " { text.append(" ") }
+        }
+        return String(text)
+    }
+
     /// Without white space at both ends.
     fileprivate var trimmed: String {
         guard let first = utf8.first, let last = utf8.last else { return self }

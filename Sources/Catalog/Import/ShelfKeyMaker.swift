@@ -35,6 +35,12 @@ package struct ShelfKeyMaker {
         return key
     }
 
+    /// Whether an import makes that key of a title, in a store without shelves.
+    package static func makes(_ key: String, from title: String) -> Bool {
+        title.isPrintable && title.first?.isWhitespace == false && title.last?.isWhitespace == false
+            && (CatalogKey(title)?.text ?? slug(title)) == key
+    }
+
     /// The title in lower-case ASCII letters, digits and hyphens; `shelf` where nothing is left.
     static func slug(_ title: String) -> String {
         var slug = ""

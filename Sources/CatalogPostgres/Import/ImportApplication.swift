@@ -11,17 +11,36 @@ struct ImportApplication: Sendable {
     let hasRepeats: Bool
     let changed: Int
 
-    func run(_ database: isolated PostgresConnection) throws {
-        if changed > 2000 { try database.run(script: "SET LOCAL enable_nestloop = off") }
-        let storeID = try lockStore(database)
-        try makeShelves(storeID, database)
+    /// What one store's transaction did.
+    struct Outcome: Sendable {
+        /// Rows that others had written in the meantime, just so.
+        var unchanged = 0
+        var updated = 0
+        var inserted = 0
+        var removedPlacements = 0
+        var removedProducts = 0
+        var storesCreated = 0
+        var shelvesCreated = 0
+    }
+
+    func run(_ database: isolated PostgresConnection) throws -> Outcome {
+        if changed > ImportStatements.hashingBound { try database.run(script: "SET LOCAL enable_nestloop = off") }
+        var outcome = Outcome()
+        let storeID = try lockStore(&outcome, database)
+        try makeShelves(storeID, &outcome, database)
         let rows: [PostgresValue] = [.text(id), .int4(storeID), .text(key.text)]
-        let shelves = try lockShelves(rows, storeID, database)
-        let touched: PostgresValue = .int8Array(shelves.map(Int64.init))
-        var reordered = try prune(storeID, database)
+        let locked = try lockShelves(rows, storeID, database)
+        // What was compared before the locks may have been written since, by the same file a second time even.
+        outcome.unchanged = try database.execute(ImportStatements.dropUnchangedAgain(columns), rows)
+        (outcome.updated, outcome.inserted) = try database.query(ImportStatements.countChangedAgain, rows) {
+            try $0.first { (try $0.int(0), try $0.int(1) - $0.int(0)) }!
+        }
+        var reordered = try prune(storeID, &outcome, database)
+        let shelves = try touchedShelves(rows, database).union(reordered)
+        let touched: PostgresValue = .int8Array(shelves.sorted().map(Int64.init))
         try database.execute(ImportStatements.upsertProducts(columns, hasRepeats: hasRepeats), rows)
         // Who places a product holds its row: whoever was first is seen now, and nobody comes after.
-        guard try touchedShelves(rows, database).isSubset(of: shelves) else { throw Self.placedElsewhere }
+        guard try shelves.union(touchedShelves(rows, database)).isSubset(of: locked) else { throw Self.placedElsewhere }
         try database.execute(ImportStatements.syncPlacements, rows)
         try database.execute(ImportStatements.insertPlacements, rows)
         reordered.formUnion(
@@ -34,11 +53,12 @@ struct ImportApplication: Sendable {
             ImportStatements.bumpShelves,
             [.int4(storeID), touched, .int8Array(reordered.map(Int64.init))]
         )
+        return outcome
     }
 
-    private func lockStore(_ database: isolated PostgresConnection) throws -> Int32 {
+    private func lockStore(_ outcome: inout Outcome, _ database: isolated PostgresConnection) throws -> Int32 {
         if !store.exists {
-            try database.execute(
+            outcome.storesCreated = try database.execute(
                 """
                 INSERT INTO store (key, title, currency, locale, unit_pricing, sold_out, popularity_metric,
                     popularity_half_life_days, newcomer_boost) VALUES ($1, $1, $2, 'en', 'eu', 'last', 'decay', 14, 0)
@@ -58,12 +78,16 @@ struct ImportApplication: Sendable {
         return id
     }
 
-    private func makeShelves(_ storeID: Int32, _ database: isolated PostgresConnection) throws {
+    private func makeShelves(
+        _ storeID: Int32,
+        _ outcome: inout Outcome,
+        _ database: isolated PostgresConnection
+    ) throws {
         guard !store.shelves.created.isEmpty else { return }
         let last = try PostgresCatalog.nextShelfPosition(storeID, database)
         let positions = [last] + PathKey.appending(store.shelves.created.count - 1, after: last)
         for (shelf, position) in zip(store.shelves.created, positions) {
-            try database.execute(
+            outcome.shelvesCreated += try database.execute(
                 """
                 INSERT INTO shelf (store_id, key, title, position, modified_at) VALUES ($1, $2, $3, $4, now())
                 ON CONFLICT (store_id, key) DO UPDATE SET deleted_at = NULL, title = excluded.title, parent_id = NULL,
@@ -80,25 +104,29 @@ struct ImportApplication: Sendable {
         _ rows: [PostgresValue],
         _ storeID: Int32,
         _ database: isolated PostgresConnection
-    ) throws -> [Int32] {
-        let shelves = try touchedShelves(rows, database).sorted()
+    ) throws -> Set<Int32> {
+        let shelves = try touchedShelves(rows, withStale: true, database)
         try database.execute(
             "SELECT 1 FROM shelf WHERE store_id = $1 AND shelf_id = ANY ($2) ORDER BY shelf_id FOR NO KEY UPDATE",
-            [.int4(storeID), .int8Array(shelves.map(Int64.init))]
+            [.int4(storeID), .int8Array(shelves.sorted().map(Int64.init))]
         )
-        guard try touchedShelves(rows, database).sorted() == shelves else { throw Self.placedElsewhere }
+        guard try touchedShelves(rows, withStale: true, database) == shelves else { throw Self.placedElsewhere }
         return shelves
     }
 
-    /// The shelves that the file names, and those on which its products stand.
+    /// The shelves that the file names and those on which its products stand.
+    ///
+    /// - Parameter withStale: with those that pruning may change.
     private func touchedShelves(
         _ rows: [PostgresValue],
+        withStale: Bool = false,
         _ database: isolated PostgresConnection
     ) throws -> Set<Int32> {
-        let found = try database.query(ImportStatements.touchedShelves, rows + [.textArray(store.staleProducts)]) {
+        let products: PostgresValue = .textArray(withStale ? store.staleProducts : [])
+        let found = try database.query(ImportStatements.touchedShelves, rows + [products]) {
             try $0.map { try $0.int4(0) }
         }
-        return Set(found).union(store.stalePlacements.map(\.0))
+        return Set(found).union(withStale ? store.stalePlacements.map(\.0) : [])
     }
 
     /// Locks taken now would be out of order: the transaction is run again.
@@ -109,14 +137,22 @@ struct ImportApplication: Sendable {
     )
 
     /// Takes away what the file does not name; returns the shelves that lose something.
-    private func prune(_ storeID: Int32, _ database: isolated PostgresConnection) throws -> Set<Int32> {
-        var reordered = Set(store.stalePlacements.map(\.0))
+    private func prune(
+        _ storeID: Int32,
+        _ outcome: inout Outcome,
+        _ database: isolated PostgresConnection
+    ) throws -> Set<Int32> {
+        var reordered: Set<Int32> = []
         if !store.stalePlacements.isEmpty {
             let pairs: [PostgresValue] = [
                 .int4(storeID), .int8Array(store.stalePlacements.map { Int64($0.0) }),
                 .textArray(store.stalePlacements.map(\.1)),
             ]
-            try database.execute(ImportStatements.removePlacements, pairs)
+            let shelves = try database.query(ImportStatements.removePlacements, pairs) {
+                try $0.map { try $0.int4(0) }
+            }
+            outcome.removedPlacements = shelves.count
+            reordered = Set(shelves)
             try database.execute(ImportStatements.removePositions, pairs)
         }
         if !store.staleProducts.isEmpty {
@@ -128,7 +164,10 @@ struct ImportApplication: Sendable {
                 ) { try $0.map { try $0.int4(0) } }
             )
             try database.execute("DELETE FROM placement WHERE store_id = $1 AND sku = ANY ($2)", products)
-            try database.execute("DELETE FROM product WHERE store_id = $1 AND sku = ANY ($2)", products)
+            outcome.removedProducts = try database.execute(
+                "DELETE FROM product WHERE store_id = $1 AND sku = ANY ($2)",
+                products
+            )
         }
         return reordered
     }

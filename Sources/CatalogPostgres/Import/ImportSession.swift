@@ -78,6 +78,7 @@ struct ImportSession {
             await connectionAbortCopy()
             throw error
         }
+        summary.warnings = reader.warnings
         columns = ImportColumns(reader.columns, readsSizeFromName: options.readsSizeFromName)
         guard summary.read == 0 || summary.rejected < summary.read else {
             throw CatalogError.unprocessable(field: "file", detail: "none of the \(summary.read) rows can be taken")
@@ -171,10 +172,7 @@ struct ImportSession {
     /// Finds out what differs; only those rows stay staged.
     mutating func settle() async throws {
         let (id, columns, count) = (id, columns, summary.read - summary.rejected)
-        let result = try await connection.perform { database in
-            // The staging table has no statistics; many rows are compared by hashing, few by looking them up.
-            try database.run(script: count > 2000 ? "SET enable_nestloop = off" : "SET enable_nestloop = on")
-            defer { _ = try? database.run(script: "RESET enable_nestloop") }
+        let result = try await comparing(count) { database in
             let hasRepeats = try database.query(ImportStatements.findRepeats, [.text(id)]) { $0.count > 0 }
             var repeated = 0
             if hasRepeats {
@@ -195,9 +193,7 @@ struct ImportSession {
             }
             try await findStale()
         }
-        let (unchanged, updated, inserted) = try await connection.perform { database in
-            try database.run(script: count > 2000 ? "SET enable_nestloop = off" : "SET enable_nestloop = on")
-            defer { _ = try? database.run(script: "RESET enable_nestloop") }
+        let (unchanged, updated, inserted) = try await comparing(count) { database in
             let unchanged = try database.execute(ImportStatements.dropUnchanged(columns), [.text(id)])
             let (updated, all) = try database.query(ImportStatements.countChanged, [.text(id)]) {
                 try $0.first { (try $0.int(0), try $0.int(1)) }!
@@ -209,6 +205,19 @@ struct ImportSession {
         summary.inserted = inserted
         summary.storesCreated = stores.values.count { !$0.exists }
         summary.shelvesCreated = stores.values.reduce(0) { $0 + $1.shelves.created.count }
+    }
+
+    /// Many staged rows are compared by hashing, few by looking them up.
+    private func comparing<T: Sendable>(
+        _ rows: Int,
+        _ body: @escaping @Sendable (isolated PostgresConnection) throws -> T
+    ) async throws -> T {
+        try await connection.perform { database in
+            let hashes = rows > ImportStatements.hashingBound
+            if hashes { try database.run(script: "SET enable_nestloop = off") }
+            defer { if hashes { _ = try? database.run(script: "RESET enable_nestloop") } }
+            return try body(database)
+        }
     }
 
     private mutating func findStale() async throws {
@@ -232,8 +241,12 @@ struct ImportSession {
     // MARK: - Applying
 
     /// Applies what differs, a transaction per store, in the order of their keys.
-    func apply() async throws {
+    ///
+    /// What the summary foretold gives way to what was done: others may have written in the meantime.
+    mutating func apply() async throws {
         let id = id
+        let changedRows = summary.updated + summary.inserted
+        summary.clearChanges()
         let changed = Set(
             try await connection.perform { database in
                 try database.query(
@@ -253,19 +266,37 @@ struct ImportSession {
                 store: store,
                 columns: columns,
                 hasRepeats: hasRepeats,
-                changed: summary.updated + summary.inserted
+                changed: changedRows
             )
             for attempt in 1...4 {
                 do {
-                    try await connection.perform { database in
-                        try database.transaction { try application.run($0) }
-                    }
+                    summary.add(
+                        try await connection.perform { database in
+                            try database.transaction { try application.run($0) }
+                        }
+                    )
                     break
                 } catch let error as PostgresError where error.isRetryable && attempt < 4 {
                     continue
                 }
             }
         }
+    }
+}
+
+extension ImportSummary {
+    fileprivate mutating func clearChanges() {
+        (inserted, updated, removedPlacements, removedProducts, storesCreated, shelvesCreated) = (0, 0, 0, 0, 0, 0)
+    }
+
+    fileprivate mutating func add(_ outcome: ImportApplication.Outcome) {
+        unchanged += outcome.unchanged
+        updated += outcome.updated
+        inserted += outcome.inserted
+        removedPlacements += outcome.removedPlacements
+        removedProducts += outcome.removedProducts
+        storesCreated += outcome.storesCreated
+        shelvesCreated += outcome.shelvesCreated
     }
 }
 

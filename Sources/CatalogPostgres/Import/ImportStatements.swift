@@ -43,12 +43,19 @@ enum ImportStatements {
             AND i.sku = l.sku AND i.shelf_key IS NOT DISTINCT FROM l.shelf_key AND i.line < l.line
         """
 
+    /// From how many rows on they are compared by hashing; the staging table has no statistics to tell.
+    static let hashingBound = 2000
+
     /// Rows whose product is as they say, and stands where they say.
     static func dropUnchanged(_ columns: ImportColumns) -> PostgresStatement {
+        dropUnchanged(columns, "i.import_id = $1::text::uuid AND s.key = i.store_key")
+    }
+
+    private static func dropUnchanged(_ columns: ImportColumns, _ scope: String) -> PostgresStatement {
         PostgresStatement(
             assembled: """
                 DELETE FROM import_row i USING store s, product r
-                WHERE i.import_id = $1::text::uuid AND s.key = i.store_key AND r.store_id = s.store_id AND r.sku = i.sku
+                WHERE \(scope) AND r.store_id = s.store_id AND r.sku = i.sku
                     AND \(columns.row("r")) IS NOT DISTINCT FROM \(columns.row("i"))
                     AND (i.shelf_key IS NULL OR (s.store_id, i.shelf_key, i.sku) IN (
                         SELECT h.store_id, h.key, p.sku FROM shelf h
@@ -61,6 +68,16 @@ enum ImportStatements {
         SELECT count(r.sku), count(*) FROM import_row i LEFT JOIN store s ON s.key = i.store_key
         LEFT JOIN product r ON r.store_id = s.store_id AND r.sku = i.sku WHERE i.import_id = $1::text::uuid
         """
+    /// The same two for one store, once its shelves are locked.
+    static func dropUnchangedAgain(_ columns: ImportColumns) -> PostgresStatement {
+        dropUnchanged(columns, "\(mine) AND s.store_id = $2")
+    }
+    static let countChangedAgain = PostgresStatement(
+        assembled: """
+            SELECT count(r.sku), count(*) FROM import_row i LEFT JOIN product r ON r.store_id = $2 AND r.sku = i.sku
+            WHERE \(mine)
+            """
+    )
     static let stalePlacements: PostgresStatement = """
         SELECT s.key, p.shelf_id, p.sku FROM placement p JOIN store s ON s.store_id = p.store_id
         JOIN shelf h ON h.store_id = p.store_id AND h.shelf_id = p.shelf_id
@@ -168,7 +185,7 @@ enum ImportStatements {
     /// `$1` store, `$2` shelves and `$3` skus, in pairs.
     static let removePlacements: PostgresStatement = """
         DELETE FROM placement p USING unnest($2, $3) AS gone (shelf_id, sku)
-        WHERE p.store_id = $1 AND p.shelf_id = gone.shelf_id AND p.sku = gone.sku
+        WHERE p.store_id = $1 AND p.shelf_id = gone.shelf_id AND p.sku = gone.sku RETURNING p.shelf_id
         """
     static let removePositions: PostgresStatement = """
         UPDATE placement_position o SET removed_at = now() FROM unnest($2, $3) AS gone (shelf_id, sku)

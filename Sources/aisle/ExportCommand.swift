@@ -1,0 +1,40 @@
+internal import ArgumentParser
+internal import Catalog
+internal import CatalogPostgres
+
+struct ExportCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "export",
+        abstract: "Export products or an order.",
+        subcommands: [Products.self, Order.self]
+    )
+
+    struct Products: AisleCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Export the products of a store, or of all, as a CSV file that can be imported."
+        )
+        @Argument(help: "The store's key; all stores by default.") var store: String?
+        @OptionGroup var database: DatabaseOptions
+        func execute() async throws {
+            let key = try store.map(storeKey)
+            let catalog = try await database.catalog()
+            defer { catalog.shutDown() }
+            try await catalog.exportProducts(of: key) { Console.data($0) }
+        }
+    }
+
+    struct Order: AisleCommand {
+        static let configuration = CommandConfiguration(abstract: "Print the ids of a shelf in order, one a line.")
+        @Argument(help: "STORE/SHELF.") var shelf: ShelfName
+        @OptionGroup var database: DatabaseOptions
+        @Option(parsing: .unconditional, help: "The sort; the manual order by default.") var by = "position"
+        func execute() async throws {
+            let sort = try parseSort(by)
+            let catalog = try await database.catalog()
+            defer { catalog.shutDown() }
+            let (store, key) = try await shelf.resolve(catalog)
+            let ids = try await catalog.order(store, key, sort).ids
+            Console.data(ids.map { $0 + "\n" }.joined())
+        }
+    }
+}

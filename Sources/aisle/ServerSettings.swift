@@ -1,0 +1,101 @@
+internal import ArgumentParser
+internal import Configuration
+internal import Foundation
+internal import Logging
+internal import SystemPackage
+
+/// What a server is told on the command line.
+struct ServerOptions: ParsableArguments {
+    @Option(help: "The address to listen on (AISLE_HOST; default 127.0.0.1).")
+    var host: String?
+    @Option(help: "The port to listen on (AISLE_PORT; default 8080).")
+    var port: Int?
+    @Flag(help: "Serve writes on other addresses than this machine's own, although nobody has to log in.")
+    var insecureWrites = false
+    @Option(help: "A JSON file with settings (AISLE_CONFIG; aisle.json where it is there).")
+    var config: String?
+
+    func settings() async throws -> ServerSettings { try await ServerSettings(self) }
+}
+
+/// The settings of a server: a flag, then `AISLE_…`, then the settings file, then the default.
+struct ServerSettings: Sendable {
+    let host: String
+    let port: Int
+    /// Whether the port was asked for, on the command line.
+    let hasOwnPort: Bool
+    let origins: [String]
+    let pageCacheMegabytes: Int
+    let poolSize: Int
+    let cursorKey: String?
+    let logLevel: Logger.Level
+    /// The settings file, where there is one.
+    let file: String?
+
+    /// - Throws: `CommandFailure`, naming the setting that cannot be.
+    init(_ options: ServerOptions) async throws {
+        let named = options.config ?? ProcessInfo.processInfo.environment["AISLE_CONFIG"]
+        let path = named ?? "aisle.json"
+        var providers: [any ConfigProvider] = [EnvironmentVariablesProvider().prefixKeys(with: "aisle")]
+        file = named != nil || FileManager.default.fileExists(atPath: path) ? path : nil
+        if file != nil {
+            do { providers.append(try await FileProvider<JSONSnapshot>(filePath: FilePath(path))) } catch {
+                throw CommandFailure("the settings file \(path) cannot be read as JSON", CommandFailure.configuration)
+            }
+        }
+        let reader = ConfigReader(providers: providers)
+        host = options.host ?? reader.string(forKey: "host", default: "127.0.0.1")
+        port = try options.port ?? Self.number("port", in: 1...65535, default: 8080, reader)
+        hasOwnPort = options.port != nil
+        origins = reader.stringArray(forKey: "cors.origins", default: [])
+        pageCacheMegabytes = try Self.number("page.cache.mb", in: 0...4096, default: 32, reader)
+        poolSize = try Self.number("pool.size", in: 1...1000, default: 8, reader)
+        cursorKey = reader.string(forKey: "cursor.key", isSecret: true)
+        let level = reader.string(forKey: "log.level", default: "notice")
+        guard let logLevel = Logger.Level(rawValue: level) else {
+            throw CommandFailure(
+                "log.level is one of \(Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")), not “\(level)”",
+                CommandFailure.configuration
+            )
+        }
+        self.logLevel = logLevel
+        guard (1...65535).contains(port) else {
+            throw CommandFailure("the port must be 1 to 65535", CommandFailure.configuration)
+        }
+        let isLocal = ["localhost", "::1"].contains(host) || host.hasPrefix("127.")
+        guard isLocal || options.insecureWrites else {
+            throw CommandFailure(
+                "on \(host) anybody could change the catalog; listen on 127.0.0.1, or say --insecure-writes",
+                CommandFailure.configuration
+            )
+        }
+    }
+
+    private static func number(
+        _ key: String,
+        in range: ClosedRange<Int>,
+        default fallback: Int,
+        _ reader: ConfigReader
+    ) throws -> Int {
+        // What is no number must not pass for a setting that is not there.
+        let number =
+            reader.int(forKey: ConfigKey(key)) ?? (reader.string(forKey: ConfigKey(key)) == nil ? fallback : nil)
+        guard let number, range.contains(number) else {
+            throw CommandFailure(
+                "\(key) must be a number from \(range.lowerBound) to \(range.upperBound)",
+                CommandFailure.configuration
+            )
+        }
+        return number
+    }
+
+    /// Name and value of each setting; secrets only as set or not.
+    var listed: [(name: String, value: String)] {
+        [
+            ("settings file", file ?? "none"), ("host", host), ("port", "\(port)"),
+            ("cors.origins", origins.joined(separator: ",")), ("pool.size", "\(poolSize)"),
+            ("page.cache.mb", "\(pageCacheMegabytes)"), ("log.level", "\(logLevel)"),
+            ("cursor.key", cursorKey == nil ? "the deployment's" : "set"),
+        ]
+    }
+}

@@ -1,0 +1,69 @@
+import Catalog
+import CatalogHTTP
+import CatalogPostgres
+import HTTPTypes
+import Hummingbird
+import HummingbirdTesting
+import NIOCore
+import TestSupport
+import Testing
+
+/// Imports over a real socket, into a real database.
+@Suite struct ImportAPITests {
+    private func withServer(
+        _ body: @escaping @Sendable (any TestClientProtocol) async throws -> Void
+    ) async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            let api = CatalogAPI(
+                catalog: catalog,
+                importer: Importer(catalog.pool),
+                cursors: CursorCodec(key: Array("test".utf8))
+            )
+            let configuration = ApplicationConfiguration(address: .hostname("127.0.0.1", port: 0))
+            try await Application(responder: api, configuration: configuration).test(.live, body)
+        }
+    }
+
+    private func post(
+        _ client: any TestClientProtocol,
+        _ path: String,
+        _ body: String
+    ) async throws -> (HTTPResponse.Status, JSONValue) {
+        let response = try await client.execute(
+            uri: path,
+            method: .post,
+            headers: [.contentType: "text/csv"],
+            body: ByteBuffer(string: body)
+        )
+        return (response.status, try JSONReader.parse(Array(buffer: response.body)))
+    }
+
+    @Test func aStoreThatIsNotThereIsMadeInTheCurrencyAskedFor() async throws {
+        try await withServer { (client: any TestClientProtocol) async throws in
+            let rows = "shelf,sku,name,price,colour\nDairy,a,A,10.5,red\nDairy,b,B,x,red\n"
+            let (status, answer) = try await post(client, "/v1/stores/new/imports?currency=SEK", rows)
+            #expect(status == .ok && answer["inserted"] == .number("1") && answer["stores_created"] == .number("1"))
+            guard case .array(let warnings)? = answer["warnings"], case .array(let rejects)? = answer["rejects"] else {
+                return #expect(Bool(false))
+            }
+            #expect(warnings.count == 1 && rejects.count == 1 && rejects[0]["line"] == .number("3"))
+            let store = try await client.execute(uri: "/v1/stores/new", method: .get)
+            #expect(String(buffer: store.body).contains(#""currency":"SEK""#))
+            #expect(try await post(client, "/v1/stores/new/imports?currency=kr", rows).0 == .badRequest)
+        }
+    }
+
+    @Test func aFileOfWhichNothingIsGoodIsRefusedWithEveryReason() async throws {
+        try await withServer { (client: any TestClientProtocol) async throws in
+            let (status, problem) = try await post(
+                client,
+                "/v1/stores/new/imports",
+                "sku,name,price\n,A,1\nb,,1\nc,C,x\n"
+            )
+            #expect(status == .unprocessableContent)
+            guard case .array(let rejects)? = problem["rejects"] else { return #expect(Bool(false)) }
+            #expect(rejects.map { $0["column"] } == [.string("sku"), .string("name"), .string("price")])
+            #expect(try await client.execute(uri: "/v1/stores/new", method: .get).status == .notFound)
+        }
+    }
+}
