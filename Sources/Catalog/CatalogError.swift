@@ -16,4 +16,12 @@ package enum CatalogError: Error, Sendable, Equatable {
     case cancelled
     /// A fault of ours. The text is for the log, never for a client.
     case fault(String)
+
+    package static func currencyInUse(_ store: Store) -> CatalogError {
+        .conflict("the store has prices in \(store.currency.code); its currency cannot change")
+    }
+
+    package static func currencyChanged(_ store: Store) -> CatalogError {
+        .conflict("the store's currency was changed to \(store.currency.code) at the same time")
+    }
 }

@@ -25,10 +25,16 @@ package protocol CatalogStore: Sendable {
     func put(_ shelf: Shelf, in store: CatalogKey, replacing expected: Int64?) async throws(CatalogError) -> Bool
     /// Creates or replaces. The creation time and the popularity stay; the modification time is now, if anything changed.
     ///
-    /// - Parameter expected: the modification time that the product must still have, where it matters.
+    /// - Parameters:
+    ///   - currency: the currency of its prices, which must still be the store's; nil where that is sure.
+    ///   - expected: the modification time that the product must still have, where it matters.
     /// - Throws: `conflict` where it has another.
-    func put(_ product: Product, in store: CatalogKey, replacing expected: Timestamp?) async throws(CatalogError)
-        -> Bool
+    func put(
+        _ product: Product,
+        in store: CatalogKey,
+        pricedIn currency: Currency?,
+        replacing expected: Timestamp?
+    ) async throws(CatalogError) -> Bool
     func remove(product: SKU, from store: CatalogKey) async throws(CatalogError)
     func remove(shelf: CatalogKey, from store: CatalogKey) async throws(CatalogError)
     /// Puts a product on a shelf, behind all others in the manual order, or at the place that it had there before.
@@ -44,7 +50,7 @@ extension CatalogStore {
     }
 
     package func put(_ product: Product, in store: CatalogKey) async throws(CatalogError) -> Bool {
-        try await put(product, in: store, replacing: nil)
+        try await put(product, in: store, pricedIn: nil, replacing: nil)
     }
 
     package static func productsScope(_ store: CatalogKey) -> String { "products/\(store)" }

@@ -140,13 +140,18 @@ package final class InMemoryCatalog: CatalogStore {
     // MARK: - Writing
 
     package func put(_ store: Store) async throws(CatalogError) -> Bool {
-        content.withLock { content in
-            defer {
-                content[store.key, default: StoreContent(store: store)].store = store
-                content[store.key]!.version += 1
+        let result: Result<Bool, CatalogError> = content.withLock { content in
+            let old = content[store.key]
+            if let old, old.store.currency != store.currency,
+                old.products.values.contains(where: { $0.priceMinor != nil || $0.regularPriceMinor != nil })
+            {
+                return .failure(.currencyInUse(old.store))
             }
-            return content[store.key] == nil
+            content[store.key, default: StoreContent(store: store)].store = store
+            content[store.key]!.version += 1
+            return .success(old == nil)
         }
+        return try result.get()
     }
 
     package func put(
@@ -174,10 +179,12 @@ package final class InMemoryCatalog: CatalogStore {
     package func put(
         _ product: Product,
         in store: CatalogKey,
+        pricedIn currency: Currency?,
         replacing expected: Timestamp?
     ) async throws(CatalogError) -> Bool {
         let now = clock()
         return try write(store) { content throws(CatalogError) in
+            if let currency, currency != content.store.currency { throw .currencyChanged(content.store) }
             var product = product
             let old = content.products[product.sku]
             if let expected, expected != old?.modifiedAt {

@@ -28,7 +28,7 @@ extension CatalogAPI {
             let found = try await catalog.store(store)
             return try await put(
                 try Product(sku: sku, currency: found.currency, body: try await body(request)),
-                store,
+                found,
                 request
             )
         case (.product(let store, let sku), .patch):
@@ -38,7 +38,7 @@ extension CatalogAPI {
                 let presentation = ProductPresentation(store: placed.store)
                 let merged = try reread(document { presentation.write(placed.product, to: &$0) }).merging(patch)
                 let product = try Product(sku: sku, currency: placed.store.currency, body: merged)
-                return try await put(product, store, request, replacing: placed.product.modifiedAt)
+                return try await put(product, placed.store, request, replacing: placed.product.modifiedAt)
             }
         case (.product(let store, let sku), .delete):
             try await catalog.remove(product: sku, from: store)
@@ -82,12 +82,12 @@ extension CatalogAPI {
 
     private func put(
         _ product: Product,
-        _ store: CatalogKey,
+        _ store: Store,
         _ request: Request,
         replacing expected: Timestamp? = nil
     ) async throws -> Response {
-        let created = try await catalog.put(product, in: store, replacing: expected)
-        let placed = try await catalog.product(store, product.sku)
+        let created = try await catalog.put(product, in: store.key, pricedIn: store.currency, replacing: expected)
+        let placed = try await catalog.product(store.key, product.sku)
         let presentation = ProductPresentation(store: placed.store)
         return answer(
             created,

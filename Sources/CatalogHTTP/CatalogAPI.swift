@@ -1,7 +1,6 @@
 package import Catalog
 internal import HTTPTypes
 package import Hummingbird
-internal import Logging
 internal import NIOCore
 
 /// The HTTP API: a request's path and method to a use-case, its answer to a response, its error to a problem.
@@ -28,6 +27,7 @@ package struct CatalogAPI: HTTPResponder {
     let importer: any CatalogImporting
     let cursors: CursorCodec
     let options: Options
+    let observer: Observer
     let pages: PageCache
     let imports: Slots
 
@@ -35,8 +35,10 @@ package struct CatalogAPI: HTTPResponder {
         catalog: any CatalogStore,
         importer: any CatalogImporting,
         cursors: CursorCodec,
-        options: Options = Options()
+        options: Options = Options(),
+        observer: Observer = .none
     ) {
+        self.observer = observer
         self.catalog = catalog
         self.importer = importer
         self.cursors = cursors
@@ -46,6 +48,7 @@ package struct CatalogAPI: HTTPResponder {
     }
 
     package func respond(to request: Request, context: Context) async throws -> Response {
+        let start = ContinuousClock.now
         var response: Response
         do {
             guard request.head.authority?.isEmpty == false else {
@@ -65,6 +68,14 @@ package struct CatalogAPI: HTTPResponder {
             response.body = ResponseBody(contentLength: response.body.contentLength) { try await $0.finish(nil) }
         }
         addCORS(to: &response, request)
+        observer.see(
+            .answered(
+                method: request.method.rawValue,
+                path: request.uri.path,
+                status: response.status.code,
+                duration: ContinuousClock.now - start
+            )
+        )
         return response
     }
 
@@ -78,13 +89,13 @@ package struct CatalogAPI: HTTPResponder {
         switch error {
         case let problem as Problem: return problem
         case let error as CatalogError:
-            if case .fault(let text) = error { context.logger.error("\(text)") }
+            if case .fault(let text) = error { observer.see(.fault(request: context.id, detail: text)) }
             return Problem(error)
         case is CancellationError: return Problem(CatalogError.unavailable)
         case is NIOTooManyBytesError: return tooLarge()
         case let error as any HTTPResponseError where error.status == .contentTooLarge: return tooLarge()
         default:
-            context.logger.error("\(String(reflecting: error))")
+            observer.see(.fault(request: context.id, detail: String(reflecting: error)))
             return Problem(CatalogError.fault(""))
         }
     }

@@ -34,7 +34,20 @@ extension CatalogError {
     }
 }
 
-/// Runs a body and maps what it throws.
-func mappingErrors<T>(_ body: () async throws -> T) async throws(CatalogError) -> T {
-    do { return try await body() } catch { throw CatalogError(error) }
+extension Observer {
+    /// Runs a body, maps what it throws, and tells what is worth seeing of it.
+    func mappingErrors<T>(_ body: () async throws -> T) async throws(CatalogError) -> T {
+        do { return try await body() } catch {
+            let mapped = CatalogError(error)
+            if let error = error as? PostgresError {
+                switch mapped {
+                case .unavailable: see(.databaseUnavailable(reason: error.description))
+                case .unprocessable:
+                    see(.validationGap(constraint: error.constraint, sqlState: error.sqlState?.rawValue ?? ""))
+                default: break
+                }
+            }
+            throw mapped
+        }
+    }
 }

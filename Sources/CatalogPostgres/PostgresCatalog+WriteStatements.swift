@@ -4,6 +4,9 @@ extension PostgresCatalog {
     static let lockedStore = PostgresStatement(
         assembled: "SELECT \(ShelfRow.storeColumns) FROM store s WHERE s.key = $1 FOR NO KEY UPDATE"
     )
+    static let keyOfStore = PostgresStatement(
+        assembled: "SELECT \(ShelfRow.storeColumns) FROM store s WHERE s.key = $1 FOR KEY SHARE"
+    )
     static let insertStore: PostgresStatement = """
         INSERT INTO store (key, title, currency, locale, unit_pricing, sold_out, default_sort, popularity_metric,
             popularity_half_life_days, newcomer_boost) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)

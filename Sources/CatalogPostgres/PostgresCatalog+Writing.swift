@@ -20,15 +20,13 @@ extension PostgresCatalog {
             }
             if old.store == store { return false }
             if old.store.currency != store.currency {
+                // Nobody may set a first price meanwhile.
+                try database.execute("SELECT 1 FROM store WHERE store_id = $1 FOR UPDATE", [.int4(old.id)])
                 let priced = try database.query(
                     "SELECT 1 FROM product WHERE store_id = $1 AND (price_minor IS NOT NULL OR regular_price_minor IS NOT NULL) LIMIT 1",
                     [.int4(old.id)]
                 ) { $0.count > 0 }
-                guard !priced else {
-                    throw CatalogError.conflict(
-                        "the store has prices in \(old.store.currency.code); its currency cannot change"
-                    )
-                }
+                guard !priced else { throw CatalogError.currencyInUse(old.store) }
             }
             let turnsSoldOut = old.store.soldOut != store.soldOut
             let turnsPopularity = old.store.popularityHalfLifeDays != store.popularityHalfLifeDays
@@ -89,10 +87,13 @@ extension PostgresCatalog {
     package func put(
         _ product: Product,
         in store: CatalogKey,
+        pricedIn currency: Currency?,
         replacing expected: Timestamp?
     ) async throws(CatalogError) -> Bool {
         try await write { database in
-            let found = try Self.store(store, database)
+            // Held against who changes the store's currency, and nobody else.
+            let found = try Self.store(store, database, Self.keyOfStore)
+            if let currency, currency != found.store.currency { throw CatalogError.currencyChanged(found.store) }
             let key: [PostgresValue] = [.int4(found.id), .text(product.sku.text)]
             let shelves = try Self.lockShelves(of: product.sku, found.id, database)
             let modifiedAt = try database.query(
@@ -215,8 +216,12 @@ extension PostgresCatalog {
         try await mappingErrors { try await pool.transaction(within: limit, body) }
     }
 
-    static func store(_ key: CatalogKey, _ database: isolated PostgresConnection) throws -> ShelfRow.StoreRead {
-        let found = try database.query(oneStore, [.text(key.text)]) { try $0.first { try ShelfRow.store($0) } }
+    static func store(
+        _ key: CatalogKey,
+        _ database: isolated PostgresConnection,
+        _ statement: PostgresStatement = oneStore
+    ) throws -> ShelfRow.StoreRead {
+        let found = try database.query(statement, [.text(key.text)]) { try $0.first { try ShelfRow.store($0) } }
         guard let found else { throw CatalogError.notFound("store “\(key)”") }
         return found
     }

@@ -1,5 +1,4 @@
 package import Catalog
-internal import Logging
 package import Postgres
 internal import Synchronization
 
@@ -10,6 +9,7 @@ internal import Synchronization
 package final class PostgresCatalog: CatalogStore {
     package let pool: PostgresPool
     let pipeline: PostgresPipeline
+    package let observer: Observer
     private let memory = Mutex(Memory())
 
     private struct Memory {
@@ -20,13 +20,18 @@ package final class PostgresCatalog: CatalogStore {
     /// How many heads or statements are remembered before all are forgotten.
     private static let memoryBound = 4096
 
-    package init(pool: PostgresPool, pipeline: PostgresPipeline) {
+    package init(pool: PostgresPool, pipeline: PostgresPipeline, observer: Observer = .none) {
+        self.observer = observer
         self.pool = pool
         self.pipeline = pipeline
     }
 
     /// A catalog with connections of its own, made as they are needed.
-    package convenience init(_ configuration: PostgresConfiguration, poolSize: Int = 8) throws {
+    package convenience init(
+        _ configuration: PostgresConfiguration,
+        poolSize: Int = 8,
+        observer: Observer = .none
+    ) throws {
         // Compiling a statement costs more than any of ours takes to run.
         var writes = configuration
         writes.settings["jit"] = "off"
@@ -37,7 +42,8 @@ package final class PostgresCatalog: CatalogStore {
         reads.settings["statement_timeout"] = "5s"
         self.init(
             pool: PostgresPool(writes, options: .init(size: poolSize)),
-            pipeline: try PostgresPipeline(reads)
+            pipeline: try PostgresPipeline(reads),
+            observer: observer
         )
     }
 
@@ -59,6 +65,10 @@ package final class PostgresCatalog: CatalogStore {
                 }
             } ?? []
         }
+    }
+
+    func mappingErrors<T>(_ body: () async throws -> T) async throws(CatalogError) -> T {
+        try await observer.mappingErrors(body)
     }
 
     func remembered(_ key: String) -> ShelfRow.HeadRead? { memory.withLock { $0.heads[key] } }

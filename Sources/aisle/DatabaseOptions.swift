@@ -57,12 +57,12 @@ struct DatabaseOptions: ParsableArguments {
     }
 
     /// The catalog, after its schema was found to be the program's.
-    func catalog(poolSize: Int = 4) async throws -> PostgresCatalog {
+    func catalog(poolSize: Int = 4, observer: Observer = .none) async throws -> PostgresCatalog {
         let configuration = try configuration()
         let pool = PostgresPool(configuration, options: .init(size: 1))
         try Self.require(try await Migrator.check(pool))
         pool.shutDown()
-        return try PostgresCatalog(configuration, poolSize: poolSize)
+        return try PostgresCatalog(configuration, poolSize: poolSize, observer: observer)
     }
 
     static func require(_ standing: Migrator.Standing) throws {

@@ -20,7 +20,7 @@ struct ServeCommand: AisleCommand {
 
     func execute() async throws {
         let settings = try await server.settings()
-        let catalog = try await database.catalog(poolSize: settings.poolSize)
+        let catalog = try await database.catalog(poolSize: settings.poolSize, observer: settings.observer)
         try await Server(catalog: catalog, settings: settings, port: settings.port).run()
     }
 }
@@ -50,7 +50,7 @@ struct DevCommand: AisleCommand {
         let pool = try database.pool()
         for step in try await Migrator(pool).migrate() { Console.note("migrated: \(step.description)") }
         pool.shutDown()
-        let catalog = try await database.catalog(poolSize: settings.poolSize)
+        let catalog = try await database.catalog(poolSize: settings.poolSize, observer: settings.observer)
         if try await catalog.stores().isEmpty {
             let summary = try await seedOwnCatalog(catalog)
             Console.note("seeded: \(summary.inserted) products")
@@ -103,16 +103,15 @@ struct Server {
     private static let graceful: Duration = .seconds(15)
 
     func run() async throws {
-        var logger = Logger(label: "aisle", factory: { StreamLogHandler.standardError(label: $0) })
-        logger.logLevel = settings.logLevel
         var apiOptions = CatalogAPI.Options()
         apiOptions.origins = settings.origins
         apiOptions.pageCacheBound = settings.pageCacheMegabytes << 20
         let api = CatalogAPI(
             catalog: catalog,
-            importer: Importer(catalog.pool),
+            importer: Importer(catalog.pool, observer: catalog.observer),
             cursors: CursorCodec(key: try await cursorKey()),
-            options: apiOptions
+            options: apiOptions,
+            observer: catalog.observer
         )
         let (host, port, isGreeting) = (settings.host, port, isGreeting)
         let app = Application(
@@ -127,12 +126,12 @@ struct Server {
                     )
                 }
             },
-            logger: logger
+            logger: settings.logger
         )
         var configuration = ServiceGroupConfiguration(
             services: [.init(service: app)],
             gracefulShutdownSignals: [.sigterm, .sigint],
-            logger: logger
+            logger: settings.logger
         )
         configuration.maximumGracefulShutdownDuration = Self.graceful
         do { try await ServiceGroup(configuration: configuration).run() } catch {

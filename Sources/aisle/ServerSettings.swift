@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Catalog
 internal import Configuration
 internal import Foundation
 internal import Logging
@@ -88,6 +89,16 @@ struct ServerSettings: Sendable {
         }
         return number
     }
+
+    /// The log, on stderr.
+    var logger: Logger {
+        var logger = Logger(label: "aisle", factory: { StreamLogHandler.standardError(label: $0) })
+        logger.logLevel = logLevel
+        return logger
+    }
+
+    /// What is observed goes to the log.
+    var observer: Observer { Observer(ObservationLog(logger).see) }
 
     /// Name and value of each setting; secrets only as set or not.
     var listed: [(name: String, value: String)] {

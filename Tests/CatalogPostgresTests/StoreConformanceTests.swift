@@ -69,9 +69,23 @@ import Testing
         #expect(first.shelves.isEmpty && first.product.priceMinor == 100 && first.product.popularity == .none)
         var changed = first.product
         changed.brand = "Brand"
-        #expect(try await catalog.put(changed, in: Self.shop, replacing: first.product.modifiedAt) == false)
+        #expect(
+            try await catalog.put(
+                changed,
+                in: Self.shop,
+                pricedIn: Currency("EUR"),
+                replacing: first.product.modifiedAt
+            ) == false
+        )
         await #expect(throws: CatalogError.self) {
-            try await catalog.put(changed, in: Self.shop, replacing: Timestamp(microseconds: 1))
+            try await catalog.put(changed, in: Self.shop, pricedIn: nil, replacing: Timestamp(microseconds: 1))
+        }
+        await #expect(throws: CatalogError.self) {
+            try await catalog.put(changed, in: Self.shop, pricedIn: Currency("USD"), replacing: nil)
+        }
+        // A store with prices keeps its currency.
+        await #expect(throws: CatalogError.self) {
+            try await catalog.put(Store(key: Self.shop, title: "My Shop", currency: Currency("USD")!))
         }
         let second = try await catalog.product(Self.shop, SKU("p1")!).product
         #expect(second.createdAt == first.product.createdAt && second.brand == "Brand")

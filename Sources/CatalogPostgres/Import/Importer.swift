@@ -9,8 +9,12 @@ package import Postgres
 /// in that store; an import that dies leaves only staged rows, which the next one sweeps.
 package struct Importer: Sendable {
     private let pool: PostgresPool
+    private let observer: Observer
 
-    package init(_ pool: PostgresPool) { self.pool = pool }
+    package init(_ pool: PostgresPool, observer: Observer = .none) {
+        self.pool = pool
+        self.observer = observer
+    }
 
     /// - Parameters:
     ///   - pieces: the file, in pieces of any size.
@@ -24,7 +28,7 @@ package struct Importer: Sendable {
         onReject: (ImportRejection) throws -> Void = { _ in },
         onProgress: (Int) -> Void = { _ in }
     ) async throws(CatalogError) -> ImportSummary where Pieces.Element == [UInt8] {
-        try await mappingErrors {
+        try await observer.mappingErrors {
             try await pool.withConnection { connection in
                 var session = ImportSession(connection, options)
                 try await session.begin()
@@ -33,10 +37,12 @@ package struct Importer: Sendable {
                     try await session.settle()
                     if !options.isRehearsal { try await session.apply() }
                     try await session.end()
+                    observer.see(.importEnded(session.summary))
                     return session.summary
                 } catch {
                     // In a task of its own: the failed one may be cancelled, and its rows must go all the same.
                     let failed = session
+                    observer.see(.importEnded(nil))
                     await Task { try? await failed.end() }.value
                     throw error
                 }

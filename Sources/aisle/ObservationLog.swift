@@ -1,0 +1,51 @@
+internal import Catalog
+internal import Logging
+internal import Synchronization
+
+/// Writes what is observed to a log: of each kind of trouble one line a second at most, with how many were left out.
+final class ObservationLog: Sendable {
+    private struct Trouble {
+        var until: ContinuousClock.Instant
+        var leftOut = 0
+    }
+
+    private let logger: Logger
+    private let troubles = Mutex<[String: Trouble]>([:])
+
+    init(_ logger: Logger) { self.logger = logger }
+
+    func see(_ observation: Observation) {
+        switch observation {
+        case .answered(let method, let path, let status, let duration):
+            guard logger.logLevel <= .debug else { return }
+            logger.debug("\(method) \(path) \(status) \(duration)")
+        case .fault(let request, let detail):
+            logger.error("request \(request) met a fault: \(detail)")
+        case .validationGap(let constraint, let sqlState):
+            warn(
+                "validation",
+                "the database refused a value (\(constraint ?? "SQLSTATE \(sqlState)")) that was let through"
+            )
+        case .databaseUnavailable(let reason):
+            warn("database", "the database is away or busy: \(reason)")
+        case .importEnded(let summary?):
+            let counts = summary.counts.filter { $0.count > 0 }.map { "\($0.name) \($0.count)" }
+            logger.info("an import ended: \(counts.joined(separator: ", "))")
+        case .importEnded(nil): logger.info("an import failed; nothing of it was kept")
+        }
+    }
+
+    private func warn(_ kind: String, _ text: String) {
+        let leftOut: Int? = troubles.withLock { troubles in
+            let now = ContinuousClock.now
+            if let known = troubles[kind], now < known.until {
+                troubles[kind]!.leftOut += 1
+                return nil
+            }
+            defer { troubles[kind] = Trouble(until: now + .seconds(1)) }
+            return troubles[kind]?.leftOut ?? 0
+        }
+        guard let leftOut else { return }
+        logger.warning("\(text)\(leftOut > 0 ? " (and \(leftOut) times more)" : "")")
+    }
+}
