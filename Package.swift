@@ -100,7 +100,7 @@ let package = Package(
         ),
         .testTarget(
             name: "OrderingTests",
-            dependencies: ["Ordering"],
+            dependencies: ["Ordering", "TestSupport"],
             resources: [.copy("Cases")],
             swiftSettings: strict
         ),

@@ -1,0 +1,112 @@
+/// Tells where elements stand in a list; each place is given away once.
+protocol ElementIndex<Element>: ~Copyable {
+    associatedtype Element
+    /// The first place of an element that was not taken yet; −1 where there is none.
+    mutating func take(_ element: Element) -> Int32
+}
+
+/// An open-addressing table of places by hash: 8 bytes a slot, at most three quarters full.
+///
+/// Repeated elements share a slot, and their places form a chain: many equal ones cost no more than different ones.
+struct PlaceTable<Element: Equatable>: ~Copyable {
+    private struct Slot {
+        /// A place; −1 for an empty slot; −2 − place once the last place of its element was taken.
+        var place: Int32
+        /// Other bits of the hash than those that choose the slot.
+        var tag: UInt32
+    }
+
+    private let elements: ArraySlice<Element>
+    private let slots: UnsafeMutablePointer<Slot>
+    private let bits: Int
+    /// The next place of the same element, −1 for none; only where there are repeats.
+    private var next: UnsafeMutablePointer<Int32>?
+
+    init(_ elements: ArraySlice<Element>, hash: (Element) -> UInt64) {
+        self.elements = elements
+        var bits = 3
+        while (1 << bits) * 3 < elements.count * 4 { bits += 1 }
+        self.bits = bits
+        slots = .allocate(capacity: 1 << bits)
+        slots.initialize(repeating: Slot(place: -1, tag: 0), count: 1 << bits)
+        // From the back, so that the first of equal ones heads its chain.
+        var index = elements.count &- 1
+        while index >= 0 {
+            let element = elements[elements.startIndex &+ index]
+            let hashed = hash(element)
+            let place = Int32(truncatingIfNeeded: index)
+            let slot = self.slot(of: element, hashed)
+            if slots[slot].place >= 0 { chain(place, before: slots[slot].place) }
+            slots[slot] = Slot(place: place, tag: UInt32(truncatingIfNeeded: hashed))
+            index &-= 1
+        }
+    }
+
+    deinit {
+        slots.deallocate()
+        next?.deallocate()
+    }
+
+    mutating func take(_ element: Element, hash: UInt64) -> Int32 {
+        let slot = slot(of: element, hash)
+        let place = slots[slot].place
+        guard place >= 0 else { return -1 }
+        let following = next?[Int(place)] ?? -1
+        slots[slot].place = following >= 0 ? following : -2 &- place
+        return place
+    }
+
+    /// The slot of an element, or the empty one where it would be.
+    private func slot(of element: Element, _ hash: UInt64) -> Int {
+        let mask = 1 &<< bits &- 1
+        let tag = UInt32(truncatingIfNeeded: hash)
+        var slot = Int(truncatingIfNeeded: hash &>> UInt64(truncatingIfNeeded: 64 &- bits))
+        while true {
+            let found = slots[slot]
+            if found.place == -1 { return slot }
+            if found.tag == tag {
+                let place = found.place >= 0 ? found.place : -2 &- found.place
+                if elements[elements.startIndex &+ Int(place)] == element { return slot }
+            }
+            slot = (slot &+ 1) & mask
+        }
+    }
+
+    private mutating func chain(_ place: Int32, before following: Int32) {
+        if next == nil {
+            next = .allocate(capacity: elements.count)
+            next!.initialize(repeating: -1, count: elements.count)
+        }
+        next![Int(place)] = following
+    }
+}
+
+/// Places of numbers, by multiplicative hashing with a random factor: nobody can choose numbers that collide.
+///
+/// Source: M. Dietzfelbinger et al., "A reliable randomized algorithm for the closest-pair problem", 1997, section 2.
+struct IntegerIndex: ElementIndex, ~Copyable {
+    private static let factor = UInt64.random(in: .min ... .max) | 1
+    private var table: PlaceTable<Int>
+
+    init(_ numbers: ArraySlice<Int>) {
+        let factor = Self.factor
+        table = PlaceTable(numbers) { UInt64(bitPattern: Int64($0)) &* factor }
+    }
+
+    mutating func take(_ number: Int) -> Int32 {
+        table.take(number, hash: UInt64(bitPattern: Int64(number)) &* Self.factor)
+    }
+}
+
+/// Places of anything that can be hashed, by Swift's own seeded hash.
+struct HashedIndex<Element: Hashable>: ElementIndex, ~Copyable {
+    private var table: PlaceTable<Element>
+
+    init(_ elements: ArraySlice<Element>) {
+        table = PlaceTable(elements) { UInt64(bitPattern: Int64($0.hashValue)) }
+    }
+
+    mutating func take(_ element: Element) -> Int32 {
+        table.take(element, hash: UInt64(bitPattern: Int64(element.hashValue)))
+    }
+}

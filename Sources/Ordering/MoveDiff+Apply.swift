@@ -1,0 +1,42 @@
+extension MoveDiff {
+    /// The new list.
+    ///
+    /// - Parameters:
+    ///   - old: the list before.
+    ///   - insert: makes the element that comes in at an index of the NEW list; called in ascending order.
+    /// - Precondition: `old` has `oldCount` elements.
+    /// - Complexity: O(n).
+    public func apply<Element, E: Error>(
+        to old: [Element],
+        inserting insert: (Int) throws(E) -> Element
+    ) throws(E) -> [Element] {
+        precondition(old.count == oldCount, "the diff is of a list of \(oldCount) elements, not \(old.count)")
+        var isTaken = [Bool](repeating: false, count: oldCount)
+        for index in deletes { isTaken[Int(index)] = true }
+        for move in moves { isTaken[Int(move.from)] = true }
+        var new: [Element] = []
+        new.reserveCapacity(newCount)
+        var (nextInsert, nextMove, staying) = (0, 0, 0)
+        for index in 0..<newCount {
+            if nextInsert < inserts.count, Int(inserts[nextInsert]) == index {
+                new.append(try insert(index))
+                nextInsert += 1
+            } else if nextMove < moves.count, Int(moves[nextMove].to) == index {
+                new.append(old[Int(moves[nextMove].from)])
+                nextMove += 1
+            } else {
+                while isTaken[staying] { staying += 1 }
+                new.append(old[staying])
+                staying += 1
+            }
+        }
+        return new
+    }
+
+    /// Where each element of the new list stood in the old one; −1 for one that is new.
+    ///
+    /// - Complexity: O(n).
+    public func sources() -> [Int32] {
+        apply(to: Array(0..<Int32(oldCount))) { (_: Int) throws(Never) in -1 }
+    }
+}

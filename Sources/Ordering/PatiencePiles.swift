@@ -1,0 +1,80 @@
+/// The kernel of a move diff: a longest increasing subsequence by patience sorting.
+///
+/// Each element is laid on the leftmost pile whose top is not below it. Only its pile's number is kept, and no parent: read
+/// from the back, the first element of the last pile, then of the one before, and so on, is a longest increasing
+/// subsequence. Source: M. L. Fredman, "On computing the length of longest increasing subsequences", 1975.
+enum PatiencePiles {
+    /// The rank of an element that takes no part.
+    static let absent = Int32.min
+
+    /// How many elements are laid between two questions whether to go on.
+    private static let stretch = 1 << 16
+
+    /// Lays elements on piles.
+    ///
+    /// - Parameters:
+    ///   - values: different numbers from 0 up; a negative one takes no part.
+    ///   - ranks: gets each element's pile, from 0, or `absent`.
+    ///   - tops: room for one number per pile.
+    /// - Returns: the number of piles: the length of a longest increasing subsequence.
+    /// - Complexity: O(n log p) for p piles; O(n) where the values ascend.
+    static func lay<E: Error>(
+        _ values: UnsafePointer<Int32>,
+        _ count: Int,
+        ranks: UnsafeMutablePointer<Int32>,
+        tops: UnsafeMutablePointer<Int32>,
+        _ check: () throws(E) -> Void
+    ) throws(E) -> Int {
+        var piles: Int32 = 0
+        var last: Int32 = -1
+        var start = 0
+        while start < count {
+            let end = min(count, start + stretch)
+            (piles, last) = layStretch(values, start, end, ranks, tops, piles, last)
+            start = end
+            if start < count { try check() }
+        }
+        return Int(piles)
+    }
+
+    @inline(never)
+    private static func layStretch(
+        _ values: UnsafePointer<Int32>,
+        _ start: Int,
+        _ end: Int,
+        _ ranks: UnsafeMutablePointer<Int32>,
+        _ tops: UnsafeMutablePointer<Int32>,
+        _ knownPiles: Int32,
+        _ knownLast: Int32
+    ) -> (Int32, Int32) {
+        var piles = knownPiles
+        var last = knownLast
+        for index in start..<end {
+            let value = values[index]
+            if last < value {
+                tops[Int(piles)] = value
+                ranks[index] = piles
+                piles &+= 1
+                last = value
+                continue
+            }
+            if value < 0 {
+                ranks[index] = absent
+                continue
+            }
+            // In pointer form: with an index the compiler makes branches of it, which cost three times as much.
+            var top = UnsafePointer(tops)
+            var length = piles
+            while length > 1 {
+                let half = length &>> 1
+                top += top[Int(half &- 1)] < value ? Int(half) : 0
+                length &-= half
+            }
+            let pile = Int32(truncatingIfNeeded: top - UnsafePointer(tops)) &+ (top.pointee < value ? 1 : 0)
+            tops[Int(pile)] = value
+            ranks[index] = pile
+            if pile &+ 1 == piles { last = value }
+        }
+        return (piles, last)
+    }
+}
