@@ -48,7 +48,12 @@ extension StringProtocol {
     package var isPrintable: Bool {
         if utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) { return true }
         return unicodeScalars.allSatisfy {
-            switch $0.properties.generalCategory {
+            // ASCII, Latin with its accents, and Cyrillic, without looking them up.
+            switch $0.value {
+            case 0x20..<0x7F, 0xA0...0x36F, 0x400...0x52F: return true
+            default: break
+            }
+            return switch $0.properties.generalCategory {
             case .control, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned: false
             default: true
             }
