@@ -11,7 +11,8 @@ let strict: [SwiftSetting] = [
 let package = Package(
     name: "aisle",
     products: [
-        .executable(name: "aisle", targets: ["aisle"])
+        .executable(name: "aisle", targets: ["aisle"]),
+        .library(name: "AisleDiff", targets: ["AisleDiff"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -37,7 +38,8 @@ let package = Package(
             swiftSettings: strict
         ),
         .target(name: "Ordering", swiftSettings: strict),
-        .target(name: "Catalog", dependencies: ["Ordering"], swiftSettings: strict),
+        .target(name: "AisleDiff", dependencies: ["Ordering"], swiftSettings: strict),
+        .target(name: "Catalog", dependencies: ["AisleDiff", "Ordering"], swiftSettings: strict),
         .target(
             name: "Schema",
             path: "sql",
@@ -102,6 +104,11 @@ let package = Package(
             name: "OrderingTests",
             dependencies: ["Ordering", "TestSupport"],
             resources: [.copy("Cases")],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "AisleDiffTests",
+            dependencies: ["AisleDiff", "TestSupport"],
             swiftSettings: strict
         ),
         .testTarget(

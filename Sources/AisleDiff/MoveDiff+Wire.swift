@@ -1,0 +1,105 @@
+/// The parts that a message of the wire form has.
+struct WireFlags: OptionSet {
+    let rawValue: UInt64
+    static let newCount = WireFlags(rawValue: 1)
+    static let deletes = WireFlags(rawValue: 2)
+    static let inserts = WireFlags(rawValue: 4)
+    static let singles = WireFlags(rawValue: 8)
+    static let runs = WireFlags(rawValue: 16)
+    static let order = WireFlags(rawValue: 32)
+    static let versions = WireFlags(rawValue: 64)
+    static let changed = WireFlags(rawValue: 128)
+    static let all = WireFlags(rawValue: 255)
+}
+
+/// Several moves whose elements stand next to one another before and after.
+struct MoveRun {
+    var to: Int
+    var from: Int
+    var count: Int
+    var isReversed: Bool
+}
+
+extension MoveDiff {
+    /// The fewest moves that make a run: two cost no more one by one.
+    static let runBound = 3
+
+    /// The moves as runs, and those that are of none.
+    func runs() -> (runs: [MoveRun], singles: [Move]) {
+        var runs: [MoveRun] = []
+        var singles: [Move] = []
+        var start = 0
+        while start < moves.count {
+            var end = start + 1
+            var stride: Int32 = 0
+            while end < moves.count, moves[end].to == moves[end - 1].to + 1 {
+                let next = moves[end].from - moves[end - 1].from
+                guard abs(next) == 1, stride == 0 || stride == next else { break }
+                stride = next
+                end += 1
+            }
+            if end - start >= Self.runBound {
+                runs.append(
+                    MoveRun(
+                        to: Int(moves[start].to),
+                        from: Int(moves[start].from),
+                        count: end - start,
+                        isReversed: stride < 0
+                    )
+                )
+            } else {
+                singles.append(contentsOf: moves[start..<end])
+            }
+            start = end
+        }
+        return (runs, singles)
+    }
+
+    /// For each element of the new list that was in the old one: its place among those of the old one that stay or move.
+    func keptOrder() -> [Int32] {
+        var isDeleted = [Bool](repeating: false, count: oldCount)
+        for index in deletes { isDeleted[Int(index)] = true }
+        var places = [Int32](repeating: 0, count: oldCount)
+        var place: Int32 = 0
+        for index in 0..<oldCount where !isDeleted[index] {
+            places[index] = place
+            place += 1
+        }
+        return sources().lazy.filter { $0 >= 0 }.map { places[Int($0)] }
+    }
+
+    /// The diff whose kept elements have that order.
+    init(oldCount: Int, newCount: Int, deletes: [Int32], inserts: [Int32], keptOrder: [Int32]) throws(ShelfDiffError) {
+        let common = oldCount - deletes.count
+        guard common >= 0, common == newCount - inserts.count, keptOrder.count == common else { throw .flaw(.counts) }
+        var isSeen = [Bool](repeating: false, count: common)
+        for place in keptOrder {
+            guard place >= 0, place < common, !isSeen[Int(place)] else { throw .flaw(.index) }
+            isSeen[Int(place)] = true
+        }
+        let kept = MoveDiff(permutation: keptOrder)
+        let (old, new) = (Self.indexes(without: deletes, oldCount), Self.indexes(without: inserts, newCount))
+        do throws(Flaw) {
+            try self.init(
+                oldCount: oldCount,
+                newCount: newCount,
+                deletes: deletes,
+                inserts: inserts,
+                moves: kept.moves.map { Move(from: old[Int($0.from)], to: new[Int($0.to)]) }
+            )
+        } catch {
+            throw .flaw(error)
+        }
+    }
+
+    private static func indexes(without gone: [Int32], _ count: Int) -> [Int32] {
+        var rest = gone[...]
+        return (0..<Int32(count)).filter { index in
+            if rest.first == index {
+                rest.removeFirst()
+                return false
+            }
+            return true
+        }
+    }
+}

@@ -1,0 +1,66 @@
+extension ShelfDiff: Decodable where Product: Decodable {
+    private enum Key: String, CodingKey {
+        case fromVersion = "from_version"
+        case toVersion = "to_version"
+        case oldCount = "old_count"
+        case newCount = "new_count"
+        case mode, ids, deletes, inserts, moves, changed
+    }
+
+    private struct Place: Decodable {
+        var from: Int32?
+        var to: Int32?
+        var at: Int32?
+    }
+
+    private struct InsertPlace: Decodable {
+        var id: String
+        var to: Int32
+        var product: Product?
+    }
+
+    /// Reads the service's JSON; members that it does not know are left alone.
+    ///
+    /// - Throws: `DecodingError`; also where the parts contradict one another.
+    public init(from decoder: any Decoder) throws {
+        let json = try decoder.container(keyedBy: Key.self)
+        fromVersion = try json.decodeIfPresent(Int64.self, forKey: .fromVersion)
+        toVersion = try json.decodeIfPresent(Int64.self, forKey: .toVersion)
+        if try json.decodeIfPresent(String.self, forKey: .mode) == "order" {
+            content = .order(try json.decode([String].self, forKey: .ids))
+            return
+        }
+        let inserts = try json.decode([InsertPlace].self, forKey: .inserts)
+        func index(_ value: Int32?, _ key: Key) throws -> Int32 {
+            guard let value else {
+                throw DecodingError.dataCorruptedError(forKey: key, in: json, debugDescription: "an index is missing")
+            }
+            return value
+        }
+        let parts = (
+            deletes: try json.decode([Place].self, forKey: .deletes).map { try index($0.from, .deletes) },
+            moves: try json.decode([Place].self, forKey: .moves).map {
+                MoveDiff.Move(from: try index($0.from, .moves), to: try index($0.to, .moves))
+            },
+            changed: try json.decodeIfPresent([Place].self, forKey: .changed)?.map { try index($0.at, .changed) } ?? []
+        )
+        let (oldCount, newCount) = (
+            try json.decode(Int.self, forKey: .oldCount), try json.decode(Int.self, forKey: .newCount)
+        )
+        do throws(MoveDiff.Flaw) {
+            let diff = try MoveDiff(
+                oldCount: oldCount,
+                newCount: newCount,
+                deletes: parts.deletes,
+                inserts: inserts.map(\.to),
+                moves: parts.moves,
+                changed: parts.changed
+            )
+            content = .moves(diff, inserts: inserts.map { Insert(id: $0.id, product: $0.product) })
+        } catch {
+            throw DecodingError.dataCorrupted(
+                .init(codingPath: decoder.codingPath, debugDescription: "the parts are no diff: \(error)")
+            )
+        }
+    }
+}

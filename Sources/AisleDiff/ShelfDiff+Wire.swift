@@ -1,0 +1,200 @@
+extension ShelfDiff {
+    /// The wire form's media type.
+    public static var mediaType: String { "application/vnd.aisle.diff" }
+
+    private static var version: UInt8 { 1 }
+    /// The most bytes of an id.
+    private static var idBound: Int { 256 }
+
+    /// The diff in the wire form, which <doc:WireForm> lays down to the byte.
+    ///
+    /// Products are not part of it: a client asks for those that it lacks. A bare order, of which nobody knows what was
+    /// before, has no wire form.
+    ///
+    /// - Parameter asOrder: writes the whole order even where the moves are shorter.
+    /// - Precondition: there is an id for every insert, of at most 256 bytes.
+    /// - Returns: nil for a bare order.
+    /// - Complexity: O(n) where the order may be the shorter, else O(m) for m deletes, inserts and moves.
+    public func wireForm(asOrder: Bool = false) -> [UInt8]? {
+        guard case .moves(let diff, let inserts) = content else { return nil }
+        precondition(inserts.count == diff.inserts.count)
+        let (runs, singles) = diff.runs()
+        let movesSize = runs.count * 10 + singles.count * (1 + WireWriter.bits(below: diff.oldCount) / 8)
+        let orderSize = (diff.commonCount * WireWriter.bits(below: diff.commonCount) + 7) / 8
+        let writesOrder = asOrder || movesSize > orderSize
+        var flags: WireFlags = []
+        if diff.newCount != diff.oldCount { flags.insert(.newCount) }
+        if !diff.deletes.isEmpty { flags.insert(.deletes) }
+        if !diff.inserts.isEmpty { flags.insert(.inserts) }
+        if writesOrder { flags.insert(.order) }
+        if !writesOrder, !singles.isEmpty { flags.insert(.singles) }
+        if !writesOrder, !runs.isEmpty { flags.insert(.runs) }
+        if !diff.changed.isEmpty { flags.insert(.changed) }
+        if fromVersion != nil, toVersion != nil { flags.insert(.versions) }
+        var writer = WireWriter()
+        writer.byte(Self.version)
+        writer.varint(flags.rawValue)
+        writer.varint(diff.oldCount)
+        if flags.contains(.newCount) { writer.varint(diff.newCount) }
+        if flags.contains(.versions), let fromVersion, let toVersion {
+            writer.varint(UInt64(bitPattern: fromVersion))
+            let growth = toVersion &- fromVersion
+            writer.varint(UInt64(bitPattern: growth << 1 ^ growth >> 63))
+        }
+        if flags.contains(.deletes) { writer.ranges(diff.deletes) }
+        if flags.contains(.inserts) {
+            writer.ranges(diff.inserts)
+            for insert in inserts {
+                writer.varint(insert.id.utf8.count)
+                for byte in insert.id.utf8 { writer.byte(byte) }
+            }
+        }
+        if flags.contains(.singles) { writer.singles(singles, oldCount: diff.oldCount) }
+        if flags.contains(.runs) { writer.runs(runs) }
+        if writesOrder { writer.packed(diff.keptOrder(), bits: WireWriter.bits(below: diff.commonCount)) }
+        if flags.contains(.changed) { writer.ranges(diff.changed) }
+        return writer.bytes
+    }
+
+    /// Reads the wire form.
+    ///
+    /// - Parameter limit: the longest list that is accepted; what a message may make the reader allocate follows from it
+    ///   (about 40 bytes an element), whatever it says.
+    /// - Throws: `ShelfDiffError`, for any bytes that are not exactly one message.
+    public init(wireForm bytes: [UInt8], limit: Int = 1_000_000) throws(ShelfDiffError) {
+        var reader = WireReader(bytes)
+        let version = try reader.byte()
+        guard version == Self.version else { throw .unknownVersion(version) }
+        let flags = WireFlags(rawValue: try reader.varint())
+        guard flags.isSubset(of: .all), !flags.contains(.order) || flags.isDisjoint(with: [.singles, .runs])
+        else { throw .malformed }
+        let oldCount = try Self.count(&reader, limit)
+        let newCount = flags.contains(.newCount) ? try Self.count(&reader, limit) : oldCount
+        var versions: (Int64, Int64)?
+        if flags.contains(.versions) {
+            let from = Int64(bitPattern: try reader.varint())
+            let growth = try reader.varint()
+            versions = (from, from &+ (Int64(bitPattern: growth >> 1) ^ -Int64(bitPattern: growth & 1)))
+        }
+        let deletes = flags.contains(.deletes) ? try reader.ranges(below: oldCount) : []
+        let inserts = flags.contains(.inserts) ? try reader.ranges(below: newCount) : []
+        var ids: [Insert] = []
+        for _ in inserts { ids.append(Insert(id: try reader.text(bytes: Self.idBound))) }
+        var moves: [MoveDiff.Move] = []
+        if flags.contains(.singles) { moves = try reader.singles(oldCount: oldCount, newCount: newCount) }
+        if flags.contains(.runs) {
+            moves += try reader.runs(oldCount: oldCount, newCount: newCount)
+            moves.sort { $0.to < $1.to }
+        }
+        let diff: MoveDiff
+        if flags.contains(.order) {
+            let common = oldCount - deletes.count
+            guard common >= 0 else { throw .flaw(.counts) }
+            diff = try MoveDiff(
+                oldCount: oldCount,
+                newCount: newCount,
+                deletes: deletes,
+                inserts: inserts,
+                keptOrder: try reader.packed(common, bits: WireWriter.bits(below: common))
+            )
+        } else {
+            diff = try Self.checked(oldCount, newCount, deletes, inserts, moves)
+        }
+        let changed = flags.contains(.changed) ? try reader.ranges(below: newCount) : []
+        guard reader.isAtEnd else { throw .malformed }
+        let marked = changed.isEmpty ? diff : diff.marking(changed: changed)
+        guard marked.changed.count == changed.count else { throw .flaw(.index) }
+        self.init(fromVersion: versions?.0, toVersion: versions?.1, content: .moves(marked, inserts: ids))
+    }
+
+    private static func count(_ reader: inout WireReader, _ limit: Int) throws(ShelfDiffError) -> Int {
+        let count = try reader.varint()
+        guard count <= UInt64(min(limit, MoveDiff.countBound)) else { throw .tooLong(Int(clamping: count)) }
+        return Int(count)
+    }
+
+    private static func checked(
+        _ oldCount: Int,
+        _ newCount: Int,
+        _ deletes: [Int32],
+        _ inserts: [Int32],
+        _ moves: [MoveDiff.Move]
+    ) throws(ShelfDiffError) -> MoveDiff {
+        do throws(MoveDiff.Flaw) {
+            return try MoveDiff(
+                oldCount: oldCount,
+                newCount: newCount,
+                deletes: deletes,
+                inserts: inserts,
+                moves: moves
+            )
+        } catch {
+            throw .flaw(error)
+        }
+    }
+}
+
+extension WireWriter {
+    /// How many, then each one's distance from the one before in the NEW list, then all old indexes, packed.
+    fileprivate mutating func singles(_ moves: [MoveDiff.Move], oldCount: Int) {
+        varint(moves.count)
+        var end = 0
+        for move in moves {
+            varint(Int(move.to) - end)
+            end = Int(move.to) + 1
+        }
+        packed(moves.lazy.map(\.from), bits: Self.bits(below: oldCount))
+    }
+
+    /// How many, then of each its distance in the NEW list, its old index, and twice its length less 3, plus 1 where its old
+    /// indexes descend.
+    fileprivate mutating func runs(_ runs: [MoveRun]) {
+        varint(runs.count)
+        var end = 0
+        for run in runs {
+            varint(run.to - end)
+            varint(run.from)
+            varint((run.count - MoveDiff.runBound) << 1 | (run.isReversed ? 1 : 0))
+            end = run.to + run.count
+        }
+    }
+}
+
+extension WireReader {
+    fileprivate mutating func singles(oldCount: Int, newCount: Int) throws(ShelfDiffError) -> [MoveDiff.Move] {
+        let count = try number(upTo: newCount)
+        var places: [Int32] = []
+        var end = 0
+        for _ in 0..<count {
+            let to = end + (try number(upTo: newCount))
+            guard to < newCount else { throw .malformed }
+            places.append(Int32(to))
+            end = to + 1
+        }
+        let sources = try packed(count, bits: WireWriter.bits(below: oldCount))
+        return zip(sources, places).map { MoveDiff.Move(from: $0, to: $1) }
+    }
+
+    fileprivate mutating func runs(oldCount: Int, newCount: Int) throws(ShelfDiffError) -> [MoveDiff.Move] {
+        var moves: [MoveDiff.Move] = []
+        var end = 0
+        for _ in 0..<(try number(upTo: newCount)) {
+            let to = end + (try number(upTo: newCount))
+            let from = try number(upTo: oldCount)
+            let shape = try number(upTo: newCount * 2)
+            let count = shape >> 1 + MoveDiff.runBound
+            end = to + count
+            let last = shape & 1 == 1 ? from - count + 1 : from + count - 1
+            guard end <= newCount, last >= 0, last < oldCount, from < oldCount else { throw .malformed }
+            for offset in 0..<count {
+                moves.append(
+                    MoveDiff.Move(
+                        from: Int32(shape & 1 == 1 ? from - offset : from + offset),
+                        to: Int32(to + offset)
+                    )
+                )
+            }
+        }
+        return moves
+    }
+}

@@ -1,0 +1,57 @@
+/// Writes the numbers of the wire form.
+struct WireWriter {
+    private(set) var bytes: [UInt8] = []
+
+    mutating func byte(_ byte: UInt8) { bytes.append(byte) }
+
+    /// Seven bits a byte, the least first; the top bit says that more follow (LEB128).
+    mutating func varint(_ value: UInt64) {
+        var rest = value
+        while rest >= 0x80 {
+            bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            rest >>= 7
+        }
+        bytes.append(UInt8(rest))
+    }
+
+    mutating func varint(_ value: Int) { varint(UInt64(value)) }
+
+    /// Ascending indexes as ranges: how many, then of each its distance from the one before and its length less 1.
+    mutating func ranges(_ indexes: [Int32]) {
+        var ranges: [(start: Int, count: Int)] = []
+        for index in indexes {
+            if let last = ranges.last, last.start + last.count == Int(index) {
+                ranges[ranges.count - 1].count += 1
+            } else {
+                ranges.append((Int(index), 1))
+            }
+        }
+        varint(ranges.count)
+        // Two ranges are at least one apart, else they would be one: the distance is told less 1.
+        var end = -1
+        for range in ranges {
+            varint(range.start - end - 1)
+            varint(range.count - 1)
+            end = range.start + range.count
+        }
+    }
+
+    /// Numbers of so many bits, one after another, the least bit first.
+    mutating func packed(_ values: some Sequence<Int32>, bits: Int) {
+        var pending: UInt64 = 0
+        var filled = 0
+        for value in values {
+            pending |= UInt64(UInt32(bitPattern: value)) << UInt64(filled)
+            filled += bits
+            while filled >= 8 {
+                bytes.append(UInt8(truncatingIfNeeded: pending))
+                pending >>= 8
+                filled -= 8
+            }
+        }
+        if filled > 0 { bytes.append(UInt8(truncatingIfNeeded: pending)) }
+    }
+
+    /// How many bits tell the numbers below a bound apart.
+    static func bits(below bound: Int) -> Int { bound <= 1 ? 0 : Int.bitWidth - (bound - 1).leadingZeroBitCount }
+}

@@ -1,0 +1,44 @@
+import AisleDiff
+import Foundation
+import Testing
+
+@Suite struct ShelfDiffJSONTests {
+    private struct Product: Decodable, Sendable { var name: String }
+
+    private let answer = """
+        {"from_version":42,"to_version":43,"old_count":6,"new_count":6,"mode":"moves","deletes":[{"id":"a","from":0}],
+        "inserts":[{"id":"x","to":2,"after":"d","product":{"name":"Milk","brand":null}}],
+        "moves":[{"id":"f","from":5,"to":3,"after":"x"},{"id":"b","from":1,"to":4,"after":"f"}],"changed":[{"id":"c","at":0}],
+        "later":true}
+        """
+
+    @Test func anAnswerIsReadAndApplied() throws {
+        let diff = try JSONDecoder().decode(ShelfDiff<Product>.self, from: Data(answer.utf8))
+        #expect(diff.fromVersion == 42 && diff.toVersion == 43)
+        #expect(try diff.apply(to: ["a", "b", "c", "d", "e", "f"]) == ["c", "d", "x", "f", "b", "e"])
+        guard case .moves(let moves, let inserts) = diff.content else { return #expect(Bool(false)) }
+        #expect(inserts.first?.product?.name == "Milk" && moves.changed == [0])
+        _ = try JSONDecoder().decode(
+            ShelfDiff<Never>.self,
+            from: Data(answer.replacing(#""product":{"name":"Milk","brand":null}"#, with: #""x":1"#).utf8)
+        )
+    }
+
+    @Test func anOrderIsReadToo() throws {
+        let json = #"{"from_version":null,"old_count":3,"new_count":2,"mode":"order","ids":["b","a"]}"#
+        let diff = try JSONDecoder().decode(ShelfDiff<Never>.self, from: Data(json.utf8))
+        #expect(try diff.apply(to: ["a", "b", "c"]) == ["b", "a"])
+        #expect(diff.wireForm() == nil)
+    }
+
+    @Test(arguments: [
+        (#""from":0}]"#, #""from":5}]"#), (#""to":2,"after":"d""#, #""to":9,"after":"d""#),
+        (#""new_count":6"#, #""new_count":5"#),
+        (#""old_count":6"#, #""old_count":-6"#), (#""from":5,"#, ""), (#""inserts""#, #""insert""#),
+    ])
+    func anAnswerThatContradictsItselfIsRefused(_ part: String, _ other: String) {
+        let json = answer.replacing(part, with: other)
+        #expect(json != answer)
+        #expect(throws: DecodingError.self) { try JSONDecoder().decode(ShelfDiff<Never>.self, from: Data(json.utf8)) }
+    }
+}
