@@ -63,7 +63,7 @@ let package = Package(
         .target(
             name: "CatalogHTTP",
             dependencies: [
-                "Catalog",
+                "AisleDiff", "Catalog",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -76,7 +76,7 @@ let package = Package(
         .executableTarget(
             name: "aisle",
             dependencies: [
-                "Catalog", "CatalogHTTP", "CatalogPostgres", "Postgres", "Schema", "SeedData",
+                "AisleDiff", "Catalog", "CatalogHTTP", "CatalogPostgres", "Postgres", "Schema", "SeedData",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -130,7 +130,7 @@ let package = Package(
         .testTarget(
             name: "CatalogHTTPTests",
             dependencies: [
-                "Catalog", "CatalogHTTP", "CatalogPostgres", "TestSupport",
+                "AisleDiff", "Catalog", "CatalogHTTP", "CatalogPostgres", "TestSupport",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdTesting", package: "hummingbird"),

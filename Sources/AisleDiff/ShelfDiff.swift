@@ -1,6 +1,6 @@
 /// A move diff as the service answers it, with the versions that it leads from and to.
 ///
-/// `Product` is what the client makes of the products that enter a window; `Never` where it does not look at them.
+/// `Product` is what the client makes of the products that enter a window; `NoProduct` where it does not look at them.
 public struct ShelfDiff<Product: Sendable>: Sendable {
     /// An element that comes in.
     public struct Insert: Sendable {
@@ -47,6 +47,11 @@ public struct ShelfDiff<Product: Sendable>: Sendable {
             }
         }
     }
+}
+
+/// What a client that does not look at products reads of one.
+public struct NoProduct: Decodable, Hashable, Sendable {
+    public init(from decoder: any Decoder) {}
 }
 
 /// Why a diff cannot be read or applied.

@@ -101,6 +101,17 @@ package struct BodyReader {
         return strings
     }
 
+    /// A list of ids, which must be there.
+    package mutating func ids(_ name: String) throws(CatalogError) -> [String] {
+        guard let ids = try strings(name) else {
+            throw .malformed(parameter: name, detail: "\(name) is missing; it must be an array of ids")
+        }
+        guard ids.allSatisfy({ (1...256).contains($0.utf8.count) && $0.isPrintable }) else {
+            throw .unprocessable(field: name, detail: "an id in \(name) is not 1 to 256 bytes of printable text")
+        }
+        return ids
+    }
+
     /// - Throws: `malformed`, naming a member that is not known.
     package func end() throws(CatalogError) {
         if let stranger = members.keys.filter({ !known.contains($0) }).min() {

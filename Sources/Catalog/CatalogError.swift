@@ -10,6 +10,8 @@ package enum CatalogError: Error, Sendable, Equatable {
     /// Well-formed, but wrong.
     case unprocessable(field: String, detail: String)
     case conflict(String)
+    /// More than is taken at once.
+    case tooLarge(String)
     /// The database is away or out of resources; the same request may succeed later.
     case unavailable
     /// The caller gave up.

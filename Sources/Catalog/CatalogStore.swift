@@ -10,8 +10,19 @@ package protocol CatalogStore: Sendable {
     func shelf(_ store: CatalogKey, _ shelf: CatalogKey) async throws(CatalogError) -> ShelfHead
     /// A page of a shelf's products, and the shelf's settings, of one moment.
     func page(_ request: PageRequest) async throws(CatalogError) -> PageAnswer
-    /// Every product's id, in order.
-    func order(_ store: CatalogKey, _ shelf: CatalogKey, _ sort: Sort?) async throws(CatalogError) -> ShelfOrder
+    /// Reads a shelf's ids in several orders, all of one moment.
+    ///
+    /// - Parameters:
+    ///   - sorts: nil for the one that a request without a sort gets.
+    ///   - limit: only the first so many of each; nil for all.
+    ///   - body: gets the orders as the sorts were given, and what reads products by id, at the same moment.
+    func withOrders<T: Sendable>(
+        of shelf: CatalogKey,
+        in store: CatalogKey,
+        by sorts: [Sort?],
+        first limit: Int?,
+        _ body: @escaping @Sendable ([ShelfOrder], (_ ids: [String]) throws -> [Product]) throws -> T
+    ) async throws(CatalogError) -> T
     func product(_ store: CatalogKey, _ sku: SKU) async throws(CatalogError) -> PlacedProduct
     /// Those of the products that exist, in any order.
     func products(_ store: CatalogKey, _ skus: [SKU]) async throws(CatalogError) -> ProductsPage
@@ -45,6 +56,15 @@ package protocol CatalogStore: Sendable {
 }
 
 extension CatalogStore {
+    /// Every product's id, in order.
+    package func order(
+        _ store: CatalogKey,
+        _ shelf: CatalogKey,
+        _ sort: Sort?
+    ) async throws(CatalogError) -> ShelfOrder {
+        try await withOrders(of: shelf, in: store, by: [sort], first: nil) { orders, _ in orders[0] }
+    }
+
     package func put(_ shelf: Shelf, in store: CatalogKey) async throws(CatalogError) -> Bool {
         try await put(shelf, in: store, replacing: nil)
     }

@@ -93,19 +93,36 @@ package final class InMemoryCatalog: CatalogStore {
         )
     }
 
-    package func order(
-        _ store: CatalogKey,
-        _ shelf: CatalogKey,
-        _ sort: Sort?
-    ) async throws(CatalogError) -> ShelfOrder {
+    package func withOrders<T: Sendable>(
+        of shelf: CatalogKey,
+        in store: CatalogKey,
+        by sorts: [Sort?],
+        first limit: Int?,
+        _ body: @escaping @Sendable ([ShelfOrder], (_ ids: [String]) throws -> [Product]) throws -> T
+    ) async throws(CatalogError) -> T {
         let (head, listings) = try read(store, shelf) { store, shelf in
             (self.head(store, shelf), self.listings(store, shelf))
         }
-        let (order, source) = sort.map { ($0, SortSource.query) } ?? head.defaultSort
-        let sorted = listings.sorted {
-            order.precedes($0, $1, dimension: head.state.comparisonDimension, collate: collate)
+        let orders = sorts.map { sort in
+            let (order, source) = sort.map { ($0, SortSource.query) } ?? head.defaultSort
+            let ids = listings.sorted {
+                order.precedes($0, $1, dimension: head.state.comparisonDimension, collate: collate)
+            }.map(\.product.sku.text)
+            return ShelfOrder(
+                head: head,
+                sort: order,
+                source: source,
+                ids: limit.map { Array(ids.prefix($0)) } ?? ids
+            )
         }
-        return ShelfOrder(head: head, sort: order, source: source, ids: sorted.map(\.product.sku.text))
+        do {
+            return try body(orders) { ids in
+                let wanted = Set(ids)
+                return listings.map(\.product).filter { wanted.contains($0.sku.text) }
+            }
+        } catch {
+            throw error as? CatalogError ?? .fault(String(reflecting: error))
+        }
     }
 
     package func product(_ store: CatalogKey, _ sku: SKU) async throws(CatalogError) -> PlacedProduct {

@@ -98,7 +98,8 @@ package struct JSONText {
         bytes.append(contentsOf: text.utf8)
     }
 
-    private mutating func key(_ name: StaticString) {
+    /// The name of a member whose value is written next.
+    package mutating func key(_ name: StaticString) {
         comma()
         bytes.append(UInt8(ascii: "\""))
         name.withUTF8Buffer { bytes.append(contentsOf: $0) }

@@ -26,6 +26,7 @@ extension CatalogAPI {
             return hashed(bytes, request, headers: [.vary: "Accept-Language"])
         case .page(let store, let shelf): return try await page(store, shelf, target, request)
         case .order(let store, let shelf): return try await order(store, shelf, target, request)
+        case .orderDiff(let store, let shelf): return try await diff(store, shelf, target, request)
         case .products(let store): return try await products(store, target, request)
         case .product(let store, let sku):
             try target.allow()
@@ -38,7 +39,7 @@ extension CatalogAPI {
             return plain("ok\n")
         case .openAPI: return hashed(OpenAPI.document, request)
         case .problem(let kind): return page(of: kind)
-        case .placement, .imports: throw Problem(.methodNotAllowed, "GET does not apply here")
+        case .placement, .imports, .listDiff: throw Problem(.methodNotAllowed, "GET does not apply here")
         }
     }
 
@@ -111,14 +112,7 @@ extension CatalogAPI {
         headers[.cacheControl] = cache
         headers[.eTag] = tag
         let bytes = order.json
-        // In pieces, so that a slow reader does not hold the whole answer in the connection's buffer.
-        let body = ResponseBody(contentLength: bytes.count) { writer in
-            for start in stride(from: 0, to: bytes.count, by: 64 << 10) {
-                try await writer.write(ByteBuffer(bytes: bytes[start..<min(bytes.count, start + 64 << 10)]))
-            }
-            try await writer.finish(nil)
-        }
-        return Response(status: .ok, headers: headers, body: body)
+        return Response(status: .ok, headers: headers, body: inPieces(bytes))
     }
 
     private func shelves(_ store: CatalogKey, _ target: RequestTarget, _ request: Request) async throws -> Response {
@@ -182,6 +176,16 @@ extension CatalogAPI {
         var json = JSONText()
         body(&json)
         return json.bytes
+    }
+
+    /// A body in pieces, so that a slow reader does not hold all of it in the connection's buffer.
+    func inPieces(_ bytes: [UInt8]) -> ResponseBody {
+        ResponseBody(contentLength: bytes.count) { writer in
+            for start in stride(from: 0, to: bytes.count, by: 64 << 10) {
+                try await writer.write(ByteBuffer(bytes: bytes[start..<min(bytes.count, start + 64 << 10)]))
+            }
+            try await writer.finish(nil)
+        }
     }
 
     private func writePage(_ limit: Int, _ token: String?, _ json: inout JSONText) {

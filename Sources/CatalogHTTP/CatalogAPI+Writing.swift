@@ -5,8 +5,12 @@ internal import NIOCore
 
 extension CatalogAPI {
     func write(_ route: Route, _ target: RequestTarget, _ request: Request) async throws -> Response {
-        if case .imports(let store) = route { return try await importFile(store, target, request) }
-        try target.allow()
+        switch route {
+        case .imports(let store): return try await importFile(store, target, request)
+        case .orderDiff(let store, let shelf): return try await diffFromList(store, shelf, target, request)
+        case .listDiff: return try await diffOfLists(target, request)
+        default: try target.allow()
+        }
         switch (route, request.method) {
         case (.store(let key), _):
             let store = try Store(key: key, body: try await body(request))

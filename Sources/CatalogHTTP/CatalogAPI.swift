@@ -49,6 +49,7 @@ package struct CatalogAPI: HTTPResponder {
 
     package func respond(to request: Request, context: Context) async throws -> Response {
         let start = ContinuousClock.now
+        var bodyBound = options.bodyBound
         var response: Response
         do {
             guard request.head.authority?.isEmpty == false else {
@@ -58,10 +59,10 @@ package struct CatalogAPI: HTTPResponder {
             guard request.headers[.init("Host")!] == nil else {
                 throw Problem(.malformedRequest, "the Host header is given twice")
             }
-            response = try await dispatch(request)
+            response = try await dispatch(request, &bodyBound)
         } catch {
             var problem = problem(error, context)
-            if leavesMuchUnread(request) { problem.closes = true }
+            if leavesMuchUnread(request, bodyBound) { problem.closes = true }
             response = problem.response(requestID: context.id)
         }
         if request.method == .head {
@@ -80,9 +81,9 @@ package struct CatalogAPI: HTTPResponder {
     }
 
     /// Whether a body may follow that is not worth reading once the request has failed.
-    private func leavesMuchUnread(_ request: Request) -> Bool {
+    private func leavesMuchUnread(_ request: Request, _ bound: Int) -> Bool {
         if request.headers[.transferEncoding] != nil { return true }
-        return request.headers[.contentLength].flatMap { Int($0) }.map { $0 > options.bodyBound } ?? false
+        return request.headers[.contentLength].flatMap { Int($0) }.map { $0 > bound } ?? false
     }
 
     private func problem(_ error: any Error, _ context: Context) -> Problem {
@@ -100,10 +101,12 @@ package struct CatalogAPI: HTTPResponder {
         }
     }
 
-    private func dispatch(_ request: Request) async throws -> Response {
+    /// - Parameter bodyBound: becomes the route's own.
+    private func dispatch(_ request: Request, _ bodyBound: inout Int) async throws -> Response {
         let target = try RequestTarget(path: request.uri.path, query: request.uri.query)
         guard let route = Route(target.segments) else { throw Problem(.notFound, "there is nothing at this path") }
         if request.method == .options { return preflight(request, route) }
+        bodyBound = route.bodyBound(options.bodyBound)
         let method = request.method == .head ? .get : request.method
         guard route.methods.contains(method) else {
             var problem = Problem(.methodNotAllowed, "\(request.method.rawValue) does not apply here")
@@ -153,23 +156,30 @@ package struct CatalogAPI: HTTPResponder {
         }
     }
 
-    func tooLarge() -> Problem {
-        var problem = Problem(.tooLarge, "the body has more than \(options.bodyBound) bytes")
+    func tooLarge(_ bound: Int? = nil) -> Problem {
+        var problem = Problem(.tooLarge, "the body has more than \(bound ?? options.bodyBound) bytes")
         problem.closes = true
         return problem
     }
 
     /// A body of a media type, whole.
-    func body(_ request: Request, types: [String] = ["application/json"]) async throws -> JSONValue {
+    ///
+    /// - Parameter bound: the most bytes; nil for that of most calls.
+    func body(
+        _ request: Request,
+        types: [String] = ["application/json"],
+        bound: Int? = nil
+    ) async throws -> JSONValue {
+        let bound = bound ?? options.bodyBound
         let type = (request.headers[.contentType] ?? types[0]).split(separator: ";").first?.lowercased() ?? ""
         guard types.contains(type.filter { $0 != " " }) else {
             throw Problem(.unsupportedMediaType, "the body is \(type.prefix(64))", allowed: types)
         }
-        if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > options.bodyBound {
-            throw tooLarge()
-        }
-        let bytes = try await withDeadline(options.bodyTimeout) { [options] in
-            Array(buffer: try await request.body.collect(upTo: options.bodyBound))
+        if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > bound { throw tooLarge(bound) }
+        let bytes = try await withDeadline(options.bodyTimeout) {
+            do { return Array(buffer: try await request.body.collect(upTo: bound)) } catch is NIOTooManyBytesError {
+                throw tooLarge(bound)
+            }
         }
         do { return try JSONReader.parse(bytes) } catch {
             throw CatalogError.malformed(

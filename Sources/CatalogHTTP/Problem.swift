@@ -104,6 +104,7 @@ struct Problem: Error {
         case .unprocessable(let field, let detail):
             self.init(.unprocessable, detail)
             parameter = field.isEmpty ? nil : field
+        case .tooLarge(let detail): self.init(.tooLarge, detail)
         case .conflict(let detail): self.init(.conflict, detail)
         case .unavailable, .cancelled:
             self.init(.unavailable, "the database is away or busy")

@@ -43,9 +43,9 @@ struct RequestTarget {
 
     func values(_ name: String) -> [String] { parameters.filter { $0.name == name }.map(\.value) }
 
-    func sort() throws(CatalogError) -> Sort? {
-        guard let text = try value("sort") else { return nil }
-        do { return try Sort.parse(text) } catch { throw .unknownSortKey(error) }
+    func sort(_ name: String = "sort") throws(CatalogError) -> Sort? {
+        guard let text = try value(name) else { return nil }
+        do { return try Sort.parse(text) } catch { throw .unknownSortKey(error, parameter: name) }
     }
 
     func limit(default fallback: Int = PageRequest.defaultLimit) throws(CatalogError) -> Int {

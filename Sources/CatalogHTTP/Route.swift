@@ -9,6 +9,8 @@ enum Route {
     case shelf(CatalogKey, CatalogKey)
     case page(CatalogKey, CatalogKey)
     case order(CatalogKey, CatalogKey)
+    case orderDiff(CatalogKey, CatalogKey)
+    case listDiff
     case placement(CatalogKey, CatalogKey, SKU)
     case products(CatalogKey)
     case product(CatalogKey, SKU)
@@ -35,6 +37,10 @@ enum Route {
                 return nil
             }
         default:
+            if segments == ["v1", "order", "diff"] {
+                self = .listDiff
+                return
+            }
             guard segments[0] == "v1", segments[1] == "stores", let store = CatalogKey(segments[2]) else { return nil }
             self.init(store, segments.dropFirst(3))
         }
@@ -56,12 +62,24 @@ enum Route {
             case (2, nil): self = .shelf(store, shelf)
             case (3, "products"): self = .page(store, shelf)
             case (3, "order"): self = .order(store, shelf)
+            case (4, "order") where parts[3] == "diff": self = .orderDiff(store, shelf)
             case (4, "products"):
                 guard let sku = SKU(parts[3]) else { return nil }
                 self = .placement(store, shelf, sku)
             default: return nil
             }
         default: return nil
+        }
+    }
+
+    /// The most bytes of a body that holds whole orders.
+    static let orderBodyBound = 16 << 20
+
+    /// The most bytes of a body, where most calls have the usual bound.
+    func bodyBound(_ usual: Int) -> Int {
+        switch self {
+        case .orderDiff, .listDiff: max(usual, Self.orderBodyBound)
+        default: usual
         }
     }
 
@@ -75,6 +93,8 @@ enum Route {
         case .stores, .shelves, .page, .order, .products, .live, .ready, .openAPI, .problem: [.get]
         case .store: [.get, .put]
         case .shelf, .product: [.get, .put, .patch, .delete]
+        case .orderDiff: [.get, .post]
+        case .listDiff: [.post]
         case .placement: [.put, .delete]
         case .imports: [.post]
         }

@@ -24,12 +24,14 @@ struct PageStatement: Sendable {
         let sort: Sort
         let cursor: CursorShape?
         var columns: Columns = .product
+        /// Whether there is no limit.
+        var isWhole = false
     }
 
     enum Columns: Hashable, Sendable {
         /// All that a page shows.
         case product
-        /// Only ids: a whole order, without a limit.
+        /// Only ids.
         case sku
     }
 
@@ -117,7 +119,7 @@ private struct PageStatementWriter {
 
     mutating func text() -> String {
         let branches = conditions().map { branch($0) }
-        let isLimited = shape.columns == .product && branches.count > 1
+        let isLimited = !shape.isWhole && branches.count > 1
         return branches.joined(separator: "\nUNION ALL\n") + (isLimited ? "\nLIMIT \(bind(.limit))" : "")
     }
 
@@ -145,7 +147,7 @@ private struct PageStatementWriter {
             scope = "p." + ids.replacing("%", with: "p")
         }
         let filter = ([scope] + conditions).joined(separator: " AND ")
-        let limit = shape.columns == .product ? " LIMIT \(bind(.limit))" : ""
+        let limit = !shape.isWhole ? " LIMIT \(bind(.limit))" : ""
         return "(SELECT \(columns) FROM \(source) WHERE \(filter) ORDER BY \(order())\(limit))"
     }
 

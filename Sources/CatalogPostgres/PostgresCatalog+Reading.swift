@@ -104,13 +104,15 @@ extension PostgresCatalog {
 
     // MARK: - Whole orders
 
-    package func order(
-        _ store: CatalogKey,
-        _ shelf: CatalogKey,
-        _ sort: Sort?
-    ) async throws(CatalogError) -> ShelfOrder {
+    package func withOrders<T: Sendable>(
+        of shelf: CatalogKey,
+        in store: CatalogKey,
+        by sorts: [Sort?],
+        first limit: Int?,
+        _ body: @escaping @Sendable ([ShelfOrder], (_ ids: [String]) throws -> [Product]) throws -> T
+    ) async throws(CatalogError) -> T {
         try await mappingErrors {
-            // Both statements see one snapshot, so that the version is that of the order.
+            // All statements see one snapshot, so that the version is that of the orders.
             try await pool.transaction("ISOLATION LEVEL REPEATABLE READ READ ONLY", within: .seconds(30)) {
                 [self] database in
                 let read = try database.query(Self.oneHead, [.text(store.text), .text(shelf.text)]) {
@@ -120,13 +122,23 @@ extension PostgresCatalog {
                     let found = try database.query(Self.oneStore, [.text(store.text)]) { $0.count }
                     throw CatalogError.notFound(found == 0 ? "store “\(store)”" : "shelf “\(shelf)”")
                 }
-                var request = PageRequest(store: store, shelf: shelf)
-                request.sort = sort
-                let plan = try request.plan(for: read.head)
-                let statement = statement(.init(sort: plan.sort, cursor: nil, columns: .sku))
-                let parameters = statement.parameters(plan, storeID: read.storeID, shelfID: read.shelfID, limit: 0)
-                let ids = try database.query(statement.statement, parameters) { try $0.map { try $0.text(0) } }
-                return ShelfOrder(head: read.head, sort: plan.sort, source: plan.source, ids: ids)
+                let orders = try sorts.map { sort in
+                    let plan = try PageRequest(store: store, shelf: shelf, sort: sort).plan(for: read.head)
+                    let statement = statement(.init(sort: plan.sort, cursor: nil, columns: .sku, isWhole: limit == nil))
+                    let parameters = statement.parameters(
+                        plan,
+                        storeID: read.storeID,
+                        shelfID: read.shelfID,
+                        limit: Int64(limit ?? 0)
+                    )
+                    let ids = try database.query(statement.statement, parameters) { try $0.map { try $0.text(0) } }
+                    return ShelfOrder(head: read.head, sort: plan.sort, source: plan.source, ids: ids)
+                }
+                return try body(orders) { ids in
+                    try database.query(Self.productsByKey, [.int4(read.storeID), .textArray(ids)]) {
+                        try $0.map { try ProductRow.read($0) }
+                    }
+                }
             }
         }
     }

@@ -18,7 +18,8 @@ struct Aisle: AsyncParsableCommand {
         version: version,
         subcommands: [
             DevCommand.self, ServeCommand.self, DatabaseCommand.self, SeedCommand.self, ImportCommand.self,
-            ExportCommand.self, StoreCommand.self, ShelfCommand.self, SortCommand.self, DoctorCommand.self,
+            ExportCommand.self, StoreCommand.self, ShelfCommand.self, SortCommand.self, DiffCommand.self,
+            DoctorCommand.self,
             ConfigCommand.self, VersionCommand.self,
         ]
     )

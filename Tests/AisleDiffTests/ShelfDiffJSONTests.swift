@@ -19,14 +19,14 @@ import Testing
         guard case .moves(let moves, let inserts) = diff.content else { return #expect(Bool(false)) }
         #expect(inserts.first?.product?.name == "Milk" && moves.changed == [0])
         _ = try JSONDecoder().decode(
-            ShelfDiff<Never>.self,
+            ShelfDiff<NoProduct>.self,
             from: Data(answer.replacing(#""product":{"name":"Milk","brand":null}"#, with: #""x":1"#).utf8)
         )
     }
 
     @Test func anOrderIsReadToo() throws {
         let json = #"{"from_version":null,"old_count":3,"new_count":2,"mode":"order","ids":["b","a"]}"#
-        let diff = try JSONDecoder().decode(ShelfDiff<Never>.self, from: Data(json.utf8))
+        let diff = try JSONDecoder().decode(ShelfDiff<NoProduct>.self, from: Data(json.utf8))
         #expect(try diff.apply(to: ["a", "b", "c"]) == ["b", "a"])
         #expect(diff.wireForm() == nil)
     }
@@ -39,6 +39,6 @@ import Testing
     func anAnswerThatContradictsItselfIsRefused(_ part: String, _ other: String) {
         let json = answer.replacing(part, with: other)
         #expect(json != answer)
-        #expect(throws: DecodingError.self) { try JSONDecoder().decode(ShelfDiff<Never>.self, from: Data(json.utf8)) }
+        #expect(throws: DecodingError.self) { try JSONDecoder().decode(ShelfDiff<NoProduct>.self, from: Data(json.utf8)) }
     }
 }

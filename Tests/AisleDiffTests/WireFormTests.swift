@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite struct WireFormTests {
-    private typealias Diff = ShelfDiff<Never>
+    private typealias Diff = ShelfDiff<NoProduct>
 
     private func message(_ diff: MoveDiff, versions: (Int64, Int64)? = nil) -> Diff {
         Diff(

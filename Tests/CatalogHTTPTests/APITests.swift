@@ -18,7 +18,7 @@ import Testing
         ) async throws(CatalogError) -> ImportSummary where Pieces.Element == [UInt8] { throw .unavailable }
     }
 
-    private func withServer(_ body: @escaping @Sendable (any TestClientProtocol) async throws -> Void) async throws {
+    func withServer(_ body: @escaping @Sendable (any TestClientProtocol) async throws -> Void) async throws {
         var options = CatalogAPI.Options()
         options.origins = ["https://shop.example"]
         let api = CatalogAPI(
@@ -52,13 +52,13 @@ import Testing
         )
     }
 
-    private func get(_ client: any TestClientProtocol, _ path: String, _ headers: HTTPFields = [:]) async throws
+    func get(_ client: any TestClientProtocol, _ path: String, _ headers: HTTPFields = [:]) async throws
         -> TestResponse
     {
         try await client.execute(uri: path, method: .get, headers: headers)
     }
 
-    private func json(_ response: TestResponse) throws -> JSONValue {
+    func json(_ response: TestResponse) throws -> JSONValue {
         try JSONReader.parse(Array(buffer: response.body))
     }
 

@@ -1,0 +1,142 @@
+package import AisleDiff
+
+/// How a diff is answered.
+package enum DiffMode: String, CaseIterable, Sendable {
+    /// The least moves.
+    case moves
+    /// The least moves, or the order whole when more than half of the list moves.
+    case auto
+    /// The order whole.
+    case order
+}
+
+/// What a client asks of a shelf that is reordered.
+package struct DiffRequest: Sendable {
+    /// What the client shows.
+    package enum Start: Sendable {
+        /// The shelf by a sort; nil for the one that a request without a sort gets.
+        case sort(Sort?)
+        /// Any list of ids.
+        case list([String])
+    }
+
+    package var store: CatalogKey
+    package var shelf: CatalogKey
+    package var from: Start
+    /// nil for the sort that a request without one gets.
+    package var to: Sort?
+    /// Only the first so many of both orders are looked at.
+    package var limit: Int?
+    package var mode: DiffMode
+
+    package init(
+        store: CatalogKey,
+        shelf: CatalogKey,
+        from: Start,
+        to: Sort? = nil,
+        limit: Int? = nil,
+        mode: DiffMode = .moves
+    ) {
+        self.store = store
+        self.shelf = shelf
+        self.from = from
+        self.to = to
+        self.limit = limit
+        self.mode = mode
+    }
+}
+
+/// The diff between two orders, with what is needed to tell it.
+package struct OrderDiff: Sendable {
+    /// The longest list that is compared.
+    package static let listBound = 200_000
+
+    /// The shelf's order that was reached; nil where two lists of no shelf were compared.
+    package let reached: ShelfOrder?
+    /// The sort that it was reached from, where it was one.
+    package let fromSort: Sort?
+    package let old: [String]
+    package let new: [String]
+    package let diff: MoveDiff
+    package let isWholeOrder: Bool
+    /// The products that enter a window, by id.
+    package private(set) var products: [String: Product] = [:]
+
+    /// Compares two lists.
+    ///
+    /// - Throws: `tooLarge` for a list that is too long, `unprocessable` for one with a repeated id; `cancelled`.
+    package init(
+        old: [String],
+        new: [String],
+        mode: DiffMode,
+        reached: ShelfOrder? = nil,
+        fromSort: Sort? = nil
+    ) throws(CatalogError) {
+        try Self.check(old, "from")
+        if reached == nil { try Self.check(new, "to") }
+        do {
+            diff = try MoveDiff(from: old, to: new) { try Task.checkCancellation() }
+        } catch {
+            throw .cancelled
+        }
+        self.old = old
+        self.new = new
+        self.reached = reached
+        self.fromSort = fromSort
+        isWholeOrder = mode == .order || (mode == .auto && diff.moves.count * 2 > new.count)
+    }
+
+    private static func check(_ ids: [String], _ field: String) throws(CatalogError) {
+        guard ids.count <= listBound else {
+            throw .tooLarge("\(field) has \(ids.count) ids; at most \(listBound) are compared")
+        }
+        var seen = Set<String>(minimumCapacity: ids.count)
+        for id in ids where !seen.insert(id).inserted {
+            throw .unprocessable(field: field, detail: "the id “\(id.prefix(64))” stands in \(field) twice")
+        }
+    }
+
+    /// The ids of what comes in.
+    package var insertedIDs: [String] { diff.inserts.map { new[Int($0)] } }
+
+    /// The ids of what goes.
+    package var deletedIDs: [String] { diff.deletes.map { old[Int($0)] } }
+
+    fileprivate func with(_ products: [Product]) -> OrderDiff {
+        var copy = self
+        copy.products = Dictionary(products.map { ($0.sku.text, $0) }, uniquingKeysWith: { a, _ in a })
+        return copy
+    }
+}
+
+extension CatalogStore {
+    /// The diff from what a client shows to a shelf's order now. Both orders, and the products that enter a window, are
+    /// read at one moment.
+    ///
+    /// - Throws: as `OrderDiff`; `malformed` for a limit below 1; `notFound`.
+    package func diff(_ request: DiffRequest) async throws(CatalogError) -> OrderDiff {
+        if let limit = request.limit, !(1...OrderDiff.listBound).contains(limit) {
+            throw .malformed(parameter: "limit", detail: "limit must be from 1 to \(OrderDiff.listBound)")
+        }
+        var sorts = [request.to]
+        if case .sort(let sort) = request.from { sorts.append(sort) }
+        return try await withOrders(of: request.shelf, in: request.store, by: sorts, first: request.limit) {
+            orders,
+            fetch in
+            let old: [String] =
+                switch request.from {
+                case .sort: orders[1].ids
+                case .list(let ids): request.limit.map { Array(ids.prefix($0)) } ?? ids
+                }
+            let diff = try OrderDiff(
+                old: old,
+                new: orders[0].ids,
+                mode: request.mode,
+                reached: orders[0],
+                fromSort: orders.count > 1 ? orders[1].sort : nil
+            )
+            guard request.limit != nil, !diff.isWholeOrder, !diff.diff.inserts.isEmpty else { return diff }
+            return diff.with(try fetch(diff.insertedIDs))
+        }
+    }
+}

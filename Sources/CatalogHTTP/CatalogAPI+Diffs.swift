@@ -1,0 +1,137 @@
+internal import AisleDiff
+internal import Catalog
+internal import HTTPTypes
+internal import Hummingbird
+internal import NIOCore
+
+/// The forms in which a diff is answered.
+enum DiffForm: CaseIterable {
+    case json, jsonPatch, wire
+
+    var mediaType: String {
+        switch self {
+        case .json: "application/json"
+        case .jsonPatch: "application/json-patch+json"
+        case .wire: ShelfDiff<NoProduct>.mediaType
+        }
+    }
+
+    /// The form that an `Accept` header likes best; JSON where it likes none. Source: RFC 9110, section 12.5.1.
+    init(accepting header: String?) {
+        var best: (form: DiffForm, quality: Double)?
+        for range in (header ?? "").lowercased().split(separator: ",").prefix(32) {
+            let parts = range.split(separator: ";").map { $0.filter { $0 != " " } }
+            let quality = parts.dropFirst().first { $0.hasPrefix("q=") }.flatMap { Double($0.dropFirst(2)) } ?? 1
+            let matched =
+                ["*/*", "application/*"].contains(parts.first)
+                ? DiffForm.json : DiffForm.allCases.first { $0.mediaType == parts.first }
+            if let matched, quality > best?.quality ?? 0 { best = (matched, quality) }
+        }
+        self = best?.form ?? .json
+    }
+
+    func bytes(of diff: OrderDiff) -> [UInt8] {
+        switch self {
+        case .json: diff.json()
+        case .jsonPatch: diff.jsonPatch()
+        case .wire: diff.wireForm()
+        }
+    }
+}
+
+extension CatalogAPI {
+    /// `GET …/order/diff`: between two sorts of a shelf.
+    func diff(
+        _ store: CatalogKey,
+        _ shelf: CatalogKey,
+        _ target: RequestTarget,
+        _ request: Request
+    ) async throws -> Response {
+        try target.allow("from_sort", "to_sort", "limit", "mode")
+        let (from, to) = (try target.sort("from_sort"), try target.sort("to_sort"))
+        let wanted = DiffRequest(
+            store: store,
+            shelf: shelf,
+            from: .sort(from),
+            to: to,
+            limit: try target.value("limit").map { text throws(CatalogError) in try Self.window(text) },
+            mode: try mode(target)
+        )
+        let form = DiffForm(accepting: request.headers[.accept])
+        let diff = try await catalog.diff(wanted)
+        let isShared = from != nil && to != nil
+        let cache = isShared ? "public, no-cache" : "private, no-cache"
+        let headers: HTTPFields = [.vary: isShared ? "Accept" : "Accept, Authorization"]
+        let tag = diff.entityTag(wanted, form: form.mediaType)
+        if let tag, knownTags(request).contains(tag) { return notModified(tag, cache, headers) }
+        return answer(diff, form, cache: cache, tag: tag, headers)
+    }
+
+    /// `POST …/order/diff`: from what a client shows to a shelf's order now.
+    func diffFromList(
+        _ store: CatalogKey,
+        _ shelf: CatalogKey,
+        _ target: RequestTarget,
+        _ request: Request
+    ) async throws -> Response {
+        try target.allow("mode")
+        var reader = try BodyReader(try await body(request, bound: Route.orderBodyBound))
+        let from = try reader.ids("from")
+        let wanted = DiffRequest(
+            store: store,
+            shelf: shelf,
+            from: .list(from),
+            to: try reader.sort("to_sort"),
+            limit: try reader.integer("limit").map { Int($0) },
+            mode: try mode(target)
+        )
+        try reader.end()
+        return answer(try await catalog.diff(wanted), DiffForm(accepting: request.headers[.accept]))
+    }
+
+    /// `POST /v1/order/diff`: between any two lists.
+    func diffOfLists(_ target: RequestTarget, _ request: Request) async throws -> Response {
+        try target.allow("mode")
+        var reader = try BodyReader(try await body(request, bound: Route.orderBodyBound))
+        let (from, to) = (try reader.ids("from"), try reader.ids("to"))
+        try reader.end()
+        let diff = try OrderDiff(old: from, new: to, mode: try mode(target))
+        return answer(diff, DiffForm(accepting: request.headers[.accept]))
+    }
+
+    private static func window(_ text: String) throws(CatalogError) -> Int {
+        guard let limit = Int(text) else {
+            throw .malformed(
+                parameter: "limit",
+                detail: "limit must be a whole number from 1 to \(OrderDiff.listBound)"
+            )
+        }
+        return limit
+    }
+
+    private func mode(_ target: RequestTarget) throws(CatalogError) -> DiffMode {
+        guard let text = try target.value("mode") else { return .moves }
+        guard let mode = DiffMode(rawValue: text) else {
+            throw .malformed(
+                parameter: "mode",
+                detail: "mode must be one of those allowed",
+                allowed: DiffMode.allCases.map(\.rawValue)
+            )
+        }
+        return mode
+    }
+
+    private func answer(
+        _ diff: OrderDiff,
+        _ form: DiffForm,
+        cache: String = "no-store",
+        tag: String? = nil,
+        _ extra: HTTPFields = [.vary: "Accept"]
+    ) -> Response {
+        var headers = extra
+        headers[.contentType] = form.mediaType
+        headers[.cacheControl] = cache
+        if let tag { headers[.eTag] = tag }
+        return Response(status: .ok, headers: headers, body: inPieces(form.bytes(of: diff)))
+    }
+}
