@@ -8,6 +8,8 @@ RELEASE := swift build -c release --static-swift-stdlib --product aisle
 AISLE := .build/release/aisle
 # Debian's packages that are needed to build and run.
 PACKAGES := postgresql libpq-dev libicu-dev pkg-config
+# What the tests need besides: an implementation of JSON Patch that is not ours.
+TEST_PACKAGES := python3 python3-jsonpatch
 # What `make bench` imports, where it is there.
 BENCH_CSV := $(wildcard ../shared/data/konzum-hr.csv)
 SOURCES := Package.swift Sources Tests sql
@@ -39,6 +41,7 @@ run: build ## Start a private PostgreSQL, migrate, seed, serve, and print the UR
 
 .PHONY: test
 test: deps ## Run the whole test suite on a private PostgreSQL
+	@$(MAKE) --no-print-directory deps PACKAGES="$(TEST_PACKAGES)"
 	swift build --build-tests
 	AISLE_TEST_DATABASE_URL="$${DATABASE_URL:-}" swift test --disable-xctest --skip-build --skip RealCatalogTests
 

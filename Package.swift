@@ -124,7 +124,7 @@ let package = Package(
         ),
         .testTarget(
             name: "CatalogPostgresTests",
-            dependencies: ["Catalog", "CatalogPostgres", "Postgres", "Schema", "TestSupport"],
+            dependencies: ["AisleDiff", "Catalog", "CatalogPostgres", "Postgres", "Schema", "TestSupport"],
             swiftSettings: strict
         ),
         .testTarget(

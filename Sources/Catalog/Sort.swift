@@ -3,7 +3,7 @@
 /// Name and sku ascend where the first key runs in its natural direction and descend where it runs in the other: inside a
 /// group (availability, missing, dimension) the opposite direction is the exact mirror. There is no way to make an order
 /// without this tail, so no two products ever tie.
-package struct Sort: Hashable, Sendable {
+package struct Sort: Hashable, Sendable, CustomStringConvertible {
     package struct Term: Hashable, Sendable {
         package let key: SortKey
         package let direction: SortDirection

@@ -39,6 +39,8 @@ import Testing
     func anAnswerThatContradictsItselfIsRefused(_ part: String, _ other: String) {
         let json = answer.replacing(part, with: other)
         #expect(json != answer)
-        #expect(throws: DecodingError.self) { try JSONDecoder().decode(ShelfDiff<NoProduct>.self, from: Data(json.utf8)) }
+        #expect(throws: DecodingError.self) {
+            try JSONDecoder().decode(ShelfDiff<NoProduct>.self, from: Data(json.utf8))
+        }
     }
 }

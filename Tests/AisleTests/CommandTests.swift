@@ -5,7 +5,7 @@ import Testing
 
 /// The program from outside: real processes on a real database.
 @Suite struct CommandTests {
-    private static let file = """
+    fileprivate static let file = """
         store,shelf,sku,name,price,currency,size,unit
         shop,Dairy,m1,Milk,1.19,EUR,1,l
         shop,Dairy,m2,Cream,1.19,EUR,200,ml
@@ -13,7 +13,7 @@ import Testing
 
         """
 
-    private func run(_ arguments: [String], input: String = "", environment: [String: String] = [:]) throws -> (
+    fileprivate func run(_ arguments: [String], input: String = "", environment: [String: String] = [:]) throws -> (
         Int32, String, String
     ) {
         let process = try TestProcess(arguments, environment: environment)
@@ -92,6 +92,73 @@ import Testing
 }
 
 extension CommandTests {
+    /// Whether Python's jsonpatch, which knows nothing of ours, makes the new list of the old one.
+    private func jsonPatchAgrees(_ old: [String], _ new: [String], _ patch: String) throws -> Bool {
+        let process = Process()
+        // Debian's own, for which the Makefile installs the module.
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
+        process.arguments = [
+            "-c",
+            "import json, sys, jsonpatch; old, new = sys.argv[1].split(), sys.argv[2].split(); "
+                + "print(jsonpatch.apply_patch(old, json.load(sys.stdin)) == new)",
+            old.joined(separator: " "), new.joined(separator: " "),
+        ]
+        let (input, output) = (Pipe(), Pipe())
+        (process.standardInput, process.standardOutput) = (input, output)
+        try process.run()
+        input.fileHandleForWriting.write(Data(patch.utf8))
+        try input.fileHandleForWriting.close()
+        return String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self) == "True\n"
+    }
+
+    @Test func aDiffOfFilesIsTakenByOthers() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "aisle-diff-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        var random = SeededGenerator(seed: 11)
+        for round in 0..<8 {
+            let old = (0..<(round * 40)).map { "p\($0)" }.shuffled(using: &random)
+            var new = old.filter { _ in Int.random(in: 0...9, using: &random) > 0 }
+            if round % 2 == 0 { new.shuffle(using: &random) }
+            for id in 0..<round { new.insert("new\(id)", at: Int.random(in: 0...new.count, using: &random)) }
+            try Data((old.joined(separator: "\n") + "\n").utf8).write(to: folder.appending(path: "old.txt"))
+            let (code, patch, _) = try run(
+                ["diff", folder.path + "/old.txt", "-", "--format", "json-patch"],
+                input: new.joined(separator: "\r\n")
+            )
+            #expect(code == 0)
+            #expect(try jsonPatchAgrees(old, new, patch))
+            let order = try run(
+                ["diff", folder.path + "/old.txt", "-", "--format", "order"],
+                input: new.joined(separator: "\n")
+            )
+            #expect(order.1.split(separator: "\n").map(String.init) == new)
+        }
+        let moves = try run(["diff", folder.path + "/old.txt", "-"], input: "")
+        #expect(moves.1.hasPrefix("change\tid\tname\tfrom\tto\tafter\ndelete\t") && moves.2.contains("280 go"))
+        #expect(try run(["diff", "-", "-"]).0 == 64)
+        #expect(try run(["diff", folder.path + "/none", "-"]).0 == 66)
+        #expect(try run(["diff", folder.path + "/old.txt", "-"], input: "a\na\n").0 == 65)
+        #expect(try run(["diff", folder.path + "/old.txt", "-", "--to", "price"]).0 == 64)
+    }
+
+    @Test func aDiffOfAShelfSaysWhatMoves() async throws {
+        let database = try await TestDatabase.migrated()
+        let url = ["DATABASE_URL": database.configuration.dsn]
+        #expect(try run(["import", "-", "--format", "csv"], input: Self.file, environment: url).0 == 0)
+        let moves = try run(["diff", "dairy", "--from", "name", "--to", "unit_price"], environment: url)
+        #expect(moves.1 == "change\tid\tname\tfrom\tto\tafter\nmove\tm1\tMilk\t2\t0\t\nmove\tm2\tCream\t1\t1\tm1\n")
+        #expect(moves.2.contains("2 of 3 move from name to unit_price"))
+        let json = try run(
+            ["diff", "shop/dairy", "--to", "-name", "--limit", "1", "--format", "json"],
+            environment: url
+        )
+        #expect(json.0 == 0 && json.1.contains("\"product\":{\"sku\":\"m1\"") || json.1.contains("\"inserts\":[]"))
+        #expect(try run(["diff", "dairy", "--to", "prize"], environment: url).0 == 64)
+        #expect(try run(["diff", "shop/none"], environment: url).0 == 66)
+        try await database.drop()
+    }
+
     @Test func anInterruptedImportSaysSoAndLeavesNothing() async throws {
         let database = try await TestDatabase.migrated()
         let pool = PostgresPool(database.configuration, options: .init(size: 1))

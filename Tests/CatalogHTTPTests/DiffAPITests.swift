@@ -56,7 +56,9 @@ extension APITests {
                 lists,
                 accept: "application/json;q=0.5, application/vnd.aisle.diff"
             )
-            #expect(wire.headers[.contentType] == "application/vnd.aisle.diff" && wire.headers[.vary] == "Accept, Origin")
+            #expect(
+                wire.headers[.contentType] == "application/vnd.aisle.diff" && wire.headers[.vary] == "Accept, Origin"
+            )
             let read = try ShelfDiff<NoProduct>(wireForm: Array(buffer: wire.body))
             #expect(try read.apply(to: ["a", "b", "c", "d", "e", "f"]) == ["c", "d", "x", "f", "b", "e"])
         }

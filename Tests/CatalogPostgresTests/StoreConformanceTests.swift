@@ -1,3 +1,4 @@
+import AisleDiff
 import Catalog
 import CatalogPostgres
 import TestSupport
@@ -15,6 +16,43 @@ import Testing
         try await withCatalog { (catalog: PostgresCatalog) async throws in try await check(catalog) }
     }
 
+    @Test func ordersOfADiffAreOfOneMoment() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            _ = try await catalog.put(Store(key: Self.shop, title: "Shop", currency: Currency("EUR")!))
+            _ = try await catalog.put(Shelf(key: Self.dairy, title: "Dairy"), in: Self.shop)
+            for number in 0..<60 {
+                let product = Product(sku: SKU("p\(number)")!, name: "P\(number)", priceMinor: Int64(number * 37 % 50))
+                _ = try await catalog.put(product, in: Self.shop)
+                _ = try await catalog.place(product.sku, on: Self.dairy, in: Self.shop)
+            }
+            let request = DiffRequest(
+                store: Self.shop,
+                shelf: Self.dairy,
+                from: .sort(Sort(.price, .ascending)),
+                to: Sort(.name, .descending)
+            )
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for writer in 0..<2 {
+                    group.addTask {
+                        for round in 0..<60 {
+                            let sku = SKU("p\((round * 7 + writer * 30) % 60)")!
+                            try await catalog.unplace(sku, from: Self.dairy, in: Self.shop)
+                            _ = try await catalog.place(sku, on: Self.dairy, in: Self.shop)
+                        }
+                    }
+                }
+                group.addTask {
+                    for _ in 0..<120 {
+                        let diff = try await catalog.diff(request)
+                        // Torn orders would have a product in one and not in the other.
+                        #expect(diff.diff.inserts.isEmpty && diff.diff.deletes.isEmpty && diff.old.count >= 58)
+                    }
+                }
+                try await group.waitForAll()
+            }
+        }
+    }
+
     private func check(_ catalog: some CatalogStore) async throws {
         try await checkThatNothingIsThere(catalog)
         #expect(try await catalog.put(Store(key: Self.shop, title: "Shop", currency: Currency("EUR")!)))
@@ -23,7 +61,37 @@ import Testing
         try await checkShelves(catalog)
         try await checkProducts(catalog)
         try await checkPlacements(catalog)
+        try await checkDiffs(catalog)
         try await checkRemovals(catalog)
+    }
+
+    private func checkDiffs(_ catalog: some CatalogStore) async throws {
+        let prices: [String: Int64] = ["d1": 300, "d2": 100, "d3": 200, "d4": 400]
+        let bread = CatalogKey("bread")!
+        _ = try await catalog.put(Shelf(key: bread, title: "Bread"), in: Self.shop)
+        for (sku, price) in prices.sorted(by: { $0.key < $1.key }) {
+            _ = try await catalog.put(Product(sku: SKU(sku)!, name: sku, priceMinor: price), in: Self.shop)
+            _ = try await catalog.place(SKU(sku)!, on: bread, in: Self.shop)
+        }
+        var request = DiffRequest(
+            store: Self.shop,
+            shelf: bread,
+            from: .sort(Sort(.name, .ascending)),
+            to: Sort(.price, .ascending)
+        )
+        let whole = try await catalog.diff(request)
+        #expect(whole.old == ["d1", "d2", "d3", "d4"] && whole.new == ["d2", "d3", "d1", "d4"])
+        #expect(whole.diff.moves.count == 1 && whole.products.isEmpty)
+        request.limit = 2
+        let window = try await catalog.diff(request)
+        #expect(window.old == ["d1", "d2"] && window.new == ["d2", "d3"])
+        #expect(window.insertedIDs == ["d3"] && window.products["d3"]?.priceMinor == 200)
+        request.from = .list(["d4", "x"])
+        #expect(try await catalog.diff(request).deletedIDs == ["d4", "x"])
+        request.limit = 0
+        await #expect(throws: CatalogError.self) { try await catalog.diff(request) }
+        for sku in prices.keys { try await catalog.remove(product: SKU(sku)!, from: Self.shop) }
+        try await catalog.remove(shelf: bread, from: Self.shop)
     }
 
     private func checkThatNothingIsThere(_ catalog: some CatalogStore) async throws {
