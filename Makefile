@@ -52,9 +52,12 @@ test-real: deps ## Run the tests on the real catalogs in ../shared/data
 	    swift test --disable-xctest --skip-build --filter RealCatalogTests
 
 .PHONY: bench
-bench: build ## Measure pages and imports against bare PostgreSQL, as ratios within one run
+bench: build ## Measure pages, imports and diffs against what bounds them, as ratios within one run
 	@command -v wrk >/dev/null || $(MAKE) deps PACKAGES="wrk python3"
 	python3 Tests/Bench/bench.py $(AISLE) $(BENCH_CSV)
+	swift build -c release --static-swift-stdlib --product DiffBench
+	for input in ordinals ids; do MALLOC_MMAP_THRESHOLD_=65536 .build/release/DiffBench memory $$input; done
+	.build/release/DiffBench
 
 .PHONY: format
 format: ## Format the sources

@@ -89,6 +89,14 @@ let package = Package(
             ],
             swiftSettings: strict
         ),
+        .executableTarget(
+            name: "DiffBench",
+            dependencies: [
+                "AisleDiff", "Ordering", .product(name: "OrderedCollections", package: "swift-collections"),
+            ],
+            path: "Tests/Bench/Diff",
+            swiftSettings: strict
+        ),
         .target(
             name: "CICU",
             path: "Tests/CICU",

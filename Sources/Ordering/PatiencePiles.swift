@@ -3,7 +3,7 @@
 /// Each element is laid on the leftmost pile whose top is not below it. Only its pile's number is kept, and no parent: read
 /// from the back, the first element of the last pile, then of the one before, and so on, is a longest increasing
 /// subsequence. Source: M. L. Fredman, "On computing the length of longest increasing subsequences", 1975.
-enum PatiencePiles {
+package enum PatiencePiles {
     /// The rank of an element that takes no part.
     static let absent = Int32.min
 
@@ -18,7 +18,7 @@ enum PatiencePiles {
     ///   - tops: room for one number per pile.
     /// - Returns: the number of piles: the length of a longest increasing subsequence.
     /// - Complexity: O(n log p) for p piles; O(n) where the values ascend.
-    static func lay<E: Error>(
+    package static func lay<E: Error>(
         _ values: UnsafePointer<Int32>,
         _ count: Int,
         ranks: UnsafeMutablePointer<Int32>,

@@ -1,0 +1,64 @@
+import AisleDiff
+import Foundation
+
+/// The most memory that one diff of a million shuffled elements takes beside its input; a process of its own, as the
+/// system tells only the highest that a process ever had. To be run with `MALLOC_MMAP_THRESHOLD_=65536`, so that every
+/// large block comes from the system and goes back to it, and none is reused unseen.
+enum MemoryBench {
+    static func run(_ kind: String) {
+        let count = 1_000_000
+        var random = Random(state: 1)
+        let old = Array(0..<count)
+        let new = old.shuffled(using: &random)
+        let (old32, new32) = (old.map { Int32($0) }, new.map { Int32($0) })
+        // Once for what asking itself takes.
+        _ = residentBytes("VmRSS")
+        resetPeak()
+        let before = residentBytes("VmRSS")
+        let diff = kind == "ids" ? MoveDiff(from: old, to: new) : MoveDiff(fromOrdinals: old32, to: new32, bound: count)
+        let peak = withExtendedLifetime((old, new, old32, new32)) { residentBytes("VmHWM") - before }
+        DiffBench.keep(diff)
+        print("peak memory by \(kind): \(String(format: "%.1f", Double(peak) / Double(count))) bytes an element")
+    }
+
+    private static func residentBytes(_ field: String) -> Int {
+        let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
+        let line = status.split(separator: "\n").first { $0.hasPrefix(field) }
+        return (line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) } ?? 0) << 10
+    }
+
+    /// Source: proc(5), `clear_refs`, 5.
+    private static func resetPeak() {
+        try? Data("5".utf8).write(to: URL(fileURLWithPath: "/proc/self/clear_refs"))
+    }
+}
+
+/// How long messages of the wire form are.
+enum WireBench {
+    static func run() {
+        let count = 100_000
+        var random = Random(state: 3)
+        let old = Array(0..<count)
+        var one = old
+        one.insert(one.remove(at: 70_000), at: 10)
+        let cases: [(String, [Int])] = [
+            ("one moved", one), ("1 % moved", DiffBench.Kind.onePercent.lists(count).1),
+            ("rotated", Array(old[40_000...] + old[..<40_000])),
+            ("reversed", old.reversed()), ("shuffled", old.shuffled(using: &random)),
+        ]
+        print("wire form of 100,000, bytes; encoding and decoding, ms of CPU time")
+        for (name, new) in cases {
+            let diff = MoveDiff(from: old, to: new)
+            let message = ShelfDiff<NoProduct>(content: .moves(diff, inserts: []))
+            let start = DiffBench.cpu()
+            let bytes = message.wireForm()!
+            let middle = DiffBench.cpu()
+            guard case .moves(let read, _)? = try? ShelfDiff<NoProduct>(wireForm: bytes).content, read == diff else {
+                fatalError("the wire form is not read back")
+            }
+            let end = DiffBench.cpu()
+            let times = [middle - start, end - middle].map { String(format: "%.2f", $0 * 1000) }
+            print(DiffBench.row([name, "\(bytes.count)"] + times))
+        }
+    }
+}
