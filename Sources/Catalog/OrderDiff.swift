@@ -59,6 +59,10 @@ package struct OrderDiff: Sendable {
     package let new: [String]
     package let diff: MoveDiff
     package let isWholeOrder: Bool
+    /// How long comparing took.
+    package let comparing: Duration
+    /// How long reading the orders took.
+    package fileprivate(set) var reading: Duration = .zero
     /// The products that enter a window, by id.
     package private(set) var products: [String: Product] = [:]
 
@@ -74,11 +78,13 @@ package struct OrderDiff: Sendable {
     ) throws(CatalogError) {
         try Self.check(old, "from")
         if reached == nil { try Self.check(new, "to") }
+        let start = ContinuousClock.now
         do {
             diff = try MoveDiff(from: old, to: new) { try Task.checkCancellation() }
         } catch {
             throw .cancelled
         }
+        comparing = ContinuousClock.now - start
         self.old = old
         self.new = new
         self.reached = reached
@@ -102,8 +108,9 @@ package struct OrderDiff: Sendable {
     /// The ids of what goes.
     package var deletedIDs: [String] { diff.deletes.map { old[Int($0)] } }
 
-    fileprivate func with(_ products: [Product]) -> OrderDiff {
+    fileprivate func with(_ products: [Product], reading: Duration) -> OrderDiff {
         var copy = self
+        copy.reading = reading
         copy.products = Dictionary(products.map { ($0.sku.text, $0) }, uniquingKeysWith: { a, _ in a })
         return copy
     }
@@ -120,6 +127,7 @@ extension CatalogStore {
         }
         var sorts = [request.to]
         if case .sort(let sort) = request.from { sorts.append(sort) }
+        let start = ContinuousClock.now
         return try await withOrders(of: request.shelf, in: request.store, by: sorts, first: request.limit) {
             orders,
             fetch in
@@ -135,8 +143,9 @@ extension CatalogStore {
                 reached: orders[0],
                 fromSort: orders.count > 1 ? orders[1].sort : nil
             )
-            guard request.limit != nil, !diff.isWholeOrder, !diff.diff.inserts.isEmpty else { return diff }
-            return diff.with(try fetch(diff.insertedIDs))
+            let carries = request.limit != nil && !diff.isWholeOrder && !diff.diff.inserts.isEmpty
+            let products = carries ? try fetch(diff.insertedIDs) : []
+            return diff.with(products, reading: ContinuousClock.now - start - diff.comparing)
         }
     }
 }

@@ -132,6 +132,12 @@ extension CatalogAPI {
         headers[.contentType] = form.mediaType
         headers[.cacheControl] = cache
         if let tag { headers[.eTag] = tag }
-        return Response(status: .ok, headers: headers, body: inPieces(form.bytes(of: diff)))
+        let start = ContinuousClock.now
+        let bytes = form.bytes(of: diff)
+        let stages = [("sql", diff.reading), ("diff", diff.comparing), ("form", ContinuousClock.now - start)]
+        headers[.init("Server-Timing")!] = stages.map { name, time in
+            "\(name);dur=\(Double(time.components.attoseconds / 1_000_000_000_000) / 1000 + Double(time.components.seconds) * 1000)"
+        }.joined(separator: ", ")
+        return Response(status: .ok, headers: headers, body: inPieces(bytes))
     }
 }
