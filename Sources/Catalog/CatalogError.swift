@@ -10,6 +10,10 @@ package enum CatalogError: Error, Sendable, Equatable {
     /// Well-formed, but wrong.
     case unprocessable(field: String, detail: String)
     case conflict(String)
+    /// The order version that was expected is not the current one.
+    case stale(current: Int64)
+    /// The same idempotency key was used with another request.
+    case keyReused
     /// More than is taken at once.
     case tooLarge(String)
     /// The database is away or out of resources; the same request may succeed later.

@@ -46,6 +46,29 @@ package protocol CatalogStore: Sendable {
         pricedIn currency: Currency?,
         replacing expected: Timestamp?
     ) async throws(CatalogError) -> Bool
+    /// Changes a shelf's manual order; a request that was answered before is answered with that answer again.
+    ///
+    /// - Parameters:
+    ///   - call: nil for a request without a key.
+    ///   - render: makes the answer, which is recorded together with the change.
+    /// - Throws: `stale`, `keyReused`, `conflict` (also while the same call is under way), and as `OrderEdit.check`.
+    func editOrder(
+        _ request: OrderEditRequest,
+        once call: IdempotentCall?,
+        _ render: @escaping @Sendable (OrderEditOutcome) -> RecordedAnswer
+    ) async throws(CatalogError) -> RecordedAnswer
+    /// The changes of a shelf's manual order that are remembered, from the latest on.
+    func orderHistory(_ store: CatalogKey, _ shelf: CatalogKey) async throws(CatalogError) -> [OrderChange]
+    /// Moves shelves in their store's manual order.
+    ///
+    /// - Parameter expected: the version of that order which it must still have, where it matters.
+    func moveShelves(
+        _ moves: [OrderMove],
+        in store: CatalogKey,
+        expected: Int64?,
+        once call: IdempotentCall?,
+        _ render: @escaping @Sendable (OrderEditOutcome) -> RecordedAnswer
+    ) async throws(CatalogError) -> RecordedAnswer
     func remove(product: SKU, from store: CatalogKey) async throws(CatalogError)
     func remove(shelf: CatalogKey, from store: CatalogKey) async throws(CatalogError)
     /// Puts a product on a shelf, behind all others in the manual order, or at the place that it had there before.

@@ -5,7 +5,7 @@ internal import Synchronization
 ///
 /// - Complexity: a page sorts its whole shelf.
 package final class InMemoryCatalog: CatalogStore {
-    private struct ShelfContent {
+    struct ShelfContent {
         var shelf: Shelf
         var positions: [SKU: PathKey] = [:]
         var placed: Set<SKU> = []
@@ -13,20 +13,25 @@ package final class InMemoryCatalog: CatalogStore {
         var isRemoved = false
         var version: Int64 = 1
         var orderVersion: Int64 = 1
+        /// How many changes of the manual order were made, and the last of them.
+        var changes: Int64 = 0
+        var history: [(change: OrderChange, lefts: [(id: String, left: String?)])] = []
         var modifiedAt: Timestamp
     }
 
-    private struct StoreContent {
+    struct StoreContent {
         var store: Store
         var version: Int64 = 1
         var products: [SKU: Product] = [:]
         var shelves: [CatalogKey: ShelfContent] = [:]
         var shelfOrder: [CatalogKey] = []
+        var shelfOrderVersion: Int64 = 1
+        var answers = AnswerMemory()
     }
 
     private let content = Mutex<[CatalogKey: StoreContent]>([:])
-    private let collate: Collator
-    private let clock: @Sendable () -> Timestamp
+    let collate: Collator
+    let clock: @Sendable () -> Timestamp
 
     package init(collate: @escaping Collator, clock: @escaping @Sendable () -> Timestamp = Timestamp.now) {
         self.collate = collate
@@ -292,7 +297,7 @@ package final class InMemoryCatalog: CatalogStore {
 
     // MARK: - Parts
 
-    private func listings(_ store: StoreContent, _ shelf: ShelfContent) -> [Listing] {
+    func listings(_ store: StoreContent, _ shelf: ShelfContent) -> [Listing] {
         let sinks = (shelf.shelf.soldOut ?? store.store.soldOut) == .last
         return shelf.placed.compactMap { sku in
             guard let product = store.products[sku], let position = shelf.positions[sku] else { return nil }
@@ -300,7 +305,7 @@ package final class InMemoryCatalog: CatalogStore {
         }
     }
 
-    private func head(_ store: StoreContent, _ shelf: ShelfContent) -> ShelfHead {
+    func head(_ store: StoreContent, _ shelf: ShelfContent) -> ShelfHead {
         ShelfHead(store: store.store, storeVersion: store.version, state: state(shelf, store))
     }
 
@@ -330,7 +335,7 @@ package final class InMemoryCatalog: CatalogStore {
         return try body(store)
     }
 
-    private func read<T: Sendable>(
+    func read<T: Sendable>(
         _ store: CatalogKey,
         _ shelf: CatalogKey,
         _ body: (StoreContent, ShelfContent) throws(CatalogError) -> T
@@ -341,7 +346,7 @@ package final class InMemoryCatalog: CatalogStore {
         }
     }
 
-    private func write<T: Sendable>(
+    func write<T: Sendable>(
         _ key: CatalogKey,
         _ body: (inout StoreContent) throws(CatalogError) -> T
     ) throws(CatalogError) -> T {

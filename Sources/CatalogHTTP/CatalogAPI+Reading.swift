@@ -39,7 +39,8 @@ extension CatalogAPI {
             return plain("ok\n")
         case .openAPI: return hashed(OpenAPI.document, request)
         case .problem(let kind): return page(of: kind)
-        case .placement, .imports, .listDiff: throw Problem(.methodNotAllowed, "GET does not apply here")
+        case .placement, .imports, .listDiff, .orderMoves, .orderUndo, .shelfMoves:
+            throw Problem(.methodNotAllowed, "GET does not apply here")
         }
     }
 

@@ -9,6 +9,19 @@ extension CatalogAPI {
         case .imports(let store): return try await importFile(store, target, request)
         case .orderDiff(let store, let shelf): return try await diffFromList(store, shelf, target, request)
         case .listDiff: return try await diffOfLists(target, request)
+        case .order(let store, let shelf):
+            return try await editOrder(store, shelf, target, request) { body throws(CatalogError) in
+                try .whole(body: body ?? .object([]))
+            }
+        case .orderMoves(let store, let shelf):
+            return try await editOrder(store, shelf, target, request) { body throws(CatalogError) in
+                try .moves(body: body ?? .object([]))
+            }
+        case .orderUndo(let store, let shelf):
+            return try await editOrder(store, shelf, target, request) { body throws(CatalogError) in
+                try .undo(body: body)
+            }
+        case .shelfMoves(let store): return try await moveShelves(store, target, request)
         default: try target.allow()
         }
         switch (route, request.method) {

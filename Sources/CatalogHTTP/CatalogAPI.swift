@@ -170,17 +170,28 @@ package struct CatalogAPI: HTTPResponder {
         types: [String] = ["application/json"],
         bound: Int? = nil
     ) async throws -> JSONValue {
-        let bound = bound ?? options.bodyBound
+        try json(of: await bodyBytes(request, types: types, bound: bound ?? options.bodyBound))
+    }
+
+    /// The bytes of a body of a media type.
+    func bodyBytes(
+        _ request: Request,
+        types: [String] = ["application/json"],
+        bound: Int
+    ) async throws -> [UInt8] {
         let type = (request.headers[.contentType] ?? types[0]).split(separator: ";").first?.lowercased() ?? ""
         guard types.contains(type.filter { $0 != " " }) else {
             throw Problem(.unsupportedMediaType, "the body is \(type.prefix(64))", allowed: types)
         }
         if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > bound { throw tooLarge(bound) }
-        let bytes = try await withDeadline(options.bodyTimeout) {
+        return try await withDeadline(options.bodyTimeout) {
             do { return Array(buffer: try await request.body.collect(upTo: bound)) } catch is NIOTooManyBytesError {
                 throw tooLarge(bound)
             }
         }
+    }
+
+    func json(of bytes: [UInt8]) throws(CatalogError) -> JSONValue {
         do { return try JSONReader.parse(bytes) } catch {
             throw CatalogError.malformed(
                 parameter: nil,

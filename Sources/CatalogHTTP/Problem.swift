@@ -11,6 +11,8 @@ enum ProblemKind: String, CaseIterable {
     case notFound = "not-found"
     case methodNotAllowed = "method-not-allowed"
     case conflict
+    case stale
+    case keyReused = "idempotency-key-reused"
     case tooLarge = "too-large"
     case unsupportedMediaType = "unsupported-media-type"
     case unprocessable
@@ -23,6 +25,8 @@ enum ProblemKind: String, CaseIterable {
         case .notFound: .notFound
         case .methodNotAllowed: .methodNotAllowed
         case .conflict: .conflict
+        case .stale: .preconditionFailed
+        case .keyReused: .unprocessableContent
         case .tooLarge: .contentTooLarge
         case .unsupportedMediaType: .unsupportedMediaType
         case .unprocessable: .unprocessableContent
@@ -39,6 +43,8 @@ enum ProblemKind: String, CaseIterable {
         case .notFound: "Not found"
         case .methodNotAllowed: "The method does not apply"
         case .conflict: "Something stands in the way"
+        case .stale: "Somebody was faster"
+        case .keyReused: "The key belongs to another request"
         case .tooLarge: "The body is too large"
         case .unsupportedMediaType: "The body is of a type that this call does not read"
         case .unprocessable: "Well-formed, but wrong"
@@ -58,6 +64,8 @@ enum ProblemKind: String, CaseIterable {
         case .notFound: "What the path names does not exist, or no longer."
         case .methodNotAllowed: "The header “Allow” lists the methods of this path."
         case .conflict: "Read “detail”, change what stands in the way, and send the request again."
+        case .stale: "Nothing was moved. “order_version” is the current one: read the order again, and repeat the move."
+        case .keyReused: "Make a new Idempotency-Key for every request; repeat it only with the same body."
         case .tooLarge: "Send less at once; an import has no bound."
         case .unsupportedMediaType: "Set Content-Type to a type that “allowed” lists."
         case .unprocessable: "“detail” says which value is wrong and what would be right."
@@ -77,6 +85,8 @@ struct Problem: Error {
     var hint: String?
     /// The rows of an import that were not taken.
     var rejections: [ImportRejection] = []
+    /// The order version that an `If-Match` did not name.
+    var orderVersion: Int64?
     var headers: HTTPFields = [:]
     /// Whether the connection ends with the answer, because the rest of the request is not read.
     var closes = false
@@ -104,6 +114,12 @@ struct Problem: Error {
         case .unprocessable(let field, let detail):
             self.init(.unprocessable, detail)
             parameter = field.isEmpty ? nil : field
+        case .stale(let current):
+            self.init(.stale, "the order was changed meanwhile; it is at order version \(current)")
+            orderVersion = current
+            headers[.eTag] = "\"order-\(current)\""
+        case .keyReused:
+            self.init(.keyReused, "the Idempotency-Key was used with another request within the last 24 hours")
         case .tooLarge(let detail): self.init(.tooLarge, detail)
         case .conflict(let detail): self.init(.conflict, detail)
         case .unavailable, .cancelled:
@@ -124,6 +140,7 @@ struct Problem: Error {
             if let parameter { json.field("parameter", parameter) }
             if !allowed.isEmpty { json.array("allowed", allowed) { $0.string($1) } }
             if let hint { json.field("hint", hint) }
+            if let orderVersion { json.field("order_version", orderVersion) }
             if !rejections.isEmpty { rejections.write(to: &json) }
         }
         var headers = headers

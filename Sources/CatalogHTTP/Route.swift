@@ -10,6 +10,9 @@ enum Route {
     case page(CatalogKey, CatalogKey)
     case order(CatalogKey, CatalogKey)
     case orderDiff(CatalogKey, CatalogKey)
+    case orderMoves(CatalogKey, CatalogKey)
+    case orderUndo(CatalogKey, CatalogKey)
+    case shelfMoves(CatalogKey)
     case listDiff
     case placement(CatalogKey, CatalogKey, SKU)
     case products(CatalogKey)
@@ -62,7 +65,10 @@ enum Route {
             case (2, nil): self = .shelf(store, shelf)
             case (3, "products"): self = .page(store, shelf)
             case (3, "order"): self = .order(store, shelf)
+            case (3, "moves") where parts[1] == "order": self = .shelfMoves(store)
             case (4, "order") where parts[3] == "diff": self = .orderDiff(store, shelf)
+            case (4, "order") where parts[3] == "moves": self = .orderMoves(store, shelf)
+            case (4, "order") where parts[3] == "undo": self = .orderUndo(store, shelf)
             case (4, "products"):
                 guard let sku = SKU(parts[3]) else { return nil }
                 self = .placement(store, shelf, sku)
@@ -78,7 +84,7 @@ enum Route {
     /// The most bytes of a body, where most calls have the usual bound.
     func bodyBound(_ usual: Int) -> Int {
         switch self {
-        case .orderDiff, .listDiff: max(usual, Self.orderBodyBound)
+        case .order, .orderDiff, .orderMoves, .orderUndo, .shelfMoves, .listDiff: max(usual, Self.orderBodyBound)
         default: usual
         }
     }
@@ -90,10 +96,12 @@ enum Route {
 
     var methods: [HTTPRequest.Method] {
         switch self {
-        case .stores, .shelves, .page, .order, .products, .live, .ready, .openAPI, .problem: [.get]
+        case .stores, .shelves, .page, .products, .live, .ready, .openAPI, .problem: [.get]
         case .store: [.get, .put]
         case .shelf, .product: [.get, .put, .patch, .delete]
+        case .order: [.get, .put]
         case .orderDiff: [.get, .post]
+        case .orderMoves, .orderUndo, .shelfMoves: [.post]
         case .listDiff: [.post]
         case .placement: [.put, .delete]
         case .imports: [.post]

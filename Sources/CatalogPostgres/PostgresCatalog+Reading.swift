@@ -123,16 +123,7 @@ extension PostgresCatalog {
                     throw CatalogError.notFound(found == 0 ? "store “\(store)”" : "shelf “\(shelf)”")
                 }
                 let orders = try sorts.map { sort in
-                    let plan = try PageRequest(store: store, shelf: shelf, sort: sort).plan(for: read.head)
-                    let statement = statement(.init(sort: plan.sort, cursor: nil, columns: .sku, isWhole: limit == nil))
-                    let parameters = statement.parameters(
-                        plan,
-                        storeID: read.storeID,
-                        shelfID: read.shelfID,
-                        limit: Int64(limit ?? 0)
-                    )
-                    let ids = try database.query(statement.statement, parameters) { try $0.map { try $0.text(0) } }
-                    return ShelfOrder(head: read.head, sort: plan.sort, source: plan.source, ids: ids)
+                    try order(PageRequest(store: store, shelf: shelf, sort: sort), read, limit, database)
                 }
                 return try body(orders) { ids in
                     try database.query(Self.productsByKey, [.int4(read.storeID), .textArray(ids)]) {
@@ -141,6 +132,25 @@ extension PostgresCatalog {
                 }
             }
         }
+    }
+
+    /// The ids by a request's sort, on a connection that is held.
+    func order(
+        _ request: PageRequest,
+        _ read: ShelfRow.HeadRead,
+        _ limit: Int?,
+        _ database: isolated PostgresConnection
+    ) throws -> ShelfOrder {
+        let plan = try request.plan(for: read.head)
+        let statement = statement(.init(sort: plan.sort, cursor: nil, columns: .sku, isWhole: limit == nil))
+        let parameters = statement.parameters(
+            plan,
+            storeID: read.storeID,
+            shelfID: read.shelfID,
+            limit: Int64(limit ?? 0)
+        )
+        let ids = try database.query(statement.statement, parameters) { try $0.map { try $0.text(0) } }
+        return ShelfOrder(head: read.head, sort: plan.sort, source: plan.source, ids: ids)
     }
 
     // MARK: - Shelves and products

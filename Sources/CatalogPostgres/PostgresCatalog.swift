@@ -10,6 +10,8 @@ package final class PostgresCatalog: CatalogStore {
     package let pool: PostgresPool
     let pipeline: PostgresPipeline
     package let observer: Observer
+    /// Whether keys of manual orders are due for compaction.
+    package let longKeys = LongKeys()
     private let memory = Mutex(Memory())
 
     private struct Memory {

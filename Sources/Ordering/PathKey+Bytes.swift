@@ -1,10 +1,14 @@
-/// Why bytes are no path key.
+/// Why bytes are no path key, or there is none between two others.
 package enum PathKeyError: Error, Equatable, Sendable {
     case empty
     /// A part begins with a byte that no part begins with.
     case reservedHead(UInt8)
     /// The bytes end inside a part.
     case truncated
+    /// The first bound is not before the second.
+    case notAscending
+    /// A part would be beyond what can be written.
+    case outOfRange
 }
 
 extension PathKey {

@@ -19,6 +19,7 @@ struct Aisle: AsyncParsableCommand {
         subcommands: [
             DevCommand.self, ServeCommand.self, DatabaseCommand.self, SeedCommand.self, ImportCommand.self,
             ExportCommand.self, StoreCommand.self, ShelfCommand.self, SortCommand.self, DiffCommand.self,
+            MoveCommand.self, OrderCommand.self,
             DoctorCommand.self,
             ConfigCommand.self, VersionCommand.self,
         ]

@@ -45,6 +45,9 @@ struct CommandFailure: Error {
         case .invalidCursor: self.init("the cursor is not valid here", Self.usage)
         case .notFound(let what): self.init("there is no \(what)", Self.noInput)
         case .unprocessable(_, let detail): self.init(detail, Self.badData)
+        case .stale(let current):
+            self.init("the order was changed meanwhile; it is at version \(current)", Self.tryAgain)
+        case .keyReused: self.init("the key was used with another request", Self.usage)
         case .tooLarge(let detail): self.init(detail, Self.badData)
         case .conflict(let detail): self.init(detail, Self.tryAgain)
         case .unavailable: self.init("the database is away or busy", Self.unavailable)

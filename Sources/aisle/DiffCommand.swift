@@ -58,31 +58,12 @@ struct DiffCommand: AisleCommand {
         guard what != ["-", "-"] else {
             throw CommandFailure("standard input can be one of the lists, not both", CommandFailure.usage)
         }
-        var lists = try what.map(readIDs)
+        var lists = try what.map(IDList.read)
         if let limit {
             guard limit > 0 else { throw CommandFailure("--limit must be 1 or more", CommandFailure.usage) }
             lists = lists.map { Array($0.prefix(limit)) }
         }
         show(try OrderDiff(old: lists[0], new: lists[1], mode: .moves), names: [:])
-    }
-
-    private func readIDs(_ path: String) throws -> [String] {
-        let data: Data?
-        if path == "-" {
-            data = try FileHandle.standardInput.readToEnd() ?? Data()
-        } else {
-            data = FileManager.default.contents(atPath: path)
-        }
-        guard let data else {
-            throw CommandFailure(
-                "\(path) cannot be read; is it a shelf? then leave the second name out",
-                CommandFailure.noInput
-            )
-        }
-        guard let text = String(validating: data, as: UTF8.self) else {
-            throw CommandFailure("\(path) is not valid UTF-8", CommandFailure.badData)
-        }
-        return text.split(whereSeparator: \.isNewline).map(String.init)
     }
 
     private func show(_ diff: OrderDiff, names: [String: String]) {

@@ -129,7 +129,7 @@ struct Server {
             logger: settings.logger
         )
         var configuration = ServiceGroupConfiguration(
-            services: [.init(service: app)],
+            services: [.init(service: app), .init(service: Housekeeping(catalog: catalog))],
             gracefulShutdownSignals: [.sigterm, .sigint],
             logger: settings.logger
         )

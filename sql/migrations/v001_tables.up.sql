@@ -25,6 +25,8 @@ CREATE TABLE store (
     newcomer_boost double precision NOT NULL,
     -- Grows with every change of the row.
     version bigint NOT NULL DEFAULT 1,
+    -- Grows with every change of the manual order of its shelves.
+    shelf_order_version bigint NOT NULL DEFAULT 1,
     CONSTRAINT store_key_format CHECK (key ~ '^[a-z0-9][a-z0-9-]{0,63}$'),
     CONSTRAINT store_currency_format CHECK (currency ~ '^[A-Z]{3}$'),
     CONSTRAINT store_unit_pricing_known CHECK (unit_pricing IN ('eu', 'se', 'gb', 'au', 'us')),
@@ -53,6 +55,10 @@ CREATE TABLE shelf (
     product_count integer NOT NULL DEFAULT 0,
     version bigint NOT NULL DEFAULT 1,
     order_version bigint NOT NULL DEFAULT 1,
+    -- How many changes of the manual order were remembered.
+    order_changes bigint NOT NULL DEFAULT 0,
+    -- How often keys were compacted: a cursor from before one finds its place by sku.
+    key_generation integer NOT NULL DEFAULT 0,
     modified_at timestamptz NOT NULL,
     deleted_at timestamptz,
     CONSTRAINT shelf_pkey PRIMARY KEY (store_id, shelf_id),
@@ -160,6 +166,45 @@ CREATE TABLE placement_position (
     CONSTRAINT placement_position_pkey PRIMARY KEY (store_id, shelf_id, sku),
     CONSTRAINT placement_position_key_unique UNIQUE (store_id, shelf_id, key) DEFERRABLE INITIALLY IMMEDIATE,
     CONSTRAINT placement_position_key_length CHECK (octet_length(key) BETWEEN 1 AND 1024)
+);
+
+-- What was done to a shelf's manual order, and what it takes to take it back: the last 50, in a ring.
+CREATE TABLE order_change (
+    store_id integer NOT NULL,
+    shelf_id integer NOT NULL,
+    -- The change's number, modulo 50.
+    slot smallint NOT NULL,
+    -- From 1, for each shelf.
+    change_number bigint NOT NULL,
+    changed_at timestamptz NOT NULL,
+    -- Who did it, where that is known.
+    subject text COLLATE "C",
+    kind text COLLATE "C" NOT NULL,
+    -- The change that this one takes back, and the one that took this one back.
+    undoes bigint,
+    undone_by bigint,
+    -- Each product that was moved, in the order before, and what then stood before it; '' for the front.
+    skus text[] COLLATE "C" NOT NULL,
+    lefts text[] COLLATE "C" NOT NULL,
+    CONSTRAINT order_change_pkey PRIMARY KEY (store_id, shelf_id, slot),
+    CONSTRAINT order_change_slot_bounds CHECK (slot BETWEEN 0 AND 49),
+    CONSTRAINT order_change_kind_known CHECK (kind IN ('move', 'set', 'bake', 'undo')),
+    CONSTRAINT order_change_pairs CHECK (cardinality(skus) = cardinality(lefts))
+) WITH (fillfactor = 80);
+
+-- The first answer to a request with an Idempotency-Key, written by the transaction that it was about. Store 0 stands for
+-- requests about no store.
+CREATE TABLE idempotency_record (
+    store_id integer NOT NULL,
+    key text COLLATE "C" NOT NULL,
+    -- A hash of the request.
+    fingerprint bytea NOT NULL,
+    status smallint NOT NULL,
+    content_type text COLLATE "C" NOT NULL,
+    body bytea NOT NULL,
+    created_at timestamptz NOT NULL,
+    CONSTRAINT idempotency_record_pkey PRIMARY KEY (store_id, key),
+    CONSTRAINT idempotency_record_key_length CHECK (octet_length(key) BETWEEN 1 AND 255)
 );
 
 -- Imports under way. Rows of one whose session is gone are swept by the next.

@@ -16,3 +16,8 @@ CREATE INDEX placement_by_sku ON placement (store_id, sku);
 CREATE INDEX shelf_by_title ON shelf (store_id, title, key) WHERE deleted_at IS NULL;
 CREATE INDEX shelf_by_modified ON shelf (store_id, modified_at, key) WHERE deleted_at IS NULL;
 CREATE INDEX shelf_by_parent ON shelf (store_id, parent_id) WHERE parent_id IS NOT NULL;
+
+-- Keys that are due for compaction: none, nearly always.
+CREATE INDEX placement_position_long_key ON placement_position (store_id, shelf_id, sku) WHERE octet_length(key) > 64;
+-- What the sweep of old answers looks for.
+CREATE INDEX idempotency_record_by_age ON idempotency_record (created_at);

@@ -1,0 +1,161 @@
+internal import Ordering
+
+// Manual orders as they are meant: lists, rearranged.
+extension InMemoryCatalog {
+    package func editOrder(
+        _ request: OrderEditRequest,
+        once call: IdempotentCall?,
+        _ render: @escaping @Sendable (OrderEditOutcome) -> RecordedAnswer
+    ) async throws(CatalogError) -> RecordedAnswer {
+        try request.edit.check()
+        let now = clock()
+        let (head, listings) = try read(request.store, request.shelf) { store, shelf in
+            (self.head(store, shelf), self.listings(store, shelf))
+        }
+        let dimension = head.state.comparisonDimension
+        func sorted(_ sort: Sort) -> [String] {
+            listings.sorted { sort.precedes($0, $1, dimension: dimension, collate: collate) }.map(\.product.sku.text)
+        }
+        return try write(request.store) { content throws(CatalogError) in
+            if let answer = try content.answers.known(call) { return answer }
+            var shelf = content.shelves[request.shelf]!
+            let outcome = try Self.edit(&shelf, request, now, sorted)
+            let answer = render(outcome)
+            guard !request.isRehearsal else { return answer }
+            content.shelves[request.shelf] = shelf
+            content.answers.keep(answer, call)
+            return answer
+        }
+    }
+
+    private static func edit(
+        _ shelf: inout ShelfContent,
+        _ request: OrderEditRequest,
+        _ now: Timestamp,
+        _ sorted: (Sort) -> [String]
+    ) throws(CatalogError) -> OrderEditOutcome {
+        if let expected = request.expected, expected != shelf.orderVersion { throw .stale(current: shelf.orderVersion) }
+        var list = PositionList(
+            shelf.positions.map { .init(id: $0.text, key: $1, isRemoved: !shelf.placed.contains($0)) }
+        )
+        let before = list
+        var undone: OrderChange?
+        var made: [(id: String, key: PathKey)] = []
+        if case .moves(let moves) = request.edit {
+            var keys: [String: PathKey] = [:]
+            for move in moves { for (id, key) in try list.apply(move) { keys[id] = key } }
+            made = list.rows.compactMap { row in keys[row.id].map { (row.id, $0) } }
+        } else {
+            let target: [String]
+            if case .undo(let number) = request.edit {
+                let change = try shelf.history.map(\.change).undone(by: number)
+                undone = change
+                target = list.restoring(shelf.history.first { $0.change == change }!.lefts)
+            } else {
+                target = try request.edit.target(from: list.ids, sorted: sorted)!
+            }
+            do { made = try list.reorder(to: target) } catch { throw .fault("\(error)") }
+        }
+        let target = list.ids
+        guard !made.isEmpty || undone != nil else {
+            return OrderEditOutcome(version: shelf.version, orderVersion: shelf.orderVersion, moved: [])
+        }
+        for (id, key) in made { shelf.positions[SKU(stored: id)] = key }
+        shelf.version += 1
+        shelf.orderVersion += 1
+        shelf.changes += 1
+        remember(before.lefts(of: Set(made.map(\.id))), request, undone, now, &shelf)
+        let places = Dictionary(uniqueKeysWithValues: target.enumerated().map { ($1, $0) })
+        let oldPlaces = Dictionary(uniqueKeysWithValues: before.ids.enumerated().map { ($1, $0) })
+        return OrderEditOutcome(
+            version: shelf.version,
+            orderVersion: shelf.orderVersion,
+            moved: made.map { moved in
+                let place = places[moved.id]!
+                return .init(
+                    id: moved.id,
+                    after: place > 0 ? target[place - 1] : nil,
+                    from: request.wantsIndexes ? oldPlaces[moved.id] : nil,
+                    to: request.wantsIndexes ? place : nil
+                )
+            },
+            change: shelf.changes
+        )
+    }
+
+    private static func remember(
+        _ lefts: [(id: String, left: String?)],
+        _ request: OrderEditRequest,
+        _ undone: OrderChange?,
+        _ now: Timestamp,
+        _ shelf: inout ShelfContent
+    ) {
+        for index in shelf.history.indices {
+            if shelf.history[index].change.number == undone?.number {
+                shelf.history[index].change.undoneBy = shelf.changes
+            } else if undone?.kind == "undo", shelf.history[index].change.number == undone?.undoes {
+                shelf.history[index].change.undoneBy = nil
+            }
+        }
+        let change = OrderChange(
+            number: shelf.changes,
+            at: now,
+            subject: request.subject,
+            kind: request.edit.kind,
+            ids: lefts.map(\.id),
+            undoes: undone?.number
+        )
+        shelf.history.insert((change, lefts), at: 0)
+        shelf.history = Array(shelf.history.prefix(OrderEdit.historyBound))
+    }
+
+    package func orderHistory(_ store: CatalogKey, _ shelf: CatalogKey) async throws(CatalogError) -> [OrderChange] {
+        try read(store, shelf) { _, shelf in shelf.history.map(\.change) }
+    }
+
+    package func moveShelves(
+        _ moves: [OrderMove],
+        in store: CatalogKey,
+        expected: Int64?,
+        once call: IdempotentCall?,
+        _ render: @escaping @Sendable (OrderEditOutcome) -> RecordedAnswer
+    ) async throws(CatalogError) -> RecordedAnswer {
+        let edit = OrderEdit.moves(moves)
+        try edit.check()
+        return try write(store) { content throws(CatalogError) in
+            if let answer = try content.answers.known(call) { return answer }
+            if let expected, expected != content.shelfOrderVersion { throw .stale(current: content.shelfOrderVersion) }
+            let old = content.shelfOrder.filter { !content.shelves[$0]!.isRemoved }.map(\.text)
+            let target = try edit.target(from: old) { _ in [] }!
+            var outcome = OrderEditOutcome(version: content.version, orderVersion: content.shelfOrderVersion, moved: [])
+            if target != old {
+                content.shelfOrderVersion += 1
+                outcome.orderVersion += 1
+                let removed = content.shelfOrder.filter { content.shelves[$0]!.isRemoved }
+                content.shelfOrder = target.map { CatalogKey($0)! } + removed
+                let moved = Set(moves.flatMap(\.ids))
+                outcome.moved = target.indices.filter { moved.contains(target[$0]) }.map {
+                    .init(id: target[$0], after: $0 > 0 ? target[$0 - 1] : nil)
+                }
+            }
+            let answer = render(outcome)
+            content.answers.keep(answer, call)
+            return answer
+        }
+    }
+}
+
+/// The first answers to requests with a key.
+struct AnswerMemory: Sendable {
+    private var answers: [String: (fingerprint: [UInt8], answer: RecordedAnswer)] = [:]
+
+    func known(_ call: IdempotentCall?) throws(CatalogError) -> RecordedAnswer? {
+        guard let call, let known = answers[call.key] else { return nil }
+        guard known.fingerprint == call.fingerprint else { throw .keyReused }
+        return known.answer
+    }
+
+    mutating func keep(_ answer: RecordedAnswer, _ call: IdempotentCall?) {
+        if let call { answers[call.key] = (call.fingerprint, answer) }
+    }
+}

@@ -1,0 +1,30 @@
+/// A request that a client may repeat without doing it twice.
+package struct IdempotentCall: Sendable, Hashable {
+    /// The client's own key.
+    package var key: String
+    /// A hash of the request: the same key with another one is an error.
+    package var fingerprint: [UInt8]
+
+    package init(key: String, fingerprint: [UInt8]) {
+        self.key = key
+        self.fingerprint = fingerprint
+    }
+
+    /// The most bytes of a key.
+    package static let keyBound = 255
+    /// How long an answer is kept, in hours.
+    package static let hoursKept = 24
+}
+
+/// An answer as it was given, to be given again.
+package struct RecordedAnswer: Sendable, Hashable {
+    package var status: Int
+    package var contentType: String
+    package var body: [UInt8]
+
+    package init(status: Int = 200, contentType: String = "application/json", body: [UInt8]) {
+        self.status = status
+        self.contentType = contentType
+        self.body = body
+    }
+}

@@ -1,0 +1,80 @@
+internal import Catalog
+internal import Postgres
+
+/// The first answers to requests with a key, written by the transactions that they are about.
+enum IdempotencyRecords {
+    /// Runs a body once for a call: a repeated one gets the first answer.
+    ///
+    /// - Parameter call: nil runs the body as it is.
+    /// - Throws: `keyReused`; `conflict` while the first is under way.
+    static func once(
+        _ call: IdempotentCall?,
+        _ storeID: Int32,
+        _ database: isolated PostgresConnection,
+        _ body: () throws -> RecordedAnswer
+    ) throws -> RecordedAnswer {
+        guard let call else { return try body() }
+        let key: [PostgresValue] = [.int4(storeID), .text(call.key)]
+        // The row of a call that is under way cannot be seen, only waited for; not long.
+        try database.run(script: "SET LOCAL lock_timeout = '20ms'")
+        let isNew: Bool
+        do {
+            isNew = try database.execute(claim, key + [.bytea(call.fingerprint)]) > 0
+        } catch let error as PostgresError where error.sqlState == .lockNotAvailable {
+            throw CatalogError.conflict("the same request is under way; repeat it for its answer")
+        }
+        try database.run(script: "SET LOCAL lock_timeout = DEFAULT")
+        if !isNew, let first = try answer(call, key, database) { return first }
+        let answer = try body()
+        try database.execute(
+            complete,
+            key + [.int2(Int16(answer.status)), .text(answer.contentType), .bytea(answer.body)]
+        )
+        return answer
+    }
+
+    /// The first answer; nil where it is too old to be given again.
+    private static func answer(
+        _ call: IdempotentCall,
+        _ key: [PostgresValue],
+        _ database: isolated PostgresConnection
+    ) throws -> RecordedAnswer? {
+        let found = try database.query(find, key) {
+            try $0.first { row in
+                (
+                    try row.bytea(0),
+                    RecordedAnswer(status: Int(try row.int2(1)), contentType: try row.text(2), body: try row.bytea(3)),
+                    try row.bool(4)
+                )
+            }
+        }
+        guard let (fingerprint, answer, isFresh) = found, isFresh else {
+            try database.execute(renew, key + [.bytea(call.fingerprint)])
+            return nil
+        }
+        guard fingerprint == call.fingerprint else { throw CatalogError.keyReused }
+        return answer
+    }
+
+    /// Deletes answers that are too old, some at a time; returns how many.
+    static func sweep(_ database: isolated PostgresConnection) throws -> Int { try database.execute(sweepOld) }
+
+    private static let claim: PostgresStatement = """
+        INSERT INTO idempotency_record (store_id, key, fingerprint, status, content_type, body, created_at)
+        VALUES ($1, $2, $3, 0, '', '', now()) ON CONFLICT (store_id, key) DO NOTHING
+        """
+    private static let complete: PostgresStatement = """
+        UPDATE idempotency_record SET status = $3, content_type = $4, body = $5 WHERE store_id = $1 AND key = $2
+        """
+    private static let find: PostgresStatement = """
+        SELECT fingerprint, status, content_type, body, created_at > now() - interval '24 hours'
+        FROM idempotency_record WHERE store_id = $1 AND key = $2 FOR UPDATE
+        """
+    private static let renew: PostgresStatement = """
+        UPDATE idempotency_record SET fingerprint = $3, created_at = now() WHERE store_id = $1 AND key = $2
+        """
+    private static let sweepOld: PostgresStatement = """
+        DELETE FROM idempotency_record WHERE (store_id, key) IN (SELECT store_id, key FROM idempotency_record
+            WHERE created_at < now() - interval '24 hours' ORDER BY created_at LIMIT 1000 FOR UPDATE SKIP LOCKED)
+        """
+}

@@ -1,0 +1,225 @@
+internal import Catalog
+internal import Ordering
+internal import Postgres
+
+/// Changes one shelf's manual order, in a transaction that holds the shelf's row.
+///
+/// The row is the lock: neighbours are read after it was had, in statements of their own, so that they are what everybody
+/// before has left. Source of the measurements: decision 0008.
+struct OrderEditor {
+    let request: OrderEditRequest
+    let storeID: Int32
+    let shelf: LockedShelf
+    /// Reads the shelf's products by a sort.
+    let sorted: (Sort, isolated PostgresConnection) throws -> [String]
+
+    /// A shelf whose row is held.
+    struct LockedShelf {
+        let id: Int32
+        let version: Int64
+        let orderVersion: Int64
+        let changes: Int64
+    }
+
+    /// The longest key that is not yet due for compaction, in bytes.
+    static let longKey = 64
+
+    var scope: [PostgresValue] { [.int4(storeID), .int4(shelf.id)] }
+
+    static func lock(
+        _ key: CatalogKey,
+        _ storeID: Int32,
+        _ database: isolated PostgresConnection
+    ) throws -> LockedShelf {
+        let found = try database.query(OrderStatements.lockShelf, [.int4(storeID), .text(key.text)]) {
+            try $0.first {
+                LockedShelf(
+                    id: try $0.int4(0),
+                    version: try $0.int8(1),
+                    orderVersion: try $0.int8(2),
+                    changes: try $0.int8(3)
+                )
+            }
+        }
+        guard let found else { throw CatalogError.notFound("shelf “\(key)”") }
+        return found
+    }
+
+    func run(_ database: isolated PostgresConnection) throws -> OrderEditOutcome {
+        if let expected = request.expected, expected != shelf.orderVersion {
+            throw CatalogError.stale(current: shelf.orderVersion)
+        }
+        if case .moves(let moves) = request.edit { return try run(moves, database) }
+        return try runWhole(database)
+    }
+
+    // MARK: - Moves
+
+    private struct Row {
+        var key: PathKey
+        var left: String
+    }
+
+    private func run(_ moves: [OrderMove], _ database: isolated PostgresConnection) throws -> OrderEditOutcome {
+        let named = Set(moves.flatMap { $0.ids + [$0.anchor].compactMap { $0 } })
+        let before = try rows(named, database)
+        for move in moves {
+            if let stranger = (move.ids + [move.anchor].compactMap { $0 }).first(where: { before[$0] == nil }) {
+                throw CatalogError.unknownProduct(stranger)
+            }
+        }
+        let oldIndexes = request.wantsIndexes ? try indexes(moves.flatMap(\.ids), database) : [:]
+        var keys = before.mapValues(\.key)
+        var afters: [(id: String, after: String?)] = []
+        for move in moves where !move.isInPlace {
+            let gap = try gap(move, keys, database)
+            if gap.holds(move.ids.map { keys[$0]! }) { continue }
+            let made = try makeKeys(move.ids.count, gap)
+            try database.execute(
+                OrderStatements.setKeys,
+                scope + [.textArray(move.ids), .byteaArray(made.map(\.bytes))]
+            )
+            for (id, key) in zip(move.ids, made) { keys[id] = key }
+            afters = zip(move.ids, [gap.leftNeighbour] + move.ids.dropLast()).map { ($0, $1) }
+        }
+        let moved = before.keys.filter { keys[$0] != before[$0]!.key }
+        guard !moved.isEmpty else { return unchanged }
+        // One move tells its neighbours by itself; after several they are looked up.
+        if moves.count > 1 {
+            afters = try database.query(OrderStatements.afters, scope + [.textArray(moved)]) {
+                try $0.map { (try $0.text(0), try $0.textOrNil(1)) }
+            }
+        }
+        let newIndexes = request.wantsIndexes ? try indexes(moved, database) : [:]
+        let lefts = moved.map { (id: $0, row: before[$0]!) }.sorted { $0.row.key < $1.row.key }
+        var outcome = try conclude(lefts.map { ($0.id, $0.row.left) }, database)
+        outcome.moved = afters.map {
+            OrderEditOutcome.Moved(id: $0.id, after: $0.after, from: oldIndexes[$0.id], to: newIndexes[$0.id])
+        }
+        outcome.isLong = keys.values.contains { $0.length > Self.longKey }
+        return outcome
+    }
+
+    private func rows(_ ids: Set<String>, _ database: isolated PostgresConnection) throws -> [String: Row] {
+        Dictionary(
+            uniqueKeysWithValues: try database.query(OrderStatements.rows, scope + [.textArray(Array(ids))]) {
+                try $0.map { (try $0.text(0), Row(key: try PathKey(bytes: try $0.bytea(1)), left: try $0.text(2))) }
+            }
+        )
+    }
+
+    private func indexes(_ ids: [String], _ database: isolated PostgresConnection) throws -> [String: Int] {
+        Dictionary(
+            uniqueKeysWithValues: try database.query(OrderStatements.indexes, scope + [.textArray(ids)]) {
+                try $0.map { (try $0.text(0), try $0.int(1)) }
+            }
+        )
+    }
+
+    /// Where a move goes: between two rows, whose products may have been taken off, and two that stand on the shelf.
+    private struct Gap {
+        var left: PathKey?
+        var right: PathKey?
+        var standingLeft: PathKey?
+        var standingRight: PathKey?
+        var leftNeighbour: String?
+
+        /// Whether products with these keys are there already, in this order and nothing between them.
+        func holds(_ keys: [PathKey]) -> Bool {
+            zip(keys, keys.dropFirst()).allSatisfy { $0 < $1 } && (standingLeft.map { $0 < keys[0] } ?? true)
+                && (standingRight.map { keys[keys.count - 1] < $0 } ?? true)
+        }
+    }
+
+    private func gap(
+        _ move: OrderMove,
+        _ keys: [String: PathKey],
+        _ database: isolated PostgresConnection
+    ) throws -> Gap {
+        switch move.target {
+        case .after(let anchor): return try gap(behind: keys[anchor]!, anchor, move.ids, database)
+        case .before(let anchor): return try gap(before: keys[anchor]!, move.ids, database)
+        case .first: return try gap(behind: nil, nil, move.ids, database)
+        case .last: return try gap(before: nil, move.ids, database)
+        case .position(let position):
+            let key = try database.query(
+                OrderStatements.keyAtPosition,
+                scope + [.textArray(move.ids), .int8(Int64(position))]
+            ) { try $0.first { try PathKey(bytes: try $0.bytea(0)) } }
+            return try gap(before: key, move.ids, database)
+        }
+    }
+
+    /// - Parameter key: nil for the front.
+    private func gap(
+        behind key: PathKey?,
+        _ anchor: String?,
+        _ ids: [String],
+        _ database: isolated PostgresConnection
+    ) throws -> Gap {
+        let (any, standing, _) = try neighbours(OrderStatements.right, ids, key?.bytes ?? [], database)
+        return Gap(left: key, right: any, standingLeft: key, standingRight: standing, leftNeighbour: anchor)
+    }
+
+    /// - Parameter key: nil for the end.
+    private func gap(before key: PathKey?, _ ids: [String], _ database: isolated PostgresConnection) throws -> Gap {
+        let (any, standing, neighbour) = try neighbours(OrderStatements.left, ids, key?.bytes ?? [0xFF], database)
+        return Gap(left: any, right: key, standingLeft: standing, standingRight: key, leftNeighbour: neighbour)
+    }
+
+    private func neighbours(
+        _ statement: PostgresStatement,
+        _ ids: [String],
+        _ key: [UInt8],
+        _ database: isolated PostgresConnection
+    ) throws -> (PathKey?, PathKey?, String?) {
+        try database.query(statement, scope + [.textArray(ids), .bytea(key)]) {
+            try $0.first { row in
+                (
+                    try row.byteaOrNil(0).map { try PathKey(bytes: $0) },
+                    try row.byteaOrNil(1).map { try PathKey(bytes: $0) }, try row.textOrNil(2)
+                )
+            }!
+        }
+    }
+
+    private func makeKeys(_ count: Int, _ gap: Gap) throws -> [PathKey] {
+        let made = try PathKey.between(gap.left, gap.right, count: count)
+        guard made.allSatisfy({ $0.length <= PathKey.maximumLength }) else { throw Self.tooLong }
+        return made
+    }
+
+    /// Until the background has made room, which takes moments.
+    static let tooLong = CatalogError.conflict(
+        "too many moves into the same place; it is being tidied, try again shortly"
+    )
+
+    // MARK: - Ends
+
+    var unchanged: OrderEditOutcome {
+        OrderEditOutcome(version: shelf.version, orderVersion: shelf.orderVersion, moved: [])
+    }
+
+    /// Bumps the versions and remembers what it takes to take the change back.
+    func conclude(
+        _ lefts: [(id: String, left: String)],
+        undoes: Int64? = nil,
+        _ database: isolated PostgresConnection
+    ) throws -> OrderEditOutcome {
+        let change = shelf.changes + 1
+        try database.execute(OrderStatements.bump, scope)
+        try database.execute(
+            OrderStatements.record,
+            scope + [
+                .int2(Int16(change % Int64(OrderEdit.historyBound))), .int8(change), .text(request.subject),
+                .text(request.edit.kind), .int8(undoes), .textArray(lefts.map(\.id)), .textArray(lefts.map(\.left)),
+            ]
+        )
+        return OrderEditOutcome(
+            version: shelf.version + 1,
+            orderVersion: shelf.orderVersion + 1,
+            moved: [],
+            change: change
+        )
+    }
+}

@@ -1,0 +1,138 @@
+package import Catalog
+internal import Ordering
+internal import Postgres
+
+extension PostgresCatalog {
+    package func editOrder(
+        _ request: OrderEditRequest,
+        once call: IdempotentCall?,
+        _ render: @escaping @Sendable (OrderEditOutcome) -> RecordedAnswer
+    ) async throws(CatalogError) -> RecordedAnswer {
+        try request.edit.check()
+        return try await mappingErrors {
+            do {
+                return try await pool.transaction(within: .seconds(30)) { [self] database in
+                    let store = try Self.store(request.store, database)
+                    return try IdempotencyRecords.once(call, store.id, database) {
+                        let shelf = try OrderEditor.lock(request.shelf, store.id, database)
+                        let editor = OrderEditor(request: request, storeID: store.id, shelf: shelf) { sort, database in
+                            try self.ids(of: request, by: sort, database)
+                        }
+                        let outcome = try editor.run(database)
+                        let answer = render(outcome)
+                        if request.isRehearsal { throw Rehearsal(answer: answer) }
+                        if outcome.isLong { longKeys.note() }
+                        return answer
+                    }
+                }
+            } catch let rehearsal as Rehearsal {
+                return rehearsal.answer
+            }
+        }
+    }
+
+    /// Carries the answer out of a transaction that is rolled back.
+    private struct Rehearsal: Error {
+        let answer: RecordedAnswer
+    }
+
+    private func ids(
+        of request: OrderEditRequest,
+        by sort: Sort,
+        _ database: isolated PostgresConnection
+    ) throws -> [String] {
+        let read = try database.query(Self.oneHead, [.text(request.store.text), .text(request.shelf.text)]) {
+            try $0.first { try ShelfRow.head($0) }
+        }
+        guard let read else { throw CatalogError.notFound("shelf “\(request.shelf)”") }
+        return try order(PageRequest(store: request.store, shelf: request.shelf, sort: sort), read, nil, database).ids
+    }
+
+    /// Deletes recorded answers that are too old; returns how many.
+    package func sweepAnswers() async throws(CatalogError) -> Int {
+        try await mappingErrors {
+            try await pool.transaction(within: .seconds(10)) { try IdempotencyRecords.sweep($0) }
+        }
+    }
+
+    package func orderHistory(
+        _ store: CatalogKey,
+        _ shelf: CatalogKey
+    ) async throws(CatalogError) -> [OrderChange] {
+        try await mappingErrors {
+            let head = try await readHead(store, shelf)
+            return try await pool.perform(within: .seconds(5)) {
+                try OrderEditor.history(head.storeID, head.shelfID, $0).map(\.change)
+            }
+        }
+    }
+
+    package func moveShelves(
+        _ moves: [OrderMove],
+        in store: CatalogKey,
+        expected: Int64?,
+        once call: IdempotentCall?,
+        _ render: @escaping @Sendable (OrderEditOutcome) -> RecordedAnswer
+    ) async throws(CatalogError) -> RecordedAnswer {
+        let edit = OrderEdit.moves(moves)
+        try edit.check()
+        return try await mappingErrors {
+            try await pool.transaction(within: .seconds(10)) { database in
+                let found = try Self.store(store, database)
+                return try IdempotencyRecords.once(call, found.id, database) {
+                    try render(Self.moveShelves(edit, found, expected, database))
+                }
+            }
+        }
+    }
+
+    private static func moveShelves(
+        _ edit: OrderEdit,
+        _ store: ShelfRow.StoreRead,
+        _ expected: Int64?,
+        _ database: isolated PostgresConnection
+    ) throws -> OrderEditOutcome {
+        let orderVersion = try database.query(
+            "SELECT shelf_order_version FROM store WHERE store_id = $1 FOR NO KEY UPDATE",
+            [.int4(store.id)]
+        ) { try $0.first { try $0.int8(0) }! }
+        if let expected, expected != orderVersion { throw CatalogError.stale(current: orderVersion) }
+        var list = PositionList(
+            try database.query(
+                "SELECT key, position, deleted_at IS NOT NULL FROM shelf WHERE store_id = $1",
+                [.int4(store.id)]
+            ) {
+                try $0.map {
+                    PositionList.Row(
+                        id: try $0.text(0),
+                        key: try PathKey(bytes: try $0.bytea(1)),
+                        isRemoved: try $0.bool(2)
+                    )
+                }
+            }
+        )
+        let target = try edit.target(from: list.ids) { _ in [] }!
+        let made: [(id: String, key: PathKey)]
+        do { made = try list.reorder(to: target) } catch { throw OrderEditor.tooLong }
+        var outcome = OrderEditOutcome(version: store.version, orderVersion: orderVersion, moved: [])
+        guard !made.isEmpty else { return outcome }
+        try database.execute(
+            """
+            UPDATE shelf h SET position = made.position FROM unnest($2, $3) AS made (key, position)
+            WHERE h.store_id = $1 AND h.key = made.key
+            """,
+            [.int4(store.id), .textArray(made.map(\.id)), .byteaArray(made.map(\.key.bytes))]
+        )
+        try database.execute(
+            "UPDATE store SET shelf_order_version = shelf_order_version + 1 WHERE store_id = $1",
+            [.int4(store.id)]
+        )
+        outcome.orderVersion += 1
+        let places = Dictionary(uniqueKeysWithValues: target.enumerated().map { ($1, $0) })
+        outcome.moved = made.map { moved in
+            let place = places[moved.id]!
+            return OrderEditOutcome.Moved(id: moved.id, after: place > 0 ? target[place - 1] : nil)
+        }
+        return outcome
+    }
+}

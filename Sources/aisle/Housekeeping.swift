@@ -1,0 +1,22 @@
+internal import AsyncAlgorithms
+internal import Catalog
+internal import CatalogPostgres
+internal import ServiceLifecycle
+
+/// What a server does beside serving: short keys in manual orders, and old answers swept.
+struct Housekeeping: Service {
+    let catalog: PostgresCatalog
+
+    /// How often it looks for what nobody told of.
+    private static let pause: Duration = .seconds(60)
+
+    func run() async throws {
+        let compaction = OrderCompaction(catalog)
+        let ticks = AsyncTimerSequence(interval: Self.pause, clock: .continuous).map { _ in }
+        for await _ in merge(ticks, catalog.longKeys.notes).cancelOnGracefulShutdown() {
+            // A database that is away is told of where it happens, and comes back.
+            _ = try? await compaction.run()
+            _ = try? await catalog.sweepAnswers()
+        }
+    }
+}

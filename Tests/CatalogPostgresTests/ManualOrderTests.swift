@@ -1,0 +1,298 @@
+import Catalog
+import CatalogPostgres
+import Ordering
+import Postgres
+import TestSupport
+import Testing
+
+/// Manual orders in the database against lists that are simply rearranged.
+@Suite struct ManualOrderTests {
+    private static let shop = CatalogKey("shop")!
+    private static let shelf = CatalogKey("shelf")!
+
+    private func withShelf(
+        _ ids: [String],
+        _ body: (PostgresCatalog) async throws -> Void
+    ) async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            try await fill(catalog, ids)
+            try await body(catalog)
+        }
+    }
+
+    private func fill(_ catalog: some CatalogStore, _ ids: [String]) async throws {
+        _ = try await catalog.put(Store(key: Self.shop, title: "Shop", currency: Currency("EUR")!))
+        _ = try await catalog.put(Shelf(key: Self.shelf, title: "Shelf"), in: Self.shop)
+        for id in ids {
+            _ = try await catalog.put(Product(sku: SKU(id)!, name: id), in: Self.shop)
+            _ = try await catalog.place(SKU(id)!, on: Self.shelf, in: Self.shop)
+        }
+    }
+
+    private func order(_ catalog: some CatalogStore) async throws -> [String] {
+        try await catalog.order(Self.shop, Self.shelf, .position).ids
+    }
+
+    private func edit(
+        _ catalog: some CatalogStore,
+        _ edit: OrderEdit,
+        expected: Int64? = nil,
+        once call: IdempotentCall? = nil
+    ) async throws -> String {
+        let request = OrderEditRequest(store: Self.shop, shelf: Self.shelf, edit: edit, expected: expected)
+        let answer = try await catalog.editOrder(request, once: call) { RecordedAnswer(body: $0.json) }
+        return String(decoding: answer.body, as: UTF8.self)
+    }
+
+    private func keys(_ catalog: PostgresCatalog) async throws -> [(String, PathKey, Bool)] {
+        try await catalog.pool.perform {
+            try $0.query("SELECT sku, key, removed_at IS NOT NULL FROM placement_position ORDER BY key") {
+                try $0.map { (try $0.text(0), try PathKey(bytes: try $0.bytea(1)), try $0.bool(2)) }
+            }
+        }
+    }
+
+    private func written(_ catalog: PostgresCatalog) async throws -> Int {
+        try await catalog.pool.perform {
+            try $0.query(
+                "SELECT count(*) FROM placement_position WHERE xmin = (SELECT max(xmin::text::bigint)::text::xid FROM placement_position)"
+            ) {
+                try $0.first { try $0.int(0) } ?? 0
+            }
+        }
+    }
+
+    /// Any edit at all, valid or not.
+    private func anyEdit(_ ids: [String], _ random: inout SeededGenerator) -> OrderEdit {
+        func some(_ bound: Int) -> [String] {
+            Array(ids.shuffled(using: &random).prefix(Int.random(in: 1...bound, using: &random)))
+        }
+        switch Int.random(in: 0...19, using: &random) {
+        case 0: return .undo(change: nil)
+        case 1: return .set(some(ids.count))
+        case 2:
+            return .bake([Sort(.name, .ascending)!, Sort(.name, .descending)!][Int.random(in: 0...1, using: &random)])
+        default:
+            let moves = (0..<Int.random(in: 1...3, using: &random)).map { _ in
+                let anchor = ids[Int.random(in: 0..<ids.count, using: &random)]
+                let targets: [OrderMove.Target] = [
+                    .after(anchor), .before(anchor), .first, .last,
+                    .position(Int.random(in: 0...(ids.count + 2), using: &random)),
+                ]
+                return OrderMove(some(4), targets[Int.random(in: 0..<targets.count, using: &random)])
+            }
+            return .moves(moves)
+        }
+    }
+
+    /// The database and the specification do the same, whatever is asked, with products that go and come back between.
+    @Test(arguments: 0..<4) func theDatabaseDoesWhatIsMeant(_ seed: Int) async throws {
+        let ids = (0..<14).map { "p\($0)" }
+        try await withShelf(ids) { (catalog: PostgresCatalog) async throws in
+            let meant = InMemoryCatalog(collate: collator())
+            try await fill(meant, ids)
+            var random = SeededGenerator(seed: UInt64(seed))
+            for round in 0..<150 {
+                if Int.random(in: 0...4, using: &random) == 0 {
+                    let sku = SKU(ids[Int.random(in: 0..<ids.count, using: &random)])!
+                    if try await order(meant).contains(sku.text), try await order(meant).count > 6 {
+                        try await catalog.unplace(sku, from: Self.shelf, in: Self.shop)
+                        try await meant.unplace(sku, from: Self.shelf, in: Self.shop)
+                    } else {
+                        _ = try await catalog.place(sku, on: Self.shelf, in: Self.shop)
+                        _ = try await meant.place(sku, on: Self.shelf, in: Self.shop)
+                    }
+                } else {
+                    let wanted = anyEdit(ids, &random)
+                    let before = try await order(catalog)
+                    let version = try await catalog.shelf(Self.shop, Self.shelf).state.orderVersion
+                    let results = (try? await edit(catalog, wanted), try? await edit(meant, wanted))
+                    #expect((results.0 == nil) == (results.1 == nil), "\(wanted) of \(before)")
+                    let isSame = try await order(catalog) == before
+                    let isUnchanged = try await catalog.shelf(Self.shop, Self.shelf).state.orderVersion == version
+                    if isUnchanged { #expect(isSame) }
+                }
+                let (real, ideal) = (try await order(catalog), try await order(meant))
+                guard real == ideal else {
+                    Issue.record("round \(round): \(real) is not \(ideal)")
+                    return
+                }
+            }
+            let keys = try await keys(catalog).map(\.1)
+            #expect(zip(keys, keys.dropFirst()).allSatisfy { $0 < $1 })
+        }
+    }
+
+    @Test func aMoveWritesItsRowsAndANoOpNone() async throws {
+        try await withShelf((0..<20).map { "p\($0)" }) { (catalog: PostgresCatalog) async throws in
+            let start = try await catalog.shelf(Self.shop, Self.shelf).state
+            for (moved, target) in [
+                (["p3"], OrderMove.Target.after("p9")), (["p1", "p7", "p5"], .first), (["p2", "p4"], .last),
+            ] {
+                _ = try await edit(catalog, .moves([OrderMove(moved, target)]))
+                #expect(try await written(catalog) == moved.count)
+            }
+            let settled = try await catalog.shelf(Self.shop, Self.shelf).state
+            #expect(settled.orderVersion == start.orderVersion + 3 && settled.version == start.version + 3)
+            let keys = try await keys(catalog).map(\.1)
+            for move in [
+                OrderMove(["p3"], .after("p9")), OrderMove(["p3"], .after("p3")), OrderMove(["p1", "p7"], .first),
+                OrderMove(["p4"], .last), OrderMove(["p7"], .position(1)),
+            ] {
+                let answer = try await edit(catalog, .moves([move]))
+                #expect(
+                    answer.contains(#""moves":[]"#) && answer.contains("\"order_version\":\(settled.orderVersion),")
+                )
+            }
+            #expect(try await self.keys(catalog).map(\.1) == keys)
+            #expect(try await catalog.shelf(Self.shop, Self.shelf).state == settled)
+        }
+    }
+
+    @Test func theAnswerLeadsAClientThere() async throws {
+        try await withShelf(["a", "b", "c", "d", "e"]) { (catalog: PostgresCatalog) async throws in
+            let request = OrderEditRequest(
+                store: Self.shop,
+                shelf: Self.shelf,
+                edit: .moves([OrderMove(["e"], .position(1)), OrderMove(["c"], .position(4))]),
+                wantsIndexes: true
+            )
+            let answer = try await catalog.editOrder(request, once: nil) { RecordedAnswer(body: $0.json) }
+            #expect(
+                String(decoding: answer.body, as: UTF8.self).contains(
+                    #""moves":[{"id":"e","from":4,"to":1,"after":"a"},{"id":"c","from":2,"to":4,"after":"d"}]"#
+                )
+            )
+            #expect(try await order(catalog) == ["a", "e", "b", "d", "c"])
+        }
+    }
+
+    @Test func changesAreTakenBackOneAfterAnotherAndDoneAgain() async throws {
+        try await withShelf(["a", "b", "c", "d"]) { (catalog: PostgresCatalog) async throws in
+            var seen = [try await order(catalog)]
+            for wanted in [
+                OrderEdit.moves([OrderMove(["d"], .first)]), .bake(Sort(.name, .descending)!), .set(["b"]),
+                .moves([OrderMove(["a", "b"], .last), OrderMove(["c"], .first)]),
+            ] {
+                _ = try await edit(catalog, wanted)
+                seen.append(try await order(catalog))
+            }
+            // Something comes and goes in between: it has nothing to do with it.
+            _ = try await catalog.put(Product(sku: SKU("x")!, name: "x"), in: Self.shop)
+            _ = try await catalog.place(SKU("x")!, on: Self.shelf, in: Self.shop)
+            try await catalog.unplace(SKU("x")!, from: Self.shelf, in: Self.shop)
+            for expected in seen.dropLast().reversed() {
+                _ = try await edit(catalog, .undo(change: nil))
+                #expect(try await order(catalog) == expected)
+            }
+            await #expect(throws: CatalogError.self) { try await edit(catalog, .undo(change: nil)) }
+            let history = try await catalog.orderHistory(Self.shop, Self.shelf)
+            #expect(history.map(\.kind) == ["undo", "undo", "undo", "undo", "move", "set", "bake", "move"])
+            #expect(history.prefix(4).map(\.undoes) == [1, 2, 3, 4])
+            // Taking an undo back does its change again, the last first.
+            await #expect(throws: CatalogError.self) { try await edit(catalog, .undo(change: history[1].number)) }
+            _ = try await edit(catalog, .undo(change: history[0].number))
+            #expect(try await order(catalog) == seen[1])
+            _ = try await edit(catalog, .undo(change: nil))
+            #expect(try await order(catalog) == seen[0])
+        }
+    }
+
+    @Test func aStaleVersionMovesNothing() async throws {
+        try await withShelf(["a", "b", "c"]) { (catalog: PostgresCatalog) async throws in
+            let version = try await catalog.shelf(Self.shop, Self.shelf).state.orderVersion
+            _ = try await edit(catalog, .moves([OrderMove(["c"], .first)]), expected: version)
+            await #expect(throws: CatalogError.stale(current: version + 1)) {
+                try await edit(catalog, .moves([OrderMove(["b"], .first)]), expected: version)
+            }
+            #expect(try await order(catalog) == ["c", "a", "b"])
+        }
+    }
+
+    @Test func theSameCallMovesOnce() async throws {
+        try await withShelf(["a", "b", "c", "d"]) { (catalog: PostgresCatalog) async throws in
+            let call = IdempotentCall(key: "k", fingerprint: [1])
+            let wanted = OrderEdit.moves([OrderMove(["a"], .position(2))])
+            let first = try await edit(catalog, wanted, once: call)
+            // By position a second time would move on.
+            _ = try await edit(catalog, .moves([OrderMove(["d"], .first)]))
+            #expect(try await edit(catalog, wanted, once: call) == first)
+            #expect(try await order(catalog) == ["d", "b", "c", "a"])
+            await #expect(throws: CatalogError.keyReused) {
+                try await edit(catalog, wanted, once: IdempotentCall(key: "k", fingerprint: [2]))
+            }
+            // A no-op is remembered too.
+            let quiet = IdempotentCall(key: "quiet", fingerprint: [3])
+            let nothing = try await edit(catalog, .moves([OrderMove(["d"], .first)]), once: quiet)
+            _ = try await edit(catalog, .moves([OrderMove(["d"], .last)]))
+            #expect(try await edit(catalog, .moves([OrderMove(["d"], .first)]), once: quiet) == nothing)
+            #expect(try await order(catalog).last == "d")
+            // After a day a key is new again.
+            try await catalog.pool.perform {
+                try $0.execute(
+                    "UPDATE idempotency_record SET created_at = now() - interval '25 hours' WHERE key = 'quiet'"
+                )
+            }
+            _ = try await edit(catalog, .moves([OrderMove(["d"], .first)]), once: quiet)
+            #expect(try await order(catalog).first == "d")
+            try await catalog.pool.perform {
+                try $0.execute("UPDATE idempotency_record SET created_at = now() - interval '25 hours'")
+            }
+            #expect(try await catalog.sweepAnswers() == 2)
+        }
+    }
+
+    @Test func longKeysBecomeShortAndNoOrderChanges() async throws {
+        try await withShelf((0..<40).map { "p\($0)" }) { (catalog: PostgresCatalog) async throws in
+            // In turns from both sides into one gap: the worst there is.
+            for round in 0..<700 {
+                let list = try await order(catalog)
+                let place = list.count / 2
+                let moved = round % 2 == 0 ? list[0] : list[list.count - 1]
+                let anchor = list[place - (round % 4 < 2 ? 0 : 1)]
+                guard moved != anchor else { continue }
+                _ = try await edit(catalog, .moves([OrderMove([moved], .after(anchor))]))
+            }
+            let before = try await keys(catalog)
+            let longest = before.map(\.1.length).max()!
+            let state = try await catalog.shelf(Self.shop, Self.shelf).state
+            let written = try await OrderCompaction(catalog).run()
+            let after = try await keys(catalog)
+            #expect(after.map(\.0) == before.map(\.0))
+            if longest > 64 { #expect(written > 0) }
+            #expect(after.allSatisfy { $0.1.length <= 64 })
+            #expect(try await catalog.shelf(Self.shop, Self.shelf).state.version == state.version)
+            _ = try await edit(catalog, .undo(change: nil))
+        }
+    }
+
+    @Test func shelvesAreMovedInTheirStore() async throws {
+        for catalog in [InMemoryCatalog(collate: collator())] as [any CatalogStore] { try await checkShelves(catalog) }
+        try await withCatalog { (catalog: PostgresCatalog) async throws in try await checkShelves(catalog) }
+    }
+
+    private func checkShelves(_ catalog: any CatalogStore) async throws {
+        _ = try await catalog.put(Store(key: Self.shop, title: "Shop", currency: Currency("EUR")!))
+        for key in ["a", "b", "c", "d"] {
+            _ = try await catalog.put(Shelf(key: CatalogKey(key)!, title: key), in: Self.shop)
+        }
+        func order() async throws -> [String] {
+            try await catalog.shelves(ShelvesRequest(store: Self.shop)).shelves.map(\.shelf.key.text)
+        }
+        func move(_ moves: [OrderMove], expected: Int64? = nil) async throws -> String {
+            let answer = try await catalog.moveShelves(moves, in: Self.shop, expected: expected, once: nil) {
+                RecordedAnswer(body: $0.json)
+            }
+            return String(decoding: answer.body, as: UTF8.self)
+        }
+        #expect(try await move([OrderMove(["d"], .first)]).contains(#""order_version":2"#))
+        try await catalog.remove(shelf: CatalogKey("b")!, from: Self.shop)
+        _ = try await move([OrderMove(["c"], .before("a"))])
+        #expect(try await order() == ["d", "c", "a"])
+        #expect(try await move([OrderMove(["c"], .after("d"))]).contains(#""moves":[]"#))
+        await #expect(throws: CatalogError.stale(current: 3)) {
+            try await move([OrderMove(["a"], .first)], expected: 1)
+        }
+        await #expect(throws: CatalogError.self) { try await move([OrderMove(["b"], .first)]) }
+    }
+}
