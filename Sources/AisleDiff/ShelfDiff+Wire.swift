@@ -17,11 +17,15 @@ extension ShelfDiff {
     /// - Complexity: O(n) where the order may be the shorter, else O(m) for m deletes, inserts and moves.
     public func wireForm(asOrder: Bool = false) -> [UInt8]? {
         guard case .moves(let diff, let inserts) = content else { return nil }
-        precondition(inserts.count == diff.inserts.count)
+        precondition(
+            inserts.count == diff.inserts.count && inserts.allSatisfy { $0.id.utf8.count <= Self.idBound },
+            "every insert has an id of at most \(Self.idBound) bytes"
+        )
         let (runs, singles) = diff.runs()
-        let movesSize = runs.count * 10 + singles.count * (1 + WireWriter.bits(below: diff.oldCount) / 8)
+        let movesSize = runs.count * 10 + (singles.count * (8 + WireWriter.bits(below: diff.oldCount)) + 7) / 8
         let orderSize = (diff.commonCount * WireWriter.bits(below: diff.commonCount) + 7) / 8
-        let writesOrder = asOrder || movesSize > orderSize
+        // A reader has less to do with moves: the order must save something.
+        let writesOrder = asOrder || movesSize > orderSize + 16
         var flags: WireFlags = []
         if diff.newCount != diff.oldCount { flags.insert(.newCount) }
         if !diff.deletes.isEmpty { flags.insert(.deletes) }

@@ -33,9 +33,9 @@ package struct BodyReader {
         return text
     }
 
-    /// A text that says something; nil where it is blank.
+    /// A text that says something, without space around it; nil where it is blank.
     package mutating func words(_ name: String, bytes: Int) throws(CatalogError) -> String? {
-        guard let text = try string(name, bytes: bytes), !text.allSatisfy(\.isWhitespace) else { return nil }
+        guard let text = try string(name, bytes: bytes)?.trimmed, !text.isEmpty else { return nil }
         return text
     }
 
@@ -103,7 +103,7 @@ package struct BodyReader {
 
     /// A list of ids, which must be there.
     package mutating func ids(_ name: String) throws(CatalogError) -> [String] {
-        guard let ids = try strings(name) else {
+        guard let ids = try strings(name)?.map(\.composed) else {
             throw .malformed(parameter: name, detail: "\(name) is missing; it must be an array of ids")
         }
         guard ids.allSatisfy({ (1...256).contains($0.utf8.count) && $0.isPrintable }) else {

@@ -10,6 +10,8 @@ package struct Cursor: Hashable, Sendable {
     package var dimension: Dimension
     /// Whether the last one stood behind what is in stock.
     package var isBehind: Bool
+    /// The shelf's generation of keys: with another one a manual position is found by id.
+    package var keyGeneration: Int64
     /// The last one's value of each key.
     package var values: [SortValue]
     package var name: String
@@ -21,6 +23,7 @@ package struct Cursor: Hashable, Sendable {
         source: SortSource,
         dimension: Dimension = .mass,
         isBehind: Bool = false,
+        keyGeneration: Int64 = 0,
         values: [SortValue] = [],
         name: String = "",
         id: String
@@ -30,6 +33,7 @@ package struct Cursor: Hashable, Sendable {
         self.source = source
         self.dimension = dimension
         self.isBehind = isBehind
+        self.keyGeneration = keyGeneration
         self.values = values
         self.name = name
         self.id = id

@@ -19,6 +19,7 @@ package struct CursorCodec: Sendable {
         writer.byte(UInt8(SortSource.allCases.firstIndex(of: cursor.source)!))
         writer.byte(UInt8(cursor.dimension.ordinal))
         writer.byte(cursor.isBehind ? 1 : 0)
+        writer.word(UInt64(bitPattern: cursor.keyGeneration))
         writer.byte(UInt8(cursor.values.count))
         for value in cursor.values { writer.value(value) }
         writer.text(cursor.name)
@@ -42,7 +43,7 @@ package struct CursorCodec: Sendable {
         guard reader.byte() == version, let scope = reader.text(), let sort = reader.text(),
             let source = reader.byte(), source < SortSource.allCases.count,
             let dimension = reader.byte(), dimension < Dimension.allCases.count,
-            let behind = reader.byte(), let count = reader.byte()
+            let behind = reader.byte(), let generation = reader.word(), let count = reader.byte()
         else { return nil }
         var values: [SortValue] = []
         for _ in 0..<count {
@@ -56,6 +57,7 @@ package struct CursorCodec: Sendable {
             source: SortSource.allCases[Int(source)],
             dimension: Dimension.allCases[Int(dimension)],
             isBehind: behind == 1,
+            keyGeneration: Int64(bitPattern: generation),
             values: values,
             name: name,
             id: id

@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// The key of a store or a shelf: `[a-z0-9][a-z0-9-]{0,63}`.
 package struct CatalogKey: Hashable, Sendable, Comparable, CustomStringConvertible {
     package let text: String
@@ -19,16 +21,18 @@ package struct CatalogKey: Hashable, Sendable, Comparable, CustomStringConvertib
 
 /// A product's identity within its store: 1 to 64 characters of printable UTF-8 without `/`.
 ///
-/// Spaces at its ends would be lost in files, `.` and `..` in URLs: there are none.
+/// Spaces at its ends would be lost in files, `.` and `..` in URLs: there are none. Letters with accents have one spelling,
+/// Unicode's composed one, however they come.
 package struct SKU: Hashable, Sendable, Comparable, CustomStringConvertible {
     package let text: String
 
-    package init?(_ text: some StringProtocol) {
+    package init?(_ given: some StringProtocol) {
+        let text = String(given).composed
         guard !text.isEmpty, text.utf8.count <= 256, text.count <= 64, text.isPrintable,
             !text.utf8.contains(UInt8(ascii: "/")), text.first?.isWhitespace == false,
             text.last?.isWhitespace == false, text != ".", text != ".."
         else { return nil }
-        self.text = String(text)
+        self.text = text
     }
 
     /// A sku that was checked before, when it was stored.
@@ -41,6 +45,21 @@ package struct SKU: Hashable, Sendable, Comparable, CustomStringConvertible {
     package func hash(into hasher: inout Hasher) { for byte in text.utf8 { hasher.combine(byte) } }
     package static func < (a: SKU, b: SKU) -> Bool { a.text.utf8.lexicographicallyPrecedes(b.text.utf8) }
     package static let rule = "1 to 64 printable characters without /, without spaces at its ends, not . or .."
+}
+
+extension String {
+    /// Without white space at both ends.
+    var trimmed: String {
+        guard let first = utf8.first, let last = utf8.last else { return self }
+        if first > 0x20, last > 0x20, first < 0x80, last < 0x80 { return self }
+        var slice = self[...]
+        while let first = slice.first, first.isWhitespace { slice.removeFirst() }
+        while let last = slice.last, last.isWhitespace { slice.removeLast() }
+        return String(slice)
+    }
+
+    /// In Unicode's normalization form C.
+    package var composed: String { utf8.allSatisfy { $0 < 0x80 } ? self : precomposedStringWithCanonicalMapping }
 }
 
 extension StringProtocol {

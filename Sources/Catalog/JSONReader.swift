@@ -1,13 +1,16 @@
-/// A strict reader of JSON (RFC 8259): no repeated member, no NUL character, no invalid UTF-8, no depth beyond 32, nothing
-/// behind the value. Numbers keep their digits, so that prices stay exact.
+/// A strict reader of JSON (RFC 8259): no repeated member, no NUL character, no invalid UTF-8, no depth beyond 32, no more
+/// than half a million values, nothing behind the value. Numbers keep their digits, so that prices stay exact.
 ///
 /// - Complexity: O(n), but O(m²) in the members of one object, which are at most 256.
 package struct JSONReader {
     package static let maximumDepth = 32
     package static let maximumMembers = 256
+    /// Room for two orders of the greatest length that is compared.
+    package static let maximumValues = 500_000
 
     private let bytes: UnsafeBufferPointer<UInt8>
     private var position = 0
+    private var values = 0
 
     /// - Throws: `JSONError`, which says what and where.
     package static func parse(_ bytes: [UInt8]) throws(JSONError) -> JSONValue {
@@ -31,6 +34,8 @@ package struct JSONReader {
     private init(bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
 
     private mutating func value(depth: Int) throws(JSONError) -> JSONValue {
+        values += 1
+        guard values <= Self.maximumValues else { throw error("more than \(Self.maximumValues) values") }
         guard depth <= Self.maximumDepth else { throw error("nested deeper than \(Self.maximumDepth)") }
         skipSpace()
         switch peek {

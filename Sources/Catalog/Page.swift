@@ -61,6 +61,11 @@ package struct PagePlan: Sendable, Hashable {
     package let dimension: Dimension
     package let after: Cursor?
     package let limit: Int
+    /// The shelf's generation of keys.
+    package let keyGeneration: Int64
+
+    /// Whether keys were compacted since the cursor was made: the place is found by its product.
+    package var findsPlaceByID: Bool { after.map { $0.keyGeneration != keyGeneration } ?? false }
 }
 
 extension PageRequest {
@@ -76,7 +81,8 @@ extension PageRequest {
                 source: source,
                 dimension: head.state.comparisonDimension,
                 after: nil,
-                limit: limit
+                limit: limit,
+                keyGeneration: head.state.keyGeneration
             )
         }
         guard after.scope == scope, let order = try? Sort.parse(after.sort), sort == nil || sort == order,
@@ -87,7 +93,8 @@ extension PageRequest {
             source: sort == nil ? after.source : .query,
             dimension: after.dimension,
             after: after,
-            limit: limit
+            limit: limit,
+            keyGeneration: head.state.keyGeneration
         )
     }
 }
@@ -124,6 +131,7 @@ extension PagePlan {
             source: source,
             dimension: dimension,
             isBehind: listing.isBehind,
+            keyGeneration: keyGeneration,
             values: sort.terms.map { $0.key.value(of: listing) },
             name: listing.product.name,
             id: listing.product.sku.text

@@ -106,6 +106,8 @@ package struct ShelfState: Hashable, Sendable {
     package var version: Int64
     /// Grows with every change of the manual order.
     package var orderVersion: Int64
+    /// Grows when keys of the manual order were compacted.
+    package var keyGeneration: Int64
 
     package init(
         shelf: Shelf,
@@ -114,7 +116,8 @@ package struct ShelfState: Hashable, Sendable {
         inheritedSort: Sort?,
         modifiedAt: Timestamp,
         version: Int64,
-        orderVersion: Int64
+        orderVersion: Int64,
+        keyGeneration: Int64 = 0
     ) {
         self.shelf = shelf
         self.productCount = productCount
@@ -123,5 +126,6 @@ package struct ShelfState: Hashable, Sendable {
         self.modifiedAt = modifiedAt
         self.version = version
         self.orderVersion = orderVersion
+        self.keyGeneration = keyGeneration
     }
 }

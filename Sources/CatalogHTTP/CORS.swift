@@ -13,8 +13,8 @@ extension CatalogAPI {
     }
 
     /// The answer to a browser that asks before it calls.
-    func preflight(_ request: Request, _ route: Route) -> Response {
-        var headers: HTTPFields = [.allow: route.allow]
+    func preflight(_ request: Request, _ route: Route?) -> Response {
+        var headers: HTTPFields = route.map { [.allow: $0.allow] } ?? [:]
         if let origin = allowedOrigin(request) {
             headers[.accessControlAllowOrigin] = origin
             headers[.accessControlAllowMethods] = "GET, POST, PUT, PATCH, DELETE"

@@ -49,7 +49,7 @@ extension CatalogAPI {
     ) async throws -> Response {
         try target.allow("from_sort", "to_sort", "limit", "mode")
         let (from, to) = (try target.sort("from_sort"), try target.sort("to_sort"))
-        let wanted = DiffRequest(
+        var wanted = DiffRequest(
             store: store,
             shelf: shelf,
             from: .sort(from),
@@ -58,12 +58,19 @@ extension CatalogAPI {
             mode: try mode(target)
         )
         let form = DiffForm(accepting: request.headers[.accept])
-        let diff = try await catalog.diff(wanted)
+        wanted.carriesProducts = form == .json
         let isShared = from != nil && to != nil
         let cache = isShared ? "public, no-cache" : "private, no-cache"
         let headers: HTTPFields = [.vary: isShared ? "Accept" : "Accept, Authorization"]
-        let tag = diff.entityTag(wanted, form: form.mediaType)
-        if let tag, knownTags(request).contains(tag) { return notModified(tag, cache, headers) }
+        let known = knownTags(request)
+        if !known.isEmpty {
+            let head = try await catalog.shelf(store, shelf)
+            if let tag = wanted.entityTag(head, form: form.mediaType), known.contains(tag) {
+                return notModified(tag, cache, headers)
+            }
+        }
+        let diff = try await catalog.diff(wanted)
+        let tag = diff.reached.flatMap { wanted.entityTag($0.head, form: form.mediaType) }
         return answer(diff, form, cache: cache, tag: tag, headers)
     }
 
@@ -77,7 +84,8 @@ extension CatalogAPI {
         try target.allow("mode")
         var reader = try BodyReader(try await body(request, bound: Route.orderBodyBound))
         let from = try reader.ids("from")
-        let wanted = DiffRequest(
+        let form = DiffForm(accepting: request.headers[.accept])
+        var wanted = DiffRequest(
             store: store,
             shelf: shelf,
             from: .list(from),
@@ -86,7 +94,8 @@ extension CatalogAPI {
             mode: try mode(target)
         )
         try reader.end()
-        return answer(try await catalog.diff(wanted), DiffForm(accepting: request.headers[.accept]))
+        wanted.carriesProducts = form == .json
+        return answer(try await catalog.diff(wanted), form)
     }
 
     /// `POST /v1/order/diff`: between any two lists.
@@ -103,7 +112,7 @@ extension CatalogAPI {
         guard let limit = Int(text) else {
             throw .malformed(
                 parameter: "limit",
-                detail: "limit must be a whole number from 1 to \(OrderDiff.listBound)"
+                detail: "limit must be a whole number from 1 to \(DiffRequest.windowBound)"
             )
         }
         return limit

@@ -166,8 +166,9 @@ extension CatalogAPI {
                 onReject: { if rejections.count < Self.rejectionBound { rejections.append($0) } }
             )
         } catch {
+            guard case .unprocessable = error else { throw error }
             var problem = Problem(error)
-            if problem.kind == .unprocessable { problem.rejections = rejections }
+            problem.rejections = rejections
             throw problem
         }
         let bytes = object { json in

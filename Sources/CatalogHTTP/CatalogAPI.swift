@@ -17,6 +17,8 @@ package struct CatalogAPI: HTTPResponder {
 
         /// How many imports may be under way; others are told to try again.
         package var importsAtOnce = 2
+        /// How many bodies beyond the usual bound may be under way; others are told to try again.
+        package var largeBodiesAtOnce = 4
         /// The most bytes of rendered pages that are remembered; 0 for none.
         package var pageCacheBound = 32 << 20
 
@@ -30,6 +32,7 @@ package struct CatalogAPI: HTTPResponder {
     let observer: Observer
     let pages: PageCache
     let imports: Slots
+    let largeBodies: Slots
 
     package init(
         catalog: any CatalogStore,
@@ -44,6 +47,7 @@ package struct CatalogAPI: HTTPResponder {
         self.cursors = cursors
         self.options = options
         imports = Slots(options.importsAtOnce)
+        largeBodies = Slots(options.largeBodiesAtOnce)
         pages = PageCache(bound: options.pageCacheBound)
     }
 
@@ -104,7 +108,13 @@ package struct CatalogAPI: HTTPResponder {
     /// - Parameter bodyBound: becomes the route's own.
     private func dispatch(_ request: Request, _ bodyBound: inout Int) async throws -> Response {
         let target = try RequestTarget(path: request.uri.path, query: request.uri.query)
-        guard let route = Route(target.segments) else { throw Problem(.notFound, "there is nothing at this path") }
+        guard let route = Route(target.segments) else {
+            // A browser that asks first is to see the 404 of what it asks for.
+            if request.method == .options, request.headers[.accessControlRequestMethod] != nil {
+                return preflight(request, nil)
+            }
+            throw Problem(.notFound, "there is nothing at this path")
+        }
         if request.method == .options { return preflight(request, route) }
         bodyBound = route.bodyBound(options.bodyBound)
         let method = request.method == .head ? .get : request.method
@@ -184,7 +194,12 @@ package struct CatalogAPI: HTTPResponder {
             throw Problem(.unsupportedMediaType, "the body is \(type.prefix(64))", allowed: types)
         }
         if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > bound { throw tooLarge(bound) }
-        return try await withDeadline(options.bodyTimeout) {
+        // What is large takes its time, and its memory many times over until it is read.
+        let length = request.headers[.contentLength].flatMap { Int($0) } ?? bound
+        let isLarge = length > options.bodyBound
+        guard !isLarge || largeBodies.enter() else { throw CatalogError.unavailable }
+        defer { if isLarge { largeBodies.leave() } }
+        return try await withDeadline(options.bodyTimeout + .seconds(length / Self.leastRate)) {
             do { return Array(buffer: try await request.body.collect(upTo: bound)) } catch is NIOTooManyBytesError {
                 throw tooLarge(bound)
             }
@@ -199,6 +214,9 @@ package struct CatalogAPI: HTTPResponder {
             )
         }
     }
+
+    /// The fewest bytes a second at which a large body may come.
+    private static let leastRate = 128 << 10
 
     private func withDeadline<T: Sendable>(
         _ limit: Duration,

@@ -5,8 +5,9 @@ extension PostgresCatalog {
     /// Writes products as a CSV file that an import takes, as they are at one moment: a line for each shelf that a product
     /// stands on, in the shelf's manual order, then those that stand nowhere.
     ///
-    /// Imported into the catalog that it came from it changes nothing; into an empty one it makes the same stores, shelves,
-    /// products and manual orders. Popularity is what imports stated; attributes and settings are not part of such a file.
+    /// Imported into the catalog that it came from it changes nothing; into an empty one it makes the stores and shelves that
+    /// have products, with these and their manual orders. Popularity is what imports stated. Attributes, settings, empty
+    /// shelves, and the titles of shelves whose key does not come from it, have no place in such a file.
     ///
     /// - Parameters:
     ///   - store: nil for all.
@@ -18,6 +19,8 @@ extension PostgresCatalog {
         try await mappingErrors {
             let stores = if let store { [try await self.readStore(store)] } else { try await self.readStores() }
             try await pool.withConnection { connection in
+                // One snapshot for all of it; a connection that is given back in a transaction is closed.
+                try await connection.perform { try $0.run(script: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") }
                 write(Array((Self.exportedColumns.map(\.rawValue).joined(separator: ",") + "\n").utf8))
                 for store in stores {
                     try await connection.perform { database in
@@ -27,6 +30,7 @@ extension PostgresCatalog {
                         write(piece)
                     }
                 }
+                try await connection.perform { try $0.run(script: "COMMIT") }
             }
         }
     }
@@ -63,7 +67,7 @@ extension PostgresCatalog {
                         \(decimal("CASE WHEN r.price_minor IS NULL THEN NULL ELSE coalesce(r.regular_price_minor, r.price_minor) END")),
                         \(decimal("CASE WHEN r.regular_price_minor IS NOT NULL THEN r.price_minor END")),
                         s.currency, CASE WHEN r.size_approximate THEN '~' ELSE '' END || r.size_amount, r.size_unit,
-                        r.size_packs, r.size_drained, r.popularity_seed, r.in_stock, array_to_string(r.tags, '|'),
+                        r.size_packs, r.size_drained, r.popularity_seed::text::numeric, r.in_stock, array_to_string(r.tags, '|'),
                         h.place, r.barcode, r.image_url
                     FROM product r JOIN store s ON s.store_id = r.store_id
                     LEFT JOIN (

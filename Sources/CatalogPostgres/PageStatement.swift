@@ -40,6 +40,8 @@ struct PageStatement: Sendable {
         let isMissing: [Bool]
         /// For a unit price, its dimension's place in the order of groups.
         let group: [Int]
+        /// Whether a manual position is found by its product.
+        var findsPlaceByID = false
     }
 
     let statement: PostgresStatement
@@ -80,7 +82,8 @@ extension PageStatement.Shape {
                     isMissing: cursor.values.map { $0 == .missing },
                     group: cursor.values.map { value in
                         if case .unitPrice(let dimension, _) = value { groups.firstIndex(of: dimension)! } else { 0 }
-                    }
+                    },
+                    findsPlaceByID: plan.findsPlaceByID && plan.sort.terms.contains { $0.key == .position }
                 )
             }
         )
@@ -203,13 +206,13 @@ private struct PageStatementWriter {
         let isMissing = cursor.isMissing[0]
         if isSingle {
             let group = groupCondition(0, cursor)
-            if term.key == .position { return [["o.key > \(bind(.value(0)))"]] }
+            if term.key == .position { return [["o.key > \(boundValue(0))"]] }
             if isMissing || term.key == .name { return [group + [tailBehind()]] }
             if term.direction == sort.tailDirection {
                 // All turn together: one comparison of rows, one range of the index.
                 let row = "(\(column(term.key)), p.name, p.sku)"
                 return [
-                    group + ["\(row) \(comparison(term.direction)) (\(bind(.value(0))), \(bind(.name)), \(bind(.sku)))"]
+                    group + ["\(row) \(comparison(term.direction)) (\(boundValue(0)), \(bind(.name)), \(bind(.sku)))"]
                 ]
             }
         }
@@ -225,7 +228,7 @@ private struct PageStatementWriter {
             }
         }
         if !isMissing {
-            let strictly = "\(column(term.key)) \(comparison(term.direction)) \(bind(.value(0)))"
+            let strictly = "\(column(term.key)) \(comparison(term.direction)) \(boundValue(0))"
             result.append((term.key.isGroupedByDimension ? groupCondition(0, cursor) : []) + [strictly])
         }
         return result
@@ -244,14 +247,14 @@ private struct PageStatementWriter {
 
     private mutating func equality(_ term: Int, _ cursor: PageStatement.CursorShape) -> [String] {
         let group = groupCondition(term, cursor)
-        return cursor.isMissing[term] ? group : group + ["\(column(sort.terms[term].key)) = \(bind(.value(term)))"]
+        return cursor.isMissing[term] ? group : group + ["\(column(sort.terms[term].key)) = \(boundValue(term))"]
     }
 
     /// What a row behind the cursor by this key fulfils; nil where there is none.
     private mutating func behind(_ term: Int, _ cursor: PageStatement.CursorShape) -> String? {
         guard !cursor.isMissing[term] else { return nil }
         let (key, direction) = (sort.terms[term].key, sort.terms[term].direction)
-        let strictly = "\(column(key)) \(comparison(direction)) \(bind(.value(term)))"
+        let strictly = "\(column(key)) \(comparison(direction)) \(boundValue(term))"
         if key.isGroupedByDimension {
             let own = "p.unit_dimension = \(bind(.dimension(cursor.group[term]))) AND \(strictly)"
             let later = "\(dimensionRank()) > \(cursor.group[term] + 1)"
@@ -297,6 +300,14 @@ private struct PageStatementWriter {
     private func column(_ key: SortKey) -> String { (key == .position ? "o." : "p.") + key.column }
     private func keyword(_ direction: SortDirection) -> String { direction == .descending ? " DESC" : "" }
     private func comparison(_ direction: SortDirection) -> String { direction == .ascending ? ">" : "<" }
+
+    /// The cursor's value of a key.
+    private mutating func boundValue(_ term: Int) -> String {
+        let value = bind(.value(term))
+        guard sort.terms[term].key == .position, shape.cursor?.findsPlaceByID == true else { return value }
+        let place = "c.store_id = \(bind(.store)) AND c.shelf_id = \(bind(.shelf)) AND c.sku = \(bind(.sku))"
+        return "coalesce((SELECT c.key FROM placement_position c WHERE \(place)), \(value))"
+    }
 
     private mutating func bind(_ slot: PageStatement.Slot) -> String {
         let index =

@@ -175,7 +175,7 @@ extension PostgresCatalog {
                 [.int4(store.id), .int8(Int64(request.limit + 1))] + (after.map { [value, .text($0.id)] } ?? [])
             )
             let read: [(ShelfState, [UInt8])] = try await pipeline.read([query], into: []) { value, _, rows in
-                value = try rows.map { (try ShelfRow.state($0), try $0.bytea(14)) }
+                value = try rows.map { (try ShelfRow.state($0), try $0.bytea(ShelfRow.stateWidth)) }
             }
             let shown = Array(read.prefix(request.limit))
             let next: Cursor? = read.count > request.limit ? shown.last.map { Self.cursor(request, $0.0, $0.1) } : nil

@@ -22,7 +22,7 @@ enum ShelfRow {
                 JOIN shelf a ON a.store_id = h.store_id AND a.shelf_id = ancestor.parent_id
                 WHERE ancestor.default_sort IS NULL AND depth < 32
             ) SELECT ancestor.default_sort FROM ancestor WHERE ancestor.default_sort IS NOT NULL ORDER BY depth LIMIT 1
-        ) END
+        ) END, h.key_generation
         """
 
     struct StoreRead: Sendable, Hashable {
@@ -38,6 +38,8 @@ enum ShelfRow {
     }
 
     static let storeWidth = 12
+    /// The number of a state's columns.
+    static let stateWidth = 15
 
     static func store(_ row: borrowing PostgresRow) throws -> StoreRead {
         guard let key = CatalogKey(try row.text(2)), let currency = Currency(try row.text(4)),
@@ -82,7 +84,8 @@ enum ShelfRow {
             inheritedSort: try sort(row, start + 13),
             modifiedAt: Timestamp(microseconds: try row.timestamptz(start + 9)),
             version: try row.int8(start + 10),
-            orderVersion: try row.int8(start + 11)
+            orderVersion: try row.int8(start + 11),
+            keyGeneration: Int64(try row.int4(start + 14))
         )
     }
 

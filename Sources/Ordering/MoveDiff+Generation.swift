@@ -5,15 +5,15 @@ extension MoveDiff {
     ///
     /// - Precondition: it is a permutation.
     /// - Complexity: O(n log n) in time, at most 16 bytes an element; O(n) for what hardly moves.
-    public init(permutation: [Int32]) {
+    package init(permutation: [Int32]) {
         self = permutation.withUnsafeBufferPointer { Self.between($0) { () throws(Never) in } }
     }
 
     /// The diff between two lists of ordinals below a bound, each at most once in a list.
     ///
-    /// - Precondition: the ordinals are from 0 up to below `bound`.
+    /// - Precondition: the ordinals are from 0 up to below `bound`, and none repeats.
     /// - Complexity: O(n log n + bound) in time, at most 16 bytes an element and 4 for each number below the bound.
-    public init(fromOrdinals old: [Int32], to new: [Int32], bound: Int) {
+    package init(fromOrdinals old: [Int32], to new: [Int32], bound: Int) {
         self = old.withUnsafeBufferPointer { old in
             new.withUnsafeBufferPointer { new in Self.between(old, new, bound: bound) { () throws(Never) in } }
         }

@@ -59,8 +59,8 @@ public struct MoveDiff: Hashable, Sendable {
 
     /// The same diff with elements named that stay or move and have another content.
     ///
-    /// - Parameter changed: their indexes in the NEW list, ascending; those of inserts are left out.
-    public func marking(changed: [Int32]) -> MoveDiff {
+    /// - Parameter changed: their indexes in the NEW list, ascending and inside it; those of inserts are left out.
+    package func marking(changed: [Int32]) -> MoveDiff {
         var inserted = inserts[...]
         let common = changed.filter { index in
             inserted = inserted.drop { $0 < index }
@@ -74,6 +74,24 @@ public struct MoveDiff: Hashable, Sendable {
             moves: moves,
             changed: common
         )
+    }
+}
+
+extension MoveDiff {
+    /// What comes or moves, ascending by its index in the NEW list; `from` is nil for what comes.
+    public var placements: [(from: Int32?, to: Int32)] {
+        var placements: [(from: Int32?, to: Int32)] = []
+        placements.reserveCapacity(inserts.count + moves.count)
+        var inserts = inserts[...]
+        for move in moves {
+            while let insert = inserts.first, insert < move.to {
+                placements.append((nil, insert))
+                inserts.removeFirst()
+            }
+            placements.append((move.from, move.to))
+        }
+        for insert in inserts { placements.append((nil, insert)) }
+        return placements
     }
 }
 

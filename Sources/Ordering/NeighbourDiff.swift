@@ -36,26 +36,20 @@ public struct NeighbourDiff<ID: Hashable & Sendable>: Hashable, Sendable {
     public init(_ diff: MoveDiff, from old: [ID], to new: [ID]) {
         precondition(old.count == diff.oldCount && new.count == diff.newCount)
         deletes = diff.deletes.map { old[Int($0)] }
-        placements = []
-        placements.reserveCapacity(diff.inserts.count + diff.moves.count)
-        var inserts = diff.inserts[...]
-        func place(_ index: Int32, isInsert: Bool) {
-            let after = index > 0 ? new[Int(index) - 1] : nil
-            placements.append(Placement(id: new[Int(index)], after: after, isInsert: isInsert))
+        placements = diff.placements.map { placement in
+            let index = Int(placement.to)
+            return Placement(
+                id: new[index],
+                after: index > 0 ? new[index - 1] : nil,
+                isInsert: placement.from == nil
+            )
         }
-        for move in diff.moves {
-            while let insert = inserts.first, insert < move.to {
-                place(insert, isInsert: true)
-                inserts.removeFirst()
-            }
-            place(move.to, isInsert: false)
-        }
-        for insert in inserts { place(insert, isInsert: true) }
     }
 
     /// The new list.
     ///
-    /// An element whose neighbour is not there comes to the front; one that is to move and is not there is put in.
+    /// An element whose neighbour is not there comes to the front; one that is to move and is not there is put in; of several
+    /// placements of one element the last counts.
     ///
     /// - Precondition: no id stands in `old` twice.
     /// - Complexity: O(n).
@@ -64,7 +58,8 @@ public struct NeighbourDiff<ID: Hashable & Sendable>: Hashable, Sendable {
         let gone = Set(deletes).union(placements.map(\.id))
         let staying = old.filter { !gone.contains($0) }
         var isThere = Set(staying)
-        for placement in placements {
+        let last = Dictionary(placements.indices.map { (placements[$0].id, $0) }, uniquingKeysWith: { $1 })
+        for (index, placement) in placements.enumerated() where last[placement.id] == index {
             let after = placement.after.flatMap { isThere.contains($0) ? $0 : nil }
             followers[after, default: []].append(placement.id)
             isThere.insert(placement.id)

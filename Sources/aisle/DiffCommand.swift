@@ -37,7 +37,9 @@ struct DiffCommand: AisleCommand {
     }
 
     private func diffShelf() async throws {
-        guard let name = ShelfName(argument: what[0]) else { return }
+        guard let name = ShelfName(argument: what[0]) else {
+            throw CommandFailure("“\(what[0])” names no shelf; write STORE/SHELF", CommandFailure.usage)
+        }
         let (from, to) = (try from.map(parseSort), try to.map(parseSort))
         let catalog = try await database.catalog()
         defer { catalog.shutDown() }
@@ -46,7 +48,8 @@ struct DiffCommand: AisleCommand {
             DiffRequest(store: store, shelf: shelf, from: .sort(from), to: to, limit: limit)
         )
         guard format == .moves else { return show(diff, names: [:]) }
-        let named = Set(diff.diff.moves.map { diff.new[Int($0.to)] } + diff.insertedIDs + diff.deletedIDs)
+        // Names for people: of no more than they read.
+        let named = Set((diff.diff.placements.map { diff.new[Int($0.to)] } + diff.deletedIDs).prefix(1000))
         let products = try await catalog.products(store, named.map { SKU(stored: $0) }).products
         show(diff, names: Dictionary(products.map { ($0.sku.text, $0.name) }, uniquingKeysWith: { a, _ in a }))
     }
@@ -90,15 +93,10 @@ struct DiffCommand: AisleCommand {
             table.rows.append([change, id, names[id], from.map { "\($0)" }, to.map { "\($0)" }, after])
         }
         for index in diff.diff.deletes { add("delete", diff.old[Int(index)], from: index, to: nil) }
-        var inserts = diff.diff.inserts[...]
-        for move in diff.diff.moves {
-            while let insert = inserts.first, insert < move.to {
-                add("insert", diff.new[Int(insert)], from: nil, to: insert)
-                inserts.removeFirst()
-            }
-            add("move", diff.new[Int(move.to)], from: move.from, to: move.to)
+        for placement in diff.diff.placements {
+            let change = placement.from == nil ? "insert" : "move"
+            add(change, diff.new[Int(placement.to)], from: placement.from, to: placement.to)
         }
-        for insert in inserts { add("insert", diff.new[Int(insert)], from: nil, to: insert) }
         return table
     }
 }

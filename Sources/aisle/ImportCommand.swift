@@ -86,7 +86,7 @@ struct ImportCommand: AisleCommand {
             throw CommandFailure("“\(currency)” is no ISO 4217 code", CommandFailure.usage)
         }
         let key = try store.map(storeKey)
-        return ImportOptions(
+        var options = ImportOptions(
             format: chosen,
             store: key,
             mapping: columns,
@@ -96,6 +96,8 @@ struct ImportCommand: AisleCommand {
             prunes: prune,
             isRehearsal: dryRun
         )
+        options.keepsRejectedRows = rejects != nil
+        return options
     }
 }
 

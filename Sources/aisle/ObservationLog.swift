@@ -31,7 +31,7 @@ final class ObservationLog: Sendable {
         case .importEnded(let summary?):
             let counts = summary.counts.filter { $0.count > 0 }.map { "\($0.name) \($0.count)" }
             logger.info("an import ended: \(counts.joined(separator: ", "))")
-        case .importEnded(nil): logger.info("an import failed; nothing of it was kept")
+        case .importEnded(nil): logger.info("an import failed; of the store at which it failed nothing was kept")
         }
     }
 

@@ -45,14 +45,14 @@ struct ServerSettings: Sendable {
             }
         }
         let reader = ConfigReader(providers: providers)
-        host = options.host ?? reader.string(forKey: "host", default: "127.0.0.1")
+        host = try options.host ?? Self.present("host") { try reader.requiredString(forKey: $0) } ?? "127.0.0.1"
         port = try options.port ?? Self.number("port", in: 1...65535, default: 8080, reader)
         hasOwnPort = options.port != nil
-        origins = reader.stringArray(forKey: "cors.origins", default: [])
+        origins = try Self.present("cors.origins") { try reader.requiredStringArray(forKey: $0) } ?? []
         pageCacheMegabytes = try Self.number("page.cache.mb", in: 0...4096, default: 32, reader)
         poolSize = try Self.number("pool.size", in: 1...1000, default: 8, reader)
-        cursorKey = reader.string(forKey: "cursor.key", isSecret: true)
-        let level = reader.string(forKey: "log.level", default: "notice")
+        cursorKey = try Self.present("cursor.key") { try reader.requiredString(forKey: $0, isSecret: true) }
+        let level = try Self.present("log.level") { try reader.requiredString(forKey: $0) } ?? "notice"
         guard let logLevel = Logger.Level(rawValue: level) else {
             throw CommandFailure(
                 "log.level is one of \(Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")), not “\(level)”",
@@ -78,16 +78,23 @@ struct ServerSettings: Sendable {
         default fallback: Int,
         _ reader: ConfigReader
     ) throws -> Int {
-        // What is no number must not pass for a setting that is not there.
-        let number =
-            reader.int(forKey: ConfigKey(key)) ?? (reader.string(forKey: ConfigKey(key)) == nil ? fallback : nil)
-        guard let number, range.contains(number) else {
+        let number = try present(key) { try reader.requiredInt(forKey: $0) } ?? fallback
+        guard range.contains(number) else {
             throw CommandFailure(
                 "\(key) must be a number from \(range.lowerBound) to \(range.upperBound)",
                 CommandFailure.configuration
             )
         }
         return number
+    }
+
+    /// A setting, nil where it is not there: one of the wrong type must not pass for that.
+    private static func present<T>(_ key: String, _ read: (ConfigKey) throws -> T) throws -> T? {
+        do { return try read(ConfigKey(key)) } catch {
+            // The library's error is not public; its text is.
+            if "\(error)".hasPrefix("Missing required") { return nil }
+            throw CommandFailure("the setting \(key) is of the wrong type", CommandFailure.configuration)
+        }
     }
 
     /// The log, on stderr.

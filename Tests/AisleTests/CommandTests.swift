@@ -197,6 +197,12 @@ extension CommandTests {
             let failed = try TestProcess(["config", "show"], environment: [variable: value], folder: folder.path)
             #expect(failed.wait() == 78)
         }
+        for wrong in [#"{"port": "x"}"#, #"{"port": [8081]}"#, #"{"cors": {"origins": 7}}"#, #"{"log": {"level": 3}}"#]
+        {
+            try Data(wrong.utf8).write(to: file)
+            let failed = try TestProcess(["config", "show"], folder: folder.path)
+            #expect(failed.wait() == 78, "\(wrong)")
+        }
         try Data("{".utf8).write(to: file)
         let broken = try TestProcess(["config", "show"], folder: folder.path)
         #expect(broken.wait() == 78 && broken.standardError.contains("aisle.json"))

@@ -279,6 +279,7 @@ import Testing
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             var options = ImportOptions(format: .csv)
             options.store = CatalogKey("other")
+            options.keepsRejectedRows = true
             let text = "store,sku,name,prise\ns,a,\"Two\r\n lines\",1\n,b,B,1\ns,c,C\u{1B}[31m,1\n"
             let (summary, rejections) = try await run(catalog, text, options)
             #expect(summary.warnings.count == 2 && summary.warnings[0].contains("prise"))

@@ -31,6 +31,8 @@ package struct ImportOptions: Sendable {
     package var prunes: Bool
     /// Only tells what would be done.
     package var isRehearsal: Bool
+    /// Whether a rejection has the row itself, which may be a megabyte.
+    package var keepsRejectedRows = false
 
     package init(
         format: Format,
@@ -63,7 +65,7 @@ package struct ImportRejection: Sendable, Hashable, Error {
     package let column: String?
     package let value: String?
     package let reason: String
-    /// The row as the file has it; nil where it was too long to keep.
+    /// The row as the file has it; nil where it was not asked for, or too long to keep.
     package var row: String?
 
     package init(line: Int, column: String? = nil, value: String? = nil, reason: String) {

@@ -88,7 +88,7 @@ package struct ImportReader {
         _ emit: (Event) throws -> Void
     ) rethrows {
         var rejection = rejection
-        rejection.row = record.csv
+        if options.keepsRejectedRows { rejection.row = record.csv }
         try emit(.rejected(rejection))
     }
 
@@ -169,7 +169,9 @@ package struct ImportReader {
         let event: Event
         do throws(ImportRejection) { event = .record(try readLine()) } catch {
             var rejection = error
-            if lineBytes.count <= CSVReader.recordBound { rejection.row = String(decoding: lineBytes, as: UTF8.self) }
+            if options.keepsRejectedRows, lineBytes.count <= CSVReader.recordBound {
+                rejection.row = String(decoding: lineBytes, as: UTF8.self)
+            }
             event = .rejected(rejection)
         }
         try emit(event)

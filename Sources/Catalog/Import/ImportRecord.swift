@@ -254,14 +254,4 @@ extension String {
         }
         return String(text)
     }
-
-    /// Without white space at both ends.
-    fileprivate var trimmed: String {
-        guard let first = utf8.first, let last = utf8.last else { return self }
-        if first > 0x20, last > 0x20, first < 0x80, last < 0x80 { return self }
-        var slice = self[...]
-        while let first = slice.first, first.isWhitespace { slice.removeFirst() }
-        while let last = slice.last, last.isWhitespace { slice.removeLast() }
-        return String(slice)
-    }
 }

@@ -103,17 +103,20 @@ extension OrderDiff {
         )
         return message.wireForm(asOrder: isWholeOrder)!
     }
+}
 
-    /// The entity tag of an answer: of a shelf's state, both sorts, the window and the form.
-    package func entityTag(_ request: DiffRequest, form: String) -> String? {
-        guard let reached, let fromSort else { return nil }
+extension DiffRequest {
+    /// The entity tag of the answer between two sorts of a shelf: it changes with everything that the answer depends on.
+    ///
+    /// - Parameter day: the UTC day to which the popularity of products is scaled.
+    /// - Returns: nil for a diff from a list.
+    package func entityTag(_ head: ShelfHead, form: String, day: Int = Timestamp.now().day) -> String? {
+        guard case .sort(let from) = from else { return nil }
         var hash = FNV64()
         for part in [
-            fromSort.description, reached.sort.description, request.limit.map { String($0) } ?? "",
-            request.mode.rawValue,
-            form,
+            (from ?? head.defaultSort.sort).description, (to ?? head.defaultSort.sort).description,
+            limit.map { "\($0) \(day)" } ?? "", mode.rawValue, form,
         ] { hash.combine(part) }
-        let state = reached.head.state
-        return "\"diff-\(reached.head.storeVersion)-\(state.version)-\(String(hash.value, radix: 36))\""
+        return "\"diff-\(head.storeVersion)-\(head.state.version)-\(String(hash.value, radix: 36))\""
     }
 }

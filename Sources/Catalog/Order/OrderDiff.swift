@@ -28,6 +28,11 @@ package struct DiffRequest: Sendable {
     /// Only the first so many of both orders are looked at.
     package var limit: Int?
     package var mode: DiffMode
+    /// Whether the answer can carry the products that enter the window.
+    package var carriesProducts = true
+
+    /// The largest window: its products travel with the answer.
+    package static let windowBound = 10_000
 
     package init(
         store: CatalogKey,
@@ -76,8 +81,9 @@ package struct OrderDiff: Sendable {
         reached: ShelfOrder? = nil,
         fromSort: Sort? = nil
     ) throws(CatalogError) {
-        try Self.check(old, "from")
-        if reached == nil { try Self.check(new, "to") }
+        // A shelf's own orders have no repeats.
+        try Self.check(old, "from", isOwn: fromSort != nil)
+        try Self.check(new, "to", isOwn: reached != nil)
         let start = ContinuousClock.now
         do {
             diff = try MoveDiff(from: old, to: new) { try Task.checkCancellation() }
@@ -92,10 +98,13 @@ package struct OrderDiff: Sendable {
         isWholeOrder = mode == .order || (mode == .auto && diff.moves.count * 2 > new.count)
     }
 
-    private static func check(_ ids: [String], _ field: String) throws(CatalogError) {
+    static func check(_ ids: [String], _ field: String, isOwn: Bool = false) throws(CatalogError) {
         guard ids.count <= listBound else {
-            throw .tooLarge("\(field) has \(ids.count) ids; at most \(listBound) are compared")
+            throw .tooLarge(
+                "\(field) has \(ids.count) ids; at most \(listBound) are compared" + (isOwn ? "; name a limit" : "")
+            )
         }
+        if isOwn { return }
         var seen = Set<String>(minimumCapacity: ids.count)
         for id in ids where !seen.insert(id).inserted {
             throw .unprocessable(field: field, detail: "the id “\(id.prefix(64))” stands in \(field) twice")
@@ -122,9 +131,10 @@ extension CatalogStore {
     ///
     /// - Throws: as `OrderDiff`; `malformed` for a limit below 1; `notFound`.
     package func diff(_ request: DiffRequest) async throws(CatalogError) -> OrderDiff {
-        if let limit = request.limit, !(1...OrderDiff.listBound).contains(limit) {
-            throw .malformed(parameter: "limit", detail: "limit must be from 1 to \(OrderDiff.listBound)")
+        if let limit = request.limit, !(1...DiffRequest.windowBound).contains(limit) {
+            throw .malformed(parameter: "limit", detail: "limit must be from 1 to \(DiffRequest.windowBound)")
         }
+        if case .list(let ids) = request.from { try OrderDiff.check(ids, "from") }
         var sorts = [request.to]
         if case .sort(let sort) = request.from { sorts.append(sort) }
         let start = ContinuousClock.now
@@ -143,7 +153,8 @@ extension CatalogStore {
                 reached: orders[0],
                 fromSort: orders.count > 1 ? orders[1].sort : nil
             )
-            let carries = request.limit != nil && !diff.isWholeOrder && !diff.diff.inserts.isEmpty
+            let carries =
+                request.limit != nil && request.carriesProducts && !diff.isWholeOrder && !diff.diff.inserts.isEmpty
             let products = carries ? try fetch(diff.insertedIDs) : []
             return diff.with(products, reading: ContinuousClock.now - start - diff.comparing)
         }

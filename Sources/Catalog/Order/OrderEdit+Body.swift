@@ -39,8 +39,8 @@ extension OrderMove {
         var reader = try BodyReader(body)
         let ids = try reader.ids("ids")
         var targets: [Target] = []
-        if let anchor = try reader.string("after", bytes: 256) { targets.append(.after(anchor)) }
-        if let anchor = try reader.string("before", bytes: 256) { targets.append(.before(anchor)) }
+        if let anchor = try reader.string("after", bytes: 256)?.composed { targets.append(.after(anchor)) }
+        if let anchor = try reader.string("before", bytes: 256)?.composed { targets.append(.before(anchor)) }
         if let place = try reader.string("place", bytes: 16) {
             switch place {
             case "first": targets.append(.first)

@@ -29,6 +29,8 @@ struct ImportApplication: Sendable {
         let storeID = try lockStore(&outcome, database)
         try makeShelves(storeID, &outcome, database)
         let rows: [PostgresValue] = [.text(id), .int4(storeID), .text(key.text)]
+        // Nobody deletes one from here on: who does holds the store's row too.
+        outcome.shelvesCreated += try database.execute(ImportStatements.reviveShelves, rows)
         let locked = try lockShelves(rows, storeID, database)
         // What was compared before the locks may have been written since, by the same file a second time even.
         outcome.unchanged = try database.execute(ImportStatements.dropUnchangedAgain(columns), rows)
@@ -110,6 +112,13 @@ struct ImportApplication: Sendable {
             "SELECT 1 FROM shelf WHERE store_id = $1 AND shelf_id = ANY ($2) ORDER BY shelf_id FOR NO KEY UPDATE",
             [.int4(storeID), .int8Array(shelves.sorted().map(Int64.init))]
         )
+        if !store.staleProducts.isEmpty {
+            // Who places one holds its row.
+            try database.execute(
+                "SELECT 1 FROM product WHERE store_id = $1 AND sku = ANY ($2) ORDER BY sku FOR UPDATE",
+                [.int4(storeID), .textArray(store.staleProducts)]
+            )
+        }
         guard try touchedShelves(rows, withStale: true, database) == shelves else { throw Self.placedElsewhere }
         return shelves
     }

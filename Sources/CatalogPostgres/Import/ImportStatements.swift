@@ -59,7 +59,8 @@ enum ImportStatements {
                     AND \(columns.row("r")) IS NOT DISTINCT FROM \(columns.row("i"))
                     AND (i.shelf_key IS NULL OR (s.store_id, i.shelf_key, i.sku) IN (
                         SELECT h.store_id, h.key, p.sku FROM shelf h
-                        JOIN placement p ON p.store_id = h.store_id AND p.shelf_id = h.shelf_id))
+                        JOIN placement p ON p.store_id = h.store_id AND p.shelf_id = h.shelf_id
+                        WHERE h.deleted_at IS NULL))
                 """
         )
     }
@@ -94,6 +95,14 @@ enum ImportStatements {
 
     // MARK: - Applying
 
+    /// Shelves that were deleted since the file was read.
+    static let reviveShelves = PostgresStatement(
+        assembled: """
+            UPDATE shelf h SET deleted_at = NULL, modified_at = now(), version = h.version + 1
+            WHERE h.store_id = $2 AND h.deleted_at IS NOT NULL
+                AND h.key IN (SELECT i.shelf_key FROM import_row i WHERE \(mine))
+            """
+    )
     private static let mine = "i.import_id = $1::text::uuid AND i.store_key = $3"
     /// Exact to forty decimals of the position's fraction.
     private static let rank = "i.position_numerator * 1e40 / i.position_denominator"
@@ -101,7 +110,7 @@ enum ImportStatements {
     /// `$4`: products that are deleted.
     static let touchedShelves = PostgresStatement(
         assembled: """
-            SELECT h.shelf_id FROM shelf h WHERE h.store_id = $2
+            SELECT h.shelf_id FROM shelf h WHERE h.store_id = $2 AND h.deleted_at IS NULL
                 AND h.key IN (SELECT i.shelf_key FROM import_row i WHERE \(mine))
             UNION
             SELECT p.shelf_id FROM placement p WHERE p.store_id = $2

@@ -36,7 +36,8 @@ package struct Importer: Sendable {
                     try await session.stage(pieces, onReject, onProgress)
                     try await session.settle()
                     if !options.isRehearsal { try await session.apply() }
-                    try await session.end()
+                    // What is left staged the next import sweeps.
+                    try? await session.end()
                     observer.see(.importEnded(session.summary))
                     return session.summary
                 } catch {
