@@ -1,4 +1,5 @@
 internal import Ordering
+internal import Synchronization
 
 // Manual orders as they are meant: lists, rearranged.
 extension InMemoryCatalog {
@@ -109,6 +110,26 @@ extension InMemoryCatalog {
         shelf.history = Array(shelf.history.prefix(OrderEdit.historyBound))
     }
 
+    package func recall(
+        _ call: IdempotentCall,
+        in store: CatalogKey?,
+        isFingerprinted: Bool
+    ) async throws(CatalogError) -> RecordedAnswer? {
+        guard let store else { return try answers.withLock { $0 }.known(call, isFingerprinted: isFingerprinted) }
+        return try read(store) { content throws(CatalogError) in
+            try content.answers.known(call, isFingerprinted: isFingerprinted)
+        }
+    }
+
+    package func record(
+        _ answer: RecordedAnswer,
+        of call: IdempotentCall,
+        in store: CatalogKey?
+    ) async throws(CatalogError) {
+        guard let store else { return answers.withLock { $0.keep(answer, call) } }
+        try write(store) { content in content.answers.keep(answer, call) }
+    }
+
     package func orderHistory(_ store: CatalogKey, _ shelf: CatalogKey) async throws(CatalogError) -> [OrderChange] {
         try read(store, shelf) { _, shelf in shelf.history.map(\.change) }
     }
@@ -149,13 +170,13 @@ extension InMemoryCatalog {
 struct AnswerMemory: Sendable {
     private var answers: [String: (fingerprint: [UInt8], answer: RecordedAnswer)] = [:]
 
-    func known(_ call: IdempotentCall?) throws(CatalogError) -> RecordedAnswer? {
+    func known(_ call: IdempotentCall?, isFingerprinted: Bool = true) throws(CatalogError) -> RecordedAnswer? {
         guard let call, let known = answers[call.key] else { return nil }
-        guard known.fingerprint == call.fingerprint else { throw .keyReused }
+        guard !isFingerprinted || known.fingerprint == call.fingerprint else { throw .keyReused }
         return known.answer
     }
 
     mutating func keep(_ answer: RecordedAnswer, _ call: IdempotentCall?) {
-        if let call { answers[call.key] = (call.fingerprint, answer) }
+        if let call, answers[call.key] == nil { answers[call.key] = (call.fingerprint, answer) }
     }
 }

@@ -30,6 +30,8 @@ package final class InMemoryCatalog: CatalogStore {
     }
 
     private let content = Mutex<[CatalogKey: StoreContent]>([:])
+    /// Of calls about no store.
+    let answers = Mutex(AnswerMemory())
     let collate: Collator
     let clock: @Sendable () -> Timestamp
 
@@ -327,7 +329,7 @@ package final class InMemoryCatalog: CatalogStore {
         )
     }
 
-    private func read<T: Sendable>(
+    func read<T: Sendable>(
         _ key: CatalogKey,
         _ body: (StoreContent) throws(CatalogError) -> T
     ) throws(CatalogError) -> T {

@@ -82,7 +82,10 @@ extension CatalogAPI {
         _ request: Request
     ) async throws -> Response {
         try target.allow("mode")
-        var reader = try BodyReader(try await body(request, bound: Route.orderBodyBound))
+        let bytes = try await bodyBytes(request, bound: Route.orderBodyBound)
+        let call = try idempotentCall(request, bytes)
+        if let first = try await recalled(call, in: store) { return first }
+        var reader = try BodyReader(try json(of: bytes))
         let from = try reader.ids("from")
         let form = DiffForm(accepting: request.headers[.accept])
         var wanted = DiffRequest(
@@ -95,17 +98,33 @@ extension CatalogAPI {
         )
         try reader.end()
         wanted.carriesProducts = form == .json
-        return answer(try await catalog.diff(wanted), form)
+        return try await recording(try await catalog.diff(wanted), form, call, in: store)
     }
 
     /// `POST /v1/order/diff`: between any two lists.
     func diffOfLists(_ target: RequestTarget, _ request: Request) async throws -> Response {
         try target.allow("mode")
-        var reader = try BodyReader(try await body(request, bound: Route.orderBodyBound))
+        let bytes = try await bodyBytes(request, bound: Route.orderBodyBound)
+        let call = try idempotentCall(request, bytes)
+        if let first = try await recalled(call, in: nil) { return first }
+        var reader = try BodyReader(try json(of: bytes))
         let (from, to) = (try reader.ids("from"), try reader.ids("to"))
         try reader.end()
         let diff = try OrderDiff(old: from, new: to, mode: try mode(target))
-        return answer(diff, DiffForm(accepting: request.headers[.accept]))
+        return try await recording(diff, DiffForm(accepting: request.headers[.accept]), call, in: nil)
+    }
+
+    private func recording(
+        _ diff: OrderDiff,
+        _ form: DiffForm,
+        _ call: IdempotentCall?,
+        in store: CatalogKey?
+    ) async throws -> Response {
+        if let call {
+            let answer = RecordedAnswer(contentType: form.mediaType, body: form.bytes(of: diff))
+            try await catalog.record(answer, of: call, in: store)
+        }
+        return answer(diff, form)
     }
 
     private static func window(_ text: String) throws(CatalogError) -> Int {

@@ -44,7 +44,13 @@ extension CatalogAPI {
         return recorded(answer)
     }
 
-    private func recorded(_ answer: RecordedAnswer) -> Response {
+    /// The first answer to a call that writes nothing by itself, where it was made before.
+    func recalled(_ call: IdempotentCall?, in store: CatalogKey?) async throws -> Response? {
+        guard let call else { return nil }
+        return try await catalog.recall(call, in: store, isFingerprinted: true).map(recorded)
+    }
+
+    func recorded(_ answer: RecordedAnswer) -> Response {
         Response(
             status: .init(code: answer.status),
             headers: [.contentType: answer.contentType, .cacheControl: "no-store"],

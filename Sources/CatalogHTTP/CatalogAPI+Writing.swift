@@ -1,7 +1,9 @@
 internal import Catalog
+internal import Crypto
 internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
+internal import Synchronization
 
 extension CatalogAPI {
     func write(_ route: Route, _ target: RequestTarget, _ request: Request) async throws -> Response {
@@ -157,11 +159,26 @@ extension CatalogAPI {
         // An import holds a connection for as long as its body takes to come: slow ones must not take them all.
         guard imports.enter() else { throw CatalogError.unavailable }
         defer { imports.leave() }
+        // An import is told by its bytes, which are known only once they are through.
+        var call = try idempotentCall(request, [])
+        var hash = SHA256()
+        if let key = call, let first = try? await catalog.recall(key, in: store, isFingerprinted: false) {
+            for try await piece in request.body {
+                piece.readableBytesView.withUnsafeBytes { hash.update(bufferPointer: $0) }
+            }
+            call!.fingerprint += hash.finalize()
+            return try await recalled(call, in: store) ?? recorded(first)
+        }
+        let hashed = Mutex(hash)
         var rejections: [ImportRejection] = []
         let summary: ImportSummary
         do {
             summary = try await importer.importFile(
-                request.body.map { Array(buffer: $0) },
+                request.body.map { piece in
+                    hashed.withLock { hash in piece.readableBytesView.withUnsafeBytes { hash.update(bufferPointer: $0) }
+                    }
+                    return Array(buffer: piece)
+                },
                 options,
                 onReject: { if rejections.count < Self.rejectionBound { rejections.append($0) } }
             )
@@ -176,6 +193,10 @@ extension CatalogAPI {
             json.field("dry_run", options.isRehearsal)
             json.array("warnings", summary.warnings) { $0.string($1) }
             rejections.write(to: &json)
+        }
+        if var call {
+            call.fingerprint += hashed.withLock { $0.finalize() }
+            try await catalog.record(RecordedAnswer(body: bytes), of: call, in: store)
         }
         return json(bytes)
     }

@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    private func put(_ client: any TestClientProtocol, _ path: String, _ body: String) async throws -> TestResponse {
+    func put(_ client: any TestClientProtocol, _ path: String, _ body: String) async throws -> TestResponse {
         try await client.execute(
             uri: path,
             method: .put,

@@ -151,6 +151,26 @@ extension APITests {
         }
     }
 
+    @Test func aRepeatedDiffIsAnsweredAsTheFirst() async throws {
+        try await withServer { (client: any TestClientProtocol) async throws in
+            func send(_ path: String, _ body: String) async throws -> (Int, String) {
+                let response = try await client.execute(
+                    uri: path,
+                    method: .post,
+                    headers: [.contentType: "application/json", .init("Idempotency-Key")!: "d"],
+                    body: ByteBuffer(string: body)
+                )
+                return (response.status.code, String(buffer: response.body))
+            }
+            let lists = #"{"from":["a"],"to":["b"]}"#
+            #expect(try await send("/v1/order/diff", lists) == (try await send("/v1/order/diff", lists)))
+            #expect(try await send("/v1/order/diff", #"{"from":["a"],"to":["c"]}"#).0 == 422)
+            let first = try await send(Self.path, #"{"from":["m1"],"to_sort":"name","limit":3}"#)
+            _ = try await put(client, "/v1/stores/s/products/m0", #"{"name":"Zero"}"#)
+            #expect(try await send(Self.path, #"{"from":["m1"],"to_sort":"name","limit":3}"#) == first)
+        }
+    }
+
     @Test func whatCannotBeAskedForIsRefused() async throws {
         try await withServer { (client: any TestClientProtocol) async throws in
             for query in [

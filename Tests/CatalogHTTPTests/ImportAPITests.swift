@@ -53,6 +53,24 @@ import Testing
         }
     }
 
+    @Test func aRepeatedImportIsAnsweredAsTheFirst() async throws {
+        try await withServer { (client: any TestClientProtocol) async throws in
+            func send(_ body: String) async throws -> (Int, String) {
+                let response = try await client.execute(
+                    uri: "/v1/stores/new/imports",
+                    method: .post,
+                    headers: [.contentType: "text/csv", .init("Idempotency-Key")!: "one"],
+                    body: ByteBuffer(string: body)
+                )
+                return (response.status.code, String(buffer: response.body))
+            }
+            let first = try await send("sku,name\na,A\n")
+            #expect(first.0 == 200 && first.1.contains(#""inserted":1"#))
+            #expect(try await send("sku,name\na,A\n") == first)
+            #expect(try await send("sku,name\na,B\n").0 == 422)
+        }
+    }
+
     @Test func aFileOfWhichNothingIsGoodIsRefusedWithEveryReason() async throws {
         try await withServer { (client: any TestClientProtocol) async throws in
             let (status, problem) = try await post(

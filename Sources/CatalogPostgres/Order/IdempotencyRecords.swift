@@ -39,7 +39,19 @@ enum IdempotencyRecords {
         _ key: [PostgresValue],
         _ database: isolated PostgresConnection
     ) throws -> RecordedAnswer? {
-        let found = try database.query(find, key) {
+        guard let found = try read(key, database), found.isFresh else {
+            try database.execute(renew, key + [.bytea(call.fingerprint)])
+            return nil
+        }
+        guard found.fingerprint == call.fingerprint else { throw CatalogError.keyReused }
+        return found.answer
+    }
+
+    private static func read(
+        _ key: [PostgresValue],
+        _ database: isolated PostgresConnection
+    ) throws -> (fingerprint: [UInt8], answer: RecordedAnswer, isFresh: Bool)? {
+        try database.query(find, key) {
             try $0.first { row in
                 (
                     try row.bytea(0),
@@ -48,12 +60,35 @@ enum IdempotencyRecords {
                 )
             }
         }
-        guard let (fingerprint, answer, isFresh) = found, isFresh else {
-            try database.execute(renew, key + [.bytea(call.fingerprint)])
-            return nil
-        }
-        guard fingerprint == call.fingerprint else { throw CatalogError.keyReused }
-        return answer
+    }
+
+    /// The first answer to a call that writes nothing by itself; nil for a new one.
+    static func recall(
+        _ call: IdempotentCall,
+        _ storeID: Int32,
+        isFingerprinted: Bool,
+        _ database: isolated PostgresConnection
+    ) throws -> RecordedAnswer? {
+        let found = try read([.int4(storeID), .text(call.key)], database)
+        guard let found, found.isFresh else { return nil }
+        guard !isFingerprinted || found.fingerprint == call.fingerprint else { throw CatalogError.keyReused }
+        return found.answer
+    }
+
+    /// Keeps such an answer, where there is none yet that is fresh.
+    static func keep(
+        _ answer: RecordedAnswer,
+        _ call: IdempotentCall,
+        _ storeID: Int32,
+        _ database: isolated PostgresConnection
+    ) throws {
+        try database.execute(
+            keepFirst,
+            [
+                .int4(storeID), .text(call.key), .bytea(call.fingerprint), .int2(Int16(answer.status)),
+                .text(answer.contentType), .bytea(answer.body),
+            ]
+        )
     }
 
     /// Deletes answers that are too old, some at a time; returns how many.
@@ -68,7 +103,13 @@ enum IdempotencyRecords {
         """
     private static let find: PostgresStatement = """
         SELECT fingerprint, status, content_type, body, created_at > now() - interval '24 hours'
-        FROM idempotency_record WHERE store_id = $1 AND key = $2 FOR UPDATE
+        FROM idempotency_record WHERE store_id = $1 AND key = $2
+        """
+    private static let keepFirst: PostgresStatement = """
+        INSERT INTO idempotency_record (store_id, key, fingerprint, status, content_type, body, created_at)
+        VALUES ($1, $2, $3, $4, $5, $6, now()) ON CONFLICT (store_id, key) DO UPDATE SET fingerprint = excluded.fingerprint,
+            status = excluded.status, content_type = excluded.content_type, body = excluded.body, created_at = now()
+        WHERE idempotency_record.created_at <= now() - interval '24 hours'
         """
     private static let renew: PostgresStatement = """
         UPDATE idempotency_record SET fingerprint = $3, created_at = now() WHERE store_id = $1 AND key = $2

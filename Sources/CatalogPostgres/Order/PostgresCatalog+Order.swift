@@ -48,6 +48,35 @@ extension PostgresCatalog {
         return try order(PageRequest(store: request.store, shelf: request.shelf, sort: sort), read, nil, database).ids
     }
 
+    package func recall(
+        _ call: IdempotentCall,
+        in store: CatalogKey?,
+        isFingerprinted: Bool
+    ) async throws(CatalogError) -> RecordedAnswer? {
+        try await mappingErrors {
+            let storeID = try await answerStore(store)
+            return try await pool.perform(within: .seconds(5)) {
+                try IdempotencyRecords.recall(call, storeID, isFingerprinted: isFingerprinted, $0)
+            }
+        }
+    }
+
+    package func record(
+        _ answer: RecordedAnswer,
+        of call: IdempotentCall,
+        in store: CatalogKey?
+    ) async throws(CatalogError) {
+        try await mappingErrors {
+            let storeID = try await answerStore(store)
+            try await pool.perform(within: .seconds(5)) { try IdempotencyRecords.keep(answer, call, storeID, $0) }
+        }
+    }
+
+    /// The store under whose number an answer is kept: 0 for none.
+    private func answerStore(_ store: CatalogKey?) async throws -> Int32 {
+        if let store { try await readStore(store).id } else { 0 }
+    }
+
     /// Deletes recorded answers that are too old; returns how many.
     package func sweepAnswers() async throws(CatalogError) -> Int {
         try await mappingErrors {
