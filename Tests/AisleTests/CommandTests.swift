@@ -159,6 +159,35 @@ extension CommandTests {
         try await database.drop()
     }
 
+    @Test func aShelfIsArrangedByHand() async throws {
+        let database = try await TestDatabase.migrated()
+        let url = ["DATABASE_URL": database.configuration.dsn]
+        #expect(try run(["import", "-", "--format", "csv"], input: Self.file, environment: url).0 == 0)
+        func order() throws -> String { try run(["export", "order", "dairy"], environment: url).1 }
+        let rehearsed = try run(["move", "dairy", "b1", "--first", "--dry-run"], environment: url)
+        #expect(rehearsed.1 == "id\tfrom\tto\tafter\nb1\t2\t0\t\n" && rehearsed.2.contains("would move 1"))
+        #expect(try order() == "m1\nm2\nb1\n")
+        #expect(try run(["move", "dairy", "b1", "--first"], environment: url).0 == 0)
+        #expect(try order() == "b1\nm1\nm2\n")
+        #expect(try run(["move", "shop/dairy", "m2", "b1", "--after", "m1"], environment: url).0 == 0)
+        #expect(try order() == "m1\nm2\nb1\n")
+        #expect(try run(["move", "dairy", "m1", "--to", "1"], environment: url).0 == 0)
+        #expect(try run(["order", "set", "dairy", "-"], input: "b1\n", environment: url).0 == 0)
+        #expect(try order() == "b1\nm2\nm1\n")
+        #expect(try run(["order", "bake", "dairy", "--from", "-name"], environment: url).0 == 0)
+        #expect(try order() == "m1\nm2\nb1\n")
+        #expect(try run(["order", "undo", "dairy"], environment: url).0 == 0)
+        #expect(try order() == "b1\nm2\nm1\n")
+        let log = try run(["order", "log", "dairy"], environment: url).1.split(separator: "\n")
+        #expect(log.count == 7 && log[1].contains("undo") && log[6].contains("\tmove\t1\tb1\t"))
+        #expect(try run(["move", "dairy", "b1", "--if-version", "1", "--last"], environment: url).0 == 75)
+        #expect(try run(["move", "dairy", "b1"], environment: url).0 == 64)
+        #expect(try run(["move", "dairy", "b1", "--first", "--last"], environment: url).0 == 64)
+        #expect(try run(["move", "dairy", "none", "--first"], environment: url).0 == 65)
+        #expect(try run(["order", "compact", "--all"], environment: url).2.contains("made 0 keys anew"))
+        try await database.drop()
+    }
+
     @Test func anInterruptedImportSaysSoAndLeavesNothing() async throws {
         let database = try await TestDatabase.migrated()
         let pool = PostgresPool(database.configuration, options: .init(size: 1))
