@@ -34,15 +34,17 @@ extension ShelfDiff {
         if !writesOrder, !singles.isEmpty { flags.insert(.singles) }
         if !writesOrder, !runs.isEmpty { flags.insert(.runs) }
         if !diff.changed.isEmpty { flags.insert(.changed) }
-        if fromVersion != nil, toVersion != nil { flags.insert(.versions) }
+        if toVersion != nil { flags.insert(.versions) }
         var writer = WireWriter()
         writer.byte(Self.version)
         writer.varint(flags.rawValue)
         writer.varint(diff.oldCount)
         if flags.contains(.newCount) { writer.varint(diff.newCount) }
-        if flags.contains(.versions), let fromVersion, let toVersion {
-            writer.varint(UInt64(bitPattern: fromVersion))
-            let growth = toVersion &- fromVersion
+        if let toVersion {
+            // Versions begin at 1: 0 stands for a list of no version.
+            let from = fromVersion ?? 0
+            writer.varint(UInt64(bitPattern: from))
+            let growth = toVersion &- from
             writer.varint(UInt64(bitPattern: growth << 1 ^ growth >> 63))
         }
         if flags.contains(.deletes) { writer.ranges(diff.deletes) }
@@ -108,7 +110,11 @@ extension ShelfDiff {
         guard reader.isAtEnd else { throw .malformed }
         let marked = changed.isEmpty ? diff : diff.marking(changed: changed)
         guard marked.changed.count == changed.count else { throw .flaw(.index) }
-        self.init(fromVersion: versions?.0, toVersion: versions?.1, content: .moves(marked, inserts: ids))
+        self.init(
+            fromVersion: versions.flatMap { $0.0 == 0 ? nil : $0.0 },
+            toVersion: versions?.1,
+            content: .moves(marked, inserts: ids)
+        )
     }
 
     private static func count(_ reader: inout WireReader, _ limit: Int) throws(ShelfDiffError) -> Int {

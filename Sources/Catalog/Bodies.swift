@@ -107,6 +107,12 @@ extension Product {
             tags: tags
         )
         try reader.end()
+        guard regularPriceMinor == nil || priceMinor != nil else {
+            throw .unprocessable(
+                field: "regular_price_minor",
+                detail: "there is a crossed-out price only beside a price; leave regular_price_minor out too"
+            )
+        }
     }
 }
 

@@ -2,11 +2,23 @@
 package struct Currency: Hashable, Sendable {
     package let code: String
 
-    /// - Returns: nil unless the code is three capital ASCII letters.
+    /// - Returns: nil for a code that is not in force, or no currency that prices are in.
     package init?(_ code: String) {
-        guard code.utf8.count == 3, code.utf8.allSatisfy({ (65...90).contains($0) }) else { return nil }
+        guard Self.codes.contains(code) else { return nil }
         self.code = code
     }
+
+    /// Source: ISO 4217, list one, without metals, funds and test codes.
+    private static let codes: Set<String> = Set(
+        """
+        AED AFN ALL AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BRL BSD BTN BWP BYN BZD CAD CDF CHF CLP \
+        CNY COP CRC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GNF GTQ GYD HKD HNL HTG HUF IDR \
+        ILS INR IQD IRR ISK JMD JOD JPY KES KGS KHR KMF KPW KRW KWD KYD KZT LAK LBP LKR LRD LSL LYD MAD MDL MGA MKD MMK MNT \
+        MOP MRU MUR MVR MWK MXN MYR MZN NAD NGN NIO NOK NPR NZD OMR PAB PEN PGK PHP PKR PLN PYG QAR RON RSD RUB RWF SAR SBD \
+        SCR SDG SEK SGD SHP SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TND TOP TRY TTD TWD TZS UAH UGX USD UYU UZS VED VES \
+        VND VUV WST XAF XCD XCG XOF XPF YER ZAR ZMW ZWG
+        """.split(separator: " ").map(String.init)
+    )
 
     /// The number of decimals of the minor unit.
     ///

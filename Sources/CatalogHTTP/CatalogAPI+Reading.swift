@@ -129,7 +129,7 @@ extension CatalogAPI {
             }
             listing.sort = sort
         }
-        listing.limit = try target.limit(default: PageRequest.limits.upperBound)
+        listing.limit = try target.limit()
         listing.after = try target.value("cursor").map { text throws(CatalogError) in try cursors.decode(text) }
         let page = try await catalog.shelves(listing)
         let token = page.next.map { cursors.encode($0) }

@@ -1,9 +1,7 @@
 internal import Catalog
-internal import Crypto
 internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
-internal import Synchronization
 
 extension CatalogAPI {
     func write(_ route: Route, _ target: RequestTarget, _ request: Request) async throws -> Response {
@@ -63,6 +61,15 @@ extension CatalogAPI {
             try await catalog.remove(product: sku, from: store)
             return Response(status: .noContent)
         case (.placement(let store, let shelf, let sku), .put):
+            let bytes = try await bodyBytes(
+                request,
+                types: [request.headers[.contentType] ?? ""],
+                bound: options.bodyBound
+            )
+            if !bytes.isEmpty {
+                let reader = try BodyReader(try json(of: bytes))
+                try reader.end()
+            }
             let created = try await catalog.place(sku, on: shelf, in: store)
             return Response(status: created ? .created : .noContent)
         case (.placement(let store, let shelf, let sku), _):
@@ -134,6 +141,7 @@ extension CatalogAPI {
         guard let format = Self.importTypes[type.filter { $0 != " " }] else {
             throw Problem(.unsupportedMediaType, "an import is CSV or NDJSON", allowed: Self.importTypes.keys.sorted())
         }
+        try checkCoding(request)
         let currency = try target.value("currency") ?? "EUR"
         guard let currency = Currency(currency) else {
             throw CatalogError.malformed(parameter: "currency", detail: "“\(currency.prefix(16))” is no ISO 4217 code")
@@ -161,24 +169,17 @@ extension CatalogAPI {
         defer { imports.leave() }
         // An import is told by its bytes, which are known only once they are through.
         var call = try idempotentCall(request, [])
-        var hash = SHA256()
+        let pieces = BodyPieces(request.body)
         if let key = call, let first = try? await catalog.recall(key, in: store, isFingerprinted: false) {
-            for try await piece in request.body {
-                piece.readableBytesView.withUnsafeBytes { hash.update(bufferPointer: $0) }
-            }
-            call!.fingerprint += hash.finalize()
+            for try await _ in pieces {}
+            call!.fingerprint += pieces.digest
             return try await recalled(call, in: store) ?? recorded(first)
         }
-        let hashed = Mutex(hash)
         var rejections: [ImportRejection] = []
         let summary: ImportSummary
         do {
             summary = try await importer.importFile(
-                request.body.map { piece in
-                    hashed.withLock { hash in piece.readableBytesView.withUnsafeBytes { hash.update(bufferPointer: $0) }
-                    }
-                    return Array(buffer: piece)
-                },
+                pieces,
                 options,
                 onReject: { if rejections.count < Self.rejectionBound { rejections.append($0) } }
             )
@@ -195,7 +196,7 @@ extension CatalogAPI {
             rejections.write(to: &json)
         }
         if var call {
-            call.fingerprint += hashed.withLock { $0.finalize() }
+            call.fingerprint += pieces.digest
             try await catalog.record(RecordedAnswer(body: bytes), of: call, in: store)
         }
         return json(bytes)

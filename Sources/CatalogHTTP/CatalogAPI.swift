@@ -193,6 +193,7 @@ package struct CatalogAPI: HTTPResponder {
         guard types.contains(type.filter { $0 != " " }) else {
             throw Problem(.unsupportedMediaType, "the body is \(type.prefix(64))", allowed: types)
         }
+        try checkCoding(request)
         if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > bound { throw tooLarge(bound) }
         // What is large takes its time, and its memory many times over until it is read.
         let length = request.headers[.contentLength].flatMap { Int($0) } ?? bound
@@ -202,7 +203,25 @@ package struct CatalogAPI: HTTPResponder {
         return try await withDeadline(options.bodyTimeout + .seconds(length / Self.leastRate)) {
             do { return Array(buffer: try await request.body.collect(upTo: bound)) } catch is NIOTooManyBytesError {
                 throw tooLarge(bound)
+            } catch is CancellationError {
+                throw CancellationError()
+            } catch {
+                throw Self.brokenBody
             }
+        }
+    }
+
+    /// A body that breaks off, or whose pieces are none.
+    static let brokenBody = CatalogError.malformed(
+        parameter: nil,
+        detail: "the body breaks off, or is not framed as HTTP says"
+    )
+
+    /// - Throws: a body in a content coding is not read.
+    func checkCoding(_ request: Request) throws {
+        let coding = request.headers[.contentEncoding]?.lowercased() ?? "identity"
+        guard coding == "identity" else {
+            throw Problem(.unsupportedMediaType, "the body is in the coding \(coding.prefix(32)); send it plain")
         }
     }
 

@@ -20,7 +20,12 @@ extension PostgresCatalog {
             let stores = if let store { [try await self.readStore(store)] } else { try await self.readStores() }
             try await pool.withConnection { connection in
                 // One snapshot for all of it; a connection that is given back in a transaction is closed.
-                try await connection.perform { try $0.run(script: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") }
+                // All is joined with all: by hashing, which needs no statistics, and right after an import there are none.
+                try await connection.perform {
+                    try $0.run(
+                        script: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL enable_nestloop = off"
+                    )
+                }
                 write(Array((Self.exportedColumns.map(\.rawValue).joined(separator: ",") + "\n").utf8))
                 for store in stores {
                     try await connection.perform { database in

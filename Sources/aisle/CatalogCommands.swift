@@ -63,7 +63,7 @@ struct StoreCommand: AsyncParsableCommand {
             let catalog = try await database.catalog()
             defer { catalog.shutDown() }
             if (try? await catalog.store(key)) != nil {
-                throw CommandFailure("store “\(key)” exists", CommandFailure.tryAgain)
+                throw CommandFailure("store “\(key)” exists", CommandFailure.badData)
             }
             _ = try await catalog.put(
                 Store(key: key, title: title ?? key.text, currency: currency, unitPricing: pricing)
@@ -143,7 +143,7 @@ struct ShelfCommand: AsyncParsableCommand {
             defer { catalog.shutDown() }
             let (store, key) = try await shelf.resolve(catalog)
             if (try? await catalog.shelf(store, key)) != nil {
-                throw CommandFailure("shelf “\(key)” exists", CommandFailure.tryAgain)
+                throw CommandFailure("shelf “\(key)” exists", CommandFailure.badData)
             }
             let sort = try defaultSort.map { text in
                 try parseSort(text)

@@ -36,6 +36,7 @@ enum Console {
             let written = rest.withUnsafeBytes { write(STDOUT_FILENO, $0.baseAddress, $0.count) }
             if written < 0 {
                 if errno == EINTR { continue }
+                if errno != EPIPE { note("aisle: cannot write the output: \(String(cString: strerror(errno)))") }
                 exit(errno == EPIPE ? 0 : 1)
             }
             rest = rest.dropFirst(written)

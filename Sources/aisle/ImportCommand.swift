@@ -33,14 +33,14 @@ struct ImportCommand: AisleCommand {
         let pieces = try FilePieces(path: file)
         let catalog = try await database.catalog(poolSize: 2)
         defer { catalog.shutDown() }
-        let rejectFile = try rejects.map { try RejectFile(path: $0) }
+        let rejectFile = try rejects.map { try RejectFile(path: $0, besides: file) }
         var shown = 0
         let start = ContinuousClock.now
         let summary = try await Importer(catalog.pool).run(
             pieces,
             options,
             onReject: { rejection in
-                rejectFile?.write(rejection)
+                try rejectFile?.write(rejection)
                 shown += 1
                 if shown <= 20 { Console.note("rejected: \(rejection.description)") }
                 if shown == 21 { Console.note("rejected: and more; --rejects FILE keeps them all") }
@@ -50,6 +50,7 @@ struct ImportCommand: AisleCommand {
             }
         )
         Console.endProgress()
+        try rejectFile?.close()
         for warning in summary.warnings { Console.note("warning: \(warning)") }
         let seconds = Double((ContinuousClock.now - start).milliseconds) / 1000
         let counts = summary.counts.filter {
@@ -119,6 +120,10 @@ struct FilePieces: AsyncSequence, Sendable {
         guard let handle = FileHandle(forReadingAtPath: path) else {
             throw CommandFailure("\(path) cannot be read: \(String(cString: strerror(errno)))", CommandFailure.noInput)
         }
+        var isFolder: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), !isFolder.boolValue else {
+            throw CommandFailure("\(path) is a folder; name a file in it", CommandFailure.noInput)
+        }
         self.handle = handle
         size = (try? FileManager.default.attributesOfItem(atPath: path)[.size] as? NSNumber)?.intValue
     }
@@ -138,22 +143,48 @@ struct FilePieces: AsyncSequence, Sendable {
 
 /// The rejected rows as a CSV file.
 private final class RejectFile {
+    private let path: String
     private let handle: FileHandle
 
-    init(path: String) throws {
-        guard FileManager.default.createFile(atPath: path, contents: Data("line,column,value,reason,row\n".utf8)),
+    /// - Parameter input: the file that is read, which must be another.
+    init(path: String, besides input: String) throws {
+        guard Self.identity(path) == nil || Self.identity(path) != Self.identity(input) else {
+            throw CommandFailure("--rejects names the file that is imported; name another", CommandFailure.usage)
+        }
+        guard FileManager.default.createFile(atPath: path, contents: nil),
             let handle = FileHandle(forUpdatingAtPath: path)
         else { throw CommandFailure("\(path) cannot be written", CommandFailure.noInput) }
-        handle.seekToEndOfFile()
+        self.path = path
         self.handle = handle
+        try write("line,column,value,reason,row\n")
     }
 
-    func write(_ rejection: ImportRejection) {
+    /// Device and number of a file.
+    private static func identity(_ path: String) -> [Int]? {
+        guard let found = try? FileManager.default.attributesOfItem(atPath: path),
+            let device = found[.systemNumber] as? Int, let file = found[.systemFileNumber] as? Int
+        else { return nil }
+        return [device, file]
+    }
+
+    func write(_ rejection: ImportRejection) throws {
         let fields = [
             String(rejection.line), rejection.column ?? "", rejection.value ?? "", rejection.reason,
             rejection.row ?? "",
         ]
-        handle.write(Data((fields.map(CSVReader.field).joined(separator: ",") + "\n").utf8))
+        try write(fields.map(CSVReader.field).joined(separator: ",") + "\n")
+    }
+
+    private func write(_ text: String) throws {
+        do { try handle.write(contentsOf: Data(text.utf8)) } catch { throw failure }
+    }
+
+    func close() throws {
+        do { try handle.close() } catch { throw failure }
+    }
+
+    private var failure: CommandFailure {
+        CommandFailure("\(path) cannot be written; nothing was imported", CommandFailure.failed)
     }
 }
 

@@ -40,6 +40,7 @@ struct ServerSettings: Sendable {
         var providers: [any ConfigProvider] = [EnvironmentVariablesProvider().prefixKeys(with: "aisle")]
         file = named != nil || FileManager.default.fileExists(atPath: path) ? path : nil
         if file != nil {
+            try Self.checkNames(path)
             do { providers.append(try await FileProvider<JSONSnapshot>(filePath: FilePath(path))) } catch {
                 throw CommandFailure("the settings file \(path) cannot be read as JSON", CommandFailure.configuration)
             }
@@ -52,6 +53,9 @@ struct ServerSettings: Sendable {
         pageCacheMegabytes = try Self.number("page.cache.mb", in: 0...4096, default: 32, reader)
         poolSize = try Self.number("pool.size", in: 1...1000, default: 8, reader)
         cursorKey = try Self.present("cursor.key") { try reader.requiredString(forKey: $0, isSecret: true) }
+        guard (cursorKey?.utf8.count ?? 16) >= 16 else {
+            throw CommandFailure("cursor.key must have at least 16 bytes", CommandFailure.configuration)
+        }
         let level = try Self.present("log.level") { try reader.requiredString(forKey: $0) } ?? "notice"
         guard let logLevel = Logger.Level(rawValue: level) else {
             throw CommandFailure(
@@ -70,6 +74,30 @@ struct ServerSettings: Sendable {
                 CommandFailure.configuration
             )
         }
+    }
+
+    /// The settings that a file may have.
+    private static let names = [
+        "host", "port", "cors.origins", "page.cache.mb", "pool.size", "cursor.key", "log.level",
+    ]
+
+    /// - Throws: `CommandFailure` for a file with a setting that nothing reads.
+    private static func checkNames(_ path: String) throws {
+        guard let data = FileManager.default.contents(atPath: path), let file = try? JSONReader.parse(Array(data))
+        else {
+            throw CommandFailure("the settings file \(path) cannot be read as JSON", CommandFailure.configuration)
+        }
+        func check(_ value: JSONValue, _ prefix: String) throws {
+            guard case .object(let members) = value else {
+                if names.contains(prefix) { return }
+                throw CommandFailure(
+                    "the settings file \(path) has “\(prefix)”, which is none of: \(names.joined(separator: ", "))",
+                    CommandFailure.configuration
+                )
+            }
+            for member in members { try check(member.value, prefix.isEmpty ? member.name : "\(prefix).\(member.name)") }
+        }
+        try check(file, "")
     }
 
     private static func number(

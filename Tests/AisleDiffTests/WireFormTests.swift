@@ -59,7 +59,8 @@ import Testing
             let (old, new) = lists(&random)
             let changed = (0..<Int32(new.count)).filter { _ in Int.random(in: 0...9, using: &random) == 0 }
             let diff = MoveDiff(from: old, to: new).marking(changed: changed)
-            let versions: (Int64, Int64)? = round % 2 == 0 ? (Int64(round), Int64(round) - 3 + Int64(round % 7)) : nil
+            let versions: (Int64, Int64)? =
+                round % 2 == 0 ? (Int64(round) + 1, Int64(round) - 3 + Int64(round % 7)) : nil
             for asOrder in [false, true] {
                 let bytes = try #require(message(diff, versions: versions).wireForm(asOrder: asOrder))
                 let read = try Diff(wireForm: bytes)

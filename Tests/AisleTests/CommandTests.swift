@@ -226,8 +226,10 @@ extension CommandTests {
             let failed = try TestProcess(["config", "show"], environment: [variable: value], folder: folder.path)
             #expect(failed.wait() == 78)
         }
-        for wrong in [#"{"port": "x"}"#, #"{"port": [8081]}"#, #"{"cors": {"origins": 7}}"#, #"{"log": {"level": 3}}"#]
-        {
+        for wrong in [
+            #"{"port": "x"}"#, #"{"port": [8081]}"#, #"{"cors": {"origins": 7}}"#, #"{"log": {"level": 3}}"#,
+            #"{"prot": 1}"#,
+        ] {
             try Data(wrong.utf8).write(to: file)
             let failed = try TestProcess(["config", "show"], folder: folder.path)
             #expect(failed.wait() == 78, "\(wrong)")
@@ -314,7 +316,7 @@ extension CommandTests {
         #expect(status(base + "/readyz").0 == 503)
         #expect(status(base + "/livez").0 == 200)
         try cluster.start(isDurable: false)
-        let limit = ContinuousClock.now + .seconds(30)
+        let limit = ContinuousClock.now + .seconds(120)
         var code = 0
         while code != 200, ContinuousClock.now < limit { code = status(page).0 }
         #expect(code == 200)

@@ -79,9 +79,9 @@ final class TestProcess: Sendable {
         }
     }
 
-    /// Returns once a text stands on stderr; false where the process says nothing of the kind for half a minute.
+    /// Returns once a text stands on stderr; false where the process says nothing of the kind for two minutes.
     func says(_ text: String) async -> Bool {
-        let limit = ContinuousClock.now + .seconds(30)
+        let limit = ContinuousClock.now + .seconds(120)
         while ContinuousClock.now < limit {
             if standardError.contains(text) { return true }
             await Task.yield()

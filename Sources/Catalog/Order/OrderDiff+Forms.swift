@@ -97,7 +97,7 @@ extension OrderDiff {
     package func wireForm() -> [UInt8] {
         let version = reached?.head.state.version
         let message = ShelfDiff<NoProduct>(
-            fromVersion: version,
+            fromVersion: fromSort == nil ? nil : version,
             toVersion: version,
             content: .moves(diff, inserts: insertedIDs.map { .init(id: $0) })
         )

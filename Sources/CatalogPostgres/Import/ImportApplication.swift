@@ -24,7 +24,9 @@ struct ImportApplication: Sendable {
     }
 
     func run(_ database: isolated PostgresConnection) throws -> Outcome {
-        if changed > ImportStatements.hashingBound { try database.run(script: "SET LOCAL enable_nestloop = off") }
+        if changed > ImportStatements.hashingBound {
+            try database.run(script: "SET LOCAL enable_nestloop = off; SET LOCAL enable_mergejoin = off")
+        }
         var outcome = Outcome()
         let storeID = try lockStore(&outcome, database)
         try makeShelves(storeID, &outcome, database)

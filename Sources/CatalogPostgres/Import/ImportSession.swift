@@ -214,15 +214,15 @@ struct ImportSession {
     ) async throws -> T {
         try await connection.perform { database in
             let hashes = rows > ImportStatements.hashingBound
-            if hashes { try database.run(script: "SET enable_nestloop = off") }
-            defer { if hashes { _ = try? database.run(script: "RESET enable_nestloop") } }
+            if hashes { try database.run(script: "SET enable_nestloop = off; SET enable_mergejoin = off") }
+            defer { if hashes { _ = try? database.run(script: "RESET enable_nestloop; RESET enable_mergejoin") } }
             return try body(database)
         }
     }
 
     private mutating func findStale() async throws {
         let id = id
-        let (placements, products) = try await connection.perform { database in
+        let (placements, products) = try await comparing(summary.read) { database in
             (
                 try database.query(ImportStatements.stalePlacements, [.text(id)]) {
                     try $0.map { (try $0.text(0), try $0.int4(1), try $0.text(2)) }

@@ -81,16 +81,15 @@ enum ImportStatements {
     )
     static let stalePlacements: PostgresStatement = """
         SELECT s.key, p.shelf_id, p.sku FROM placement p JOIN store s ON s.store_id = p.store_id
-        JOIN shelf h ON h.store_id = p.store_id AND h.shelf_id = p.shelf_id
         WHERE s.key IN (SELECT store_key FROM import_row WHERE import_id = $1::text::uuid AND shelf_key IS NOT NULL)
-            AND NOT EXISTS (SELECT 1 FROM import_row i WHERE i.import_id = $1::text::uuid AND i.store_key = s.key
-                AND i.shelf_key = h.key AND i.sku = p.sku)
+        EXCEPT
+        SELECT s.key, h.shelf_id, i.sku FROM import_row i JOIN store s ON s.key = i.store_key
+        JOIN shelf h ON h.store_id = s.store_id AND h.key = i.shelf_key WHERE i.import_id = $1::text::uuid
         """
     static let staleProducts: PostgresStatement = """
         SELECT s.key, r.sku FROM product r JOIN store s ON s.store_id = r.store_id
         WHERE s.key IN (SELECT store_key FROM import_row WHERE import_id = $1::text::uuid)
-            AND NOT EXISTS (SELECT 1 FROM import_row i WHERE i.import_id = $1::text::uuid AND i.store_key = s.key
-                AND i.sku = r.sku)
+        EXCEPT SELECT store_key, sku FROM import_row WHERE import_id = $1::text::uuid
         """
 
     // MARK: - Applying
