@@ -73,14 +73,20 @@ extension PostgresCatalog {
             ON CONFLICT (store_id, shelf_id, sku) DO NOTHING
             """
     )
-    /// Follows a change of where sold-out products stand, on one shelf or all.
-    static let realignAvailability = PostgresStatement(
-        assembled: """
-            UPDATE placement r SET availability = \(availability) FROM shelf h, store s
-            WHERE r.store_id = $1 AND ($2 IS NULL OR r.shelf_id = $2) AND h.store_id = $1 AND h.shelf_id = r.shelf_id
-                AND s.store_id = $1 AND r.availability <> \(availability)
-            """
-    )
+    /// Follows a change of where sold-out products stand, in a store.
+    static let realignStore = realignment("")
+    /// The same on one shelf, `$2`.
+    static let realignShelf = realignment(" AND r.shelf_id = $2")
+
+    private static func realignment(_ scope: String) -> PostgresStatement {
+        PostgresStatement(
+            assembled: """
+                UPDATE placement r SET availability = \(availability) FROM shelf h, store s
+                WHERE r.store_id = $1\(scope) AND h.store_id = $1 AND h.shelf_id = r.shelf_id
+                    AND s.store_id = $1 AND r.availability <> \(availability)
+                """
+        )
+    }
     /// log₂(seed) + days ÷ half-life, to 10⁻⁶: `Popularity.init(purchases:day:halfLifeDays:)`.
     static func popularityLog2(_ row: String, halfLife: String) -> String {
         """

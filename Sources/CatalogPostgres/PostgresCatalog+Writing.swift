@@ -37,7 +37,7 @@ extension PostgresCatalog {
                 )
             }
             try database.execute(Self.updateStore, values)
-            if turnsSoldOut { try database.execute(Self.realignAvailability, [.int4(old.id), .int4(nil)]) }
+            if turnsSoldOut { try database.execute(Self.realignStore, [.int4(old.id)]) }
             if turnsPopularity {
                 try database.execute(Self.rescoreProducts, [.int4(old.id), .int4(Int32(store.popularityHalfLifeDays))])
                 try database.execute(Self.rescorePlacements, [.int4(old.id)])
@@ -78,7 +78,7 @@ extension PostgresCatalog {
             }
             try database.execute(Self.updateShelf, settings)
             if oldSoldOut != shelf.soldOut?.rawValue ?? "" {
-                try database.execute(Self.realignAvailability, [.int4(found.id), .int4(shelfID)])
+                try database.execute(Self.realignShelf, [.int4(found.id), .int4(shelfID)])
             }
             return wasDeleted
         }

@@ -167,6 +167,16 @@ import Testing
         }
     }
 
+    @Test func theSameMoveMayComeAgainInOneRequest() async throws {
+        try await withShelf(["a", "b", "c"]) { (catalog: PostgresCatalog) async throws in
+            let first = OrderMove(["c"], .first)
+            _ = try await edit(catalog, .moves([first, OrderMove(["b"], .first), first]))
+            #expect(try await order(catalog) == ["c", "b", "a"])
+            _ = try await edit(catalog, .undo(change: nil))
+            #expect(try await order(catalog) == ["a", "b", "c"])
+        }
+    }
+
     @Test func changesAreTakenBackOneAfterAnotherAndDoneAgain() async throws {
         try await withShelf(["a", "b", "c", "d"]) { (catalog: PostgresCatalog) async throws in
             var seen = [try await order(catalog)]

@@ -183,13 +183,12 @@ CREATE TABLE order_change (
     -- The change that this one takes back, and the one that took this one back.
     undoes bigint,
     undone_by bigint,
-    -- Each product that was moved, in the order before, and what then stood before it; '' for the front.
-    skus text[] COLLATE "C" NOT NULL,
-    lefts text[] COLLATE "C" NOT NULL,
+    -- Each product that was moved, in the order before, and what then stood before it, nothing for the front; a slash, which
+    -- no sku has, behind each but the last.
+    moved text COLLATE "C" NOT NULL,
     CONSTRAINT order_change_pkey PRIMARY KEY (store_id, shelf_id, slot),
     CONSTRAINT order_change_slot_bounds CHECK (slot BETWEEN 0 AND 49),
-    CONSTRAINT order_change_kind_known CHECK (kind IN ('move', 'set', 'bake', 'undo')),
-    CONSTRAINT order_change_pairs CHECK (cardinality(skus) = cardinality(lefts))
+    CONSTRAINT order_change_kind_known CHECK (kind IN ('move', 'set', 'bake', 'undo'))
 ) WITH (fillfactor = 80);
 
 -- The first answer to a request with an Idempotency-Key, written by the transaction that it was about. Store 0 stands for

@@ -33,12 +33,8 @@ extension OrderEditor {
         do { made = try list.reorder(to: target) } catch { throw Self.tooLong }
         guard made.allSatisfy({ $0.key.length <= PathKey.maximumLength }) else { throw Self.tooLong }
         guard !made.isEmpty || undone != nil else { return unchanged }
-        try database.execute(
-            OrderStatements.setKeys,
-            scope + [.textArray(made.map(\.id)), .byteaArray(made.map(\.key.bytes))]
-        )
         let lefts = before.lefts(of: Set(made.map(\.id)))
-        var outcome = try conclude(lefts.map { ($0.id, $0.left ?? "") }, undoes: undone?.number, database)
+        var outcome = try conclude(made, lefts.map { ($0.id, $0.left ?? "") }, undoes: undone?.number, database)
         if let undone, let change = outcome.change { try mark(undone, takenBackBy: change, database) }
         outcome.moved = moved(made.map(\.id), old, target)
         outcome.isLong = made.contains { $0.key.length > Self.longKey }
@@ -80,17 +76,17 @@ extension OrderEditor {
     ) throws -> [(change: OrderChange, lefts: [(id: String, left: String?)])] {
         try database.query(OrderStatements.history, [.int4(storeID), .int4(shelfID)]) {
             try $0.map { row in
-                let ids = try row.textArray(6)
+                let lefts = lefts(try row.text(6))
                 let change = OrderChange(
                     number: try row.int8(0),
                     at: Timestamp(microseconds: try row.timestamptz(1)),
                     subject: try row.textOrNil(2),
                     kind: try row.text(3),
-                    ids: ids,
+                    ids: lefts.map(\.id),
                     undoes: try row.int8OrNil(4),
                     undoneBy: try row.int8OrNil(5)
                 )
-                return (change, zip(ids, try row.textArray(7)).map { ($0, $1.isEmpty ? nil : $1) })
+                return (change, lefts)
             }
         }
     }

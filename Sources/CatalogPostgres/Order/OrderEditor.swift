@@ -71,19 +71,21 @@ struct OrderEditor {
         let oldIndexes = request.wantsIndexes ? try indexes(moves.flatMap(\.ids), database) : [:]
         var keys = before.mapValues(\.key)
         var afters: [(id: String, after: String?)] = []
-        for move in moves where !move.isInPlace {
+        var pending: [(id: String, key: PathKey)] = []
+        for (index, move) in moves.enumerated() where !move.isInPlace {
             let gap = try gap(move, keys, database)
             if gap.holds(move.ids.map { keys[$0]! }) { continue }
             let made = try makeKeys(move.ids.count, gap)
-            try database.execute(
-                OrderStatements.setKeys,
-                scope + [.textArray(move.ids), .byteaArray(made.map(\.bytes))]
-            )
+            // The last move's keys are written with the rest.
+            pending = zip(move.ids, made).map { ($0, $1) }
+            if index < moves.count - 1 { try write(&pending, database) }
             for (id, key) in zip(move.ids, made) { keys[id] = key }
             afters = zip(move.ids, [gap.leftNeighbour] + move.ids.dropLast()).map { ($0, $1) }
         }
         let moved = before.keys.filter { keys[$0] != before[$0]!.key }
         guard !moved.isEmpty else { return unchanged }
+        let lefts = moved.map { (id: $0, row: before[$0]!) }.sorted { $0.row.key < $1.row.key }
+        var outcome = try conclude(pending, lefts.map { ($0.id, $0.row.left) }, database)
         // One move tells its neighbours by itself; after several they are looked up.
         if moves.count > 1 {
             afters = try database.query(OrderStatements.afters, scope + [.textArray(moved)]) {
@@ -91,13 +93,22 @@ struct OrderEditor {
             }
         }
         let newIndexes = request.wantsIndexes ? try indexes(moved, database) : [:]
-        let lefts = moved.map { (id: $0, row: before[$0]!) }.sorted { $0.row.key < $1.row.key }
-        var outcome = try conclude(lefts.map { ($0.id, $0.row.left) }, database)
         outcome.moved = afters.map {
             OrderEditOutcome.Moved(id: $0.id, after: $0.after, from: oldIndexes[$0.id], to: newIndexes[$0.id])
         }
         outcome.isLong = keys.values.contains { $0.length > Self.longKey }
         return outcome
+    }
+
+    private func write(
+        _ pending: inout [(id: String, key: PathKey)],
+        _ database: isolated PostgresConnection
+    ) throws {
+        try database.execute(
+            OrderStatements.setKeys,
+            scope + [.textArray(pending.map(\.id)), .byteaArray(pending.map(\.key.bytes))]
+        )
+        pending = []
     }
 
     private func rows(_ ids: Set<String>, _ database: isolated PostgresConnection) throws -> [String: Row] {
@@ -200,26 +211,40 @@ struct OrderEditor {
         OrderEditOutcome(version: shelf.version, orderVersion: shelf.orderVersion, moved: [])
     }
 
-    /// Bumps the versions and remembers what it takes to take the change back.
+    /// Writes the keys that are not written yet, bumps the versions and remembers what it takes to take the change back.
+    ///
+    /// - Parameter lefts: each product that moved, in the order before, and what then stood before it; empty for the front.
     func conclude(
+        _ made: [(id: String, key: PathKey)],
         _ lefts: [(id: String, left: String)],
         undoes: Int64? = nil,
         _ database: isolated PostgresConnection
     ) throws -> OrderEditOutcome {
         let change = shelf.changes + 1
-        try database.execute(OrderStatements.bump, scope)
-        try database.execute(
-            OrderStatements.record,
-            scope + [
-                .int2(Int16(change % Int64(OrderEdit.historyBound))), .int8(change), .text(request.subject),
-                .text(request.edit.kind), .int8(undoes), .textArray(lefts.map(\.id)), .textArray(lefts.map(\.left)),
-            ]
-        )
+        let slot: PostgresValue = .int2(Int16(change % Int64(OrderEdit.historyBound)))
+        let entry: [PostgresValue] = [
+            .int8(change), .text(request.subject), .text(request.edit.kind), .int8(undoes), .text(Self.text(lefts)),
+        ]
+        let keys: [PostgresValue] = [.textArray(made.map(\.id)), .byteaArray(made.map(\.key.bytes))]
+        let remembered = try database.execute(OrderStatements.conclude, scope + keys + [slot] + entry)
+        if remembered == 0 { try database.execute(OrderStatements.record, scope + [slot] + entry) }
         return OrderEditOutcome(
             version: shelf.version + 1,
             orderVersion: shelf.orderVersion + 1,
             moved: [],
             change: change
         )
+    }
+
+    /// Pairs of skus with slashes between, which no sku has.
+    private static func text(_ lefts: [(id: String, left: String)]) -> String {
+        lefts.map { "\($0.id)/\($0.left)" }.joined(separator: "/")
+    }
+
+    static func lefts(_ text: String) -> [(id: String, left: String?)] {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        return stride(from: 0, to: parts.count - 1, by: 2).map {
+            (parts[$0], parts[$0 + 1].isEmpty ? nil : parts[$0 + 1])
+        }
     }
 }

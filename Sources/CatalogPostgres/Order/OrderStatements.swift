@@ -57,26 +57,34 @@ enum OrderStatements {
     static let wholeList: PostgresStatement = """
         SELECT sku, key, removed_at IS NOT NULL FROM placement_position WHERE store_id = $1 AND shelf_id = $2
         """
-    /// The modification time is left alone: the shelf itself is as it was, and the row stays on its page of the heap.
-    static let bump: PostgresStatement = """
-        UPDATE shelf SET version = version + 1, order_version = order_version + 1, order_changes = order_changes + 1
-        WHERE store_id = $1 AND shelf_id = $2
+    /// What ends a change, in one statement: the keys, the shelf's versions, and what it takes to take it back.
+    ///
+    /// The shelf's modification time is left alone: it is as it was, and its row stays on its page of the heap. The place in
+    /// the ring is overwritten; it is made the first time round.
+    static let conclude: PostgresStatement = """
+        WITH moved AS (
+            UPDATE placement_position o SET key = made.key FROM unnest($3, $4) AS made (sku, key)
+            WHERE o.store_id = $1 AND o.shelf_id = $2 AND o.sku = made.sku
+        ), bumped AS (
+            UPDATE shelf SET version = version + 1, order_version = order_version + 1, order_changes = $6
+            WHERE store_id = $1 AND shelf_id = $2
+        )
+        UPDATE order_change SET change_number = $6, changed_at = now(), subject = $7, kind = $8, undoes = $9,
+            undone_by = NULL, moved = $10
+        WHERE store_id = $1 AND shelf_id = $2 AND slot = $5
         """
 
     // MARK: - History
 
     static let record: PostgresStatement = """
-        INSERT INTO order_change (store_id, shelf_id, slot, change_number, changed_at, subject, kind, undoes, undone_by,
-            skus, lefts) VALUES ($1, $2, $3, $4, now(), $5, $6, $7, NULL, $8, $9)
-        ON CONFLICT (store_id, shelf_id, slot) DO UPDATE SET change_number = excluded.change_number,
-            changed_at = excluded.changed_at, subject = excluded.subject, kind = excluded.kind, undoes = excluded.undoes,
-            undone_by = NULL, skus = excluded.skus, lefts = excluded.lefts
+        INSERT INTO order_change (store_id, shelf_id, slot, change_number, changed_at, subject, kind, undoes, moved)
+        VALUES ($1, $2, $3, $4, now(), $5, $6, $7, $8)
         """
     static let markUndone: PostgresStatement = """
         UPDATE order_change SET undone_by = $4 WHERE store_id = $1 AND shelf_id = $2 AND change_number = $3
         """
     static let history: PostgresStatement = """
-        SELECT change_number, changed_at, subject, kind, undoes, undone_by, skus, lefts FROM order_change
+        SELECT change_number, changed_at, subject, kind, undoes, undone_by, moved FROM order_change
         WHERE store_id = $1 AND shelf_id = $2 ORDER BY change_number DESC
         """
 
