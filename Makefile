@@ -51,6 +51,12 @@ test-real: deps ## Run the tests on the real catalogs in ../shared/data
 	AISLE_REAL_DATA="$$(cd ../shared/data && pwd)" AISLE_TEST_DATABASE_URL="$${DATABASE_URL:-}" \
 	    swift test --disable-xctest --skip-build --filter RealCatalogTests
 
+.PHONY: soak
+soak: deps ## Rearrange shelves by hand a million times, against lists that are simply rearranged
+	swift build --build-tests
+	AISLE_SOAK_SEEDS=100 AISLE_SOAK_ROUNDS=10000 AISLE_TEST_DATABASE_URL="$${DATABASE_URL:-}" \
+	    swift test --disable-xctest --skip-build --filter theDatabaseDoesWhatIsMeant
+
 .PHONY: bench
 bench: build ## Measure pages, imports and diffs against what bounds them, as ratios within one run
 	@command -v wrk >/dev/null || $(MAKE) deps PACKAGES="wrk python3"

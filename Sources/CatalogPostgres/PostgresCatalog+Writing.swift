@@ -157,59 +157,10 @@ extension PostgresCatalog {
         }
     }
 
-    package func place(_ sku: SKU, on shelf: CatalogKey, in store: CatalogKey) async throws(CatalogError) -> Bool {
-        try await write { database in
-            let found = try Self.store(store, database)
-            let id = try Self.lockShelf(shelf, found.id, database)
-            let key: [PostgresValue] = [.int4(found.id), .int4(id), .text(sku.text)]
-            let exists = try database.query(
-                "SELECT 1 FROM product WHERE store_id = $1 AND sku = $2 FOR SHARE",
-                [.int4(found.id), .text(sku.text)]
-            ) { $0.count > 0 }
-            guard exists else { throw CatalogError.notFound("product “\(sku)”") }
-            guard try database.execute(Self.insertPlacement, key) > 0 else { return false }
-            let returned = try database.execute(
-                "UPDATE placement_position SET removed_at = NULL WHERE store_id = $1 AND shelf_id = $2 AND sku = $3",
-                key
-            )
-            if returned == 0 {
-                let last = try database.query(
-                    "SELECT key FROM placement_position WHERE store_id = $1 AND shelf_id = $2 ORDER BY key DESC LIMIT 1",
-                    Array(key.prefix(2))
-                ) { try $0.first { try PathKey(bytes: try $0.bytea(0)) } }
-                try database.execute(
-                    "INSERT INTO placement_position (store_id, shelf_id, sku, key) VALUES ($1, $2, $3, $4)",
-                    key + [.bytea(PathKey.appending(1, after: last)[0].bytes)]
-                )
-            }
-            try Self.bump([id], found.id, order: true, count: 1, database)
-            return true
-        }
-    }
-
-    package func unplace(_ sku: SKU, from shelf: CatalogKey, in store: CatalogKey) async throws(CatalogError) {
-        try await write { database in
-            let found = try Self.store(store, database)
-            let id = try Self.lockShelf(shelf, found.id, database)
-            let key: [PostgresValue] = [.int4(found.id), .int4(id), .text(sku.text)]
-            guard
-                try database.execute("DELETE FROM placement WHERE store_id = $1 AND shelf_id = $2 AND sku = $3", key)
-                    > 0
-            else {
-                throw CatalogError.notFound("product “\(sku)” on shelf “\(shelf)”")
-            }
-            try database.execute(
-                "UPDATE placement_position SET removed_at = now() WHERE store_id = $1 AND shelf_id = $2 AND sku = $3",
-                key
-            )
-            try Self.bump([id], found.id, order: true, count: -1, database)
-        }
-    }
-
     // MARK: - Parts
 
     /// - Parameter limit: longer than the default only for what rewrites a whole store.
-    private func write<T: Sendable>(
+    func write<T: Sendable>(
         within limit: Duration = .seconds(10),
         _ body: @escaping @Sendable (isolated PostgresConnection) throws -> T
     ) async throws(CatalogError) -> T {
@@ -226,7 +177,7 @@ extension PostgresCatalog {
         return found
     }
 
-    private static func lockShelf(
+    static func lockShelf(
         _ key: CatalogKey,
         _ storeID: Int32,
         _ database: isolated PostgresConnection
@@ -269,7 +220,7 @@ extension PostgresCatalog {
         return shelves
     }
 
-    private static func bump(
+    static func bump(
         _ shelves: [Int32],
         _ storeID: Int32,
         order: Bool = false,

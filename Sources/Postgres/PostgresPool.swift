@@ -31,7 +31,7 @@ package final class PostgresPool: Sendable {
         let connection: PostgresConnection
     }
 
-    private let configuration: PostgresConfiguration
+    package let configuration: PostgresConfiguration
     private let options: Options
     private let shell: Mutex<Shell>
 

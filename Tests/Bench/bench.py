@@ -3,7 +3,7 @@
 
 Usage: bench.py AISLE [CSV]    AISLE: the release executable; CSV: a catalog file to import.
 """
-import os, re, statistics, subprocess, sys, time, urllib.request
+import http.client, json, os, re, statistics, subprocess, sys, time, urllib.request
 
 AISLE = os.path.abspath(sys.argv[1])
 CSV = os.path.abspath(sys.argv[2]) if len(sys.argv) > 2 else None
@@ -161,6 +161,95 @@ def bare():
     return time.time() - start
 
 
+def key(number):
+    """A path key of one part, as PathKey writes it (up to 269,488,191)."""
+    for length, head, least, count in ((1, 0x80, 0, 64), (2, 0xC0, 64, 1 << 12), (3, 0xD0, 4160, 1 << 20), (4, 0xE0, 1052736, 1 << 28)):
+        if number < least + count:
+            return (number - least + (head << 8 * (length - 1))).to_bytes(length, "big").hex()
+
+
+def lsn():
+    return sql("big", "SELECT pg_current_wal_insert_lsn()")
+
+
+def bytes_since(start):
+    return int(sql("big", f"SELECT pg_current_wal_insert_lsn() - '{start}'::pg_lsn"))
+
+
+def moves():
+    """Moves on a shelf of 100,000 over HTTP, and the same by shifting integers, as acts_as_list does it, in SQL."""
+    shelf = "/v1/stores/generated/shelves/shelf-1"
+    server = subprocess.Popen([AISLE, "serve", "--dsn", f"{DSN} dbname=big options='-c synchronous_commit=off'", "--port", str(PORT)], stderr=subprocess.DEVNULL)
+    try:
+        while True:
+            try:
+                connection = http.client.HTTPConnection("127.0.0.1", PORT)
+                connection.request("GET", shelf + "/order?sort=position")
+                ids = json.loads(connection.getresponse().read())["ids"]
+                break
+            except OSError:
+                time.sleep(0.1)
+        movers = ids[1000:1064]
+
+        def move(product, after):
+            start = time.perf_counter()
+            connection.request("POST", shelf + "/order/moves", json.dumps({"moves": [{"ids": [product], "after": after}]}), {"content-type": "application/json"})
+            answer = connection.getresponse()
+            body = answer.read()
+            assert answer.status == 200, body
+            return time.perf_counter() - start
+
+        for product in movers * 2:
+            move(product, ids[0])
+        start = lsn()
+        times = [move(product, ids[0]) for product in movers * 4]
+        ours, wal = statistics.median(times) * 1000, bytes_since(start) / len(times)
+
+        with open(f"{FOLDER}/move.lua", "w") as file:
+            names = ",".join(f'"{product}"' for product in movers)
+            file.write(f"""local movers = {{{names}}}
+local thread, n = 0, 0
+request = function()
+    n = n + 1
+    local target = n % 2 == 0 and '"after":"{ids[0]}"' or '"before":"{ids[1]}"'
+    return wrk.format("POST", "{shelf}/order/moves", {{["content-type"] = "application/json"}},
+        '{{"moves":[{{"ids":["' .. movers[1 + n % #movers] .. '"],' .. target .. '}}]}}')
+end
+""")
+        rate_of_eight = rate(run("wrk", "-t1", "-c8", f"-d{SECONDS}s", "-s", "move.lua", f"http://127.0.0.1:{PORT}").stdout, r"Requests/sec:\s+([\d.]+)")
+    finally:
+        server.terminate()
+        server.wait()
+    sql("big", "DROP TABLE IF EXISTS integers; CREATE TABLE integers (list integer, id text, position integer NOT NULL, PRIMARY KEY (list, id)); INSERT INTO integers SELECT 1, n::text, n FROM generate_series(1, 100000) n; CREATE INDEX ON integers (list, position); VACUUM ANALYZE integers")
+    shifting, start = [], lsn()
+    for n in range(5):
+        script = f"BEGIN; UPDATE integers SET position = position + 1 WHERE list = 1 AND position > 1 AND position < {90000 + n}; UPDATE integers SET position = 2 WHERE list = 1 AND id = '{90000 + n}'; COMMIT;"
+        began = time.perf_counter()
+        sql("big", script)
+        shifting.append(time.perf_counter() - began)
+    theirs_wal = bytes_since(start) / 5
+    print(f"{'a move on a shelf of 100,000':32}{'path keys, over HTTP':>24}{'shifted integers, in SQL':>28}")
+    print(f"{'median, ms':32}{ours:24,.2f}{statistics.median(shifting) * 1000:28,.0f}")
+    print(f"{'WAL, bytes (aim: ≤ 450)':32}{wal:24,.0f}{theirs_wal:28,.0f}")
+    print(f"{'by 8 at once, moves/s (≥ 1,000)':32}{rate_of_eight:24,.0f}{'–':>28}")
+    sql("big", "DROP TABLE integers")
+
+
+def million():
+    """A page of ids in the middle of a manual order of a million, by its buffers."""
+    store = sql("big", "SELECT store_id FROM store")
+    if sql("big", "SELECT 1 FROM shelf WHERE key = 'million'") != "1":
+        sql("big", f"INSERT INTO shelf (store_id, key, title, position, modified_at) VALUES ({store}, 'million', 'Million', '\\xefffffff', now())")
+        shelf = sql("big", "SELECT shelf_id FROM shelf WHERE key = 'million'")
+        rows = "".join(f"{store}\t{shelf}\tm{n}\t\\\\x{key(n * 16)}\n" for n in range(1_000_000))
+        subprocess.run(["psql", f"{DSN} dbname=big", "-qc", "COPY placement_position (store_id, shelf_id, sku, key) FROM STDIN"], input=rows, text=True, check=True)
+        sql("big", "VACUUM ANALYZE placement_position")
+    shelf = sql("big", "SELECT shelf_id FROM shelf WHERE key = 'million'")
+    plan = sql("big", f"EXPLAIN (ANALYZE, BUFFERS) SELECT o.sku FROM placement_position o WHERE o.store_id = {store} AND o.shelf_id = {shelf} AND o.removed_at IS NULL AND o.key > '\\x{key(8_000_000)}' ORDER BY o.key LIMIT 50")
+    hits = re.search(r"Buffers: shared (?:hit=(\d+))?(?: ?read=(\d+))?", plan)
+    print(f"50 ids in the middle of a million: {sum(int(n or 0) for n in hits.groups())} buffers (aim: ≤ 5)")
+
+
 def show(what, ours, theirs, aim):
     print(f"{what}: {ours:,.2f} ÷ {theirs:,.2f} = {ours / theirs:.2f}" + (f" (aim: {aim})" if aim else ""), flush=True)
 
@@ -172,5 +261,7 @@ try:
     if CSV:
         imports()
     pages()
+    moves()
+    million()
 finally:
     run(AISLE, "db", "stop")

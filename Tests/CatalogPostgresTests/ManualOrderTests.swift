@@ -1,5 +1,6 @@
 import Catalog
 import CatalogPostgres
+import Foundation
 import Ordering
 import Postgres
 import TestSupport
@@ -85,14 +86,41 @@ import Testing
         }
     }
 
+    /// How many seeds, and how many operations each: `make soak` asks for 100 and 10,000.
+    private static let soak: (seeds: Int, rounds: Int) = {
+        let environment = ProcessInfo.processInfo.environment
+        return (
+            environment["AISLE_SOAK_SEEDS"].flatMap { Int($0) } ?? 4,
+            environment["AISLE_SOAK_ROUNDS"].flatMap { Int($0) } ?? 150
+        )
+    }()
+
+    /// In a database of another locale too: no collation has a say in keys.
+    @Test func theLocaleOfTheDatabaseDoesNotMatter() async throws {
+        let database = try await TestDatabase.migrated(icuLocale: "hr")
+        let catalog = try PostgresCatalog(database.configuration)
+        let ids = (0..<14).map { "p\($0)" }
+        try await fill(catalog, ids)
+        try await compare(catalog, ids, seed: 1000, rounds: 100)
+        catalog.shutDown()
+        try await database.drop()
+    }
+
     /// The database and the specification do the same, whatever is asked, with products that go and come back between.
-    @Test(arguments: 0..<4) func theDatabaseDoesWhatIsMeant(_ seed: Int) async throws {
+    @Test(arguments: 0..<soak.seeds) func theDatabaseDoesWhatIsMeant(_ seed: Int) async throws {
         let ids = (0..<14).map { "p\($0)" }
         try await withShelf(ids) { (catalog: PostgresCatalog) async throws in
+            try await compare(catalog, ids, seed: seed, rounds: Self.soak.rounds)
+        }
+    }
+
+    private func compare(_ catalog: PostgresCatalog, _ ids: [String], seed: Int, rounds: Int) async throws {
+        do {
             let meant = InMemoryCatalog(collate: collator())
             try await fill(meant, ids)
             var random = SeededGenerator(seed: UInt64(seed))
-            for round in 0..<150 {
+            for round in 0..<rounds {
+                if round % 500 == 499 { _ = try await OrderCompaction(catalog).run() }
                 if Int.random(in: 0...4, using: &random) == 0 {
                     let sku = SKU(ids[Int.random(in: 0..<ids.count, using: &random)])!
                     if try await order(meant).contains(sku.text), try await order(meant).count > 6 {
@@ -205,6 +233,57 @@ import Testing
             #expect(try await order(catalog) == seen[1])
             _ = try await edit(catalog, .undo(change: nil))
             #expect(try await order(catalog) == seen[0])
+        }
+    }
+
+    /// Writers, compaction, and connections that are cut in the middle: each move is made whole or not at all.
+    @Test func movesAgainstCompactionAndLostConnections() async throws {
+        let ids = (0..<30).map { "p\($0)" }
+        try await withShelf(ids) { (catalog: PostgresCatalog) async throws in
+            let start = try await catalog.shelf(Self.shop, Self.shelf).state.orderVersion
+            let made = try await withThrowingTaskGroup(of: Int.self) { group in
+                for writer in 0..<4 {
+                    group.addTask {
+                        var made = 0
+                        for round in 0..<60 {
+                            let pair = ["p\(2 + writer * 7 + round % 7)", "p\(2 + writer * 7 + (round + 1) % 7)"]
+                            let target: OrderMove.Target = round % 2 == 0 ? .after("p0") : .before("p1")
+                            do {
+                                let answer = try await edit(catalog, .moves([OrderMove(pair, target)]))
+                                if !answer.contains(#""moves":[]"#) { made += 1 }
+                            } catch CatalogError.unavailable {
+                                continue
+                            }
+                        }
+                        return made
+                    }
+                }
+                group.addTask {
+                    for _ in 0..<20 { _ = try? await OrderCompaction(catalog).run() }
+                    return 0
+                }
+                group.addTask {
+                    let other = try await PostgresConnection.connect(catalog.pool.configuration)
+                    for _ in 0..<6 {
+                        _ = try await other.perform {
+                            try $0.execute(
+                                """
+                                SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                                WHERE datname = current_database() AND pid <> pg_backend_pid() AND state = 'active'
+                                """
+                            )
+                        }
+                    }
+                    await other.close()
+                    return 0
+                }
+                return try await group.reduce(0, +)
+            }
+            let keys = try await keys(catalog)
+            #expect(keys.map(\.0).sorted() == ids.sorted() && Set(keys.map(\.1)).count == ids.count)
+            // A commit whose answer was lost counts, though nobody heard of it.
+            let version = try await catalog.shelf(Self.shop, Self.shelf).state.orderVersion
+            #expect(version >= start + Int64(made) && version <= start + 240)
         }
     }
 

@@ -69,6 +69,17 @@ package struct TestDatabase: Sendable {
         try await create("TEMPLATE \(try await template.value)")
     }
 
+    /// A database of its own locale, of ICU's, with the current schema.
+    package static func migrated(icuLocale: String) async throws -> TestDatabase {
+        let database = try await create(
+            "TEMPLATE template0 LOCALE_PROVIDER icu ICU_LOCALE '\(icuLocale)' LOCALE 'C.UTF-8' ENCODING 'UTF8'"
+        )
+        let pool = PostgresPool(database.configuration, options: .init(size: 1))
+        _ = try await Migrator(pool).migrate()
+        pool.shutDown()
+        return database
+    }
+
     private static let cloning = AsyncLock()
 
     private static func create(_ options: String) async throws -> TestDatabase {

@@ -286,22 +286,6 @@ struct ImportSession {
     }
 }
 
-extension ImportSummary {
-    fileprivate mutating func clearChanges() {
-        (inserted, updated, removedPlacements, removedProducts, storesCreated, shelvesCreated) = (0, 0, 0, 0, 0, 0)
-    }
-
-    fileprivate mutating func add(_ outcome: ImportApplication.Outcome) {
-        unchanged += outcome.unchanged
-        updated += outcome.updated
-        inserted += outcome.inserted
-        removedPlacements += outcome.removedPlacements
-        removedProducts += outcome.removedProducts
-        storesCreated += outcome.storesCreated
-        shelvesCreated += outcome.shelvesCreated
-    }
-}
-
 extension ImportSession.StoreImport {
     /// The key of the shelf that a row names.
     fileprivate mutating func note(_ shelf: String?) -> CatalogKey? { shelf.map { shelves.key(for: $0) } }
