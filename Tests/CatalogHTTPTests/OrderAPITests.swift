@@ -199,7 +199,7 @@ import Testing
                 for writer in 0..<8 {
                     group.addTask {
                         var steps: [Step] = []
-                        for round in 0..<25 {
+                        for round in 0..<100 {
                             let id = "p\(2 + writer + (round % 4) * 8)"
                             let target = round % 2 == 0 ? #""after":"p0""# : #""before":"p1""#
                             let answer = try await send(
@@ -232,7 +232,7 @@ import Testing
 
     @Test func twoThatEachGoBehindTheOther() async throws {
         try await withServer(["a", "b", "c"]) { (client: any TestClientProtocol) async throws in
-            for _ in 0..<100 {
+            for _ in 0..<1000 {
                 async let one = send(client, .post, Self.path + "/moves", #"{"moves":[{"ids":["a"],"after":"b"}]}"#)
                 async let two = send(client, .post, Self.path + "/moves", #"{"moves":[{"ids":["b"],"after":"a"}]}"#)
                 let statuses = try await [one.status, two.status]

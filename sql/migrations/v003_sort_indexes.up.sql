@@ -8,7 +8,6 @@ CREATE INDEX placement_by_name ON placement (store_id, shelf_id, availability, n
 CREATE INDEX placement_by_created ON placement (store_id, shelf_id, availability, created_at DESC, name, sku);
 CREATE INDEX placement_by_modified ON placement (store_id, shelf_id, availability, modified_at DESC, name, sku);
 CREATE INDEX placement_by_tags ON placement (store_id, shelf_id, availability, tag_count DESC, name, sku);
-CREATE INDEX placement_by_position ON placement_position (store_id, shelf_id, key) WHERE removed_at IS NULL;
 
 -- The shelves of a product.
 CREATE INDEX placement_by_sku ON placement (store_id, sku);

@@ -32,7 +32,7 @@ extension OrderEditor {
         let made: [(id: String, key: PathKey)]
         do { made = try list.reorder(to: target) } catch { throw Self.tooLong }
         guard made.allSatisfy({ $0.key.length <= PathKey.maximumLength }) else { throw Self.tooLong }
-        guard !made.isEmpty || undone != nil else { return unchanged }
+        guard !made.isEmpty || undone != nil else { throw unchanged }
         let lefts = before.lefts(of: Set(made.map(\.id)))
         var outcome = try conclude(made, lefts.map { ($0.id, $0.left ?? "") }, undoes: undone?.number, database)
         if let undone, let change = outcome.change { try mark(undone, takenBackBy: change, database) }

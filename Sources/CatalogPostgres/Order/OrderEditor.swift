@@ -18,7 +18,13 @@ struct OrderEditor {
         let id: Int32
         let version: Int64
         let orderVersion: Int64
-        let changes: Int64
+        /// The number of the change that is being made.
+        let change: Int64
+    }
+
+    /// Everything is in place: the transaction, which has bumped the versions, is taken back.
+    struct Unchanged: Error {
+        let outcome: OrderEditOutcome
     }
 
     /// The longest key that is not yet due for compaction, in bytes.
@@ -37,7 +43,7 @@ struct OrderEditor {
                     id: try $0.int4(0),
                     version: try $0.int8(1),
                     orderVersion: try $0.int8(2),
-                    changes: try $0.int8(3)
+                    change: try $0.int8(3)
                 )
             }
         }
@@ -45,6 +51,7 @@ struct OrderEditor {
         return found
     }
 
+    /// - Throws: `Unchanged`, `CatalogError`.
     func run(_ database: isolated PostgresConnection) throws -> OrderEditOutcome {
         if let expected = request.expected, expected != shelf.orderVersion {
             throw CatalogError.stale(current: shelf.orderVersion)
@@ -83,7 +90,7 @@ struct OrderEditor {
             afters = zip(move.ids, [gap.leftNeighbour] + move.ids.dropLast()).map { ($0, $1) }
         }
         let moved = before.keys.filter { keys[$0] != before[$0]!.key }
-        guard !moved.isEmpty else { return unchanged }
+        guard !moved.isEmpty else { throw unchanged }
         let lefts = moved.map { (id: $0, row: before[$0]!) }.sorted { $0.row.key < $1.row.key }
         var outcome = try conclude(pending, lefts.map { ($0.id, $0.row.left) }, database)
         // One move tells its neighbours by itself; after several they are looked up.
@@ -207,11 +214,11 @@ struct OrderEditor {
 
     // MARK: - Ends
 
-    var unchanged: OrderEditOutcome {
-        OrderEditOutcome(version: shelf.version, orderVersion: shelf.orderVersion, moved: [])
+    var unchanged: Unchanged {
+        Unchanged(outcome: OrderEditOutcome(version: shelf.version, orderVersion: shelf.orderVersion, moved: []))
     }
 
-    /// Writes the keys that are not written yet, bumps the versions and remembers what it takes to take the change back.
+    /// Writes the keys that are not written yet, and remembers what it takes to take the change back.
     ///
     /// - Parameter lefts: each product that moved, in the order before, and what then stood before it; empty for the front.
     func conclude(
@@ -220,7 +227,7 @@ struct OrderEditor {
         undoes: Int64? = nil,
         _ database: isolated PostgresConnection
     ) throws -> OrderEditOutcome {
-        let change = shelf.changes + 1
+        let change = shelf.change
         let slot: PostgresValue = .int2(Int16(change % Int64(OrderEdit.historyBound)))
         let entry: [PostgresValue] = [
             .int8(change), .text(request.subject), .text(request.edit.kind), .int8(undoes), .text(Self.text(lefts)),

@@ -2,9 +2,13 @@ internal import Postgres
 
 /// The statements of manual orders. `$1` is the store's number, `$2` the shelf's.
 enum OrderStatements {
+    /// Takes the lock and bumps the versions in one: nearly every change changes something, and the others are taken back.
+    ///
+    /// The shelf's modification time is left alone: it is as it was, and its row stays on its page of the heap.
     static let lockShelf: PostgresStatement = """
-        SELECT shelf_id, version, order_version, order_changes FROM shelf
-        WHERE store_id = $1 AND key = $2 AND deleted_at IS NULL FOR NO KEY UPDATE
+        UPDATE shelf SET version = version + 1, order_version = order_version + 1, order_changes = order_changes + 1
+        WHERE store_id = $1 AND key = $2 AND deleted_at IS NULL
+        RETURNING shelf_id, version - 1, order_version - 1, order_changes
         """
     /// Products with their keys, and what stands before each, products that were taken off too.
     static let rows: PostgresStatement = """
@@ -57,17 +61,12 @@ enum OrderStatements {
     static let wholeList: PostgresStatement = """
         SELECT sku, key, removed_at IS NOT NULL FROM placement_position WHERE store_id = $1 AND shelf_id = $2
         """
-    /// What ends a change, in one statement: the keys, the shelf's versions, and what it takes to take it back.
-    ///
-    /// The shelf's modification time is left alone: it is as it was, and its row stays on its page of the heap. The place in
-    /// the ring is overwritten; it is made the first time round.
+    /// What ends a change, in one statement: the keys, and what it takes to take it back. The place in the ring is
+    /// overwritten; it is made the first time round.
     static let conclude: PostgresStatement = """
         WITH moved AS (
             UPDATE placement_position o SET key = made.key FROM unnest($3, $4) AS made (sku, key)
             WHERE o.store_id = $1 AND o.shelf_id = $2 AND o.sku = made.sku
-        ), bumped AS (
-            UPDATE shelf SET version = version + 1, order_version = order_version + 1, order_changes = $6
-            WHERE store_id = $1 AND shelf_id = $2
         )
         UPDATE order_change SET change_number = $6, changed_at = now(), subject = $7, kind = $8, undoes = $9,
             undone_by = NULL, moved = $10

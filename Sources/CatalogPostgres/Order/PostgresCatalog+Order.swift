@@ -27,6 +27,12 @@ extension PostgresCatalog {
                 }
             } catch let rehearsal as Rehearsal {
                 return rehearsal.answer
+            } catch let unchanged as OrderEditor.Unchanged {
+                // The answer is remembered all the same: later the same request may not be in place any more.
+                return try await pool.transaction(within: .seconds(5)) { database in
+                    let store = try Self.store(request.store, database)
+                    return try IdempotencyRecords.once(call, store.id, database) { render(unchanged.outcome) }
+                }
             }
         }
     }
