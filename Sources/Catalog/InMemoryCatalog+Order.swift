@@ -91,23 +91,22 @@ extension InMemoryCatalog {
         _ now: Timestamp,
         _ shelf: inout ShelfContent
     ) {
-        for index in shelf.history.indices {
-            if shelf.history[index].change.number == undone?.number {
-                shelf.history[index].change.undoneBy = shelf.changes
-            } else if undone?.kind == "undo", shelf.history[index].change.number == undone?.undoes {
-                shelf.history[index].change.undoneBy = nil
-            }
+        let marks = undone.map { shelf.history.map(\.change).marks(takingBack: $0, by: shelf.changes) } ?? []
+        for (number, undoneBy) in marks {
+            let index = shelf.history.firstIndex { $0.change.number == number }!
+            shelf.history[index].change.undoneBy = undoneBy
         }
         let change = OrderChange(
             number: shelf.changes,
             at: now,
             subject: request.subject,
             kind: request.edit.kind,
+            count: lefts.count,
             ids: lefts.map(\.id),
             undoes: undone?.number
         )
         shelf.history.insert((change, lefts), at: 0)
-        shelf.history = Array(shelf.history.prefix(OrderEdit.historyBound))
+        shelf.history = Array(shelf.history.prefix(OrderChange.memoryBound))
     }
 
     package func recall(
@@ -148,10 +147,15 @@ extension InMemoryCatalog {
             if let expected, expected != content.shelfOrderVersion { throw .stale(current: content.shelfOrderVersion) }
             let old = content.shelfOrder.filter { !content.shelves[$0]!.isRemoved }.map(\.text)
             let target = try edit.target(from: old) { _ in [] }!
-            var outcome = OrderEditOutcome(version: content.version, orderVersion: content.shelfOrderVersion, moved: [])
+            var outcome = OrderEditOutcome(
+                version: content.shelfOrderVersion,
+                orderVersion: content.shelfOrderVersion,
+                moved: []
+            )
             if target != old {
                 content.shelfOrderVersion += 1
                 outcome.orderVersion += 1
+                outcome.version += 1
                 let removed = content.shelfOrder.filter { content.shelves[$0]!.isRemoved }
                 content.shelfOrder = target.map { CatalogKey($0)! } + removed
                 let moved = Set(moves.flatMap(\.ids))

@@ -90,6 +90,7 @@ extension InMemoryCatalog {
             guard content.products.removeValue(forKey: sku) != nil else { throw .notFound("product “\(sku)”") }
             for key in content.shelves.keys where content.shelves[key]!.placed.remove(sku) != nil {
                 content.shelves[key]!.version += 1
+                content.shelves[key]!.orderVersion += 1
             }
         }
     }
@@ -103,6 +104,8 @@ extension InMemoryCatalog {
             content.shelves[shelf]!.isRemoved = true
             content.shelves[shelf]!.placed = []
             content.shelves[shelf]!.version += 1
+            content.shelves[shelf]!.orderVersion += 1
+            content.shelves[shelf]!.history = []
         }
     }
 

@@ -63,9 +63,6 @@ package struct PagePlan: Sendable, Hashable {
     package let limit: Int
     /// The shelf's generation of keys.
     package let keyGeneration: Int64
-
-    /// Whether keys were compacted since the cursor was made: the place is found by its product.
-    package var findsPlaceByID: Bool { after.map { $0.keyGeneration != keyGeneration } ?? false }
 }
 
 extension PageRequest {

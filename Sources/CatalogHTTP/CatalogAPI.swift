@@ -196,7 +196,8 @@ package struct CatalogAPI: HTTPResponder {
         try checkCoding(request)
         if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > bound { throw tooLarge(bound) }
         // What is large takes its time, and its memory many times over until it is read.
-        let length = request.headers[.contentLength].flatMap { Int($0) } ?? bound
+        let unknown = request.headers[.transferEncoding] == nil ? 0 : bound
+        let length = request.headers[.contentLength].flatMap { Int($0) } ?? unknown
         let isLarge = length > options.bodyBound
         guard !isLarge || largeBodies.enter() else { throw CatalogError.unavailable }
         defer { if isLarge { largeBodies.leave() } }

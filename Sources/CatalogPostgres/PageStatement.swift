@@ -17,6 +17,8 @@ struct PageStatement: Sendable {
         /// The cursor's value of the i-th key.
         case value(Int)
         case name, sku
+        /// The cursor's generation of keys.
+        case generation
     }
 
     /// What the text depends on.
@@ -40,8 +42,6 @@ struct PageStatement: Sendable {
         let isMissing: [Bool]
         /// For a unit price, its dimension's place in the order of groups.
         let group: [Int]
-        /// Whether a manual position is found by its product.
-        var findsPlaceByID = false
     }
 
     let statement: PostgresStatement
@@ -66,6 +66,7 @@ struct PageStatement: Sendable {
             case .value(let index): plan.after!.values[index].parameter(of: plan.sort.terms[index].key)
             case .name: .text(plan.after!.name)
             case .sku: .text(plan.after!.id)
+            case .generation: .int4(Int32(truncatingIfNeeded: plan.after!.keyGeneration))
             }
         }
     }
@@ -82,8 +83,7 @@ extension PageStatement.Shape {
                     isMissing: cursor.values.map { $0 == .missing },
                     group: cursor.values.map { value in
                         if case .unitPrice(let dimension, _) = value { groups.firstIndex(of: dimension)! } else { 0 }
-                    },
-                    findsPlaceByID: plan.findsPlaceByID && plan.sort.terms.contains { $0.key == .position }
+                    }
                 )
             }
         )
@@ -304,9 +304,13 @@ private struct PageStatementWriter {
     /// The cursor's value of a key.
     private mutating func boundValue(_ term: Int) -> String {
         let value = bind(.value(term))
-        guard sort.terms[term].key == .position, shape.cursor?.findsPlaceByID == true else { return value }
+        guard sort.terms[term].key == .position else { return value }
+        // Whether keys were compacted since, and where the product is now, is seen at the moment of the page itself.
+        let shelf = "g.store_id = \(bind(.store)) AND g.shelf_id = \(bind(.shelf))"
+        let generation = "(SELECT g.key_generation FROM shelf g WHERE \(shelf)) = \(bind(.generation))"
         let place = "c.store_id = \(bind(.store)) AND c.shelf_id = \(bind(.shelf)) AND c.sku = \(bind(.sku))"
-        return "coalesce((SELECT c.key FROM placement_position c WHERE \(place)), \(value))"
+        let found = "coalesce((SELECT c.key FROM placement_position c WHERE \(place)), \(value))"
+        return "CASE WHEN \(generation) THEN \(value) ELSE \(found) END"
     }
 
     private mutating func bind(_ slot: PageStatement.Slot) -> String {

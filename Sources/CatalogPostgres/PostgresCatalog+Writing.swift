@@ -5,6 +5,7 @@ internal import Postgres
 extension PostgresCatalog {
     package func put(_ store: Store) async throws(CatalogError) -> Bool {
         try await write(within: .seconds(300)) { database in
+            try database.run(script: "SET LOCAL lock_timeout = 0")
             let old = try database.query(Self.lockedStore, [.text(store.key.text)]) {
                 try $0.first { try ShelfRow.store($0) }
             }
@@ -147,6 +148,7 @@ extension PostgresCatalog {
                 key
             )
             try database.execute("DELETE FROM placement WHERE store_id = $1 AND shelf_id = $2", key)
+            try database.execute("DELETE FROM order_change WHERE store_id = $1 AND shelf_id = $2", key)
             try database.execute(
                 """
                 UPDATE shelf SET deleted_at = now(), modified_at = now(), version = version + 1,

@@ -41,6 +41,8 @@ package final class PostgresCatalog: CatalogStore {
         writes.settings["max_parallel_workers_per_gather"] = "0"
         // Statements are short and run often: to plan each anew costs more than any plan saves. Imports say otherwise.
         writes.settings["plan_cache_mode"] = "force_generic_plan"
+        // Who waits for a shelf holds a connection that others need.
+        writes.settings["lock_timeout"] = "3s"
         var reads = writes
         reads.settings["statement_timeout"] = "5s"
         self.init(

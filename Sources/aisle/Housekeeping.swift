@@ -15,8 +15,12 @@ struct Housekeeping: Service {
         let ticks = AsyncTimerSequence(interval: Self.pause, clock: .continuous).map { _ in }
         for await _ in merge(ticks, catalog.longKeys.notes).cancelOnGracefulShutdown() {
             // A database that is away is told of where it happens, and comes back.
-            _ = try? await compaction.run()
-            _ = try? await catalog.sweepAnswers()
+            do {
+                _ = try await compaction.run()
+                while try await catalog.sweepAnswers() > 0 {}
+            } catch CatalogError.fault(let detail) {
+                catalog.observer.see(.fault(request: "housekeeping", detail: detail))
+            } catch {}
         }
     }
 }

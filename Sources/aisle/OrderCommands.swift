@@ -70,8 +70,8 @@ struct MoveCommand: AisleCommand {
 
     func execute() async throws {
         var targets: [OrderMove.Target] = []
-        if let after { targets.append(.after(after)) }
-        if let before { targets.append(.before(before)) }
+        if let after { targets.append(.after(after.composed)) }
+        if let before { targets.append(.before(before.composed)) }
         if first { targets.append(.first) }
         if last { targets.append(.last) }
         if let position { targets.append(.position(position)) }
@@ -81,7 +81,7 @@ struct MoveCommand: AisleCommand {
                 CommandFailure.usage
             )
         }
-        try await options.run(shelf, .moves([OrderMove(skus, targets[0])]))
+        try await options.run(shelf, .moves([OrderMove(skus.map(\.composed), targets[0])]))
     }
 }
 
@@ -136,9 +136,9 @@ struct OrderCommand: AsyncParsableCommand {
                 .init(title: "undone_by", isNumber: true),
             ])
             for change in try await catalog.orderHistory(store, key) {
-                let ids = change.ids.prefix(5).joined(separator: " ") + (change.ids.count > 5 ? " …" : "")
+                let ids = change.ids.joined(separator: " ") + (change.count > change.ids.count ? " …" : "")
                 table.rows.append([
-                    "\(change.number)", change.at.rfc3339, change.subject, change.kind, "\(change.ids.count)", ids,
+                    "\(change.number)", change.at.rfc3339, change.subject, change.kind, "\(change.count)", ids,
                     change.undoes.map { "\($0)" }, change.undoneBy.map { "\($0)" },
                 ])
             }
@@ -179,6 +179,6 @@ enum IDList {
         guard let text = String(validating: data, as: UTF8.self) else {
             throw CommandFailure("\(path) is not valid UTF-8", CommandFailure.badData)
         }
-        return text.split(whereSeparator: \.isNewline).map(String.init)
+        return text.composed.split(whereSeparator: \.isNewline).map(String.init)
     }
 }

@@ -195,6 +195,41 @@ import Testing
         }
     }
 
+    @Test func everyUndoCanBeTakenBackAndFiftyChangesUndone() async throws {
+        let (database, memory) = (try await TestDatabase.migrated(), InMemoryCatalog(collate: collator()))
+        let real = try PostgresCatalog(database.configuration)
+        for catalog in [real, memory] as [any CatalogStore] {
+            try await fill(catalog, ["a", "b", "c", "d"])
+            var seen = [try await order(catalog)]
+            for id in ["d", "c", "b"] {
+                _ = try await edit(catalog, .moves([OrderMove([id], .first)]))
+                seen.append(try await order(catalog))
+            }
+            for expected in seen.dropLast().reversed() {
+                _ = try await edit(catalog, .undo(change: nil))
+                #expect(try await order(catalog) == expected)
+            }
+            // Undos 4, 5 and 6 are taken back from the last on.
+            for (number, expected) in zip([6, 5, 4] as [Int64], seen.dropFirst()) {
+                _ = try await edit(catalog, .undo(change: number))
+                #expect(try await order(catalog) == expected)
+            }
+            // And the last of these again: its undo stands again.
+            _ = try await edit(catalog, .undo(change: 9))
+            #expect(try await order(catalog) == seen[2])
+            _ = try await edit(catalog, .undo(change: nil))
+            #expect(try await order(catalog) == seen[1])
+            let start = try await order(catalog)
+            for round in 0..<50 {
+                _ = try await edit(catalog, .moves([OrderMove([round % 2 == 0 ? "a" : "b"], .first)]))
+            }
+            for _ in 0..<50 { _ = try await edit(catalog, .undo(change: nil)) }
+            #expect(try await order(catalog) == start)
+        }
+        real.shutDown()
+        try await database.drop()
+    }
+
     @Test func theSameMoveMayComeAgainInOneRequest() async throws {
         try await withShelf(["a", "b", "c"]) { (catalog: PostgresCatalog) async throws in
             let first = OrderMove(["c"], .first)

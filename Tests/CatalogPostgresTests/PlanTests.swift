@@ -15,13 +15,23 @@ import Testing
         let database = try await TestDatabase.migrated()
         let catalog = try PostgresCatalog(database.configuration)
         try await CatalogGenerator(shelves: 20, products: 20_000, seed: 5).run(catalog.pool)
+        // Products that were taken off are nobody's business.
+        try await catalog.pool.perform {
+            try $0.execute(
+                "UPDATE placement_position SET removed_at = now() WHERE hashtext(sku) % 3 = 0 AND shelf_id = (SELECT min(shelf_id) FROM shelf)"
+            )
+            try $0.execute(
+                "DELETE FROM placement p USING placement_position o WHERE o.store_id = p.store_id AND o.shelf_id = p.shelf_id AND o.sku = p.sku AND o.removed_at IS NOT NULL"
+            )
+            try $0.run(script: "ANALYZE")
+        }
         let head = try await catalog.readHead(Self.store, Self.shelf)
         for sort in Sort.allSingle {
             for cursor in try await Self.cursors(catalog, sort) {
                 var request = PageRequest(store: Self.store, shelf: Self.shelf, sort: sort)
                 request.after = cursor
                 let plan = try request.plan(for: head.head)
-                let lines = try await Self.explain(catalog, plan, head)
+                let lines = Self.withoutGeneration(try await Self.explain(catalog, plan, head))
                 let place = "\(sort.description) after \(cursor?.id ?? "nothing")"
                 #expect(!lines.contains { $0.contains("Sort Key") }, "\(place): sorts")
                 let index = Self.index(of: sort.terms[0].key)
@@ -54,10 +64,17 @@ import Testing
         }
     }
 
-    /// A manual order is served by the constraint that keeps its keys apart.
-    private static func index(of key: SortKey) -> String {
-        key == .position ? "placement_position_key_unique" : "placement_by_\(key.name)"
+    /// A plan without the look at the shelf's own row, which tells the generation of keys: the table of shelves is small here,
+    /// and read as it is.
+    private static func withoutGeneration(_ lines: [String]) -> [String] {
+        var isOwnRow = false
+        return lines.filter { line in
+            if line.contains(" on ") { isOwnRow = line.contains(" on shelf g ") }
+            return !isOwnRow
+        }
     }
+
+    private static func index(of key: SortKey) -> String { "placement_by_\(key.name)" }
 
     /// The first page, and from the ends of pages of all kinds: among what is in stock and what is sold out, with and without a value.
     private static func cursors(_ catalog: PostgresCatalog, _ sort: Sort) async throws -> [Cursor?] {

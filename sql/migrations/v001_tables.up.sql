@@ -168,11 +168,11 @@ CREATE TABLE placement_position (
     CONSTRAINT placement_position_key_length CHECK (octet_length(key) BETWEEN 1 AND 1024)
 );
 
--- What was done to a shelf's manual order, and what it takes to take it back: the last 50, in a ring.
+-- What was done to a shelf's manual order, and what it takes to take it back: the last 50 and as many undos, in a ring.
 CREATE TABLE order_change (
     store_id integer NOT NULL,
     shelf_id integer NOT NULL,
-    -- The change's number, modulo 50.
+    -- The change's number, modulo 100.
     slot smallint NOT NULL,
     -- From 1, for each shelf.
     change_number bigint NOT NULL,
@@ -187,7 +187,7 @@ CREATE TABLE order_change (
     -- no sku has, behind each but the last.
     moved text COLLATE "C" NOT NULL,
     CONSTRAINT order_change_pkey PRIMARY KEY (store_id, shelf_id, slot),
-    CONSTRAINT order_change_slot_bounds CHECK (slot BETWEEN 0 AND 49),
+    CONSTRAINT order_change_slot_bounds CHECK (slot BETWEEN 0 AND 99),
     CONSTRAINT order_change_kind_known CHECK (kind IN ('move', 'set', 'bake', 'undo'))
 ) WITH (fillfactor = 80);
 

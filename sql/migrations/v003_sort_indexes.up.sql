@@ -8,6 +8,8 @@ CREATE INDEX placement_by_name ON placement (store_id, shelf_id, availability, n
 CREATE INDEX placement_by_created ON placement (store_id, shelf_id, availability, created_at DESC, name, sku);
 CREATE INDEX placement_by_modified ON placement (store_id, shelf_id, availability, modified_at DESC, name, sku);
 CREATE INDEX placement_by_tags ON placement (store_id, shelf_id, availability, tag_count DESC, name, sku);
+-- Without products that were taken off, which may be many, and keep their keys.
+CREATE INDEX placement_by_position ON placement_position (store_id, shelf_id, key) WHERE removed_at IS NULL;
 
 -- The shelves of a product.
 CREATE INDEX placement_by_sku ON placement (store_id, sku);

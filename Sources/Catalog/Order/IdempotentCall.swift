@@ -12,8 +12,8 @@ package struct IdempotentCall: Sendable, Hashable {
 
     /// The most bytes of a key.
     package static let keyBound = 255
-    /// How long an answer is kept, in hours.
-    package static let hoursKept = 24
+    /// The most bytes of an answer that is kept where it can be made again.
+    package static let answerBound = 1 << 20
 }
 
 /// An answer as it was given, to be given again.

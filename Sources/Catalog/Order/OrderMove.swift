@@ -77,6 +77,6 @@ package struct OrderMove: Sendable, Hashable {
 
 extension CatalogError {
     package static func unknownProduct(_ id: String) -> CatalogError {
-        .unprocessable(field: "ids", detail: "“\(id.prefix(64))” does not stand on the shelf")
+        .unprocessable(field: "ids", detail: "“\(id.prefix(64))” does not stand in this order")
     }
 }

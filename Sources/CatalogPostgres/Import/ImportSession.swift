@@ -34,7 +34,7 @@ struct ImportSession {
     func begin() async throws {
         let id = id
         try await connection.perform { database in
-            try database.run(script: "SET plan_cache_mode = auto")
+            try database.run(script: "SET plan_cache_mode = auto; SET lock_timeout = 0")
             try database.execute(ImportStatements.sweepRuns)
             try database.execute(ImportStatements.sweepRows)
             try database.execute(ImportStatements.register, [.text(id)])
@@ -47,7 +47,7 @@ struct ImportSession {
         try await connection.perform(within: .seconds(60)) { database in
             try database.execute("DELETE FROM import_row WHERE import_id = $1::text::uuid", [.text(id)])
             try database.execute("DELETE FROM import_run WHERE import_id = $1::text::uuid", [.text(id)])
-            try database.run(script: "RESET plan_cache_mode")
+            try database.run(script: "RESET plan_cache_mode; RESET lock_timeout")
         }
     }
 

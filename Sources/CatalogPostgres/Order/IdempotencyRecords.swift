@@ -17,34 +17,40 @@ enum IdempotencyRecords {
         let key: [PostgresValue] = [.int4(storeID), .text(call.key)]
         // The row of a call that is under way cannot be seen, only waited for; not long.
         try database.run(script: "SET LOCAL lock_timeout = '20ms'")
-        let isNew: Bool
-        do {
-            isNew = try database.execute(claim, key + [.bytea(call.fingerprint)]) > 0
-        } catch let error as PostgresError where error.sqlState == .lockNotAvailable {
+        let first: RecordedAnswer?
+        do { first = try claimOrFind(call, key, database) } catch let error as PostgresError
+            where error.sqlState == .lockNotAvailable
+        {
             throw CatalogError.conflict("the same request is under way; repeat it for its answer")
         }
         try database.run(script: "SET LOCAL lock_timeout = DEFAULT")
-        if !isNew, let first = try answer(call, key, database) { return first }
+        if let first { return first }
         let answer = try body()
-        try database.execute(
+        let kept = try database.execute(
             complete,
             key + [.int2(Int16(answer.status)), .text(answer.contentType), .bytea(answer.body)]
         )
+        guard kept == 1 else { throw CatalogError.fault("an answer was not kept") }
         return answer
     }
 
-    /// The first answer; nil where it is too old to be given again.
-    private static func answer(
+    /// Claims the key, or finds the first answer; one that is too old is claimed anew, by one alone.
+    private static func claimOrFind(
         _ call: IdempotentCall,
         _ key: [PostgresValue],
         _ database: isolated PostgresConnection
     ) throws -> RecordedAnswer? {
-        guard let found = try read(key, database), found.isFresh else {
-            try database.execute(renew, key + [.bytea(call.fingerprint)])
-            return nil
+        for _ in 0..<4 {
+            if try database.execute(claim, key + [.bytea(call.fingerprint)]) > 0 { return nil }
+            // Swept in between: once more.
+            guard let found = try read(key, database) else { continue }
+            if found.isFresh {
+                guard found.fingerprint == call.fingerprint else { throw CatalogError.keyReused }
+                return found.answer
+            }
+            if try database.execute(renew, key + [.bytea(call.fingerprint)]) > 0 { return nil }
         }
-        guard found.fingerprint == call.fingerprint else { throw CatalogError.keyReused }
-        return found.answer
+        throw CatalogError.conflict("the same request is under way; repeat it for its answer")
     }
 
     private static func read(
@@ -112,7 +118,8 @@ enum IdempotencyRecords {
         WHERE idempotency_record.created_at <= now() - interval '24 hours'
         """
     private static let renew: PostgresStatement = """
-        UPDATE idempotency_record SET fingerprint = $3, created_at = now() WHERE store_id = $1 AND key = $2
+        UPDATE idempotency_record SET fingerprint = $3, created_at = now()
+        WHERE store_id = $1 AND key = $2 AND created_at <= now() - interval '24 hours'
         """
     private static let sweepOld: PostgresStatement = """
         DELETE FROM idempotency_record WHERE (store_id, key) IN (SELECT store_id, key FROM idempotency_record

@@ -51,9 +51,18 @@ package struct OrderCompaction: Sendable {
     static func compact(_ storeID: Int32, _ shelfID: Int32, _ database: isolated PostgresConnection) throws -> Int {
         let scope: [PostgresValue] = [.int4(storeID), .int4(shelfID)]
         try database.execute("SELECT 1 FROM shelf WHERE store_id = $1 AND shelf_id = $2 FOR NO KEY UPDATE", scope)
-        guard let long = try database.query(OrderStatements.longKey, scope, { try $0.first { try $0.bytea(0) } }) else {
-            return 0
+        for long in try database.query(OrderStatements.longKeys, scope, { try $0.map { try $0.bytea(0) } }) {
+            let written = try compact(around: long, scope, database)
+            if written > 0 { return written }
         }
+        return 0
+    }
+
+    private static func compact(
+        around long: [UInt8],
+        _ scope: [PostgresValue],
+        _ database: isolated PostgresConnection
+    ) throws -> Int {
         func rows(_ statement: PostgresStatement, _ limit: Int) throws -> [(id: String, key: PathKey)] {
             try database.query(statement, scope + [.bytea(long), .int8(Int64(limit))]) {
                 try $0.map { (try $0.text(0), try PathKey(bytes: try $0.bytea(1))) }

@@ -18,33 +18,43 @@ extension OrderEditor {
         )
         let before = list
         let old = list.ids
+        guard old.count <= OrderDiff.listBound else {
+            throw CatalogError.tooLarge(
+                "a shelf of more than \(OrderDiff.listBound) products is arranged by moves alone"
+            )
+        }
+        var history: [OrderChange] = []
         var undone: OrderChange?
         let target: [String]
         if case .undo(let number) = request.edit {
-            let history = try Self.history(storeID, shelf.id, database)
-            let change = try history.map(\.change).undone(by: number)
+            history = try Self.history(storeID, shelf.id, database)
+            let change = try history.undone(by: number)
             undone = change
-            target = list.restoring(history.first { $0.change == change }!.lefts)
+            target = list.restoring(try lefts(of: change, database))
         } else {
             let baked = if case .bake(let sort) = request.edit { try sorted(sort, database) } else { [String]() }
             target = try request.edit.target(from: old) { _ in baked }!
         }
         let made: [(id: String, key: PathKey)]
-        do { made = try list.reorder(to: target) } catch { throw Self.tooLong }
+        do { made = try list.reorder(to: target) } catch PathKeyError.outOfRange { throw Self.tooLong }
         guard made.allSatisfy({ $0.key.length <= PathKey.maximumLength }) else { throw Self.tooLong }
         guard !made.isEmpty || undone != nil else { throw unchanged }
         let lefts = before.lefts(of: Set(made.map(\.id)))
         var outcome = try conclude(made, lefts.map { ($0.id, $0.left ?? "") }, undoes: undone?.number, database)
-        if let undone, let change = outcome.change { try mark(undone, takenBackBy: change, database) }
+        if let undone, let change = outcome.change {
+            for (number, undoneBy) in history.marks(takingBack: undone, by: change) {
+                try database.execute(OrderStatements.markUndone, scope + [.int8(number), .int8(undoneBy)])
+            }
+        }
         outcome.moved = moved(made.map(\.id), old, target)
         outcome.isLong = made.contains { $0.key.length > Self.longKey }
         return outcome
     }
 
     private func moved(_ ids: [String], _ old: [String], _ new: [String]) -> [OrderEditOutcome.Moved] {
-        let places = Dictionary(uniqueKeysWithValues: new.enumerated().map { ($1, $0) })
+        let places = Dictionary(new.enumerated().map { ($1, $0) }, uniquingKeysWith: { a, _ in a })
         let oldPlaces =
-            request.wantsIndexes ? Dictionary(uniqueKeysWithValues: old.enumerated().map { ($1, $0) }) : [:]
+            request.wantsIndexes ? Dictionary(old.enumerated().map { ($1, $0) }, uniquingKeysWith: { a, _ in a }) : [:]
         return ids.map { id in
             let place = places[id]!
             return OrderEditOutcome.Moved(
@@ -56,37 +66,36 @@ extension OrderEditor {
         }
     }
 
-    /// An undo of an undo makes the change stand again.
-    private func mark(
-        _ undone: OrderChange,
-        takenBackBy change: Int64,
+    /// What a change moved, each product with what stood before it.
+    private func lefts(
+        of change: OrderChange,
         _ database: isolated PostgresConnection
-    ) throws {
-        try database.execute(OrderStatements.markUndone, scope + [.int8(undone.number), .int8(change)])
-        if undone.kind == "undo", let original = undone.undoes {
-            try database.execute(OrderStatements.markUndone, scope + [.int8(original), .int8(nil)])
-        }
+    ) throws -> [(id: String, left: String?)] {
+        Self.lefts(
+            try database.query(OrderStatements.movedBy, scope + [.int8(change.number)]) {
+                try $0.first { try $0.text(0) }
+            } ?? ""
+        )
     }
 
-    /// The changes that are remembered, from the latest on, each with what stood before what it moved.
+    /// The changes that are remembered, from the latest on.
     static func history(
         _ storeID: Int32,
         _ shelfID: Int32,
         _ database: isolated PostgresConnection
-    ) throws -> [(change: OrderChange, lefts: [(id: String, left: String?)])] {
+    ) throws -> [OrderChange] {
         try database.query(OrderStatements.history, [.int4(storeID), .int4(shelfID)]) {
             try $0.map { row in
-                let lefts = lefts(try row.text(6))
-                let change = OrderChange(
+                OrderChange(
                     number: try row.int8(0),
                     at: Timestamp(microseconds: try row.timestamptz(1)),
                     subject: try row.textOrNil(2),
                     kind: try row.text(3),
-                    ids: lefts.map(\.id),
+                    count: Int(try row.int4(7)),
+                    ids: lefts(try row.text(6)).map(\.id),
                     undoes: try row.int8OrNil(4),
                     undoneBy: try row.int8OrNil(5)
                 )
-                return (change, lefts)
             }
         }
     }

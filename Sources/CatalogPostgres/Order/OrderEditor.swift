@@ -99,7 +99,7 @@ struct OrderEditor {
                 try $0.map { (try $0.text(0), try $0.textOrNil(1)) }
             }
         }
-        let newIndexes = request.wantsIndexes ? try indexes(moved, database) : [:]
+        let newIndexes = request.wantsIndexes ? try indexes(afters.map(\.id), database) : [:]
         outcome.moved = afters.map {
             OrderEditOutcome.Moved(id: $0.id, after: $0.after, from: oldIndexes[$0.id], to: newIndexes[$0.id])
         }
@@ -228,7 +228,7 @@ struct OrderEditor {
         _ database: isolated PostgresConnection
     ) throws -> OrderEditOutcome {
         let change = shelf.change
-        let slot: PostgresValue = .int2(Int16(change % Int64(OrderEdit.historyBound)))
+        let slot: PostgresValue = .int2(Int16(change % Int64(OrderChange.memoryBound)))
         let entry: [PostgresValue] = [
             .int8(change), .text(request.subject), .text(request.edit.kind), .int8(undoes), .text(Self.text(lefts)),
         ]

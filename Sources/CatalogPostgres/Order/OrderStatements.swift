@@ -24,7 +24,7 @@ enum OrderStatements {
 
     private static func neighbours(_ comparison: String, _ direction: String) -> PostgresStatement {
         let scope = """
-            FROM placement_position p WHERE p.store_id = $1 AND p.shelf_id = $2 AND p.sku <> ALL ($3)
+            FROM placement_position p WHERE p.store_id = $1 AND p.shelf_id = $2 AND p.sku NOT IN (SELECT unnest($3))
                 AND p.key \(comparison) $4
             """
         let order = "ORDER BY p.key\(direction) LIMIT 1"
@@ -40,7 +40,7 @@ enum OrderStatements {
     /// The key at a position, without some products.
     static let keyAtPosition: PostgresStatement = """
         SELECT key FROM placement_position
-        WHERE store_id = $1 AND shelf_id = $2 AND sku <> ALL ($3) AND removed_at IS NULL ORDER BY key OFFSET $4 LIMIT 1
+        WHERE store_id = $1 AND shelf_id = $2 AND sku NOT IN (SELECT unnest($3)) AND removed_at IS NULL ORDER BY key OFFSET $4 LIMIT 1
         """
     static let setKeys: PostgresStatement = """
         UPDATE placement_position o SET key = made.key FROM unnest($3, $4) AS made (sku, key)
@@ -56,7 +56,7 @@ enum OrderStatements {
     /// Where products stand, counted over the shelf.
     static let indexes: PostgresStatement = """
         SELECT sku, index FROM (SELECT sku, row_number() OVER (ORDER BY key) - 1 AS index FROM placement_position
-            WHERE store_id = $1 AND shelf_id = $2 AND removed_at IS NULL) counted WHERE sku = ANY ($3)
+            WHERE store_id = $1 AND shelf_id = $2 AND removed_at IS NULL) counted WHERE sku IN (SELECT unnest($3))
         """
     static let wholeList: PostgresStatement = """
         SELECT sku, key, removed_at IS NOT NULL FROM placement_position WHERE store_id = $1 AND shelf_id = $2
@@ -82,9 +82,14 @@ enum OrderStatements {
     static let markUndone: PostgresStatement = """
         UPDATE order_change SET undone_by = $4 WHERE store_id = $1 AND shelf_id = $2 AND change_number = $3
         """
+    /// Each change with how many products it moved and the beginning of their list.
     static let history: PostgresStatement = """
-        SELECT change_number, changed_at, subject, kind, undoes, undone_by, moved FROM order_change
-        WHERE store_id = $1 AND shelf_id = $2 ORDER BY change_number DESC
+        SELECT change_number, changed_at, subject, kind, undoes, undone_by, left(moved, 400),
+            (length(moved) - length(replace(moved, '/', '')) + 1) / 2
+        FROM order_change WHERE store_id = $1 AND shelf_id = $2 ORDER BY change_number DESC
+        """
+    static let movedBy: PostgresStatement = """
+        SELECT moved FROM order_change WHERE store_id = $1 AND shelf_id = $2 AND change_number = $3
         """
 
     // MARK: - Compaction
@@ -93,9 +98,9 @@ enum OrderStatements {
         SELECT DISTINCT store_id, shelf_id FROM placement_position WHERE octet_length(key) > 64
             AND ($1::integer IS NULL OR store_id = $1) AND ($2::integer IS NULL OR shelf_id = $2) LIMIT 100
         """
-    static let longKey: PostgresStatement = """
+    static let longKeys: PostgresStatement = """
         SELECT key FROM placement_position WHERE store_id = $1 AND shelf_id = $2 AND octet_length(key) > 64
-        ORDER BY octet_length(key) DESC LIMIT 1
+        ORDER BY octet_length(key) DESC LIMIT 20
         """
     /// Rows from a key back, and behind it, nearest first.
     static let rowsUpTo: PostgresStatement = """

@@ -1,6 +1,7 @@
 package import Catalog
 internal import Ordering
 internal import Postgres
+internal import Synchronization
 
 extension PostgresCatalog {
     package func editOrder(
@@ -10,6 +11,9 @@ extension PostgresCatalog {
     ) async throws(CatalogError) -> RecordedAnswer {
         try request.edit.check()
         return try await mappingErrors {
+            let isLong = Mutex(false)
+            // Told once the keys can be seen.
+            defer { if isLong.withLock({ $0 }) { longKeys.note() } }
             do {
                 return try await pool.transaction(within: .seconds(30)) { [self] database in
                     let store = try Self.store(request.store, database)
@@ -21,7 +25,7 @@ extension PostgresCatalog {
                         let outcome = try editor.run(database)
                         let answer = render(outcome)
                         if request.isRehearsal { throw Rehearsal(answer: answer) }
-                        if outcome.isLong { longKeys.note() }
+                        if outcome.isLong { isLong.withLock { $0 = true } }
                         return answer
                     }
                 }
@@ -97,7 +101,7 @@ extension PostgresCatalog {
         try await mappingErrors {
             let head = try await readHead(store, shelf)
             return try await pool.perform(within: .seconds(5)) {
-                try OrderEditor.history(head.storeID, head.shelfID, $0).map(\.change)
+                try OrderEditor.history(head.storeID, head.shelfID, $0)
             }
         }
     }
@@ -132,6 +136,11 @@ extension PostgresCatalog {
             [.int4(store.id)]
         ) { try $0.first { try $0.int8(0) }! }
         if let expected, expected != orderVersion { throw CatalogError.stale(current: orderVersion) }
+        // In the order in which every writer locks them.
+        try database.execute(
+            "SELECT 1 FROM shelf WHERE store_id = $1 ORDER BY shelf_id FOR NO KEY UPDATE",
+            [.int4(store.id)]
+        )
         var list = PositionList(
             try database.query(
                 "SELECT key, position, deleted_at IS NOT NULL FROM shelf WHERE store_id = $1",
@@ -147,22 +156,28 @@ extension PostgresCatalog {
             }
         )
         let target = try edit.target(from: list.ids) { _ in [] }!
-        let made: [(id: String, key: PathKey)]
-        do { made = try list.reorder(to: target) } catch { throw OrderEditor.tooLong }
-        var outcome = OrderEditOutcome(version: store.version, orderVersion: orderVersion, moved: [])
+        let made = try list.reorder(to: target)
+        var outcome = OrderEditOutcome(version: orderVersion, orderVersion: orderVersion, moved: [])
         guard !made.isEmpty else { return outcome }
+        var written = made
+        if made.contains(where: { $0.key.length > OrderEditor.longKey }) {
+            // A store has few shelves: all of them anew.
+            let keys = PathKey.appending(list.rows.count, after: nil)
+            written = zip(list.rows, keys).map { (id: $0.id, key: $1) }
+        }
         try database.execute(
             """
             UPDATE shelf h SET position = made.position FROM unnest($2, $3) AS made (key, position)
             WHERE h.store_id = $1 AND h.key = made.key
             """,
-            [.int4(store.id), .textArray(made.map(\.id)), .byteaArray(made.map(\.key.bytes))]
+            [.int4(store.id), .textArray(written.map(\.id)), .byteaArray(written.map(\.key.bytes))]
         )
         try database.execute(
             "UPDATE store SET shelf_order_version = shelf_order_version + 1 WHERE store_id = $1",
             [.int4(store.id)]
         )
         outcome.orderVersion += 1
+        outcome.version += 1
         let places = Dictionary(uniqueKeysWithValues: target.enumerated().map { ($1, $0) })
         outcome.moved = made.map { moved in
             let place = places[moved.id]!
