@@ -29,9 +29,12 @@ package final class PostgresCatalog: CatalogStore {
     }
 
     /// A catalog with connections of its own, made as they are needed.
+    ///
+    /// - Parameter leaseTimeout: how long a write or a long read waits for a connection.
     package convenience init(
         _ configuration: PostgresConfiguration,
         poolSize: Int = 8,
+        leaseTimeout: Duration = .seconds(3),
         observer: Observer = .none
     ) throws {
         // Compiling a statement costs more than any of ours takes to run.
@@ -46,7 +49,7 @@ package final class PostgresCatalog: CatalogStore {
         var reads = writes
         reads.settings["statement_timeout"] = "5s"
         self.init(
-            pool: PostgresPool(writes, options: .init(size: poolSize)),
+            pool: PostgresPool(writes, options: .init(size: poolSize, leaseTimeout: leaseTimeout)),
             pipeline: try PostgresPipeline(reads),
             observer: observer
         )

@@ -84,7 +84,8 @@ final class TestProcess: Sendable {
         let limit = ContinuousClock.now + .seconds(120)
         while ContinuousClock.now < limit {
             if standardError.contains(text) { return true }
-            await Task.yield()
+            // A look now and then: whoever is waited for needs the processor.
+            try? await Task.sleep(for: .milliseconds(5))
         }
         return false
     }

@@ -118,7 +118,8 @@ private actor AsyncLock {
 /// Runs a test on a migrated database with a catalog, and drops it.
 package func withCatalog(_ body: (PostgresCatalog) async throws -> Void) async throws {
     let database = try await TestDatabase.migrated()
-    let catalog = try PostgresCatalog(database.configuration)
+    // All tests share two cores: what is slow there is not wrong.
+    let catalog = try PostgresCatalog(database.configuration, leaseTimeout: .seconds(60))
     do { try await body(catalog) } catch {
         catalog.shutDown()
         try await database.drop()
