@@ -58,7 +58,7 @@ extension InMemoryCatalog {
             do { made = try list.reorder(to: target) } catch { throw .fault("\(error)") }
         }
         let target = list.ids
-        guard !made.isEmpty || undone != nil else {
+        guard (!made.isEmpty && target != before.ids) || undone != nil else {
             return OrderEditOutcome(version: shelf.version, orderVersion: shelf.orderVersion, moved: [])
         }
         for (id, key) in made { shelf.positions[SKU(stored: id)] = key }

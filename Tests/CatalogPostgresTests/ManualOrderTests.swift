@@ -107,7 +107,7 @@ import Testing
     }
 
     /// The database and the specification do the same, whatever is asked, with products that go and come back between.
-    @Test(arguments: 0..<soak.seeds) func theDatabaseDoesWhatIsMeant(_ seed: Int) async throws {
+    @Test(.serialized, arguments: 0..<soak.seeds) func theDatabaseDoesWhatIsMeant(_ seed: Int) async throws {
         let ids = (0..<14).map { "p\($0)" }
         try await withShelf(ids) { (catalog: PostgresCatalog) async throws in
             try await compare(catalog, ids, seed: seed, rounds: Self.soak.rounds)

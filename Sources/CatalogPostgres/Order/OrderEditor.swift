@@ -76,6 +76,8 @@ struct OrderEditor {
             }
         }
         let oldIndexes = request.wantsIndexes ? try indexes(moves.flatMap(\.ids), database) : [:]
+        // Several moves may end where they began; one never does, unless it is in place.
+        let oldAfters = moves.count > 1 ? try lookUpAfters(Array(before.keys), database) : [:]
         var keys = before.mapValues(\.key)
         var afters: [(id: String, after: String?)] = []
         var pending: [(id: String, key: PathKey)] = []
@@ -95,9 +97,9 @@ struct OrderEditor {
         var outcome = try conclude(pending, lefts.map { ($0.id, $0.row.left) }, database)
         // One move tells its neighbours by itself; after several they are looked up.
         if moves.count > 1 {
-            afters = try database.query(OrderStatements.afters, scope + [.textArray(moved)]) {
-                try $0.map { (try $0.text(0), try $0.textOrNil(1)) }
-            }
+            let newAfters = try lookUpAfters(Array(before.keys), database)
+            guard newAfters != oldAfters else { throw unchanged }
+            afters = moved.sorted { keys[$0]! < keys[$1]! }.map { ($0, newAfters[$0] ?? nil) }
         }
         let newIndexes = request.wantsIndexes ? try indexes(afters.map(\.id), database) : [:]
         outcome.moved = afters.map {
@@ -122,6 +124,18 @@ struct OrderEditor {
         Dictionary(
             uniqueKeysWithValues: try database.query(OrderStatements.rows, scope + [.textArray(Array(ids))]) {
                 try $0.map { (try $0.text(0), Row(key: try PathKey(bytes: try $0.bytea(1)), left: try $0.text(2))) }
+            }
+        )
+    }
+
+    /// The left neighbours of products; nil for the front.
+    private func lookUpAfters(
+        _ ids: [String],
+        _ database: isolated PostgresConnection
+    ) throws -> [String: String?] {
+        Dictionary(
+            uniqueKeysWithValues: try database.query(OrderStatements.afters, scope + [.textArray(ids)]) {
+                try $0.map { (try $0.text(0), try $0.textOrNil(1)) }
             }
         )
     }
