@@ -81,6 +81,7 @@ struct OrderEditor {
         var keys = before.mapValues(\.key)
         var afters: [(id: String, after: String?)] = []
         var pending: [(id: String, key: PathKey)] = []
+        var placed: Set<String> = []
         for (index, move) in moves.enumerated() where !move.isInPlace {
             let gap = try gap(move, keys, database)
             if gap.holds(move.ids.map { keys[$0]! }) { continue }
@@ -89,9 +90,11 @@ struct OrderEditor {
             pending = zip(move.ids, made).map { ($0, $1) }
             if index < moves.count - 1 { try write(&pending, database) }
             for (id, key) in zip(move.ids, made) { keys[id] = key }
+            placed.formUnion(move.ids)
             afters = zip(move.ids, [gap.leftNeighbour] + move.ids.dropLast()).map { ($0, $1) }
         }
-        let moved = before.keys.filter { keys[$0] != before[$0]!.key }
+        // Whatever keys they got: what is remembered must not hang on chance.
+        let moved = before.keys.filter { placed.contains($0) }
         guard !moved.isEmpty else { throw unchanged }
         let lefts = moved.map { (id: $0, row: before[$0]!) }.sorted { $0.row.key < $1.row.key }
         var outcome = try conclude(pending, lefts.map { ($0.id, $0.row.left) }, database)
