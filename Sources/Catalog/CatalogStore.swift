@@ -57,17 +57,10 @@ package protocol CatalogStore: Sendable {
         once call: IdempotentCall?,
         _ render: @escaping @Sendable (OrderEditOutcome) -> RecordedAnswer
     ) async throws(CatalogError) -> RecordedAnswer
-    /// The first answer to a call that writes nothing by itself; nil for a new one.
+    /// The first answer under a key of a call that writes nothing by itself; nil for a new one.
     ///
-    /// - Parameters:
-    ///   - store: nil for a call about no store.
-    ///   - isFingerprinted: whether the call's fingerprint is known yet, and compared.
-    /// - Throws: `keyReused`.
-    func recall(
-        _ call: IdempotentCall,
-        in store: CatalogKey?,
-        isFingerprinted: Bool
-    ) async throws(CatalogError) -> RecordedAnswer?
+    /// - Parameter store: nil for a call about no store.
+    func recall(_ key: String, in store: CatalogKey?) async throws(CatalogError) -> FirstAnswer?
     /// Keeps the answer to such a call; the first one holds.
     func record(_ answer: RecordedAnswer, of call: IdempotentCall, in store: CatalogKey?) async throws(CatalogError)
     /// The changes of a shelf's manual order that are remembered, from the latest on.

@@ -66,20 +66,15 @@ extension InMemoryCatalog {
         shelf.orderVersion += 1
         shelf.changes += 1
         remember(before.lefts(of: Set(made.map(\.id))), request, undone, now, &shelf)
-        let places = Dictionary(uniqueKeysWithValues: target.enumerated().map { ($1, $0) })
-        let oldPlaces = Dictionary(uniqueKeysWithValues: before.ids.enumerated().map { ($1, $0) })
         return OrderEditOutcome(
             version: shelf.version,
             orderVersion: shelf.orderVersion,
-            moved: made.map { moved in
-                let place = places[moved.id]!
-                return .init(
-                    id: moved.id,
-                    after: place > 0 ? target[place - 1] : nil,
-                    from: request.wantsIndexes ? oldPlaces[moved.id] : nil,
-                    to: request.wantsIndexes ? place : nil
-                )
-            },
+            moved: OrderEditOutcome.Moved.of(
+                made.map(\.id),
+                from: before.ids,
+                to: target,
+                indexed: request.wantsIndexes
+            ),
             change: shelf.changes
         )
     }
@@ -109,15 +104,9 @@ extension InMemoryCatalog {
         shelf.history = Array(shelf.history.prefix(OrderChange.memoryBound))
     }
 
-    package func recall(
-        _ call: IdempotentCall,
-        in store: CatalogKey?,
-        isFingerprinted: Bool
-    ) async throws(CatalogError) -> RecordedAnswer? {
-        guard let store else { return try answers.withLock { $0 }.known(call, isFingerprinted: isFingerprinted) }
-        return try read(store) { content throws(CatalogError) in
-            try content.answers.known(call, isFingerprinted: isFingerprinted)
-        }
+    package func recall(_ key: String, in store: CatalogKey?) async throws(CatalogError) -> FirstAnswer? {
+        guard let store else { return answers.withLock { $0.first(key) } }
+        return try read(store) { content in content.answers.first(key) }
     }
 
     package func record(
@@ -159,9 +148,7 @@ extension InMemoryCatalog {
                 let removed = content.shelfOrder.filter { content.shelves[$0]!.isRemoved }
                 content.shelfOrder = target.map { CatalogKey($0)! } + removed
                 let moved = Set(moves.flatMap(\.ids))
-                outcome.moved = target.indices.filter { moved.contains(target[$0]) }.map {
-                    .init(id: target[$0], after: $0 > 0 ? target[$0 - 1] : nil)
-                }
+                outcome.moved = OrderEditOutcome.Moved.of(target.filter { moved.contains($0) }, from: old, to: target)
             }
             let answer = render(outcome)
             content.answers.keep(answer, call)
@@ -172,15 +159,17 @@ extension InMemoryCatalog {
 
 /// The first answers to requests with a key.
 struct AnswerMemory: Sendable {
-    private var answers: [String: (fingerprint: [UInt8], answer: RecordedAnswer)] = [:]
+    private var answers: [String: FirstAnswer] = [:]
 
-    func known(_ call: IdempotentCall?, isFingerprinted: Bool = true) throws(CatalogError) -> RecordedAnswer? {
-        guard let call, let known = answers[call.key] else { return nil }
-        guard !isFingerprinted || known.fingerprint == call.fingerprint else { throw .keyReused }
-        return known.answer
+    func first(_ key: String) -> FirstAnswer? { answers[key] }
+
+    func known(_ call: IdempotentCall?) throws(CatalogError) -> RecordedAnswer? {
+        guard let call else { return nil }
+        return try answers[call.key]?.answer(to: call)
     }
 
     mutating func keep(_ answer: RecordedAnswer, _ call: IdempotentCall?) {
-        if let call, answers[call.key] == nil { answers[call.key] = (call.fingerprint, answer) }
+        guard let call, answers[call.key] == nil else { return }
+        answers[call.key] = FirstAnswer(fingerprint: call.fingerprint, answer: answer)
     }
 }

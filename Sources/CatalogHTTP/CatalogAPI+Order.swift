@@ -32,9 +32,7 @@ extension CatalogAPI {
     func moveShelves(_ store: CatalogKey, _ target: RequestTarget, _ request: Request) async throws -> Response {
         try target.allow()
         let bytes = try await bodyBytes(request, bound: Route.orderBodyBound)
-        guard let body = try parse(bytes), case .moves(let moves) = try OrderEdit.moves(body: body) else {
-            throw CatalogError.malformed(parameter: "moves", detail: "moves is missing; it must be an array of moves")
-        }
+        let moves = try OrderMove.list(body: try parse(bytes))
         let answer = try await catalog.moveShelves(
             moves,
             in: store,
@@ -46,8 +44,8 @@ extension CatalogAPI {
 
     /// The first answer to a call that writes nothing by itself, where it was made before.
     func recalled(_ call: IdempotentCall?, in store: CatalogKey?) async throws -> Response? {
-        guard let call else { return nil }
-        return try await catalog.recall(call, in: store, isFingerprinted: true).map(recorded)
+        guard let call, let first = try await catalog.recall(call.key, in: store) else { return nil }
+        return recorded(try first.answer(to: call))
     }
 
     func recorded(_ answer: RecordedAnswer) -> Response {

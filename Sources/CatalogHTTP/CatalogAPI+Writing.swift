@@ -10,17 +10,11 @@ extension CatalogAPI {
         case .orderDiff(let store, let shelf): return try await diffFromList(store, shelf, target, request)
         case .listDiff: return try await diffOfLists(target, request)
         case .order(let store, let shelf):
-            return try await editOrder(store, shelf, target, request) { body throws(CatalogError) in
-                try .whole(body: body ?? .object([]))
-            }
+            return try await editOrder(store, shelf, target, request, OrderEdit.whole)
         case .orderMoves(let store, let shelf):
-            return try await editOrder(store, shelf, target, request) { body throws(CatalogError) in
-                try .moves(body: body ?? .object([]))
-            }
+            return try await editOrder(store, shelf, target, request, OrderEdit.moves)
         case .orderUndo(let store, let shelf):
-            return try await editOrder(store, shelf, target, request) { body throws(CatalogError) in
-                try .undo(body: body)
-            }
+            return try await editOrder(store, shelf, target, request, OrderEdit.undo)
         case .shelfMoves(let store): return try await moveShelves(store, target, request)
         default: try target.allow()
         }
@@ -61,11 +55,7 @@ extension CatalogAPI {
             try await catalog.remove(product: sku, from: store)
             return Response(status: .noContent)
         case (.placement(let store, let shelf, let sku), .put):
-            let bytes = try await bodyBytes(
-                request,
-                types: [request.headers[.contentType] ?? ""],
-                bound: options.bodyBound
-            )
+            let bytes = try await bodyBytes(request, types: nil, bound: options.bodyBound)
             if !bytes.isEmpty {
                 let reader = try BodyReader(try json(of: bytes))
                 try reader.end()
@@ -137,8 +127,7 @@ extension CatalogAPI {
 
     private func importFile(_ store: CatalogKey, _ target: RequestTarget, _ request: Request) async throws -> Response {
         try target.allow("dry_run", "size_from_name", "on_error", "prune", "currency")
-        let type = (request.headers[.contentType] ?? "").split(separator: ";").first?.lowercased() ?? ""
-        guard let format = Self.importTypes[type.filter { $0 != " " }] else {
+        guard let format = Self.importTypes[mediaType(request) ?? ""] else {
             throw Problem(.unsupportedMediaType, "an import is CSV or NDJSON", allowed: Self.importTypes.keys.sorted())
         }
         try checkCoding(request)
@@ -169,12 +158,12 @@ extension CatalogAPI {
         defer { imports.leave() }
         // An import is told by its bytes, which are known only once they are through.
         // A rehearsal changes nothing, and need not be remembered.
-        var call = options.isRehearsal ? nil : try idempotentCall(request, [])
+        let call = options.isRehearsal ? nil : try idempotentCall(request, [])
         let pieces = BodyPieces(request.body)
-        if let key = call, let first = try await recallImport(key, store) {
+        if var call, let first = try await recallImport(call, store) {
             for try await _ in pieces {}
-            call!.fingerprint += pieces.digest
-            return try await recalled(call, in: store) ?? recorded(first)
+            call.fingerprint += pieces.digest
+            return recorded(try first.answer(to: call))
         }
         var rejections: [ImportRejection] = []
         let summary: ImportSummary
@@ -206,8 +195,8 @@ extension CatalogAPI {
 
 extension CatalogAPI {
     /// The first answer to an import with that key; a store that is not there yet has none.
-    private func recallImport(_ call: IdempotentCall, _ store: CatalogKey) async throws -> RecordedAnswer? {
-        do { return try await catalog.recall(call, in: store, isFingerprinted: false) } catch CatalogError.notFound {
+    private func recallImport(_ call: IdempotentCall, _ store: CatalogKey) async throws -> FirstAnswer? {
+        do { return try await catalog.recall(call.key, in: store) } catch CatalogError.notFound {
             return nil
         }
     }

@@ -173,24 +173,28 @@ package struct CatalogAPI: HTTPResponder {
     }
 
     /// A body of a media type, whole.
-    ///
-    /// - Parameter bound: the most bytes; nil for that of most calls.
-    func body(
-        _ request: Request,
-        types: [String] = ["application/json"],
-        bound: Int? = nil
-    ) async throws -> JSONValue {
-        try json(of: await bodyBytes(request, types: types, bound: bound ?? options.bodyBound))
+    func body(_ request: Request, types: [String] = CatalogAPI.jsonTypes) async throws -> JSONValue {
+        try json(of: await bodyBytes(request, types: types, bound: options.bodyBound))
     }
 
-    /// The bytes of a body of a media type.
+    static let jsonTypes = ["application/json"]
+
+    /// The media type of a body, without parameters; nil where none is named.
+    func mediaType(_ request: Request) -> String? {
+        request.headers[.contentType].map { header in
+            (header.split(separator: ";").first ?? "").lowercased().filter { $0 != " " }
+        }
+    }
+
+    /// The bytes of a body.
+    ///
+    /// - Parameter types: its media types; nil for any.
     func bodyBytes(
         _ request: Request,
-        types: [String] = ["application/json"],
+        types: [String]? = CatalogAPI.jsonTypes,
         bound: Int
     ) async throws -> [UInt8] {
-        let type = (request.headers[.contentType] ?? types[0]).split(separator: ";").first?.lowercased() ?? ""
-        guard types.contains(type.filter { $0 != " " }) else {
+        if let types, let type = mediaType(request), !types.contains(type) {
             throw Problem(.unsupportedMediaType, "the body is \(type.prefix(64))", allowed: types)
         }
         try checkCoding(request)

@@ -115,13 +115,7 @@ extension PostgresCatalog {
             // All statements see one snapshot, so that the version is that of the orders.
             try await pool.transaction("ISOLATION LEVEL REPEATABLE READ READ ONLY", within: .seconds(30)) {
                 [self] database in
-                let read = try database.query(Self.oneHead, [.text(store.text), .text(shelf.text)]) {
-                    try $0.first { try ShelfRow.head($0) }
-                }
-                guard let read else {
-                    let found = try database.query(Self.oneStore, [.text(store.text)]) { $0.count }
-                    throw CatalogError.notFound(found == 0 ? "store “\(store)”" : "shelf “\(shelf)”")
-                }
+                let read = try Self.head(store, shelf, database)
                 let orders = try sorts.map { sort in
                     try order(PageRequest(store: store, shelf: shelf, sort: sort), read, limit, database)
                 }
@@ -132,6 +126,20 @@ extension PostgresCatalog {
                 }
             }
         }
+    }
+
+    /// A shelf, on a connection that is held.
+    static func head(
+        _ store: CatalogKey,
+        _ shelf: CatalogKey,
+        _ database: isolated PostgresConnection
+    ) throws -> ShelfRow.HeadRead {
+        let found = try database.query(oneHead, [.text(store.text), .text(shelf.text)]) {
+            try $0.first { try ShelfRow.head($0) }
+        }
+        if let found { return found }
+        _ = try self.store(store, database)
+        throw CatalogError.notFound("shelf “\(shelf)”")
     }
 
     /// The ids by a request's sort, on a connection that is held.

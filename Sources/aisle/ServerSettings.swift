@@ -47,7 +47,7 @@ struct ServerSettings: Sendable {
         }
         let reader = ConfigReader(providers: providers)
         host = try options.host ?? Self.present("host") { try reader.requiredString(forKey: $0) } ?? "127.0.0.1"
-        port = try options.port ?? Self.number("port", in: 1...65535, default: 8080, reader)
+        port = try Self.number("port", options.port, in: 1...65535, default: 8080, reader)
         hasOwnPort = options.port != nil
         origins = try Self.present("cors.origins") { try reader.requiredStringArray(forKey: $0) } ?? []
         pageCacheMegabytes = try Self.number("page.cache.mb", in: 0...4096, default: 32, reader)
@@ -64,9 +64,6 @@ struct ServerSettings: Sendable {
             )
         }
         self.logLevel = logLevel
-        guard (1...65535).contains(port) else {
-            throw CommandFailure("the port must be 1 to 65535", CommandFailure.configuration)
-        }
         let isLocal = ["localhost", "::1"].contains(host) || host.hasPrefix("127.")
         guard isLocal || options.insecureWrites else {
             throw CommandFailure(
@@ -102,11 +99,12 @@ struct ServerSettings: Sendable {
 
     private static func number(
         _ key: String,
+        _ given: Int? = nil,
         in range: ClosedRange<Int>,
         default fallback: Int,
         _ reader: ConfigReader
     ) throws -> Int {
-        let number = try present(key) { try reader.requiredInt(forKey: $0) } ?? fallback
+        let number = try given ?? present(key) { try reader.requiredInt(forKey: $0) } ?? fallback
         guard range.contains(number) else {
             throw CommandFailure(
                 "\(key) must be a number from \(range.lowerBound) to \(range.upperBound)",

@@ -104,9 +104,7 @@ package struct OrderDiff: Sendable {
                 "\(field) has \(ids.count) ids; at most \(listBound) are compared" + (isOwn ? "; name a limit" : "")
             )
         }
-        if isOwn { return }
-        var seen = Set<String>(minimumCapacity: ids.count)
-        for id in ids where !seen.insert(id).inserted {
+        if !isOwn, let id = ids.firstRepeat {
             throw .unprocessable(field: field, detail: "the id “\(id.prefix(64))” stands in \(field) twice")
         }
     }
@@ -134,7 +132,8 @@ extension CatalogStore {
         if let limit = request.limit, !(1...DiffRequest.windowBound).contains(limit) {
             throw .malformed(parameter: "limit", detail: "limit must be from 1 to \(DiffRequest.windowBound)")
         }
-        if case .list(let ids) = request.from { try OrderDiff.check(ids, "from") }
+        // All of the list, not only what is in the window.
+        if case .list(let ids) = request.from, request.limit != nil { try OrderDiff.check(ids, "from") }
         var sorts = [request.to]
         if case .sort(let sort) = request.from { sorts.append(sort) }
         let start = ContinuousClock.now

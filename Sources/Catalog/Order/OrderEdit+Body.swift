@@ -1,19 +1,12 @@
 extension OrderEdit {
     /// Reads moves from a body: `{"moves":[{"ids":["f","b"],"after":"d"}]}`.
-    package static func moves(body: JSONValue) throws(CatalogError) -> OrderEdit {
-        var reader = try BodyReader(body)
-        guard case .array(let values)? = reader.value("moves") else {
-            throw .malformed(parameter: "moves", detail: "moves is missing; it must be an array of moves")
-        }
-        try reader.end()
-        var moves: [OrderMove] = []
-        for value in values { moves.append(try OrderMove(body: value)) }
-        return .moves(moves)
+    package static func moves(body: JSONValue?) throws(CatalogError) -> OrderEdit {
+        .moves(try OrderMove.list(body: body))
     }
 
     /// Reads a whole order: `{"ids":[…]}`, or `{"from_sort":"price"}`.
-    package static func whole(body: JSONValue) throws(CatalogError) -> OrderEdit {
-        var reader = try BodyReader(body)
+    package static func whole(body: JSONValue?) throws(CatalogError) -> OrderEdit {
+        var reader = try BodyReader(body ?? .object([]))
         let sort = try reader.sort("from_sort")
         let ids = reader.value("ids") == nil ? nil : try reader.ids("ids")
         try reader.end()
@@ -26,8 +19,7 @@ extension OrderEdit {
 
     /// Reads what to take back: nothing for the last change, or `{"change":7}`.
     package static func undo(body: JSONValue?) throws(CatalogError) -> OrderEdit {
-        guard let body else { return .undo(change: nil) }
-        var reader = try BodyReader(body)
+        var reader = try BodyReader(body ?? .object([]))
         let change = try reader.integer("change")
         try reader.end()
         return .undo(change: change)
@@ -35,7 +27,19 @@ extension OrderEdit {
 }
 
 extension OrderMove {
-    fileprivate init(body: JSONValue) throws(CatalogError) {
+    /// Reads the moves of a body.
+    package static func list(body: JSONValue?) throws(CatalogError) -> [OrderMove] {
+        var reader = try BodyReader(body ?? .object([]))
+        guard case .array(let values)? = reader.value("moves") else {
+            throw .malformed(parameter: "moves", detail: "moves is missing; it must be an array of moves")
+        }
+        try reader.end()
+        var moves: [OrderMove] = []
+        for value in values { moves.append(try OrderMove(body: value)) }
+        return moves
+    }
+
+    private init(body: JSONValue) throws(CatalogError) {
         var reader = try BodyReader(body)
         let ids = try reader.ids("ids")
         var targets: [Target] = []

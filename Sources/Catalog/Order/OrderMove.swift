@@ -38,11 +38,10 @@ package struct OrderMove: Sendable, Hashable {
         guard ids.count <= Self.countBound else {
             throw .unprocessable(field: "ids", detail: "a move names at most \(Self.countBound) products")
         }
-        var seen = Set<String>()
-        for id in ids where !seen.insert(id).inserted {
+        if let id = ids.firstRepeat {
             throw .unprocessable(field: "ids", detail: "“\(id.prefix(64))” is named twice in one move")
         }
-        if let anchor, ids.count > 1, seen.contains(anchor) {
+        if let anchor, ids.count > 1, ids.contains(anchor) {
             throw .unprocessable(field: "ids", detail: "“\(anchor.prefix(64))” cannot move next to itself")
         }
         if case .position(let position) = target, position < 0 {
@@ -72,6 +71,14 @@ package struct OrderMove: Sendable, Hashable {
             }
         rest.insert(contentsOf: ids, at: place)
         return rest
+    }
+}
+
+extension [String] {
+    /// The first element that stood before.
+    var firstRepeat: String? {
+        var seen = Set<String>(minimumCapacity: count)
+        return first { !seen.insert($0).inserted }
     }
 }
 

@@ -44,10 +44,7 @@ enum IdempotencyRecords {
             if try database.execute(claim, key + [.bytea(call.fingerprint)]) > 0 { return nil }
             // Swept in between: once more.
             guard let found = try read(key, database) else { continue }
-            if found.isFresh {
-                guard found.fingerprint == call.fingerprint else { throw CatalogError.keyReused }
-                return found.answer
-            }
+            if found.isFresh { return try found.first.answer(to: call) }
             if try database.execute(renew, key + [.bytea(call.fingerprint)]) > 0 { return nil }
         }
         throw CatalogError.conflict("the same request is under way; repeat it for its answer")
@@ -56,29 +53,26 @@ enum IdempotencyRecords {
     private static func read(
         _ key: [PostgresValue],
         _ database: isolated PostgresConnection
-    ) throws -> (fingerprint: [UInt8], answer: RecordedAnswer, isFresh: Bool)? {
+    ) throws -> (first: FirstAnswer, isFresh: Bool)? {
         try database.query(find, key) {
             try $0.first { row in
-                (
-                    try row.bytea(0),
-                    RecordedAnswer(status: Int(try row.int2(1)), contentType: try row.text(2), body: try row.bytea(3)),
-                    try row.bool(4)
+                let answer = RecordedAnswer(
+                    status: Int(try row.int2(1)),
+                    contentType: try row.text(2),
+                    body: try row.bytea(3)
                 )
+                return (FirstAnswer(fingerprint: try row.bytea(0), answer: answer), try row.bool(4))
             }
         }
     }
 
-    /// The first answer to a call that writes nothing by itself; nil for a new one.
+    /// The first answer under a key of a call that writes nothing by itself; nil for a new one.
     static func recall(
-        _ call: IdempotentCall,
+        _ key: String,
         _ storeID: Int32,
-        isFingerprinted: Bool,
         _ database: isolated PostgresConnection
-    ) throws -> RecordedAnswer? {
-        let found = try read([.int4(storeID), .text(call.key)], database)
-        guard let found, found.isFresh else { return nil }
-        guard !isFingerprinted || found.fingerprint == call.fingerprint else { throw CatalogError.keyReused }
-        return found.answer
+    ) throws -> FirstAnswer? {
+        try read([.int4(storeID), .text(key)], database).flatMap { $0.isFresh ? $0.first : nil }
     }
 
     /// Keeps such an answer, where there is none yet that is fresh.

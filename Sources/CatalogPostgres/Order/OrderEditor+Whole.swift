@@ -5,17 +5,7 @@ internal import Postgres
 // What needs the whole order: setting, baking, undoing. Only the keys that must change are written.
 extension OrderEditor {
     func runWhole(_ database: isolated PostgresConnection) throws -> OrderEditOutcome {
-        var list = PositionList(
-            try database.query(OrderStatements.wholeList, scope) {
-                try $0.map {
-                    PositionList.Row(
-                        id: try $0.text(0),
-                        key: try PathKey(bytes: try $0.bytea(1)),
-                        isRemoved: try $0.bool(2)
-                    )
-                }
-            }
-        )
+        var list = try database.query(OrderStatements.wholeList, scope) { try PositionList($0) }
         let before = list
         let old = list.ids
         guard old.count <= OrderDiff.listBound else {
@@ -46,24 +36,9 @@ extension OrderEditor {
                 try database.execute(OrderStatements.markUndone, scope + [.int8(number), .int8(undoneBy)])
             }
         }
-        outcome.moved = moved(made.map(\.id), old, target)
+        outcome.moved = OrderEditOutcome.Moved.of(made.map(\.id), from: old, to: target, indexed: request.wantsIndexes)
         outcome.isLong = made.contains { $0.key.length > Self.longKey }
         return outcome
-    }
-
-    private func moved(_ ids: [String], _ old: [String], _ new: [String]) -> [OrderEditOutcome.Moved] {
-        let places = Dictionary(new.enumerated().map { ($1, $0) }, uniquingKeysWith: { a, _ in a })
-        let oldPlaces =
-            request.wantsIndexes ? Dictionary(old.enumerated().map { ($1, $0) }, uniquingKeysWith: { a, _ in a }) : [:]
-        return ids.map { id in
-            let place = places[id]!
-            return OrderEditOutcome.Moved(
-                id: id,
-                after: place > 0 ? new[place - 1] : nil,
-                from: oldPlaces[id],
-                to: request.wantsIndexes ? place : nil
-            )
-        }
     }
 
     /// What a change moved, each product with what stood before it.
@@ -98,5 +73,16 @@ extension OrderEditor {
                 )
             }
         }
+    }
+}
+
+extension PositionList {
+    /// Reads a list from its ids, keys, and whether each was taken off.
+    init(_ rows: borrowing PostgresRows) throws {
+        self.init(
+            try rows.map {
+                Row(id: try $0.text(0), key: try PathKey(bytes: try $0.bytea(1)), isRemoved: try $0.bool(2))
+            }
+        )
     }
 }

@@ -51,23 +51,14 @@ extension PostgresCatalog {
         by sort: Sort,
         _ database: isolated PostgresConnection
     ) throws -> [String] {
-        let read = try database.query(Self.oneHead, [.text(request.store.text), .text(request.shelf.text)]) {
-            try $0.first { try ShelfRow.head($0) }
-        }
-        guard let read else { throw CatalogError.notFound("shelf “\(request.shelf)”") }
+        let read = try Self.head(request.store, request.shelf, database)
         return try order(PageRequest(store: request.store, shelf: request.shelf, sort: sort), read, nil, database).ids
     }
 
-    package func recall(
-        _ call: IdempotentCall,
-        in store: CatalogKey?,
-        isFingerprinted: Bool
-    ) async throws(CatalogError) -> RecordedAnswer? {
+    package func recall(_ key: String, in store: CatalogKey?) async throws(CatalogError) -> FirstAnswer? {
         try await mappingErrors {
             let storeID = try await answerStore(store)
-            return try await pool.perform(within: .seconds(5)) {
-                try IdempotencyRecords.recall(call, storeID, isFingerprinted: isFingerprinted, $0)
-            }
+            return try await pool.perform(within: .seconds(5)) { try IdempotencyRecords.recall(key, storeID, $0) }
         }
     }
 
@@ -141,21 +132,12 @@ extension PostgresCatalog {
             "SELECT 1 FROM shelf WHERE store_id = $1 ORDER BY shelf_id FOR NO KEY UPDATE",
             [.int4(store.id)]
         )
-        var list = PositionList(
-            try database.query(
-                "SELECT key, position, deleted_at IS NOT NULL FROM shelf WHERE store_id = $1",
-                [.int4(store.id)]
-            ) {
-                try $0.map {
-                    PositionList.Row(
-                        id: try $0.text(0),
-                        key: try PathKey(bytes: try $0.bytea(1)),
-                        isRemoved: try $0.bool(2)
-                    )
-                }
-            }
-        )
-        let target = try edit.target(from: list.ids) { _ in [] }!
+        var list = try database.query(
+            "SELECT key, position, deleted_at IS NOT NULL FROM shelf WHERE store_id = $1",
+            [.int4(store.id)]
+        ) { try PositionList($0) }
+        let old = list.ids
+        let target = try edit.target(from: old) { _ in [] }!
         let made = try list.reorder(to: target)
         var outcome = OrderEditOutcome(version: orderVersion, orderVersion: orderVersion, moved: [])
         guard !made.isEmpty else { return outcome }
@@ -178,11 +160,7 @@ extension PostgresCatalog {
         )
         outcome.orderVersion += 1
         outcome.version += 1
-        let places = Dictionary(uniqueKeysWithValues: target.enumerated().map { ($1, $0) })
-        outcome.moved = made.map { moved in
-            let place = places[moved.id]!
-            return OrderEditOutcome.Moved(id: moved.id, after: place > 0 ? target[place - 1] : nil)
-        }
+        outcome.moved = OrderEditOutcome.Moved.of(made.map(\.id), from: old, to: target)
         return outcome
     }
 }

@@ -1,0 +1,216 @@
+internal import Catalog
+
+/// Puts the text together. Every fragment is written here; no value is ever part of it.
+struct PageStatementWriter {
+    let shape: PageStatement.Shape
+    private(set) var slots: [PageStatement.Slot] = []
+
+    init(_ shape: PageStatement.Shape) { self.shape = shape }
+
+    private var sort: Sort { shape.sort }
+    private var isSingle: Bool { sort.terms.count == 1 }
+    private var readsPositions: Bool { sort.terms.contains { $0.key == .position } }
+
+    mutating func text() -> String {
+        let branches = conditions().map { branch($0) }
+        let isLimited = !shape.isWhole && branches.count > 1
+        return branches.joined(separator: "\nUNION ALL\n") + (isLimited ? "\nLIMIT \(bind(.limit))" : "")
+    }
+
+    private mutating func branch(_ conditions: [String]) -> String {
+        let columns =
+            switch shape.columns {
+            case .product: ProductRow.columns("p") + (readsPositions ? ", o.key" : "")
+            case .sku: readsPositions && isSingle ? "o.sku" : "p.sku"
+            }
+        let ids = "store_id = \(bind(.store)) AND %.shelf_id = \(bind(.shelf))"
+        let source: String
+        let scope: String
+        if !readsPositions {
+            source = "placement p"
+            scope = "p." + ids.replacing("%", with: "p")
+        } else if isSingle {
+            source =
+                shape.columns == .sku
+                ? "placement_position o"
+                : "placement_position o JOIN placement p ON p.store_id = o.store_id AND p.shelf_id = o.shelf_id AND p.sku = o.sku"
+            scope = "o." + ids.replacing("%", with: "o") + " AND o.removed_at IS NULL"
+        } else {
+            source =
+                "placement p JOIN placement_position o ON o.store_id = p.store_id AND o.shelf_id = p.shelf_id AND o.sku = p.sku"
+            scope = "p." + ids.replacing("%", with: "p")
+        }
+        let filter = ([scope] + conditions).joined(separator: " AND ")
+        let limit = !shape.isWhole ? " LIMIT \(bind(.limit))" : ""
+        return "(SELECT \(columns) FROM \(source) WHERE \(filter) ORDER BY \(order())\(limit))"
+    }
+
+    // MARK: - Ranges
+
+    /// The conditions of each range, in order.
+    private mutating func conditions() -> [[String]] {
+        guard sort.respectsAvailability else { return ranges(cursor: shape.cursor) }
+        guard let cursor = shape.cursor else {
+            return [0, 1].flatMap { level in ranges(cursor: nil).map { ["p.availability = \(level)"] + $0 } }
+        }
+        let level = cursor.isBehind ? 1 : 0
+        var result = ranges(cursor: cursor).map { ["p.availability = \(level)"] + $0 }
+        if level == 0 { result += ranges(cursor: nil).map { ["p.availability = 1"] + $0 } }
+        return result
+    }
+
+    /// The ranges inside one level of availability: the first key's groups.
+    private mutating func ranges(cursor: PageStatement.CursorShape?) -> [[String]] {
+        let first = sort.terms[0]
+        guard let cursor else { return groups(of: first.key, from: 0).map { [$0].compactMap { $0 } } }
+        let own = groupIndex(0, cursor)
+        var result = inside(cursor)
+        result += groups(of: first.key, from: own + 1).map { [$0].compactMap { $0 } }
+        return result
+    }
+
+    /// The conditions of a key's groups, from one on; nil where there is but one.
+    private mutating func groups(of key: SortKey, from start: Int) -> [String?] {
+        if key.isGroupedByDimension {
+            var result: [String?] = []
+            for index in start..<max(start, Dimension.allCases.count) {
+                result.append("p.unit_dimension = \(bind(.dimension(index)))")
+            }
+            if start <= Dimension.allCases.count { result.append("p.unit_dimension IS NULL AND p.unit_price IS NULL") }
+            return result
+        }
+        let column = column(key)
+        let all: [String?] = key.canBeMissing ? ["\(column) IS NOT NULL", "\(column) IS NULL"] : [nil]
+        return Array(all.dropFirst(start))
+    }
+
+    private func groupIndex(_ term: Int, _ cursor: PageStatement.CursorShape) -> Int {
+        let key = sort.terms[term].key
+        if key.isGroupedByDimension { return cursor.isMissing[term] ? Dimension.allCases.count : cursor.group[term] }
+        return cursor.isMissing[term] ? 1 : 0
+    }
+
+    /// The ranges behind the cursor inside its own group of the first key, innermost first: all keys equal and the tail
+    /// behind; all but the last equal and the last behind; and so on.
+    private mutating func inside(_ cursor: PageStatement.CursorShape) -> [[String]] {
+        let term = sort.terms[0]
+        let isMissing = cursor.isMissing[0]
+        if isSingle {
+            let group = groupCondition(0, cursor)
+            if term.key == .position { return [["o.key > \(boundValue(0))"]] }
+            if isMissing || term.key == .name { return [group + [tailBehind()]] }
+            if term.direction == sort.tailDirection {
+                // All turn together: one comparison of rows, one range of the index.
+                let row = "(\(column(term.key)), p.name, p.sku)"
+                return [
+                    group + ["\(row) \(comparison(term.direction)) (\(boundValue(0)), \(bind(.name)), \(bind(.sku)))"]
+                ]
+            }
+        }
+        var result: [[String]] = []
+        var equalities: [[String]] = []
+        for index in sort.terms.indices { equalities.append(equality(index, cursor)) }
+        result.append(equalities.flatMap { $0 } + [tailBehind()])
+        for index in sort.terms.indices.dropFirst().reversed() {
+            if let behind = behind(index, cursor) {
+                var prefix: [String] = []
+                for earlier in 0..<index { prefix += equality(earlier, cursor) }
+                result.append(prefix + [behind])
+            }
+        }
+        if !isMissing {
+            let strictly = "\(column(term.key)) \(comparison(term.direction)) \(boundValue(0))"
+            result.append((term.key.isGroupedByDimension ? groupCondition(0, cursor) : []) + [strictly])
+        }
+        return result
+    }
+
+    /// What every row of the cursor's own group of a key fulfils.
+    private mutating func groupCondition(_ term: Int, _ cursor: PageStatement.CursorShape) -> [String] {
+        let key = sort.terms[term].key
+        if key.isGroupedByDimension {
+            return cursor.isMissing[term]
+                ? ["p.unit_dimension IS NULL", "p.unit_price IS NULL"]
+                : ["p.unit_dimension = \(bind(.dimension(cursor.group[term])))"]
+        }
+        return cursor.isMissing[term] ? ["\(column(key)) IS NULL"] : []
+    }
+
+    private mutating func equality(_ term: Int, _ cursor: PageStatement.CursorShape) -> [String] {
+        let group = groupCondition(term, cursor)
+        return cursor.isMissing[term] ? group : group + ["\(column(sort.terms[term].key)) = \(boundValue(term))"]
+    }
+
+    /// What a row behind the cursor by this key fulfils; nil where there is none.
+    private mutating func behind(_ term: Int, _ cursor: PageStatement.CursorShape) -> String? {
+        guard !cursor.isMissing[term] else { return nil }
+        let (key, direction) = (sort.terms[term].key, sort.terms[term].direction)
+        let strictly = "\(column(key)) \(comparison(direction)) \(boundValue(term))"
+        if key.isGroupedByDimension {
+            let own = "p.unit_dimension = \(bind(.dimension(cursor.group[term]))) AND \(strictly)"
+            let later = "\(dimensionRank()) > \(cursor.group[term] + 1)"
+            return "(\(own) OR \(later) OR p.unit_dimension IS NULL)"
+        }
+        return key.canBeMissing ? "(\(strictly) OR \(column(key)) IS NULL)" : strictly
+    }
+
+    private mutating func tailBehind() -> String {
+        "(p.name, p.sku) \(comparison(sort.tailDirection)) (\(bind(.name)), \(bind(.sku)))"
+    }
+
+    // MARK: - Order
+
+    private mutating func order() -> String {
+        var parts: [String] = []
+        for (index, term) in sort.terms.enumerated() {
+            if index == 0 {
+                // In a group of its own the first key is all present or all missing, and the index serves it as it is.
+                if term.key.isGroupedByDimension { parts.append("p.unit_dimension" + keyword(term.direction)) }
+            } else if term.key.isGroupedByDimension {
+                parts.append(dimensionRank())
+            } else if term.key.canBeMissing {
+                parts.append("(\(column(term.key)) IS NULL)")
+            }
+            parts.append(column(term.key) + keyword(term.direction))
+        }
+        if isSingle, sort.terms[0].key == .position { return parts[0] }
+        if sort.terms.last!.key != .name || sort.terms.last!.direction != sort.tailDirection || !isSingle {
+            parts.append("p.name" + keyword(sort.tailDirection))
+        }
+        parts.append("p.sku" + keyword(sort.tailDirection))
+        return parts.joined(separator: ", ")
+    }
+
+    /// The place of a row's dimension in the order of groups, from 1; null sorts last.
+    private mutating func dimensionRank() -> String {
+        var dimensions: [String] = []
+        for index in Dimension.allCases.indices { dimensions.append(bind(.dimension(index))) }
+        return "array_position(ARRAY[\(dimensions.joined(separator: ", "))], p.unit_dimension)"
+    }
+
+    private func column(_ key: SortKey) -> String { (key == .position ? "o." : "p.") + key.column }
+    private func keyword(_ direction: SortDirection) -> String { direction == .descending ? " DESC" : "" }
+    private func comparison(_ direction: SortDirection) -> String { direction == .ascending ? ">" : "<" }
+
+    /// The cursor's value of a key.
+    private mutating func boundValue(_ term: Int) -> String {
+        let value = bind(.value(term))
+        guard sort.terms[term].key == .position else { return value }
+        // Whether keys were compacted since, and where the product is now, is seen at the moment of the page itself.
+        let shelf = "g.store_id = \(bind(.store)) AND g.shelf_id = \(bind(.shelf))"
+        let generation = "(SELECT g.key_generation FROM shelf g WHERE \(shelf)) = \(bind(.generation))"
+        let place = "c.store_id = \(bind(.store)) AND c.shelf_id = \(bind(.shelf)) AND c.sku = \(bind(.sku))"
+        let found = "coalesce((SELECT c.key FROM placement_position c WHERE \(place)), \(value))"
+        return "CASE WHEN \(generation) THEN \(value) ELSE \(found) END"
+    }
+
+    private mutating func bind(_ slot: PageStatement.Slot) -> String {
+        let index =
+            slots.firstIndex(of: slot)
+            ?? {
+                slots.append(slot)
+                return slots.count - 1
+            }()
+        return "$\(index + 1)"
+    }
+}
