@@ -23,6 +23,13 @@ package enum Schema {
             PackageResources.v003_sort_indexes_up_sql,
             PackageResources.v003_sort_indexes_down_sql
         ),
+        Migration(4, "user_tables", PackageResources.v004_user_tables_up_sql, PackageResources.v004_user_tables_down_sql),
+        Migration(
+            5,
+            "user_foreign_keys",
+            PackageResources.v005_user_foreign_keys_up_sql,
+            PackageResources.v005_user_foreign_keys_down_sql
+        ),
     ]
 
     /// The newest migration.

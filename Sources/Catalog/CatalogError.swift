@@ -12,10 +12,14 @@ package enum CatalogError: Error, Sendable, Equatable {
     case conflict(String)
     /// The order version that was expected is not the current one.
     case stale(current: Int64)
+    /// The revision of a setting that was expected is not the current one; nil where there is none.
+    case staleSetting(current: Int64?)
     /// The same idempotency key was used with another request.
     case keyReused
     /// More than is taken at once.
     case tooLarge(String)
+    /// More than one caller may have at a time.
+    case tooMany(String)
     /// The database is away or out of resources; the same request may succeed later.
     case unavailable
     /// The caller gave up.

@@ -1,6 +1,6 @@
 /// Where a catalog is kept. `InMemoryCatalog` specifies it, `PostgresCatalog` serves it; one conformance suite holds for
 /// both.
-package protocol CatalogStore: Sendable {
+package protocol CatalogStore: SettingsStore {
     func stores() async throws(CatalogError) -> [Store]
     /// - Throws: `notFound`.
     func store(_ key: CatalogKey) async throws(CatalogError) -> Store
@@ -14,12 +14,14 @@ package protocol CatalogStore: Sendable {
     ///
     /// - Parameters:
     ///   - sorts: nil for the one that a request without a sort gets.
+    ///   - remembered: whose sorts come before the shelf's own.
     ///   - limit: only the first so many of each; nil for all.
     ///   - body: gets the orders as the sorts were given, and what reads products by id, at the same moment.
     func withOrders<T: Sendable>(
         of shelf: CatalogKey,
         in store: CatalogKey,
         by sorts: [Sort?],
+        remembering remembered: RememberedSorts,
         first limit: Int?,
         _ body: @escaping @Sendable ([ShelfOrder], (_ ids: [String]) throws -> [Product]) throws -> T
     ) async throws(CatalogError) -> T
@@ -80,6 +82,8 @@ package protocol CatalogStore: Sendable {
     /// Puts a product on a shelf, behind all others in the manual order, or at the place that it had there before.
     func place(_ sku: SKU, on shelf: CatalogKey, in store: CatalogKey) async throws(CatalogError) -> Bool
     func unplace(_ sku: SKU, from shelf: CatalogKey, in store: CatalogKey) async throws(CatalogError)
+    /// The versions of shelves; none for one that is not there.
+    func versions(of shelves: [ShelfAddress]) async throws(CatalogError) -> [ShelfAddress: ShelfVersion]
     /// Whether the database can be reached and its schema is the program's.
     func isReady() async -> Bool
 }
@@ -89,9 +93,12 @@ extension CatalogStore {
     package func order(
         _ store: CatalogKey,
         _ shelf: CatalogKey,
-        _ sort: Sort?
+        _ sort: Sort?,
+        remembering remembered: RememberedSorts = .none
     ) async throws(CatalogError) -> ShelfOrder {
-        try await withOrders(of: shelf, in: store, by: [sort], first: nil) { orders, _ in orders[0] }
+        try await withOrders(of: shelf, in: store, by: [sort], remembering: remembered, first: nil) { orders, _ in
+            orders[0]
+        }
     }
 
     package func put(_ shelf: Shelf, in store: CatalogKey) async throws(CatalogError) -> Bool {

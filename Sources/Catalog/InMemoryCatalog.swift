@@ -32,6 +32,7 @@ package final class InMemoryCatalog: CatalogStore {
     let content = Mutex<[CatalogKey: StoreContent]>([:])
     /// Of calls about no store.
     let answers = Mutex(AnswerMemory())
+    let users = Mutex<[UserID: UserContent]>([:])
     let collate: Collator
     let clock: @Sendable () -> Timestamp
 
@@ -88,7 +89,8 @@ package final class InMemoryCatalog: CatalogStore {
         let (head, listings) = try read(request.store, request.shelf) { store, shelf in
             (self.head(store, shelf), self.listings(store, shelf))
         }
-        let plan = try request.plan(for: head)
+        let remembered = request.user.map { rememberedNow($0, request.store, request.shelf) }
+        let plan = try request.plan(for: head, remembering: remembered ?? .none)
         let tag = plan.entityTag(head, day: clock().day)
         if request.knownTags.contains(tag) { return .unchanged(tag: tag, source: plan.source) }
         let sorted = listings.sorted { plan.sort.precedes($0, $1, dimension: plan.dimension, collate: collate) }
@@ -104,6 +106,7 @@ package final class InMemoryCatalog: CatalogStore {
         of shelf: CatalogKey,
         in store: CatalogKey,
         by sorts: [Sort?],
+        remembering remembered: RememberedSorts,
         first limit: Int?,
         _ body: @escaping @Sendable ([ShelfOrder], (_ ids: [String]) throws -> [Product]) throws -> T
     ) async throws(CatalogError) -> T {
@@ -111,7 +114,7 @@ package final class InMemoryCatalog: CatalogStore {
             (self.head(store, shelf), self.listings(store, shelf))
         }
         let orders = sorts.map { sort in
-            let (order, source) = sort.map { ($0, SortSource.query) } ?? head.defaultSort
+            let (order, source) = sort.map { ($0, SortSource.query) } ?? head.sort(remembering: remembered)
             let ids = listings.sorted {
                 order.precedes($0, $1, dimension: head.state.comparisonDimension, collate: collate)
             }.map(\.product.sku.text)
@@ -158,6 +161,18 @@ package final class InMemoryCatalog: CatalogStore {
                 products: Array(rest.prefix(limit)),
                 next: next.map { Cursor(scope: Self.productsScope(store), sort: "sku", source: .query, id: $0) }
             )
+        }
+    }
+
+    package func versions(of shelves: [ShelfAddress]) async throws(CatalogError) -> [ShelfAddress: ShelfVersion] {
+        content.withLock { content in
+            var versions: [ShelfAddress: ShelfVersion] = [:]
+            for address in shelves {
+                guard let store = content[address.store], let shelf = store.shelves[address.shelf], !shelf.isRemoved
+                else { continue }
+                versions[address] = ShelfVersion(store: store.version, shelf: shelf.version)
+            }
+            return versions
         }
     }
 

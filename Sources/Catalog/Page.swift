@@ -4,6 +4,8 @@ package struct PageRequest: Sendable, Hashable {
     package var shelf: CatalogKey
     /// nil: the caller's, the shelf's, the store's or the system's.
     package var sort: Sort?
+    /// Whose remembered sort counts where none is asked for.
+    package var user: UserID?
     package var limit: Int
     package var after: Cursor?
     /// Entity tags of answers that the client has.
@@ -16,6 +18,7 @@ package struct PageRequest: Sendable, Hashable {
         store: CatalogKey,
         shelf: CatalogKey,
         sort: Sort? = nil,
+        user: UserID? = nil,
         limit: Int = defaultLimit,
         after: Cursor? = nil,
         knownTags: [String] = []
@@ -23,6 +26,7 @@ package struct PageRequest: Sendable, Hashable {
         self.store = store
         self.shelf = shelf
         self.sort = sort
+        self.user = user
         self.limit = limit
         self.after = after
         self.knownTags = knownTags
@@ -46,7 +50,8 @@ package struct ShelfHead: Sendable, Hashable {
     }
 
     /// The sort of a request that names none, and who decided it.
-    package var defaultSort: (sort: Sort, source: SortSource) {
+    package func sort(remembering remembered: RememberedSorts) -> (sort: Sort, source: SortSource) {
+        if let sort = remembered.sort { return (sort, .user) }
         if let sort = state.shelf.defaultSort ?? state.inheritedSort { return (sort, .shelf) }
         if let sort = store.defaultSort { return (sort, .store) }
         return (.system, .system)
@@ -67,12 +72,12 @@ package struct PagePlan: Sendable, Hashable {
 
 extension PageRequest {
     /// - Throws: `malformed` for a limit out of range, `invalidCursor` for a cursor of another shelf or sort.
-    package func plan(for head: ShelfHead) throws(CatalogError) -> PagePlan {
+    package func plan(for head: ShelfHead, remembering remembered: RememberedSorts = .none) throws(CatalogError) -> PagePlan {
         guard Self.limits.contains(limit) else {
             throw .malformed(parameter: "limit", detail: "limit must be from 1 to 100")
         }
         guard let after else {
-            let (sort, source) = self.sort.map { ($0, SortSource.query) } ?? head.defaultSort
+            let (sort, source) = self.sort.map { ($0, SortSource.query) } ?? head.sort(remembering: remembered)
             return PagePlan(
                 sort: sort,
                 source: source,

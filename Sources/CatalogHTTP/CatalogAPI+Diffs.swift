@@ -45,7 +45,8 @@ extension CatalogAPI {
         _ store: CatalogKey,
         _ shelf: CatalogKey,
         _ target: RequestTarget,
-        _ request: Request
+        _ request: Request,
+        _ caller: Caller?
     ) async throws -> Response {
         try target.allow("from_sort", "to_sort", "limit", "mode")
         let (from, to) = (try target.sort("from_sort"), try target.sort("to_sort"))
@@ -60,6 +61,7 @@ extension CatalogAPI {
         let form = DiffForm(accepting: request.headers[.accept])
         wanted.carriesProducts = form == .json
         let isShared = from != nil && to != nil
+        if !isShared { wanted.remembered = try await remembered(caller, store, shelf) }
         let cache = isShared ? "public, no-cache" : "private, no-cache"
         let headers: HTTPFields = [.vary: isShared ? "Accept" : "Accept, Authorization"]
         let known = knownTags(request)
@@ -79,11 +81,12 @@ extension CatalogAPI {
         _ store: CatalogKey,
         _ shelf: CatalogKey,
         _ target: RequestTarget,
-        _ request: Request
+        _ request: Request,
+        _ caller: Caller?
     ) async throws -> Response {
         try target.allow("mode")
         let bytes = try await bodyBytes(request, bound: Route.orderBodyBound)
-        let call = try idempotentCall(request, bytes)
+        let call = try idempotentCall(request, bytes, caller)
         if let first = try await recalled(call, in: store) { return first }
         var reader = try BodyReader(try json(of: bytes))
         let from = try reader.ids("from")
@@ -97,15 +100,16 @@ extension CatalogAPI {
             mode: try mode(target)
         )
         try reader.end()
+        if wanted.to == nil { wanted.remembered = try await remembered(caller, store, shelf) }
         wanted.carriesProducts = form == .json
         return try await recording(try await catalog.diff(wanted), form, call, in: store)
     }
 
     /// `POST /v1/order/diff`: between any two lists.
-    func diffOfLists(_ target: RequestTarget, _ request: Request) async throws -> Response {
+    func diffOfLists(_ target: RequestTarget, _ request: Request, _ caller: Caller?) async throws -> Response {
         try target.allow("mode")
         let bytes = try await bodyBytes(request, bound: Route.orderBodyBound)
-        let call = try idempotentCall(request, bytes)
+        let call = try idempotentCall(request, bytes, caller)
         // Made of the request alone: only that the key is taken must be remembered.
         let isRepeated = try await recalled(call, in: nil) != nil
         var reader = try BodyReader(try json(of: bytes))

@@ -11,6 +11,7 @@ extension CatalogAPI {
         _ shelf: CatalogKey,
         _ target: RequestTarget,
         _ request: Request,
+        _ caller: Caller?,
         _ read: (JSONValue?) throws(CatalogError) -> OrderEdit
     ) async throws -> Response {
         try target.allow("indexes")
@@ -20,16 +21,22 @@ extension CatalogAPI {
             shelf: shelf,
             edit: try read(try parse(bytes)),
             expected: expectedVersion(request),
+            subject: caller?.user.text,
             wantsIndexes: try target.flag("indexes")
         )
-        let answer = try await catalog.editOrder(edit, once: try idempotentCall(request, bytes)) {
+        let answer = try await catalog.editOrder(edit, once: try idempotentCall(request, bytes, caller)) {
             RecordedAnswer(body: $0.json)
         }
         return recorded(answer)
     }
 
     /// `POST …/shelves/order/moves`.
-    func moveShelves(_ store: CatalogKey, _ target: RequestTarget, _ request: Request) async throws -> Response {
+    func moveShelves(
+        _ store: CatalogKey,
+        _ target: RequestTarget,
+        _ request: Request,
+        _ caller: Caller?
+    ) async throws -> Response {
         try target.allow()
         let bytes = try await bodyBytes(request, bound: Route.orderBodyBound)
         let moves = try OrderMove.list(body: try parse(bytes))
@@ -37,7 +44,7 @@ extension CatalogAPI {
             moves,
             in: store,
             expected: expectedVersion(request),
-            once: try idempotentCall(request, bytes)
+            once: try idempotentCall(request, bytes, caller)
         ) { RecordedAnswer(body: $0.json) }
         return recorded(answer)
     }
@@ -71,7 +78,11 @@ extension CatalogAPI {
     /// The call that a request with an `Idempotency-Key` is.
     ///
     /// - Throws: `malformed` for a key that cannot be.
-    func idempotentCall(_ request: Request, _ body: [UInt8]) throws(CatalogError) -> IdempotentCall? {
+    func idempotentCall(
+        _ request: Request,
+        _ body: [UInt8],
+        _ caller: Caller?
+    ) throws(CatalogError) -> IdempotentCall? {
         guard let key = request.headers[.init("Idempotency-Key")!] else { return nil }
         guard (1...IdempotentCall.keyBound).contains(key.utf8.count), key.isPrintable else {
             throw .malformed(
@@ -80,7 +91,8 @@ extension CatalogAPI {
             )
         }
         var hash = SHA256()
-        for part in [request.method.rawValue, request.uri.description] {
+        // Who repeats another's key does not get their answer.
+        for part in [request.method.rawValue, request.uri.description, caller?.user.text ?? ""] {
             hash.update(data: Array(part.utf8))
             hash.update(data: [0])
         }

@@ -4,7 +4,12 @@ internal import Hummingbird
 internal import NIOCore
 
 extension CatalogAPI {
-    func read(_ route: Route, _ target: RequestTarget, _ request: Request) async throws -> Response {
+    func read(
+        _ route: Route,
+        _ target: RequestTarget,
+        _ request: Request,
+        _ caller: Caller?
+    ) async throws -> Response {
         switch route {
         case .stores:
             try target.allow()
@@ -18,15 +23,22 @@ extension CatalogAPI {
         case .shelf(let store, let key):
             try target.allow()
             let head = try await catalog.shelf(store, key)
+            let remembered = try await remembered(caller, store, key)
             let options = SortOption.options(
-                selected: head.defaultSort.sort,
+                selected: head.sort(remembering: remembered).sort,
                 language: Language(accepting: request.headers[.acceptLanguage])
             )
             let bytes = document { head.state.write(options: options, to: &$0) }
-            return hashed(bytes, request, headers: [.vary: "Accept-Language"])
-        case .page(let store, let shelf): return try await page(store, shelf, target, request)
-        case .order(let store, let shelf): return try await order(store, shelf, target, request)
-        case .orderDiff(let store, let shelf): return try await diff(store, shelf, target, request)
+            return hashed(
+                bytes,
+                request,
+                cache: caller == nil ? "public, no-cache" : "private, no-cache",
+                headers: [.vary: "Accept-Language, Authorization"]
+            )
+        case .page(let store, let shelf): return try await page(store, shelf, target, request, caller)
+        case .order(let store, let shelf): return try await order(store, shelf, target, request, caller)
+        case .orderDiff(let store, let shelf): return try await diff(store, shelf, target, request, caller)
+        case .shelfEvents(let store, let shelf): return try await shelfEvents(store, shelf, target, request, caller)
         case .products(let store): return try await products(store, target, request)
         case .product(let store, let sku):
             try target.allow()
@@ -39,7 +51,8 @@ extension CatalogAPI {
             return plain("ok\n")
         case .openAPI: return hashed(OpenAPI.document, request)
         case .problem(let kind): return page(of: kind)
-        case .placement, .imports, .listDiff, .orderMoves, .orderUndo, .shelfMoves:
+        case .placement, .imports, .listDiff, .orderMoves, .orderUndo, .shelfMoves, .mySort, .mySettings, .mySetting,
+            .myEvents, .myTickets, .myMerge, .myExport, .me:
             throw Problem(.methodNotAllowed, "GET does not apply here")
         }
     }
@@ -48,18 +61,21 @@ extension CatalogAPI {
         _ store: CatalogKey,
         _ shelf: CatalogKey,
         _ target: RequestTarget,
-        _ request: Request
+        _ request: Request,
+        _ caller: Caller?
     ) async throws -> Response {
         try target.allow("sort", "limit", "cursor")
         var pageRequest = PageRequest(
             store: store,
             shelf: shelf,
             sort: try target.sort(),
+            user: caller?.user,
             limit: try target.limit(),
             after: try target.value("cursor").map { text throws(CatalogError) in try cursors.decode(text) },
             knownTags: knownTags(request)
         )
         let isShared = pageRequest.sort != nil
+        if isShared { pageRequest.user = nil }
         let cache = isShared ? "public, no-cache" : "private, no-cache"
         var headers: HTTPFields = [:]
         if !isShared { headers[.vary] = "Authorization" }
@@ -91,11 +107,13 @@ extension CatalogAPI {
         _ store: CatalogKey,
         _ shelf: CatalogKey,
         _ target: RequestTarget,
-        _ request: Request
+        _ request: Request,
+        _ caller: Caller?
     ) async throws -> Response {
         try target.allow("sort")
         let sort = try target.sort()
-        let order = try await catalog.order(store, shelf, sort)
+        let remembered = sort == nil ? try await remembered(caller, store, shelf) : .none
+        let order = try await catalog.order(store, shelf, sort, remembering: remembered)
         // The manual order's tag stands for its own version alone: a price elsewhere does not make it stale.
         let state = order.head.state
         var hash = FNV64()
@@ -167,6 +185,16 @@ extension CatalogAPI {
             json.array("missing", wanted.filter { found[$0] == nil }) { $0.string($1) }
         }
         return hashed(bytes, request)
+    }
+
+    /// What the caller remembers for a shelf.
+    func remembered(
+        _ caller: Caller?,
+        _ store: CatalogKey,
+        _ shelf: CatalogKey
+    ) async throws -> RememberedSorts {
+        guard let caller else { return .none }
+        return try await catalog.rememberedSorts(caller.user, store, shelf)
     }
 
     // MARK: - Parts

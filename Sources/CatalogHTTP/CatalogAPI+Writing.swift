@@ -4,18 +4,23 @@ internal import Hummingbird
 internal import NIOCore
 
 extension CatalogAPI {
-    func write(_ route: Route, _ target: RequestTarget, _ request: Request) async throws -> Response {
+    func write(
+        _ route: Route,
+        _ target: RequestTarget,
+        _ request: Request,
+        _ caller: Caller?
+    ) async throws -> Response {
         switch route {
-        case .imports(let store): return try await importFile(store, target, request)
-        case .orderDiff(let store, let shelf): return try await diffFromList(store, shelf, target, request)
-        case .listDiff: return try await diffOfLists(target, request)
+        case .imports(let store): return try await importFile(store, target, request, caller)
+        case .orderDiff(let store, let shelf): return try await diffFromList(store, shelf, target, request, caller)
+        case .listDiff: return try await diffOfLists(target, request, caller)
         case .order(let store, let shelf):
-            return try await editOrder(store, shelf, target, request, OrderEdit.whole)
+            return try await editOrder(store, shelf, target, request, caller, OrderEdit.whole)
         case .orderMoves(let store, let shelf):
-            return try await editOrder(store, shelf, target, request, OrderEdit.moves)
+            return try await editOrder(store, shelf, target, request, caller, OrderEdit.moves)
         case .orderUndo(let store, let shelf):
-            return try await editOrder(store, shelf, target, request, OrderEdit.undo)
-        case .shelfMoves(let store): return try await moveShelves(store, target, request)
+            return try await editOrder(store, shelf, target, request, caller, OrderEdit.undo)
+        case .shelfMoves(let store): return try await moveShelves(store, target, request, caller)
         default: try target.allow()
         }
         switch (route, request.method) {
@@ -125,7 +130,12 @@ extension CatalogAPI {
     /// How many rejected rows an answer names.
     private static let rejectionBound = 1000
 
-    private func importFile(_ store: CatalogKey, _ target: RequestTarget, _ request: Request) async throws -> Response {
+    private func importFile(
+        _ store: CatalogKey,
+        _ target: RequestTarget,
+        _ request: Request,
+        _ caller: Caller?
+    ) async throws -> Response {
         try target.allow("dry_run", "size_from_name", "on_error", "prune", "currency")
         guard let format = Self.importTypes[mediaType(request) ?? ""] else {
             throw Problem(.unsupportedMediaType, "an import is CSV or NDJSON", allowed: Self.importTypes.keys.sorted())
@@ -158,7 +168,7 @@ extension CatalogAPI {
         defer { imports.leave() }
         // An import is told by its bytes, which are known only once they are through.
         // A rehearsal changes nothing, and need not be remembered.
-        let call = options.isRehearsal ? nil : try idempotentCall(request, [])
+        let call = options.isRehearsal ? nil : try idempotentCall(request, [], caller)
         let pieces = BodyPieces(request.body)
         if var call, let first = try await recallImport(call, store) {
             for try await _ in pieces {}

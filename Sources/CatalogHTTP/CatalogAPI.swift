@@ -26,6 +26,9 @@ package struct CatalogAPI: HTTPResponder {
     }
 
     let catalog: any CatalogStore
+    /// nil takes no token.
+    let verifier: TokenVerifier?
+    let live: LiveHub
     let importer: any CatalogImporting
     let cursors: CursorCodec
     let options: Options
@@ -38,11 +41,15 @@ package struct CatalogAPI: HTTPResponder {
         catalog: any CatalogStore,
         importer: any CatalogImporting,
         cursors: CursorCodec,
+        verifier: TokenVerifier?,
+        live: LiveHub,
         options: Options = Options(),
         observer: Observer = .none
     ) {
         self.observer = observer
         self.catalog = catalog
+        self.verifier = verifier
+        self.live = live
         self.importer = importer
         self.cursors = cursors
         self.options = options
@@ -123,7 +130,11 @@ package struct CatalogAPI: HTTPResponder {
             problem.headers[.allow] = route.allow
             throw problem
         }
-        return method == .get ? try await read(route, target, request) : try await write(route, target, request)
+        let caller = try await authenticate(request, for: route.access(method))
+        if case .myEvents = route { return try await myEvents(target, request, caller) }
+        if case .user = route.access(method), let caller { return try await own(route, target, request, caller) }
+        return method == .get
+            ? try await read(route, target, request, caller) : try await write(route, target, request, caller)
     }
 
     // MARK: - Parts
@@ -143,12 +154,17 @@ package struct CatalogAPI: HTTPResponder {
     }
 
     /// A JSON answer whose entity tag is a hash of its bytes: 304 where the client has it.
-    func hashed(_ bytes: [UInt8], _ request: Request, headers: HTTPFields = [:]) -> Response {
+    func hashed(
+        _ bytes: [UInt8],
+        _ request: Request,
+        cache: String = "public, no-cache",
+        headers: HTTPFields = [:]
+    ) -> Response {
         var hash = FNV64()
         hash.combine(String(decoding: bytes, as: UTF8.self))
         let tag = "\"\(String(hash.value, radix: 36))\""
-        if knownTags(request).contains(tag) { return notModified(tag, "public, no-cache", headers) }
-        return json(bytes, tag: tag, cache: "public, no-cache", headers: headers)
+        if knownTags(request).contains(tag) { return notModified(tag, cache, headers) }
+        return json(bytes, tag: tag, cache: cache, headers: headers)
     }
 
     func notModified(_ tag: String, _ cache: String, _ headers: HTTPFields = [:]) -> Response {

@@ -8,6 +8,8 @@ enum ProblemKind: String, CaseIterable {
     case malformedRequest = "malformed-request"
     case unknownSortKey = "unknown-sort-key"
     case invalidCursor = "invalid-cursor"
+    case unauthenticated
+    case forbidden
     case notFound = "not-found"
     case methodNotAllowed = "method-not-allowed"
     case conflict
@@ -16,12 +18,15 @@ enum ProblemKind: String, CaseIterable {
     case tooLarge = "too-large"
     case unsupportedMediaType = "unsupported-media-type"
     case unprocessable
+    case tooMany = "too-many"
     case unavailable
     case fault
 
     var status: HTTPResponse.Status {
         switch self {
         case .malformedRequest, .unknownSortKey, .invalidCursor: .badRequest
+        case .unauthenticated: .unauthorized
+        case .forbidden: .forbidden
         case .notFound: .notFound
         case .methodNotAllowed: .methodNotAllowed
         case .conflict: .conflict
@@ -30,6 +35,7 @@ enum ProblemKind: String, CaseIterable {
         case .tooLarge: .contentTooLarge
         case .unsupportedMediaType: .unsupportedMediaType
         case .unprocessable: .unprocessableContent
+        case .tooMany: .tooManyRequests
         case .unavailable: .serviceUnavailable
         case .fault: .internalServerError
         }
@@ -40,6 +46,8 @@ enum ProblemKind: String, CaseIterable {
         case .malformedRequest: "The request cannot be read"
         case .unknownSortKey: "No such sort"
         case .invalidCursor: "The cursor is not valid here"
+        case .unauthenticated: "Who is asking?"
+        case .forbidden: "The token does not permit this"
         case .notFound: "Not found"
         case .methodNotAllowed: "The method does not apply"
         case .conflict: "Something stands in the way"
@@ -48,6 +56,7 @@ enum ProblemKind: String, CaseIterable {
         case .tooLarge: "The body is too large"
         case .unsupportedMediaType: "The body is of a type that this call does not read"
         case .unprocessable: "Well-formed, but wrong"
+        case .tooMany: "Too many at a time"
         case .unavailable: "Try again shortly"
         case .fault: "A fault on our side"
         }
@@ -61,14 +70,18 @@ enum ProblemKind: String, CaseIterable {
             "“allowed” lists the keys; put “-” before a key for descending, and commas between several."
         case .invalidCursor:
             "A cursor works with the shelf and the sort that it was made for, unaltered. Start from the first page."
+        case .unauthenticated:
+            "Send the header “Authorization: Bearer …” with a token that is signed, meant for this service, and not expired."
+        case .forbidden: "Ask for a token with the scope that “detail” names."
         case .notFound: "What the path names does not exist, or no longer."
         case .methodNotAllowed: "The header “Allow” lists the methods of this path."
         case .conflict: "Read “detail”, change what stands in the way, and send the request again."
-        case .stale: "Nothing was moved. “order_version” is the current one: read the order again, and repeat the move."
+        case .stale: "Nothing was changed. “order_version” or “revision” is the current one: read again, and repeat it."
         case .keyReused: "Make a new Idempotency-Key for every request; repeat it only with the same body."
         case .tooLarge: "Send less at once; an import has no bound."
         case .unsupportedMediaType: "Set Content-Type to a type that “allowed” lists."
         case .unprocessable: "“detail” says which value is wrong and what would be right."
+        case .tooMany: "End some of those that are under way, or wait the seconds that “Retry-After” gives."
         case .unavailable:
             "The database is away or busy. Repeat the request after the seconds that “Retry-After” gives."
         case .fault: "It is logged under “request_id”. Nothing of the request was kept."
@@ -87,6 +100,8 @@ struct Problem: Error {
     var rejections: [ImportRejection] = []
     /// The order version that an `If-Match` did not name.
     var orderVersion: Int64?
+    /// The revision of a setting that it did not name.
+    var revision: Int64?
     var headers: HTTPFields = [:]
     /// Whether the connection ends with the answer, because the rest of the request is not read.
     var closes = false
@@ -118,6 +133,16 @@ struct Problem: Error {
             self.init(.stale, "the order was changed meanwhile; it is at order version \(current)")
             orderVersion = current
             headers[.eTag] = "\"order-\(current)\""
+        case .staleSetting(let current):
+            self.init(
+                .stale,
+                current.map { "the setting was changed meanwhile; it is at revision \($0)" } ?? "there is no such setting"
+            )
+            revision = current
+            headers[.eTag] = current.map { "\"\($0)\"" }
+        case .tooMany(let detail):
+            self.init(.tooMany, detail)
+            headers[.retryAfter] = "30"
         case .keyReused:
             self.init(.keyReused, "the Idempotency-Key was used with another request within the last 24 hours")
         case .tooLarge(let detail): self.init(.tooLarge, detail)
@@ -141,6 +166,7 @@ struct Problem: Error {
             if !allowed.isEmpty { json.array("allowed", allowed) { $0.string($1) } }
             if let hint { json.field("hint", hint) }
             if let orderVersion { json.field("order_version", orderVersion) }
+            if let revision { json.field("revision", revision) }
             if !rejections.isEmpty { rejections.write(to: &json) }
         }
         var headers = headers

@@ -106,3 +106,14 @@ struct RequestTarget {
         return encoded
     }
 }
+
+extension RequestTarget {
+    /// A revision or version that a client has.
+    func revision(_ name: String) throws(CatalogError) -> Int64? {
+        guard let text = try value(name) else { return nil }
+        guard let revision = Int64(text), revision >= 0 else {
+            throw .malformed(parameter: name, detail: "\(name) must be a revision, a whole number")
+        }
+        return revision
+    }
+}

@@ -18,6 +18,11 @@ enum Route {
     case products(CatalogKey)
     case product(CatalogKey, SKU)
     case imports(CatalogKey)
+    case shelfEvents(CatalogKey, CatalogKey)
+    case mySort(CatalogKey, CatalogKey)
+    case mySettings
+    case mySetting(SettingKey)
+    case myEvents, myTickets, myMerge, myExport, me
     case live, ready, openAPI
     case problem(ProblemKind)
 
@@ -36,6 +41,8 @@ enum Route {
                 self = .problem(kind)
             } else if segments == ["v1", "stores"] {
                 self = .stores
+            } else if segments == ["v1", "me"] {
+                self = .me
             } else {
                 return nil
             }
@@ -44,9 +51,35 @@ enum Route {
                 self = .listDiff
                 return
             }
+            if segments[0] == "v1", segments[1] == "me" {
+                guard let own = Self.own(segments.dropFirst(2)) else { return nil }
+                self = own
+                return
+            }
             guard segments[0] == "v1", segments[1] == "stores", let store = CatalogKey(segments[2]) else { return nil }
             self.init(store, segments.dropFirst(3))
         }
+    }
+
+    /// What is a user's own, behind `/v1/me/`.
+    private static func own(_ parts: ArraySlice<String>) -> Route? {
+        switch Array(parts) {
+        case ["settings"]: return .mySettings
+        case ["events"]: return .myEvents
+        case ["tickets"]: return .myTickets
+        case ["merge"]: return .myMerge
+        case ["export"]: return .myExport
+        default: break
+        }
+        if parts.first == "settings" {
+            // The rest of the path, slashes and all.
+            return SettingKey(parts.dropFirst().joined(separator: "/")).map { .mySetting($0) }
+        }
+        let names = Array(parts)
+        guard names.count == 5, names[0] == "stores", names[2] == "shelves", names[4] == "sort",
+            let store = CatalogKey(names[1]), let shelf = CatalogKey(names[3])
+        else { return nil }
+        return .mySort(store, shelf)
     }
 
     private init?(_ store: CatalogKey, _ rest: ArraySlice<String>) {
@@ -65,6 +98,7 @@ enum Route {
             case (2, nil): self = .shelf(store, shelf)
             case (3, "products"): self = .page(store, shelf)
             case (3, "order"): self = .order(store, shelf)
+            case (3, "events"): self = .shelfEvents(store, shelf)
             case (3, "moves") where parts[1] == "order": self = .shelfMoves(store)
             case (4, "order") where parts[3] == "diff": self = .orderDiff(store, shelf)
             case (4, "order") where parts[3] == "moves": self = .orderMoves(store, shelf)
@@ -89,6 +123,30 @@ enum Route {
         }
     }
 
+    /// Who may call.
+    enum Access {
+        /// Anybody, and no token is looked at.
+        case open
+        /// Anybody; a token may change the answer.
+        case anybody
+        /// Who has a token, for their own.
+        case user
+        /// Who has a token with the scope.
+        case scope(Scope)
+    }
+
+    func access(_ method: HTTPRequest.Method) -> Access {
+        switch self {
+        case .live, .ready, .openAPI, .problem: .open
+        case .mySort, .mySettings, .mySetting, .myTickets, .myMerge, .myExport, .me: .user
+        // With a ticket, where there is no token.
+        case .myEvents: .anybody
+        // What is asked for does not fit into a URL, and nothing is changed.
+        case .listDiff, .orderDiff: .anybody
+        default: method == .get ? .anybody : .scope(.catalogWrite)
+        }
+    }
+
     /// What the header `Allow` says.
     var allow: String {
         ((methods.contains(.get) ? [.head] : []) + methods + [.options]).map(\.rawValue).joined(separator: ", ")
@@ -97,6 +155,11 @@ enum Route {
     var methods: [HTTPRequest.Method] {
         switch self {
         case .stores, .shelves, .page, .products, .live, .ready, .openAPI, .problem: [.get]
+        case .shelfEvents, .myEvents, .myExport: [.get]
+        case .mySort, .mySetting: [.get, .put, .delete]
+        case .mySettings: [.get, .put]
+        case .myTickets, .myMerge: [.post]
+        case .me: [.delete]
         case .store: [.get, .put]
         case .shelf, .product: [.get, .put, .patch, .delete]
         case .order: [.get, .put]

@@ -4,7 +4,7 @@ internal import Postgres
 
 extension PostgresCatalog {
     package func place(_ sku: SKU, on shelf: CatalogKey, in store: CatalogKey) async throws(CatalogError) -> Bool {
-        try await write { database in
+        try await write(to: store) { database in
             let found = try Self.store(store, database)
             let id = try Self.lockShelf(shelf, found.id, database)
             let key: [PostgresValue] = [.int4(found.id), .int4(id), .text(sku.text)]
@@ -34,7 +34,7 @@ extension PostgresCatalog {
     }
 
     package func unplace(_ sku: SKU, from shelf: CatalogKey, in store: CatalogKey) async throws(CatalogError) {
-        try await write { database in
+        try await write(to: store) { database in
             let found = try Self.store(store, database)
             let id = try Self.lockShelf(shelf, found.id, database)
             let key: [PostgresValue] = [.int4(found.id), .int4(id), .text(sku.text)]

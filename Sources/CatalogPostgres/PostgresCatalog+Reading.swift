@@ -32,11 +32,23 @@ extension PostgresCatalog {
     }
 
     func readHead(_ store: CatalogKey, _ shelf: CatalogKey) async throws -> ShelfRow.HeadRead {
-        let query = PostgresQuery(Self.oneHead, [.text(store.text), .text(shelf.text)])
-        let found: ShelfRow.HeadRead? = try await pipeline.read([query], into: nil) { found, _, rows in
-            found = try rows.first { try ShelfRow.head($0) }
+        try await readHead(PageRequest(store: store, shelf: shelf)).head
+    }
+
+    /// A shelf's head, and what the caller remembers for it.
+    private func readHead(_ request: PageRequest) async throws -> (head: ShelfRow.HeadRead, sorts: RememberedSorts) {
+        let (store, shelf) = (request.store, request.shelf)
+        var queries = [PostgresQuery(Self.oneHead, [.text(store.text), .text(shelf.text)])]
+        if let user = request.user { queries.append(Self.sortsQuery(user, store, shelf)) }
+        let initial: (ShelfRow.HeadRead?, RememberedSorts) = (nil, .none)
+        let (head, sorts) = try await pipeline.read(queries, into: initial) { found, index, rows in
+            if index == 0 {
+                found.0 = try rows.first { try ShelfRow.head($0) }
+            } else {
+                found.1 = try Self.sorts(rows, store)
+            }
         }
-        if let found { return found }
+        if let head { return (head, sorts) }
         _ = try await readStore(store)
         throw CatalogError.notFound("shelf “\(shelf)”")
     }
@@ -49,24 +61,25 @@ extension PostgresCatalog {
 
     private func readPage(_ request: PageRequest) async throws -> PageAnswer {
         let memoryKey = "\(request.store)/\(request.shelf)"
-        // Without a guess, or where the client may have the answer already, the head comes first.
+        // Without a guess, or where the client may have the answer already or has sorts of its own, the head comes first.
         var guess = remembered(memoryKey)
-        if guess == nil || !request.knownTags.isEmpty {
-            guess = try await readHead(request.store, request.shelf)
-            let plan = try request.plan(for: guess!.head)
+        var sorts = RememberedSorts.none
+        if guess == nil || !request.knownTags.isEmpty || request.user != nil {
+            (guess, sorts) = try await readHead(request)
+            let plan = try request.plan(for: guess!.head, remembering: sorts)
             let tag = plan.entityTag(guess!.head, day: Timestamp.now().day)
             if request.knownTags.contains(tag) { return .unchanged(tag: tag, source: plan.source) }
         }
         // Head and page travel together; the head, read first, confirms what the page was read by. A change in between
         // leaves the page newer than its tag says, and then the next request's tag differs.
         for _ in 0..<8 {
-            let plan = try request.plan(for: guess!.head)
+            let plan = try request.plan(for: guess!.head, remembering: sorts)
             guard let (read, listings) = try await read(request, plan, guess!) else {
-                guess = try await readHead(request.store, request.shelf)
+                (guess, sorts) = try await readHead(request)
                 continue
             }
             remember(read, as: memoryKey)
-            let settled = try request.plan(for: read.head)
+            let settled = try request.plan(for: read.head, remembering: sorts)
             if settled == plan, read.storeID == guess!.storeID, read.shelfID == guess!.shelfID {
                 let page = ShelfPage(head: read.head, plan: plan, scope: request.scope, listings: listings)
                 return .page(page, tag: plan.entityTag(read.head, day: Timestamp.now().day))
@@ -108,6 +121,7 @@ extension PostgresCatalog {
         of shelf: CatalogKey,
         in store: CatalogKey,
         by sorts: [Sort?],
+        remembering remembered: RememberedSorts,
         first limit: Int?,
         _ body: @escaping @Sendable ([ShelfOrder], (_ ids: [String]) throws -> [Product]) throws -> T
     ) async throws(CatalogError) -> T {
@@ -117,7 +131,13 @@ extension PostgresCatalog {
                 [self] database in
                 let read = try Self.head(store, shelf, database)
                 let orders = try sorts.map { sort in
-                    try order(PageRequest(store: store, shelf: shelf, sort: sort), read, limit, database)
+                    try order(
+                        PageRequest(store: store, shelf: shelf, sort: sort),
+                        read,
+                        limit,
+                        remembering: remembered,
+                        database
+                    )
                 }
                 return try body(orders) { ids in
                     try database.query(Self.productsByKey, [.int4(read.storeID), .textArray(ids)]) {
@@ -147,9 +167,10 @@ extension PostgresCatalog {
         _ request: PageRequest,
         _ read: ShelfRow.HeadRead,
         _ limit: Int?,
+        remembering remembered: RememberedSorts = .none,
         _ database: isolated PostgresConnection
     ) throws -> ShelfOrder {
-        let plan = try request.plan(for: read.head)
+        let plan = try request.plan(for: read.head, remembering: remembered)
         let statement = statement(.init(sort: plan.sort, cursor: nil, columns: .sku, isWhole: limit == nil))
         let parameters = statement.parameters(
             plan,

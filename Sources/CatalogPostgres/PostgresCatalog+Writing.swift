@@ -4,7 +4,7 @@ internal import Postgres
 
 extension PostgresCatalog {
     package func put(_ store: Store) async throws(CatalogError) -> Bool {
-        try await write(within: .seconds(300)) { database in
+        try await write(to: store.key, within: .seconds(300)) { database in
             try database.run(script: "SET LOCAL lock_timeout = 0")
             let old = try database.query(Self.lockedStore, [.text(store.key.text)]) {
                 try $0.first { try ShelfRow.store($0) }
@@ -55,7 +55,7 @@ extension PostgresCatalog {
         in store: CatalogKey,
         replacing expected: Int64?
     ) async throws(CatalogError) -> Bool {
-        try await write { database in
+        try await write(to: store) { database in
             let found = try Self.store(store, database)
             // Serialises who makes and deletes shelves of a store, so that places and parents hold.
             try database.execute("SELECT 1 FROM store WHERE store_id = $1 FOR NO KEY UPDATE", [.int4(found.id)])
@@ -91,7 +91,7 @@ extension PostgresCatalog {
         pricedIn currency: Currency?,
         replacing expected: Timestamp?
     ) async throws(CatalogError) -> Bool {
-        try await write { database in
+        try await write(to: store) { database in
             // Held against who changes the store's currency, and nobody else.
             let found = try Self.store(store, database, Self.keyOfStore)
             if let currency, currency != found.store.currency { throw CatalogError.currencyChanged(found.store) }
@@ -114,7 +114,7 @@ extension PostgresCatalog {
     }
 
     package func remove(product sku: SKU, from store: CatalogKey) async throws(CatalogError) {
-        try await write { database in
+        try await write(to: store) { database in
             let found = try Self.store(store, database)
             let key: [PostgresValue] = [.int4(found.id), .text(sku.text)]
             let shelves = try Self.lockShelves(of: sku, found.id, database)
@@ -131,7 +131,7 @@ extension PostgresCatalog {
     }
 
     package func remove(shelf: CatalogKey, from store: CatalogKey) async throws(CatalogError) {
-        try await write { database in
+        try await write(to: store) { database in
             let found = try Self.store(store, database)
             try database.execute("SELECT 1 FROM store WHERE store_id = $1 FOR NO KEY UPDATE", [.int4(found.id)])
             let id = try Self.lockShelf(shelf, found.id, database)
@@ -163,10 +163,15 @@ extension PostgresCatalog {
 
     /// - Parameter limit: longer than the default only for what rewrites a whole store.
     func write<T: Sendable>(
+        to store: CatalogKey,
         within limit: Duration = .seconds(10),
         _ body: @escaping @Sendable (isolated PostgresConnection) throws -> T
     ) async throws(CatalogError) -> T {
-        try await mappingErrors { try await pool.transaction(within: limit, body) }
+        try await mappingErrors {
+            let value = try await pool.transaction(within: limit, body)
+            changes.announce(.store(store))
+            return value
+        }
     }
 
     static func store(

@@ -10,6 +10,8 @@ package final class PostgresCatalog: CatalogStore {
     package let pool: PostgresPool
     let pipeline: PostgresPipeline
     package let observer: Observer
+    /// Tells other servers what was changed here.
+    package let changes: ChangeAnnouncer
     /// Whether keys of manual orders are due for compaction.
     package let longKeys = LongKeys()
     private let memory = Mutex(Memory())
@@ -22,7 +24,13 @@ package final class PostgresCatalog: CatalogStore {
     /// How many heads or statements are remembered before all are forgotten.
     private static let memoryBound = 4096
 
-    package init(pool: PostgresPool, pipeline: PostgresPipeline, observer: Observer = .none) {
+    package init(
+        pool: PostgresPool,
+        pipeline: PostgresPipeline,
+        changes: ChangeAnnouncer = ChangeAnnouncer(nil),
+        observer: Observer = .none
+    ) {
+        self.changes = changes
         self.observer = observer
         self.pool = pool
         self.pipeline = pipeline
@@ -30,11 +38,14 @@ package final class PostgresCatalog: CatalogStore {
 
     /// A catalog with connections of its own, made as they are needed.
     ///
-    /// - Parameter leaseTimeout: how long a write or a long read waits for a connection.
+    /// - Parameters:
+    ///   - leaseTimeout: how long a write or a long read waits for a connection.
+    ///   - announces: whether other servers are told of changes; without it they notice within a second or two.
     package convenience init(
         _ configuration: PostgresConfiguration,
         poolSize: Int = 8,
         leaseTimeout: Duration = .seconds(3),
+        announces: Bool = false,
         observer: Observer = .none
     ) throws {
         // Compiling a statement costs more than any of ours takes to run.
@@ -51,6 +62,7 @@ package final class PostgresCatalog: CatalogStore {
         self.init(
             pool: PostgresPool(writes, options: .init(size: poolSize, leaseTimeout: leaseTimeout)),
             pipeline: try PostgresPipeline(reads),
+            changes: ChangeAnnouncer(announces ? configuration : nil),
             observer: observer
         )
     }
@@ -58,6 +70,7 @@ package final class PostgresCatalog: CatalogStore {
     package func shutDown() {
         pool.shutDown()
         pipeline.shutDown()
+        changes.shutDown()
     }
 
     package func isReady() async -> Bool {

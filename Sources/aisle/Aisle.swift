@@ -19,9 +19,8 @@ struct Aisle: AsyncParsableCommand {
         subcommands: [
             DevCommand.self, ServeCommand.self, DatabaseCommand.self, SeedCommand.self, ImportCommand.self,
             ExportCommand.self, StoreCommand.self, ShelfCommand.self, SortCommand.self, DiffCommand.self,
-            MoveCommand.self, OrderCommand.self,
-            DoctorCommand.self,
-            ConfigCommand.self, VersionCommand.self,
+            MoveCommand.self, OrderCommand.self, PrefCommand.self, WatchCommand.self, TokenCommand.self,
+            DoctorCommand.self, ConfigCommand.self, VersionCommand.self,
         ]
     )
 }

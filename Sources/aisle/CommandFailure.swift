@@ -47,6 +47,12 @@ struct CommandFailure: Error {
         case .unprocessable(_, let detail): self.init(detail, Self.badData)
         case .stale(let current):
             self.init("the order was changed meanwhile; it is at version \(current)", Self.tryAgain)
+        case .staleSetting(let current):
+            self.init(
+                current.map { "the setting was changed meanwhile; it is at revision \($0)" } ?? "there is no such setting",
+                Self.tryAgain
+            )
+        case .tooMany(let detail): self.init(detail, Self.tryAgain)
         case .keyReused: self.init("the key was used with another request", Self.usage)
         case .tooLarge(let detail): self.init(detail, Self.badData)
         case .conflict(let detail): self.init(detail, Self.tryAgain)

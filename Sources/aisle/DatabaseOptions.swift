@@ -57,12 +57,26 @@ struct DatabaseOptions: ParsableArguments {
     }
 
     /// The catalog, after its schema was found to be the program's.
-    func catalog(poolSize: Int = 4, observer: Observer = .none) async throws -> PostgresCatalog {
+    func catalog(observer: Observer = .none) async throws -> PostgresCatalog {
+        try PostgresCatalog(try await checkedConfiguration(), poolSize: 4, observer: observer)
+    }
+
+    /// The catalog as a server needs it.
+    func catalog(serving settings: ServerSettings) async throws -> PostgresCatalog {
+        try PostgresCatalog(
+            try await checkedConfiguration(),
+            poolSize: settings.poolSize,
+            announces: true,
+            observer: settings.observer
+        )
+    }
+
+    private func checkedConfiguration() async throws -> PostgresConfiguration {
         let configuration = try configuration()
         let pool = PostgresPool(configuration, options: .init(size: 1))
         try Self.require(try await Migrator.check(pool))
         pool.shutDown()
-        return try PostgresCatalog(configuration, poolSize: poolSize, observer: observer)
+        return configuration
     }
 
     static func require(_ standing: Migrator.Standing) throws {

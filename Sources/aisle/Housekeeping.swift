@@ -3,7 +3,7 @@ internal import Catalog
 internal import CatalogPostgres
 internal import ServiceLifecycle
 
-/// What a server does beside serving: short keys in manual orders, and old answers swept.
+/// What a server does beside serving: short keys in manual orders, and what is too old swept.
 struct Housekeeping: Service {
     let catalog: PostgresCatalog
 
@@ -18,6 +18,7 @@ struct Housekeeping: Service {
             do {
                 _ = try await compaction.run()
                 while try await catalog.sweepAnswers() > 0 {}
+                while try await catalog.sweepUsers() > 0 {}
             } catch CatalogError.fault(let detail) {
                 catalog.observer.see(.fault(request: "housekeeping", detail: detail))
             } catch {}

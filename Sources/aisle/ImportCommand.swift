@@ -31,12 +31,12 @@ struct ImportCommand: AisleCommand {
     func execute() async throws {
         let options = try options()
         let pieces = try FilePieces(path: file)
-        let catalog = try await database.catalog(poolSize: 2)
+        let catalog = try await database.catalog()
         defer { catalog.shutDown() }
         let rejectFile = try rejects.map { try RejectFile(path: $0, besides: file) }
         var shown = 0
         let start = ContinuousClock.now
-        let summary = try await Importer(catalog.pool).run(
+        let summary = try await Importer(catalog).run(
             pieces,
             options,
             onReject: { rejection in
@@ -200,7 +200,7 @@ struct SeedCommand: AisleCommand {
     @Option(help: "The generator's seed; the same makes the same catalog.") var seed: UInt64 = 7
 
     func execute() async throws {
-        let catalog = try await database.catalog(poolSize: 2)
+        let catalog = try await database.catalog()
         defer { catalog.shutDown() }
         guard shelves != nil || products != nil else {
             let summary = try await seedOwnCatalog(catalog)
@@ -231,5 +231,5 @@ func seedOwnCatalog(_ catalog: PostgresCatalog) async throws -> ImportSummary {
             Store(key: key, title: title, currency: Currency(currency)!, unitPricing: UnitPricing(rawValue: pricing)!)
         )
     }
-    return try await Importer(catalog.pool).run(SinglePiece(bytes: SeedData.products), ImportOptions(format: .csv))
+    return try await Importer(catalog).run(SinglePiece(bytes: SeedData.products), ImportOptions(format: .csv))
 }

@@ -20,8 +20,18 @@ struct ServeCommand: AisleCommand {
 
     func execute() async throws {
         let settings = try await server.settings()
-        let catalog = try await database.catalog(poolSize: settings.poolSize, observer: settings.observer)
-        try await Server(catalog: catalog, settings: settings, port: settings.port).run()
+        let catalog = try await database.catalog(serving: settings)
+        if settings.tokens.isEmpty {
+            Console.note(
+                "aisle: there are no keys to check tokens with, so nobody can write; set AISLE_JWT_SECRET or AISLE_JWKS"
+            )
+        }
+        try await Server(
+            catalog: catalog,
+            settings: settings,
+            listening: try database.configuration(),
+            port: settings.port
+        ).run()
     }
 }
 
@@ -36,7 +46,8 @@ struct DevCommand: AisleCommand {
     @OptionGroup var server: ServerOptions
 
     func execute() async throws {
-        let settings = try await server.settings()
+        var settings = try await server.settings()
+        if settings.tokens.isEmpty { settings.tokens.secret = try OwnSecret.make() }
         var cluster: PrivateCluster?
         var wasRunning = false
         if database.isPrivate {
@@ -50,13 +61,19 @@ struct DevCommand: AisleCommand {
         let pool = try database.pool()
         for step in try await Migrator(pool).migrate() { Console.note("migrated: \(step.description)") }
         pool.shutDown()
-        let catalog = try await database.catalog(poolSize: settings.poolSize, observer: settings.observer)
+        let catalog = try await database.catalog(serving: settings)
         if try await catalog.stores().isEmpty {
             let summary = try await seedOwnCatalog(catalog)
             Console.note("seeded: \(summary.inserted) products")
         }
         let port = settings.hasOwnPort ? settings.port : Server.freePort(from: settings.port, host: settings.host)
-        try await Server(catalog: catalog, settings: settings, port: port, isGreeting: true).run()
+        try await Server(
+            catalog: catalog,
+            settings: settings,
+            listening: try database.configuration(),
+            port: port,
+            isGreeting: true
+        ).run()
     }
 }
 
@@ -86,13 +103,15 @@ struct SinglePiece: AsyncSequence, Sendable {
 struct Server {
     let catalog: PostgresCatalog
     let settings: ServerSettings
+    /// Where changes are heard.
+    let listening: PostgresConfiguration
     let port: Int
     var isGreeting = false
 
     /// The limits of a connection: 16 KiB of headers, 100 of them, a minute of silence.
     private static var channel: HTTP1Channel.Configuration {
         var channel = HTTP1Channel.Configuration(
-            additionalChannelHandlers: [ClosingHandler()],
+            additionalChannelHandlers: [ClosingHandler(), StallHandler()],
             idleTimeout: .seconds(60)
         )
         channel.httpDecoder = .init(maxHeaderFieldSize: 16 << 10, maxHeaderListSize: 16 << 10, maxHeaderFieldCount: 100)
@@ -106,21 +125,33 @@ struct Server {
         var apiOptions = CatalogAPI.Options()
         apiOptions.origins = settings.origins
         apiOptions.pageCacheBound = settings.pageCacheMegabytes << 20
+        raiseDescriptorLimit()
+        var liveOptions = LiveHub.Options()
+        liveOptions.followers = settings.streams
+        let live = LiveHub(
+            catalog,
+            source: settings.listens ? PostgresChangeSource(listening) : nil,
+            options: liveOptions
+        )
         let api = CatalogAPI(
             catalog: catalog,
-            importer: Importer(catalog.pool, observer: catalog.observer),
+            importer: Importer(catalog),
             cursors: CursorCodec(key: try await cursorKey()),
+            verifier: try await settings.tokens.verifier(),
+            live: live,
             options: apiOptions,
             observer: catalog.observer
         )
-        let (host, port, isGreeting) = (settings.host, port, isGreeting)
+        let (host, wanted, isGreeting) = (settings.host, port, isGreeting)
         let app = Application(
             responder: api,
             server: .http1(configuration: Self.channel),
-            configuration: .init(address: .hostname(host, port: port), serverName: nil),
-            onServerRunning: { _ in
+            configuration: .init(address: .hostname(host, port: wanted), serverName: nil),
+            onServerRunning: { channel in
+                let port = channel.localAddress?.port ?? wanted
                 Console.note("Aisle serves http://\(host):\(port)")
                 if isGreeting {
+                    Console.note("A token to write with: aisle token --user you --scope catalog:write")
                     Console.note(
                         "Try: curl 'http://\(host):\(port)/v1/stores/corner/shelves/dairy/products?sort=unit_price&limit=3'"
                     )
@@ -129,13 +160,16 @@ struct Server {
             logger: settings.logger
         )
         var configuration = ServiceGroupConfiguration(
-            services: [.init(service: app), .init(service: Housekeeping(catalog: catalog))],
+            // They end in the opposite order: first the streams, so that nothing holds the server up.
+            services: [
+                .init(service: app), .init(service: Housekeeping(catalog: catalog)), .init(service: LiveService(live: live)),
+            ],
             gracefulShutdownSignals: [.sigterm, .sigint],
             logger: settings.logger
         )
         configuration.maximumGracefulShutdownDuration = Self.graceful
         do { try await ServiceGroup(configuration: configuration).run() } catch {
-            if let failure = Self.bindFailure(error, host, port) { throw failure }
+            if let failure = Self.bindFailure(error, host, wanted) { throw failure }
             throw error
         }
         catalog.shutDown()

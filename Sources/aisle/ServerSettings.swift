@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Catalog
+internal import CatalogHTTP
 internal import Configuration
 internal import Foundation
 internal import Logging
@@ -9,10 +10,8 @@ internal import SystemPackage
 struct ServerOptions: ParsableArguments {
     @Option(help: "The address to listen on (AISLE_HOST; default 127.0.0.1).")
     var host: String?
-    @Option(help: "The port to listen on (AISLE_PORT; default 8080).")
+    @Option(help: "The port to listen on, 0 for any that is free (AISLE_PORT; default 8080).")
     var port: Int?
-    @Flag(help: "Serve writes on other addresses than this machine's own, although nobody has to log in.")
-    var insecureWrites = false
     @Option(help: "A JSON file with settings (AISLE_CONFIG; aisle.json where it is there).")
     var config: String?
 
@@ -29,6 +28,11 @@ struct ServerSettings: Sendable {
     let pageCacheMegabytes: Int
     let poolSize: Int
     let cursorKey: String?
+    /// How many streams of events may be open.
+    let streams: Int
+    /// Whether changes are heard by LISTEN; a pool of connections that is shared by transactions carries none.
+    let listens: Bool
+    var tokens: TokenSettings
     let logLevel: Logger.Level
     /// The settings file, where there is one.
     let file: String?
@@ -47,7 +51,7 @@ struct ServerSettings: Sendable {
         }
         let reader = ConfigReader(providers: providers)
         host = try options.host ?? Self.present("host") { try reader.requiredString(forKey: $0) } ?? "127.0.0.1"
-        port = try Self.number("port", options.port, in: 1...65535, default: 8080, reader)
+        port = try Self.number("port", options.port, in: 0...65535, default: 8080, reader)
         hasOwnPort = options.port != nil
         origins = try Self.present("cors.origins") { try reader.requiredStringArray(forKey: $0) } ?? []
         pageCacheMegabytes = try Self.number("page.cache.mb", in: 0...4096, default: 32, reader)
@@ -64,18 +68,15 @@ struct ServerSettings: Sendable {
             )
         }
         self.logLevel = logLevel
-        let isLocal = ["localhost", "::1"].contains(host) || host.hasPrefix("127.")
-        guard isLocal || options.insecureWrites else {
-            throw CommandFailure(
-                "on \(host) anybody could change the catalog; listen on 127.0.0.1, or say --insecure-writes",
-                CommandFailure.configuration
-            )
-        }
+        streams = try Self.number("streams", in: 1...1_000_000, default: 10_000, reader)
+        listens = try Self.present("listen") { try reader.requiredBool(forKey: $0) } ?? true
+        tokens = try TokenSettings(reader)
     }
 
     /// The settings that a file may have.
     private static let names = [
-        "host", "port", "cors.origins", "page.cache.mb", "pool.size", "cursor.key", "log.level",
+        "host", "port", "cors.origins", "page.cache.mb", "pool.size", "cursor.key", "log.level", "streams", "listen",
+        "jwt.secret", "jwt.secret.file", "jwks", "jwt.issuer", "jwt.audience",
     ]
 
     /// - Throws: `CommandFailure` for a file with a setting that nothing reads.
@@ -115,7 +116,7 @@ struct ServerSettings: Sendable {
     }
 
     /// A setting, nil where it is not there: one of the wrong type must not pass for that.
-    private static func present<T>(_ key: String, _ read: (ConfigKey) throws -> T) throws -> T? {
+    static func present<T>(_ key: String, _ read: (ConfigKey) throws -> T) throws -> T? {
         do { return try read(ConfigKey(key)) } catch {
             // The library's error is not public; its text is.
             if "\(error)".hasPrefix("Missing required") { return nil }
@@ -139,7 +140,10 @@ struct ServerSettings: Sendable {
             ("settings file", file ?? "none"), ("host", host), ("port", "\(port)"),
             ("cors.origins", origins.joined(separator: ",")), ("pool.size", "\(poolSize)"),
             ("page.cache.mb", "\(pageCacheMegabytes)"), ("log.level", "\(logLevel)"),
-            ("cursor.key", cursorKey == nil ? "the deployment's" : "set"),
+            ("cursor.key", cursorKey == nil ? "the deployment's" : "set"), ("streams", "\(streams)"),
+            ("listen", "\(listens)"), ("jwt.secret", tokens.secret == nil ? "none" : "set"),
+            ("jwks", tokens.keySet ?? "none"), ("jwt.issuer", tokens.rules.issuer ?? "any"),
+            ("jwt.audience", tokens.rules.audience ?? "any"),
         ]
     }
 }

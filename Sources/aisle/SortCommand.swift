@@ -14,6 +14,7 @@ struct SortCommand: AisleCommand {
     @OptionGroup var database: DatabaseOptions
     @Option(parsing: .unconditional, help: "The sort, such as -unit_price,name; otherwise the shelf's own.") var by:
         String?
+    @Option(help: "The user whose remembered sort counts without --by.") var user: UserArgument?
     @Option(help: "At most so many products; all by default.") var limit: Int?
     @Option(help: "table, tsv, json, ndjson or csv.") var format: OutputFormat?
 
@@ -25,7 +26,7 @@ struct SortCommand: AisleCommand {
         let catalog = try await database.catalog()
         defer { catalog.shutDown() }
         let (store, key) = try await shelf.resolve(catalog)
-        var request = PageRequest(store: store, shelf: key, sort: sort)
+        var request = PageRequest(store: store, shelf: key, sort: sort, user: user?.id)
         var products: [Product] = []
         var settled: ShelfPage?
         repeat {

@@ -58,7 +58,8 @@ import Testing
             (["import", "-", "--format", "csv", "--on-error", "abort"], url, Self.file + "shop,,,,,,,\n", 65),
             (["store", "list"], ["DATABASE_URL": "host=/nowhere dbname=x"], "", 69),
             (["store", "list"], ["DATABASE_URL": empty.configuration.dsn], "", 78),
-            (["store", "list"], ["DATABASE_URL": "not a url"], "", 78), (["serve", "--host", "0.0.0.0"], url, "", 78),
+            (["store", "list"], ["DATABASE_URL": "not a url"], "", 78), 
+            (["serve"], url.merging(["AISLE_JWT_SECRET": "short"]) { $1 }, "", 78),
             (["version"], [:], "", 0), (["--help"], [:], "", 0),
         ]
         for (arguments, environment, input, expected) in cases {
@@ -241,8 +242,6 @@ extension CommandTests {
 }
 
 @Suite struct ServeTests {
-    private static func port() -> Int { Int.random(in: 20_000..<30_000) }
-
     /// Runs a client of its own, from outside, and returns the words that it prints.
     private func python(_ script: String, _ argument: String) -> [String] {
         let process = Process()
@@ -303,9 +302,13 @@ extension CommandTests {
         let url = ["DATABASE_URL": cluster.dsn]
         #expect(try TestProcess(["db", "migrate"], environment: url).wait() == 0)
         #expect(try TestProcess(["seed"], environment: url).wait() == 0)
-        let port = Self.port()
-        let server = try TestProcess(["serve", "--port", String(port)], environment: url)
-        #expect(await server.says("serves"))
+        let tokens = url.merging(["AISLE_JWT_SECRET": String(repeating: "s", count: 32)]) { $1 }
+        let server = try TestProcess(["serve", "--port", "0"], environment: tokens)
+        let port = try #require(await server.port())
+        let signer = try TestProcess(["token", "--user", "m", "--scope", "catalog:write"], environment: tokens)
+        #expect(signer.wait() == 0)
+        let token = signer.standardOutput
+        let writer = "Authorization: Bearer \(token.trimmingCharacters(in: .newlines))\r\nContent-Type: application/json\r\n"
         let base = "http://127.0.0.1:\(port)"
         let page = base + "/v1/stores/corner/shelves/dairy/products?sort=-unit_price"
         #expect(status(page).0 == 200)
@@ -321,8 +324,10 @@ extension CommandTests {
         while code != 200, ContinuousClock.now < limit { code = status(page).0 }
         #expect(code == 200)
         for header in ["Content-Length: 2000000000", "Transfer-Encoding: chunked"] {
-            #expect(statusOfEndlessBody("Content-Type: application/json\r\n" + header, port) == 413)
+            #expect(statusOfEndlessBody(writer + header, port) == 413)
         }
+        // Whoever may not write is not listened to.
+        #expect(statusOfEndlessBody("Content-Length: 2000000000", port) == 401)
         #expect(statusOfEndlessBody("Host: b\r\nContent-Length: 2000000000", port) == 400)
         server.signal(SIGTERM)
         #expect(server.wait() == 0)
@@ -334,10 +339,10 @@ extension CommandTests {
         let folder = FileManager.default.temporaryDirectory.appending(path: "aisle-dev-\(UUID().uuidString.prefix(8))")
             .path
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        let port = Self.port()
         for round in 1...2 {
-            let dev = try TestProcess(["dev", "--port", String(port)], folder: folder)
+            let dev = try TestProcess(["dev", "--port", "0"], folder: folder)
             #expect(await dev.says("Try: curl"), "\(dev.standardError)")
+            let port = try #require(await dev.port())
             #expect(dev.standardError.contains("seeded") == (round == 1))
             #expect(
                 status("http://127.0.0.1:\(port)/v1/stores/harbour/shelves/cheese/products?sort=brand").0 == 200

@@ -90,6 +90,13 @@ final class TestProcess: Sendable {
         return false
     }
 
+    /// The port that a server says it listens on, once it does.
+    func port() async -> Int? {
+        guard await says("Aisle serves http://127.0.0.1:") else { return nil }
+        let address = standardError.split(separator: "Aisle serves http://127.0.0.1:").last ?? ""
+        return Int(address.prefix { $0.isNumber })
+    }
+
     deinit {
         endInput()
         if status.withLock({ $0 }) == nil {

@@ -21,15 +21,8 @@ import Testing
     func withServer(_ body: @escaping @Sendable (any TestClientProtocol) async throws -> Void) async throws {
         var options = CatalogAPI.Options()
         options.origins = ["https://shop.example"]
-        let api = CatalogAPI(
-            catalog: InMemoryCatalog(collate: collator()),
-            importer: NoImports(),
-            cursors: CursorCodec(key: Array("test".utf8)),
-            options: options
-        )
-        try await Application(responder: api, configuration: .init(address: .hostname("127.0.0.1", port: 0))).test(
-            .live
-        ) { client in
+        let api = await TestAPI.api(InMemoryCatalog(collate: collator()), importer: NoImports(), options: options)
+        try await TestAPI.run(api) { client in
             _ = try await put(client, "/v1/stores/s", #"{"title":"Shop","currency":"EUR"}"#)
             _ = try await put(client, "/v1/stores/s/shelves/dairy", #"{"title":"Dairy","default_sort":"name"}"#)
             for number in 0..<30 {

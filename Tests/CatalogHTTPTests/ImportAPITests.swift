@@ -13,15 +13,7 @@ import Testing
     private func withServer(
         _ body: @escaping @Sendable (any TestClientProtocol) async throws -> Void
     ) async throws {
-        try await withCatalog { (catalog: PostgresCatalog) async throws in
-            let api = CatalogAPI(
-                catalog: catalog,
-                importer: Importer(catalog.pool),
-                cursors: CursorCodec(key: Array("test".utf8))
-            )
-            let configuration = ApplicationConfiguration(address: .hostname("127.0.0.1", port: 0))
-            try await Application(responder: api, configuration: configuration).test(.live, body)
-        }
+        try await TestAPI.withServer { client, _ in try await body(client) }
     }
 
     private func post(

@@ -16,12 +16,7 @@ import Testing
         _ ids: [String],
         _ body: @escaping @Sendable (any TestClientProtocol) async throws -> Void
     ) async throws {
-        try await withCatalog { (catalog: PostgresCatalog) async throws in
-            let api = CatalogAPI(
-                catalog: catalog,
-                importer: Importer(catalog.pool),
-                cursors: CursorCodec(key: Array("test".utf8))
-            )
+        try await TestAPI.withServer { client, catalog in
             let (store, shelf) = (CatalogKey("s")!, CatalogKey("x")!)
             _ = try await catalog.put(Store(key: store, title: "S", currency: Currency("EUR")!))
             _ = try await catalog.put(Shelf(key: shelf, title: "X"), in: store)
@@ -29,8 +24,7 @@ import Testing
                 _ = try await catalog.put(Product(sku: SKU(id)!, name: id, priceMinor: 1), in: store)
                 _ = try await catalog.place(SKU(id)!, on: shelf, in: store)
             }
-            let configuration = ApplicationConfiguration(address: .hostname("127.0.0.1", port: 0))
-            try await Application(responder: api, configuration: configuration).test(.live, body)
+            try await body(client)
         }
     }
 

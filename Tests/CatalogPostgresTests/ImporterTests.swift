@@ -26,7 +26,7 @@ import Testing
         _ options: ImportOptions = ImportOptions(format: .csv)
     ) async throws -> (ImportSummary, [ImportRejection]) {
         var rejections: [ImportRejection] = []
-        let summary = try await Importer(catalog.pool).run(
+        let summary = try await Importer(catalog).run(
             Pieces(text: text),
             options,
             onReject: { rejections.append($0) }
@@ -291,7 +291,7 @@ import Testing
             }
             #expect("\(twice!)".contains("2 times"))
             let long = await #expect(throws: CatalogError.self) {
-                _ = try await Importer(catalog.pool).run(
+                _ = try await Importer(catalog).run(
                     Pieces(text: String(repeating: "x", count: 3 << 20), pieceSize: 1 << 16),
                     ImportOptions(format: .csv)
                 )

@@ -109,7 +109,7 @@ import Testing
         #expect(try await catalog.put(Shelf(key: Self.dairy, title: "Dairy", defaultSort: sort), in: Self.shop))
         #expect(try await catalog.put(Shelf(key: Self.cheese, title: "Cheese", parent: Self.dairy), in: Self.shop))
         let head = try await catalog.shelf(Self.shop, Self.cheese)
-        #expect(head.defaultSort.sort == sort && head.defaultSort.source == .shelf)
+        #expect(head.sort(remembering: .none).sort == sort && head.sort(remembering: .none).source == .shelf)
         await #expect(throws: CatalogError.self) {
             try await catalog.put(Shelf(key: Self.cheese, title: "Cheese", parent: CatalogKey("none")!), in: Self.shop)
         }

@@ -26,12 +26,12 @@ import Testing
 
     @Test func aChainIsImportedWholeAndEveryProductReachedOnce() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
-            let summary = try await Importer(catalog.pool).run(try File("konzum-hr.csv"), ImportOptions(format: .csv))
+            let summary = try await Importer(catalog).run(try File("konzum-hr.csv"), ImportOptions(format: .csv))
             #expect(
                 summary.read == 35_205 && summary.inserted == 35_205 && summary.rejected == 0
                     && summary.storesCreated == 4
             )
-            let again = try await Importer(catalog.pool).run(try File("konzum-hr.csv"), ImportOptions(format: .csv))
+            let again = try await Importer(catalog).run(try File("konzum-hr.csv"), ImportOptions(format: .csv))
             #expect(again.unchanged == 35_205)
             for store in try await catalog.stores() {
                 for state in try await catalog.shelves(ShelvesRequest(store: store.key)).shelves
@@ -50,7 +50,7 @@ import Testing
                 .promoPrice: "SpecialPrice",
             ]
             let options = ImportOptions(format: .csv, store: CatalogKey("konzum-0204")!, mapping: mapping)
-            let summary = try await Importer(catalog.pool).run(try File("konzum-0204-2025-07-03.csv"), options)
+            let summary = try await Importer(catalog).run(try File("konzum-0204-2025-07-03.csv"), options)
             #expect(summary.read == 10_950 && summary.rejected == 0 && summary.inserted == 10_950)
             let priceless = try await catalog.pool.perform {
                 try $0.query("SELECT 1 FROM product WHERE price_minor IS NULL") { $0.count }

@@ -5,7 +5,7 @@ extension OrderDiff {
     package func json(day: Int = Timestamp.now().day) -> [UInt8] {
         var json = JSONText(reserving: 128 + 48 * (diff.moves.count + diff.deletes.count) + 64 * diff.inserts.count)
         json.object { json in
-            json.field("from_version", fromSort == nil ? nil : reached?.head.state.version)
+            json.field("from_version", fromVersion)
             json.field("to_version", reached?.head.state.version)
             if let reached {
                 if let fromSort { json.field("from_sort", fromSort.description) }
@@ -97,7 +97,7 @@ extension OrderDiff {
     package func wireForm() -> [UInt8] {
         let version = reached?.head.state.version
         let message = ShelfDiff<NoProduct>(
-            fromVersion: fromSort == nil ? nil : version,
+            fromVersion: fromVersion,
             toVersion: version,
             content: .moves(diff, inserts: insertedIDs.map { .init(id: $0) })
         )
@@ -113,8 +113,9 @@ extension DiffRequest {
     package func entityTag(_ head: ShelfHead, form: String, day: Int = Timestamp.now().day) -> String? {
         guard case .sort(let from) = from else { return nil }
         var hash = FNV64()
+        let usual = head.sort(remembering: remembered).sort
         for part in [
-            (from ?? head.defaultSort.sort).description, (to ?? head.defaultSort.sort).description,
+            (from ?? usual).description, (to ?? usual).description,
             limit.map { "\($0) \(day)" } ?? "", mode.rawValue, form,
         ] { hash.combine(part) }
         return "\"diff-\(head.storeVersion)-\(head.state.version)-\(String(hash.value, radix: 36))\""

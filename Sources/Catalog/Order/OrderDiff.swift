@@ -25,6 +25,8 @@ package struct DiffRequest: Sendable {
     package var from: Start
     /// nil for the sort that a request without one gets.
     package var to: Sort?
+    /// The caller's, which come before the shelf's own.
+    package var remembered = RememberedSorts.none
     /// Only the first so many of both orders are looked at.
     package var limit: Int?
     package var mode: DiffMode
@@ -60,9 +62,11 @@ package struct OrderDiff: Sendable {
     package let reached: ShelfOrder?
     /// The sort that it was reached from, where it was one.
     package let fromSort: Sort?
+    /// The shelf's version that it was reached from, where that is known.
+    package let fromVersion: Int64?
     package let old: [String]
     package let new: [String]
-    package let diff: MoveDiff
+    package private(set) var diff: MoveDiff
     package let isWholeOrder: Bool
     /// How long comparing took.
     package let comparing: Duration
@@ -79,10 +83,11 @@ package struct OrderDiff: Sendable {
         new: [String],
         mode: DiffMode,
         reached: ShelfOrder? = nil,
-        fromSort: Sort? = nil
+        fromSort: Sort? = nil,
+        fromVersion: Int64? = nil
     ) throws(CatalogError) {
         // A shelf's own orders have no repeats.
-        try Self.check(old, "from", isOwn: fromSort != nil)
+        try Self.check(old, "from", isOwn: fromSort != nil || fromVersion != nil)
         try Self.check(new, "to", isOwn: reached != nil)
         let start = ContinuousClock.now
         do {
@@ -95,6 +100,7 @@ package struct OrderDiff: Sendable {
         self.new = new
         self.reached = reached
         self.fromSort = fromSort
+        self.fromVersion = fromVersion ?? (fromSort == nil ? nil : reached?.head.state.version)
         isWholeOrder = mode == .order || (mode == .auto && diff.moves.count * 2 > new.count)
     }
 
@@ -114,6 +120,13 @@ package struct OrderDiff: Sendable {
 
     /// The ids of what goes.
     package var deletedIDs: [String] { diff.deletes.map { old[Int($0)] } }
+
+    /// With the products that enter a window, and the indexes in the new list of those whose content differs.
+    package func with(_ products: [Product], changed: [Int32]) -> OrderDiff {
+        var copy = with(products, reading: reading)
+        copy.diff = diff.marking(changed: changed)
+        return copy
+    }
 
     fileprivate func with(_ products: [Product], reading: Duration) -> OrderDiff {
         var copy = self
@@ -137,9 +150,13 @@ extension CatalogStore {
         var sorts = [request.to]
         if case .sort(let sort) = request.from { sorts.append(sort) }
         let start = ContinuousClock.now
-        return try await withOrders(of: request.shelf, in: request.store, by: sorts, first: request.limit) {
-            orders,
-            fetch in
+        return try await withOrders(
+            of: request.shelf,
+            in: request.store,
+            by: sorts,
+            remembering: request.remembered,
+            first: request.limit
+        ) { orders, fetch in
             let old: [String] =
                 switch request.from {
                 case .sort: orders[1].ids

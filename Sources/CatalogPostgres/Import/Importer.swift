@@ -1,6 +1,6 @@
 package import Catalog
 internal import Foundation
-package import Postgres
+internal import Postgres
 
 /// Imports a file into a catalog: read and checked row by row into a staging table, compared there without locks, and
 /// what differs applied in one transaction per store.
@@ -9,11 +9,13 @@ package import Postgres
 /// in that store; an import that dies leaves only staged rows, which the next one sweeps.
 package struct Importer: Sendable {
     private let pool: PostgresPool
+    private let changes: ChangeAnnouncer
     private let observer: Observer
 
-    package init(_ pool: PostgresPool, observer: Observer = .none) {
-        self.pool = pool
-        self.observer = observer
+    package init(_ catalog: PostgresCatalog) {
+        pool = catalog.pool
+        changes = catalog.changes
+        observer = catalog.observer
     }
 
     /// - Parameters:
@@ -35,6 +37,8 @@ package struct Importer: Sendable {
                 do {
                     try await session.stage(pieces, onReject, onProgress)
                     try await session.settle()
+                    // Some stores may be done when one fails.
+                    defer { changes.announce(.anything) }
                     if !options.isRehearsal { try await session.apply() }
                     // What is left staged the next import sweeps.
                     try? await session.end()

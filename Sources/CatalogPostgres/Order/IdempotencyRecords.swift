@@ -2,19 +2,33 @@ internal import Catalog
 internal import Postgres
 
 /// The first answers to requests with a key, written by the transactions that they are about.
-enum IdempotencyRecords {
+struct IdempotencyRecords {
+    private let owner: PostgresValue
+    private let statements: Statements
+
+    /// Of the calls about a store; 0 for those about none.
+    init(storeID: Int32) {
+        owner = .int4(storeID)
+        statements = .ofStores
+    }
+
+    /// Of the calls about a user's own.
+    init(user: UserID) {
+        owner = .text(user.text)
+        statements = .ofUsers
+    }
+
     /// Runs a body once for a call: a repeated one gets the first answer.
     ///
     /// - Parameter call: nil runs the body as it is.
     /// - Throws: `keyReused`; `conflict` while the first is under way.
-    static func once(
+    func once(
         _ call: IdempotentCall?,
-        _ storeID: Int32,
         _ database: isolated PostgresConnection,
         _ body: () throws -> RecordedAnswer
     ) throws -> RecordedAnswer {
         guard let call else { return try body() }
-        let key: [PostgresValue] = [.int4(storeID), .text(call.key)]
+        let key: [PostgresValue] = [owner, .text(call.key)]
         // The row of a call that is under way cannot be seen, only waited for; not long.
         try database.run(script: "SET LOCAL lock_timeout = '20ms'")
         let first: RecordedAnswer?
@@ -27,7 +41,7 @@ enum IdempotencyRecords {
         if let first { return first }
         let answer = try body()
         let kept = try database.execute(
-            complete,
+            statements.complete,
             key + [.int2(Int16(answer.status)), .text(answer.contentType), .bytea(answer.body)]
         )
         guard kept == 1 else { throw CatalogError.fault("an answer was not kept") }
@@ -35,26 +49,26 @@ enum IdempotencyRecords {
     }
 
     /// Claims the key, or finds the first answer; one that is too old is claimed anew, by one alone.
-    private static func claimOrFind(
+    private func claimOrFind(
         _ call: IdempotentCall,
         _ key: [PostgresValue],
         _ database: isolated PostgresConnection
     ) throws -> RecordedAnswer? {
         for _ in 0..<4 {
-            if try database.execute(claim, key + [.bytea(call.fingerprint)]) > 0 { return nil }
+            if try database.execute(statements.claim, key + [.bytea(call.fingerprint)]) > 0 { return nil }
             // Swept in between: once more.
             guard let found = try read(key, database) else { continue }
             if found.isFresh { return try found.first.answer(to: call) }
-            if try database.execute(renew, key + [.bytea(call.fingerprint)]) > 0 { return nil }
+            if try database.execute(statements.renew, key + [.bytea(call.fingerprint)]) > 0 { return nil }
         }
         throw CatalogError.conflict("the same request is under way; repeat it for its answer")
     }
 
-    private static func read(
+    private func read(
         _ key: [PostgresValue],
         _ database: isolated PostgresConnection
     ) throws -> (first: FirstAnswer, isFresh: Bool)? {
-        try database.query(find, key) {
+        try database.query(statements.find, key) {
             try $0.first { row in
                 let answer = RecordedAnswer(
                     status: Int(try row.int2(1)),
@@ -67,56 +81,85 @@ enum IdempotencyRecords {
     }
 
     /// The first answer under a key of a call that writes nothing by itself; nil for a new one.
-    static func recall(
+    func recall(
         _ key: String,
-        _ storeID: Int32,
         _ database: isolated PostgresConnection
     ) throws -> FirstAnswer? {
-        try read([.int4(storeID), .text(key)], database).flatMap { $0.isFresh ? $0.first : nil }
+        try read([owner, .text(key)], database).flatMap { $0.isFresh ? $0.first : nil }
     }
 
     /// Keeps such an answer, where there is none yet that is fresh.
-    static func keep(
+    func keep(
         _ answer: RecordedAnswer,
         _ call: IdempotentCall,
-        _ storeID: Int32,
         _ database: isolated PostgresConnection
     ) throws {
         try database.execute(
-            keepFirst,
+            statements.keepFirst,
             [
-                .int4(storeID), .text(call.key), .bytea(call.fingerprint), .int2(Int16(answer.status)),
+                owner, .text(call.key), .bytea(call.fingerprint), .int2(Int16(answer.status)),
                 .text(answer.contentType), .bytea(answer.body),
             ]
         )
     }
 
     /// Deletes answers that are too old, some at a time; returns how many.
-    static func sweep(_ database: isolated PostgresConnection) throws -> Int { try database.execute(sweepOld) }
+    static func sweep(_ database: isolated PostgresConnection) throws -> Int {
+        try database.execute(Statements.ofStores.sweep) + database.execute(Statements.ofUsers.sweep)
+    }
 
-    private static let claim: PostgresStatement = """
-        INSERT INTO idempotency_record (store_id, key, fingerprint, status, content_type, body, created_at)
-        VALUES ($1, $2, $3, 0, '', '', now()) ON CONFLICT (store_id, key) DO NOTHING
-        """
-    private static let complete: PostgresStatement = """
-        UPDATE idempotency_record SET status = $3, content_type = $4, body = $5 WHERE store_id = $1 AND key = $2
-        """
-    private static let find: PostgresStatement = """
-        SELECT fingerprint, status, content_type, body, created_at > now() - interval '24 hours'
-        FROM idempotency_record WHERE store_id = $1 AND key = $2
-        """
-    private static let keepFirst: PostgresStatement = """
-        INSERT INTO idempotency_record (store_id, key, fingerprint, status, content_type, body, created_at)
-        VALUES ($1, $2, $3, $4, $5, $6, now()) ON CONFLICT (store_id, key) DO UPDATE SET fingerprint = excluded.fingerprint,
-            status = excluded.status, content_type = excluded.content_type, body = excluded.body, created_at = now()
-        WHERE idempotency_record.created_at <= now() - interval '24 hours'
-        """
-    private static let renew: PostgresStatement = """
-        UPDATE idempotency_record SET fingerprint = $3, created_at = now()
-        WHERE store_id = $1 AND key = $2 AND created_at <= now() - interval '24 hours'
-        """
-    private static let sweepOld: PostgresStatement = """
-        DELETE FROM idempotency_record WHERE (store_id, key) IN (SELECT store_id, key FROM idempotency_record
-            WHERE created_at < now() - interval '24 hours' ORDER BY created_at LIMIT 1000 FOR UPDATE SKIP LOCKED)
-        """
+    private struct Statements {
+        let claim: PostgresStatement
+        let complete: PostgresStatement
+        let find: PostgresStatement
+        let keepFirst: PostgresStatement
+        let renew: PostgresStatement
+        let sweep: PostgresStatement
+
+        static let ofStores = Statements(table: "idempotency_record", owner: "store_id")
+        static let ofUsers = Statements(table: "user_idempotency_record", owner: "user_id")
+
+        private init(table: StaticString, owner: StaticString) {
+            let columns = "(\(owner), key, fingerprint, status, content_type, body, created_at)"
+            claim = PostgresStatement(
+                assembled: """
+                    INSERT INTO \(table) \(columns)
+                    VALUES ($1, $2, $3, 0, '', '', now()) ON CONFLICT (\(owner), key) DO NOTHING
+                    """
+            )
+            complete = PostgresStatement(
+                assembled: """
+                    UPDATE \(table) SET status = $3, content_type = $4, body = $5 WHERE \(owner) = $1 AND key = $2
+                    """
+            )
+            find = PostgresStatement(
+                assembled: """
+                    SELECT fingerprint, status, content_type, body, created_at > now() - interval '24 hours'
+                    FROM \(table) WHERE \(owner) = $1 AND key = $2
+                    """
+            )
+            keepFirst = PostgresStatement(
+                assembled: """
+                    INSERT INTO \(table) AS r \(columns)
+                    VALUES ($1, $2, $3, $4, $5, $6, now()) ON CONFLICT (\(owner), key) DO UPDATE SET
+                        fingerprint = excluded.fingerprint, status = excluded.status, content_type = excluded.content_type,
+                        body = excluded.body, created_at = now()
+                    WHERE r.created_at <= now() - interval '24 hours'
+                    """
+            )
+            renew = PostgresStatement(
+                assembled: """
+                    UPDATE \(table) SET fingerprint = $3, created_at = now()
+                    WHERE \(owner) = $1 AND key = $2 AND created_at <= now() - interval '24 hours'
+                    """
+            )
+            sweep = PostgresStatement(
+                assembled: """
+                    DELETE FROM \(table) WHERE (\(owner), key) IN (SELECT \(owner), key FROM \(table)
+                        WHERE created_at < now() - interval '24 hours' ORDER BY created_at LIMIT 1000
+                        FOR UPDATE SKIP LOCKED)
+                    """
+            )
+        }
+    }
 }

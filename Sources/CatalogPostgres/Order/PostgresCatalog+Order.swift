@@ -15,9 +15,9 @@ extension PostgresCatalog {
             // Told once the keys can be seen.
             defer { if isLong.withLock({ $0 }) { longKeys.note() } }
             do {
-                return try await pool.transaction(within: .seconds(30)) { [self] database in
+                let answer = try await pool.transaction(within: .seconds(30)) { [self] database in
                     let store = try Self.store(request.store, database)
-                    return try IdempotencyRecords.once(call, store.id, database) {
+                    return try IdempotencyRecords(storeID: store.id).once(call, database) {
                         let shelf = try OrderEditor.lock(request.shelf, store.id, database)
                         let editor = OrderEditor(request: request, storeID: store.id, shelf: shelf) { sort, database in
                             try self.ids(of: request, by: sort, database)
@@ -29,13 +29,15 @@ extension PostgresCatalog {
                         return answer
                     }
                 }
+                changes.announce(.store(request.store))
+                return answer
             } catch let rehearsal as Rehearsal {
                 return rehearsal.answer
             } catch let unchanged as OrderEditor.Unchanged {
                 // The answer is remembered all the same: later the same request may not be in place any more.
                 return try await pool.transaction(within: .seconds(5)) { database in
                     let store = try Self.store(request.store, database)
-                    return try IdempotencyRecords.once(call, store.id, database) { render(unchanged.outcome) }
+                    return try IdempotencyRecords(storeID: store.id).once(call, database) { render(unchanged.outcome) }
                 }
             }
         }
@@ -58,7 +60,7 @@ extension PostgresCatalog {
     package func recall(_ key: String, in store: CatalogKey?) async throws(CatalogError) -> FirstAnswer? {
         try await mappingErrors {
             let storeID = try await answerStore(store)
-            return try await pool.perform(within: .seconds(5)) { try IdempotencyRecords.recall(key, storeID, $0) }
+            return try await pool.perform(within: .seconds(5)) { try IdempotencyRecords(storeID: storeID).recall(key, $0) }
         }
     }
 
@@ -69,7 +71,7 @@ extension PostgresCatalog {
     ) async throws(CatalogError) {
         try await mappingErrors {
             let storeID = try await answerStore(store)
-            try await pool.perform(within: .seconds(5)) { try IdempotencyRecords.keep(answer, call, storeID, $0) }
+            try await pool.perform(within: .seconds(5)) { try IdempotencyRecords(storeID: storeID).keep(answer, call, $0) }
         }
     }
 
@@ -109,7 +111,7 @@ extension PostgresCatalog {
         return try await mappingErrors {
             try await pool.transaction(within: .seconds(10)) { database in
                 let found = try Self.store(store, database)
-                return try IdempotencyRecords.once(call, found.id, database) {
+                return try IdempotencyRecords(storeID: found.id).once(call, database) {
                     try render(Self.moveShelves(edit, found, expected, database))
                 }
             }

@@ -1,0 +1,187 @@
+internal import Synchronization
+
+// Users' own as it is meant: a dictionary a user.
+extension InMemoryCatalog {
+    struct UserContent: Sendable {
+        var revision: Int64
+        var horizon: Int64
+        var settings: [SettingKey: Setting] = [:]
+        var tickets: [Ticket] = []
+        var answers = AnswerMemory()
+
+        init(_ now: Timestamp) {
+            revision = SettingsEdit.firstRevision(now)
+            horizon = revision
+        }
+    }
+
+    package func setting(_ key: SettingKey, of user: UserID) async throws(CatalogError) -> Setting {
+        guard let found = users.withLock({ $0[user]?.settings[key] }), !found.isDeleted else {
+            throw .notFound("setting “\(key)”")
+        }
+        return found
+    }
+
+    package func settings(
+        of user: UserID,
+        since: Int64?,
+        limit: Int?
+    ) async throws(CatalogError) -> SettingsPage {
+        let content = users.withLock { $0[user] }
+        let known = since ?? 0
+        let isResync = known > 0 && (content.map { known < $0.horizon || known > $0.revision } ?? true)
+        let changed = (content.map { Array($0.settings.values) } ?? []).filter {
+            isResync || $0.revision > known && (known > 0 || !$0.isDeleted)
+        }.sorted { $0.revision < $1.revision }
+        let shown = limit.map { Array(changed.prefix($0)) } ?? changed
+        return SettingsPage(
+            settings: shown,
+            revision: shown.count < changed.count ? shown.last!.revision : content?.revision ?? 0,
+            isResync: isResync
+        )
+    }
+
+    package func rememberedSorts(
+        _ user: UserID,
+        _ store: CatalogKey,
+        _ shelf: CatalogKey
+    ) async throws(CatalogError) -> RememberedSorts {
+        rememberedNow(user, store, shelf)
+    }
+
+    func rememberedNow(_ user: UserID, _ store: CatalogKey, _ shelf: CatalogKey) -> RememberedSorts {
+        let settings = users.withLock { $0[user]?.settings } ?? [:]
+        return RememberedSorts(
+            shelf: settings[.sort(of: shelf, in: store)]?.sort,
+            store: settings[.sort(in: store)]?.sort
+        )
+    }
+
+    package func edit(
+        _ edit: SettingsEdit,
+        of user: UserID
+    ) async throws(CatalogError) -> [SettingsEdit.Result] {
+        try change(user) { content, now throws(CatalogError) in try Self.apply(edit, &content, now) }
+    }
+
+    private static func apply(
+        _ edit: SettingsEdit,
+        _ content: inout UserContent,
+        _ now: Timestamp
+    ) throws(CatalogError) -> [SettingsEdit.Result] {
+        let results = try edit.decide(content.settings, after: content.revision, now: now)
+        for result in results where result.isApplied {
+            content.settings[result.setting.key] = result.setting
+            content.revision = result.setting.revision
+        }
+        guard content.settings.values.count(where: { !$0.isDeleted }) <= Setting.numberBound else {
+            throw SettingsEdit.tooMany()
+        }
+        return results
+    }
+
+    package func merge(
+        _ guest: UserID,
+        into user: UserID,
+        once call: IdempotentCall?,
+        _ render: @escaping @Sendable (GuestMerge) -> RecordedAnswer
+    ) async throws(CatalogError) -> RecordedAnswer {
+        let brought = users.withLock { $0[guest]?.settings.values.filter { !$0.isDeleted } } ?? []
+        let answer = try change(user) { content, now throws(CatalogError) in
+            if let answer = try content.answers.known(call) { return answer }
+            let results = try Self.apply(GuestMerge.edit(brought), &content, now)
+            let answer = render(GuestMerge(results, revision: content.revision))
+            content.answers.keep(answer, call)
+            return answer
+        }
+        users.withLock { $0[guest] = nil }
+        return answer
+    }
+
+    package func export(_ user: UserID) async throws(CatalogError) -> UserExport {
+        let content = users.withLock { $0[user] }
+        var changes: [UserExport.OrderChange] = []
+        let stores = self.content.withLock { Array($0.values) }
+        for store in stores {
+            for shelf in store.shelves.values {
+                for (change, _) in shelf.history where change.subject == user.text {
+                    changes.append(
+                        .init(
+                            store: store.store.key,
+                            shelf: shelf.shelf.key,
+                            kind: change.kind,
+                            changedAt: change.at
+                        )
+                    )
+                }
+            }
+        }
+        return UserExport(
+            user: user,
+            revision: content?.revision ?? 0,
+            settings: (content.map { Array($0.settings.values) } ?? []).sorted { $0.key < $1.key },
+            orderChanges: changes.sorted { $0.changedAt < $1.changedAt }
+        )
+    }
+
+    package func erase(_ user: UserID) async throws(CatalogError) {
+        users.withLock { $0[user] = nil }
+        content.withLock { stores in
+            for store in stores.keys {
+                for shelf in stores[store]!.shelves.keys {
+                    for index in stores[store]!.shelves[shelf]!.history.indices
+                    where stores[store]!.shelves[shelf]!.history[index].change.subject == user.text {
+                        stores[store]!.shelves[shelf]!.history[index].change.subject = nil
+                    }
+                }
+            }
+        }
+    }
+
+    package func revisions(of users: [UserID]) async throws(CatalogError) -> [UserID: Int64] {
+        self.users.withLock { content in
+            Dictionary(users.compactMap { user in content[user].map { (user, $0.revision) } }) { a, _ in a }
+        }
+    }
+
+    package func keep(
+        _ ticket: Ticket,
+        once call: IdempotentCall?,
+        answering answer: RecordedAnswer
+    ) async throws(CatalogError) -> RecordedAnswer {
+        try change(ticket.user) { content, _ throws(CatalogError) in
+            if let answer = try content.answers.known(call) { return answer }
+            content.tickets = content.tickets.suffix(Ticket.numberBound - 1) + [ticket]
+            content.answers.keep(answer, call)
+            return answer
+        }
+    }
+
+    package func redeem(_ digest: [UInt8], of user: UserID) async throws(CatalogError) -> Ticket? {
+        let now = clock()
+        return users.withLock { users in
+            guard let index = users[user]?.tickets.firstIndex(where: { $0.digest == digest }) else { return nil }
+            let ticket = users[user]!.tickets.remove(at: index)
+            return ticket.expiresAt > now ? ticket : nil
+        }
+    }
+
+    /// All or nothing; a user's first change makes their account.
+    private func change<T: Sendable>(
+        _ user: UserID,
+        _ body: (inout UserContent, Timestamp) throws(CatalogError) -> T
+    ) throws(CatalogError) -> T {
+        let now = clock()
+        let result: Result<T, CatalogError> = users.withLock { users in
+            var content = users[user] ?? UserContent(now)
+            do throws(CatalogError) {
+                let value = try body(&content, now)
+                users[user] = content
+                return .success(value)
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try result.get()
+    }
+}

@@ -1,0 +1,148 @@
+/// One who follows something, and pulls what there is to write at its own pace.
+package protocol LiveChanges: Actor {
+    /// What is to be written next; nil at the end.
+    ///
+    /// - Throws: `unavailable`, where the database is away when it is needed.
+    func next() async throws(CatalogError) -> LiveOutput?
+}
+
+/// One who follows a user, a device of theirs.
+package actor UserChanges: LiveChanges {
+    private let hub: LiveHub
+    private let feed: UserFeed
+    private let number: Int
+    private let wakes: AsyncStream<Void>
+    private var position: Int64
+    private var resets: Int
+    private var isBehind: Bool
+    private let expiry: Timestamp?
+    private var pulse: Pulse
+
+    init(_ hub: LiveHub, _ feed: UserFeed, since: Int64?, current: Int64, until expiry: Timestamp?) {
+        self.hub = hub
+        self.feed = feed
+        pulse = Pulse(hub.options)
+        self.expiry = expiry
+        (number, wakes, resets) = feed.follow()
+        position = since ?? current
+        // What was given may be of another life: the database tells.
+        isBehind = since != nil
+    }
+
+    deinit {
+        feed.leave(number)
+        hub.leave(feed.user)
+    }
+
+    /// The revision that has been told.
+    package var revision: Int64 { position }
+
+    package func next() async throws(CatalogError) -> LiveOutput? {
+        while true {
+            let events = try await pending()
+            if !events.isEmpty {
+                pulse.beat()
+                return .events(events)
+            }
+            guard await wakes.wake() else { return nil }
+            if let expiry, expiry <= .now() { return nil }
+            if pulse.isDue { return .heartbeat }
+        }
+    }
+
+    private func pending() async throws(CatalogError) -> [LiveEvent] {
+        if isBehind {
+            // At the start, and for one who reads too slowly: only ever a page at a time.
+            let page = try await hub.catalog.settings(of: feed.user, since: position, limit: Self.page)
+            if page.isResync {
+                position = try await hub.catalog.revisions(of: [feed.user])[feed.user] ?? 0
+                isBehind = false
+                return [.gap(position)]
+            }
+            position = max(position, page.revision)
+            isBehind = page.settings.count == Self.page
+            if !page.settings.isEmpty {
+                return page.settings.map { LiveEvent(.setting, id: $0.revision, data: $0.json) }
+            }
+        }
+        switch feed.changes(after: position, resets: resets) {
+        case .events(let events, let revision):
+            position = revision
+            return events
+        case .behind:
+            isBehind = true
+            return try await pending()
+        case .reset(let revision, let resets):
+            self.resets = resets
+            position = revision
+            return [.gap(revision)]
+        }
+    }
+
+    private static let page = 100
+}
+
+/// One who follows a shelf. What it missed while it did not look is one diff.
+package actor ShelfChanges: LiveChanges {
+    private let hub: LiveHub
+    private let feed: ShelfFeed
+    private let number: Int
+    private let wakes: AsyncStream<Void>
+    private var shown: ShelfFeed.Window?
+    private var isOver = false
+    private var pulse: Pulse
+
+    init(_ hub: LiveHub, _ feed: ShelfFeed, since version: Int64?) {
+        self.hub = hub
+        self.feed = feed
+        pulse = Pulse(hub.options)
+        (number, wakes, shown) = feed.follow(from: version)
+    }
+
+    deinit {
+        feed.leave(number)
+        hub.leave(nil)
+    }
+
+    package func next() async -> LiveOutput? {
+        while !isOver {
+            if let (event, shown) = feed.event(from: shown) {
+                self.shown = shown
+                isOver = event.name == .gone
+                pulse.beat()
+                return .events([event])
+            }
+            guard await wakes.wake() else { return nil }
+            if pulse.isDue { return .heartbeat }
+        }
+        return nil
+    }
+}
+
+/// When something was written last.
+private struct Pulse {
+    private var last = ContinuousClock.now
+    /// A little less than it takes until a wake reminds of it.
+    private let silence: Duration
+
+    init(_ options: LiveHub.Options) { silence = options.poll * options.beats * 2 / 3 }
+
+    mutating func beat() { last = .now }
+
+    /// Whether it is time for a sign of life, which is then taken to be written.
+    var isDue: Bool {
+        mutating get {
+            guard ContinuousClock.now - last >= silence else { return false }
+            beat()
+            return true
+        }
+    }
+}
+
+extension AsyncStream<Void> {
+    /// Waits for the next wake; false at the end.
+    fileprivate func wake() async -> Bool {
+        var iterator = makeAsyncIterator()
+        return await iterator.next() != nil
+    }
+}

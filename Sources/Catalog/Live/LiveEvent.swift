@@ -1,0 +1,43 @@
+/// What a follower is told.
+package struct LiveEvent: Sendable, Hashable {
+    package enum Name: String, Sendable {
+        /// One of the user's settings changed.
+        case setting
+        /// A shelf's order, or how it got to it.
+        case order
+        /// Something was missed: read everything again.
+        case gap
+        /// There is no such shelf any more; nothing follows.
+        case gone
+    }
+
+    package var name: Name
+    /// What to resume from.
+    package var id: Int64
+    /// JSON, on one line.
+    package var data: [UInt8]
+
+    package init(_ name: Name, id: Int64, data: [UInt8]) {
+        self.name = name
+        self.id = id
+        self.data = data
+    }
+
+    static func gap(_ revision: Int64) -> LiveEvent {
+        var json = JSONText(reserving: 64)
+        json.object { json in
+            json.field("revision", revision)
+            json.field("resync", true)
+        }
+        return LiveEvent(.gap, id: revision, data: json.bytes)
+    }
+
+    static func gone(_ version: Int64) -> LiveEvent { LiveEvent(.gone, id: version, data: Array("{}".utf8)) }
+}
+
+/// What there is to write to one who follows.
+package enum LiveOutput: Sendable {
+    case events([LiveEvent])
+    /// Nothing for a while: a sign of life.
+    case heartbeat
+}

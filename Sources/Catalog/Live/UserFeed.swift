@@ -1,0 +1,121 @@
+internal import Synchronization
+
+/// A user's changes, read once for all devices that follow them.
+final class UserFeed: Sendable {
+    private struct State {
+        /// Everything up to here was read.
+        var revision: Int64
+        /// What is remembered begins behind this one.
+        var start: Int64
+        var recent: [LiveEvent] = []
+        /// How often everything had to be read anew.
+        var resets = 0
+        var rereading = Rereading()
+        var followers = Followers()
+        var idleSince: ContinuousClock.Instant?
+    }
+
+    enum Answer {
+        case events([LiveEvent], upTo: Int64)
+        /// It is older than what is remembered.
+        case behind
+        /// What the follower has is of another life.
+        case reset(Int64, resets: Int)
+    }
+
+    let user: UserID
+    private let store: any SettingsStore
+    private let state: Mutex<State>
+
+    /// How many changes are remembered.
+    private static let bound = 128
+
+    init(_ user: UserID, _ store: any SettingsStore, revision: Int64) {
+        self.user = user
+        self.store = store
+        state = Mutex(State(revision: revision, start: revision))
+    }
+
+    var revision: Int64 { state.withLock { $0.revision } }
+
+    func follow() -> (number: Int, wakes: AsyncStream<Void>, resets: Int) {
+        state.withLock { state in
+            state.idleSince = nil
+            let (number, wakes) = state.followers.add()
+            return (number, wakes, state.resets)
+        }
+    }
+
+    func leave(_ number: Int) {
+        state.withLock { state in
+            state.followers.remove(number)
+            if state.followers.isEmpty { state.idleSince = .now }
+        }
+    }
+
+    /// Since when nobody follows; nil while somebody does.
+    var idleSince: ContinuousClock.Instant? { state.withLock { $0.idleSince } }
+
+    func beat(turn: Int, of turns: Int) { state.withLock { $0.followers.wake(turn: turn, of: turns) } }
+
+    func end() { state.withLock { $0.followers.end() } }
+
+    /// What is new behind a revision.
+    func changes(after position: Int64, resets: Int) -> Answer {
+        state.withLock { state in
+            if resets != state.resets { return .reset(state.revision, resets: state.resets) }
+            if position >= state.revision { return .events([], upTo: position) }
+            if position < state.start { return .behind }
+            return .events(state.recent.filter { $0.id > position }, upTo: state.revision)
+        }
+    }
+
+    /// Reads what is new and wakes who follows, soon.
+    func refresh() {
+        guard state.withLock({ $0.rereading.begin() }) else { return }
+        Task {
+            repeat {
+                await read()
+                // Many changes in a row are told together.
+                try? await Task.sleep(for: LiveHub.pace)
+            } while state.withLock { $0.rereading.end() }
+        }
+    }
+
+    private func read() async {
+        while true {
+            let known = revision
+            // Where the database is away the next tick asks again.
+            guard let page = try? await store.settings(of: user, since: known, limit: Self.bound) else { return }
+            if page.isResync {
+                guard let revisions = try? await store.revisions(of: [user]) else { return }
+                return reset(to: revisions[user] ?? 0)
+            }
+            add(page)
+            if page.settings.count < Self.bound { return }
+        }
+    }
+
+    private func add(_ page: SettingsPage) {
+        state.withLock { state in
+            state.recent += page.settings.map { LiveEvent(.setting, id: $0.revision, data: $0.json) }
+            state.revision = page.revision
+            let surplus = state.recent.count - Self.bound
+            if surplus > 0 {
+                state.start = state.recent[surplus - 1].id
+                state.recent.removeFirst(surplus)
+            }
+            state.followers.wake()
+        }
+    }
+
+    private func reset(to revision: Int64) {
+        state.withLock { state in
+            state.resets += 1
+            state.recent = []
+            state.revision = revision
+            state.start = revision
+            state.followers.wake()
+        }
+    }
+}

@@ -1,0 +1,100 @@
+extension Setting {
+    package func write(to json: inout JSONText, isApplied: Bool? = nil) {
+        json.object { json in
+            json.field("key", key.text)
+            if let value { json.field("value", json: value.text) } else { json.field("deleted", true) }
+            json.field("revision", revision)
+            json.field("modified_at", modifiedAt.rfc3339)
+            if let isApplied { json.field("applied", isApplied) }
+        }
+    }
+
+    package var json: [UInt8] {
+        var json = JSONText(reserving: 256)
+        write(to: &json)
+        return json.bytes
+    }
+}
+
+extension SettingsPage {
+    package var json: [UInt8] {
+        var json = JSONText()
+        json.object { json in
+            json.array("settings", settings) { $1.write(to: &$0) }
+            json.field("revision", revision)
+            if isResync { json.field("resync", true) }
+        }
+        return json.bytes
+    }
+}
+
+extension SettingsEdit {
+    /// `{"value":…}`, for one setting. What else an answer shows is accepted and ignored.
+    package static func one(_ key: SettingKey, body: JSONValue) throws(CatalogError) -> SettingsEdit.Write {
+        var reader = try BodyReader(body)
+        reader.ignore("key", "revision", "modified_at")
+        let value = reader.value("value")
+        try reader.end()
+        guard let value else {
+            throw .unprocessable(field: "value", detail: "value is missing or null; DELETE takes a setting away")
+        }
+        try Setting.check(value, for: key)
+        return Write(key, value)
+    }
+
+    /// `{"settings":[{"key":…,"value":…,"modified_at":…},{"key":…,"deleted":true,"modified_at":…}]}`, from a device that
+    /// was offline.
+    package static func many(body: JSONValue) throws(CatalogError) -> SettingsEdit {
+        var reader = try BodyReader(body)
+        reader.ignore("revision", "resync")
+        guard case .array(let items)? = reader.value("settings") else {
+            throw .malformed(parameter: "settings", detail: "settings is missing; it must be an array")
+        }
+        try reader.end()
+        guard items.count <= Setting.numberBound else { throw SettingsEdit.tooMany() }
+        var writes: [Write] = []
+        for (index, item) in items.enumerated() {
+            writes.append(try write(item, "settings[\(index)]"))
+        }
+        if let repeated = writes.map(\.key.text).firstRepeat {
+            throw .unprocessable(field: "settings", detail: "“\(repeated)” is given twice")
+        }
+        return SettingsEdit(writes)
+    }
+
+    private static func write(_ item: JSONValue, _ place: String) throws(CatalogError) -> Write {
+        guard case .object = item else { throw .malformed(parameter: place, detail: "\(place) must be an object") }
+        var reader = try BodyReader(item)
+        reader.ignore("revision", "applied")
+        guard case .string(let text)? = reader.value("key"), let key = SettingKey(text) else {
+            throw .unprocessable(field: "\(place).key", detail: "a key is \(SettingKey.rule)")
+        }
+        guard case .string(let time)? = reader.value("modified_at"), let modifiedAt = Timestamp(rfc3339: time) else {
+            throw .unprocessable(
+                field: "\(place).modified_at",
+                detail: "\(place).modified_at must be a time such as 2026-03-01T09:30:00Z"
+            )
+        }
+        let isDeleted = reader.value("deleted") == .bool(true)
+        let value = reader.value("value")
+        try reader.end()
+        if let value, !isDeleted {
+            try Setting.check(value, for: key, field: "\(place).value")
+        } else if value != nil || !isDeleted {
+            throw .unprocessable(field: place, detail: "\(place) must have either a value or \"deleted\":true")
+        }
+        return Write(key, value, modifiedAt: modifiedAt)
+    }
+}
+
+extension [SettingsEdit.Result] {
+    /// What stands now, and whether it is what was sent.
+    package func json(revision: Int64) -> [UInt8] {
+        var json = JSONText()
+        json.object { json in
+            json.array("settings", self) { $1.setting.write(to: &$0, isApplied: $1.isApplied) }
+            json.field("revision", revision)
+        }
+        return json.bytes
+    }
+}

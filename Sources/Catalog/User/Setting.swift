@@ -1,0 +1,83 @@
+/// One of a user's settings, as it stands.
+package struct Setting: Sendable, Hashable {
+    package var key: SettingKey
+    /// nil for one that was deleted.
+    package var value: JSONValue?
+    /// Unique among the user's settings, and higher than those of all changes before.
+    package var revision: Int64
+    package var modifiedAt: Timestamp
+
+    package init(key: SettingKey, value: JSONValue?, revision: Int64, modifiedAt: Timestamp) {
+        self.key = key
+        self.value = value
+        self.revision = revision
+        self.modifiedAt = modifiedAt
+    }
+
+    package var isDeleted: Bool { value == nil }
+
+    /// The most bytes of a value, as JSON without white space.
+    package static let valueBound = 4096
+    /// The most settings of a user, without deleted ones.
+    package static let numberBound = 10_000
+    /// How long it is remembered that a setting was deleted, in days.
+    package static let tombstoneDays = 90
+
+    /// The sort that a setting of the catalog's own holds; nil where it is none that exists.
+    package var sort: Sort? {
+        guard case .string(let text)? = value else { return nil }
+        return try? Sort.parse(text)
+    }
+
+    /// Checks what a client wants to set.
+    ///
+    /// - Throws: `unprocessable` for a value that is neither scalar nor object, or too large; `unknownSortKey`.
+    package static func check(_ value: JSONValue, for key: SettingKey, field: String = "value") throws(CatalogError) {
+        switch value {
+        case .null: throw .unprocessable(field: field, detail: "\(field) is null; DELETE takes a setting away")
+        case .array: throw .unprocessable(field: field, detail: "\(field) is an array; wrap it in an object")
+        case .bool, .number, .string, .object: break
+        }
+        let size = value.text.utf8.count
+        guard size <= valueBound else {
+            throw .unprocessable(field: field, detail: "\(field) has \(size) bytes; at most \(valueBound) are kept")
+        }
+        guard key.isSort else { return }
+        guard case .string(let text) = value else {
+            throw .unprocessable(field: field, detail: "\(field) must be a sort, such as \"-unit_price\"")
+        }
+        do { _ = try Sort.parse(text) } catch { throw .unknownSortKey(error, parameter: field) }
+    }
+}
+
+/// What is stored of a user that changed since a revision.
+package struct SettingsPage: Sendable, Hashable {
+    /// By revision; deleted ones too, where the reader may still have them.
+    package var settings: [Setting]
+    /// What to ask from next.
+    package var revision: Int64
+    /// Whether the reader must forget what it has: this is everything.
+    package var isResync: Bool
+
+    package init(settings: [Setting], revision: Int64, isResync: Bool) {
+        self.settings = settings
+        self.revision = revision
+        self.isResync = isResync
+    }
+}
+
+/// The sorts that a user remembers for a shelf and for its store; nil for none, or for one that no longer exists.
+package struct RememberedSorts: Sendable, Hashable {
+    package var shelf: Sort?
+    package var store: Sort?
+
+    package init(shelf: Sort? = nil, store: Sort? = nil) {
+        self.shelf = shelf
+        self.store = store
+    }
+
+    package static let none = RememberedSorts()
+
+    /// The one that counts.
+    package var sort: Sort? { shelf ?? store }
+}

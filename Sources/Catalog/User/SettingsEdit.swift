@@ -1,0 +1,104 @@
+/// What is to be changed of a user's settings, all or none.
+package struct SettingsEdit: Sendable, Hashable {
+    package struct Write: Sendable, Hashable {
+        package var key: SettingKey
+        /// nil deletes.
+        package var value: JSONValue?
+        /// When it was changed on a device; the later change wins. nil for now, whatever stands there.
+        package var modifiedAt: Timestamp?
+
+        package init(_ key: SettingKey, _ value: JSONValue?, modifiedAt: Timestamp? = nil) {
+            self.key = key
+            self.value = value
+            self.modifiedAt = modifiedAt
+        }
+    }
+
+    /// What must hold of the settings that are written.
+    package enum Expectation: Sendable, Hashable {
+        case nothing
+        /// They are there.
+        case present
+        /// They are not there.
+        case absent
+        /// They are there, of this revision.
+        case revision(Int64)
+    }
+
+    package var writes: [Write]
+    package var expectation: Expectation
+
+    package init(_ writes: [Write], expecting expectation: Expectation = .nothing) {
+        self.writes = writes
+        self.expectation = expectation
+    }
+
+    /// What a change did to one setting.
+    package struct Result: Sendable, Hashable {
+        /// As it stands now.
+        package var setting: Setting
+        /// As it stood before; nil for one that there never was, or that is forgotten.
+        package var previous: Setting?
+        /// Whether what was asked for is what stands.
+        package var isApplied: Bool
+    }
+
+    /// Decides what is written: the heart of every store of settings.
+    ///
+    /// A device's clock that runs ahead wins nothing: a time in the future counts as now. A tie goes to what stands.
+    ///
+    /// - Parameters:
+    ///   - existing: what stands under the keys, deleted ones too.
+    ///   - revision: the user's last one; each that is written gets the next.
+    /// - Throws: `staleSetting` where the expectation does not hold.
+    package func decide(
+        _ existing: [SettingKey: Setting],
+        after revision: Int64,
+        now: Timestamp
+    ) throws(CatalogError) -> [Result] {
+        var revision = revision
+        var results: [Result] = []
+        for write in writes {
+            let previous = existing[write.key]
+            try check(previous)
+            let moment = min(write.modifiedAt ?? now, now)
+            let wins =
+                write.modifiedAt == nil
+                ? write.value != nil || previous?.isDeleted == false
+                : previous.map { $0.modifiedAt < moment } ?? true
+            if wins {
+                revision += 1
+                let modifiedAt = max(moment, previous?.modifiedAt ?? moment)
+                let setting = Setting(key: write.key, value: write.value, revision: revision, modifiedAt: modifiedAt)
+                results.append(Result(setting: setting, previous: previous, isApplied: true))
+            } else {
+                let standing = previous ?? Setting(key: write.key, value: nil, revision: 0, modifiedAt: moment)
+                results.append(Result(setting: standing, previous: previous, isApplied: false))
+            }
+        }
+        return results
+    }
+
+    private func check(_ previous: Setting?) throws(CatalogError) {
+        let current = previous.flatMap { $0.isDeleted ? nil : $0.revision }
+        let holds =
+            switch expectation {
+            case .nothing: true
+            case .present: current != nil
+            case .absent: current == nil
+            case .revision(let expected): current == expected
+            }
+        guard holds else { throw .staleSetting(current: current) }
+    }
+
+    /// The revision before a user's first: milliseconds since 1970, so that revisions never repeat, not even for a user
+    /// who was erased and came back, short of a thousand changes a second.
+    package static func firstRevision(_ now: Timestamp) -> Int64 { now.microseconds / 1000 }
+
+    package static func tooMany() -> CatalogError {
+        .unprocessable(
+            field: "key",
+            detail: "a user has at most \(Setting.numberBound) settings; delete some that are not needed any more"
+        )
+    }
+}

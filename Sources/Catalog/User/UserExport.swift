@@ -1,0 +1,48 @@
+/// Everything that is stored of a user.
+package struct UserExport: Sendable, Hashable {
+    /// A manual order that they changed, where that is remembered.
+    package struct OrderChange: Sendable, Hashable {
+        package var store: CatalogKey
+        package var shelf: CatalogKey
+        package var kind: String
+        package var changedAt: Timestamp
+
+        package init(store: CatalogKey, shelf: CatalogKey, kind: String, changedAt: Timestamp) {
+            self.store = store
+            self.shelf = shelf
+            self.kind = kind
+            self.changedAt = changedAt
+        }
+    }
+
+    package var user: UserID
+    package var revision: Int64
+    /// By key; deleted ones too, for as long as that is remembered.
+    package var settings: [Setting]
+    package var orderChanges: [OrderChange]
+
+    package init(user: UserID, revision: Int64, settings: [Setting], orderChanges: [OrderChange]) {
+        self.user = user
+        self.revision = revision
+        self.settings = settings
+        self.orderChanges = orderChanges
+    }
+
+    package var json: [UInt8] {
+        var json = JSONText()
+        json.object { json in
+            json.field("user", user.text)
+            json.field("revision", revision)
+            json.array("settings", settings) { $1.write(to: &$0) }
+            json.array("order_changes", orderChanges) { json, change in
+                json.object { json in
+                    json.field("store", change.store.text)
+                    json.field("shelf", change.shelf.text)
+                    json.field("kind", change.kind)
+                    json.field("changed_at", change.changedAt.rfc3339)
+                }
+            }
+        }
+        return json.bytes
+    }
+}

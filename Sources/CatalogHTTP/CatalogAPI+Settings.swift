@@ -1,0 +1,234 @@
+internal import Catalog
+internal import Crypto
+internal import HTTPTypes
+internal import Hummingbird
+
+extension CatalogAPI {
+    /// What is a user's own. Nothing in a request names a user: it is always the caller.
+    func own(
+        _ route: Route,
+        _ target: RequestTarget,
+        _ request: Request,
+        _ caller: Caller
+    ) async throws -> Response {
+        switch (route, request.method) {
+        case (.mySettings, .put): return try await putSettings(target, request, caller)
+        case (.mySettings, _): return try await settings(target, request, caller)
+        case (.mySetting(let key), .put):
+            try target.allow()
+            return try await put(try SettingsEdit.one(key, body: try await body(request)), request, caller)
+        case (.mySetting(let key), .delete):
+            try target.allow()
+            return try await delete(key, request, caller)
+        case (.mySetting(let key), _):
+            try target.allow()
+            let setting = try await catalog.setting(key, of: caller.user)
+            return answer(setting.json, revision: setting.revision, request)
+        case (.mySort(let store, let shelf), .put): return try await putSort(store, shelf, target, request, caller)
+        case (.mySort(let store, let shelf), .delete):
+            try target.allow()
+            _ = try await catalog.shelf(store, shelf)
+            return try await delete(.sort(of: shelf, in: store), request, caller)
+        case (.mySort(let store, let shelf), _):
+            try target.allow()
+            let setting = try await catalog.setting(.sort(of: shelf, in: store), of: caller.user)
+            return answer(sortDocument(setting), revision: setting.revision, request)
+        case (.myTickets, _): return try await makeTicket(target, request, caller)
+        case (.myMerge, _): return try await merge(target, request, caller)
+        case (.myExport, _):
+            try target.allow()
+            let export = try await catalog.export(caller.user)
+            return Response(
+                status: .ok,
+                headers: [.contentType: "application/json", .cacheControl: "no-store"],
+                body: inPieces(export.json)
+            )
+        case (.me, _):
+            try target.allow()
+            try await catalog.erase(caller.user)
+            return Response(status: .noContent)
+        default: throw Problem(.methodNotAllowed, "\(request.method.rawValue) does not apply here")
+        }
+    }
+
+    // MARK: - One setting
+
+    private func put(_ write: SettingsEdit.Write, _ request: Request, _ caller: Caller) async throws -> Response {
+        let result = try await apply(write, request, caller)
+        return answer(result.setting.json, revision: result.setting.revision, request)
+    }
+
+    private func delete(_ key: SettingKey, _ request: Request, _ caller: Caller) async throws -> Response {
+        let result = try await apply(.init(key, nil), request, caller)
+        guard result.isApplied else { throw CatalogError.notFound("setting “\(key)”") }
+        return Response(status: .noContent)
+    }
+
+    private func apply(
+        _ write: SettingsEdit.Write,
+        _ request: Request,
+        _ caller: Caller
+    ) async throws -> SettingsEdit.Result {
+        let edit = SettingsEdit([write], expecting: expectation(request))
+        return try await catalog.edit(edit, of: caller.user)[0]
+    }
+
+    /// What `If-Match` or `If-None-Match` expects of a setting. A tag that no setting has is a revision that none has.
+    private func expectation(_ request: Request) -> SettingsEdit.Expectation {
+        if let header = request.headers[.ifMatch] {
+            let tag = header.filter { $0 != " " }
+            if tag == "*" { return .present }
+            guard tag.count > 2, tag.hasPrefix("\""), tag.hasSuffix("\"") else { return .revision(-1) }
+            return .revision(Int64(tag.dropFirst().dropLast()) ?? -1)
+        }
+        return request.headers[.ifNoneMatch]?.filter { $0 != " " } == "*" ? .absent : .nothing
+    }
+
+    private func answer(_ bytes: [UInt8], revision: Int64, _ request: Request) -> Response {
+        let tag = "\"\(revision)\""
+        let headers: HTTPFields = [.vary: "Authorization"]
+        if request.method != .put, knownTags(request).contains(tag) {
+            return notModified(tag, "private, no-cache", headers)
+        }
+        return json(bytes, tag: tag, cache: "private, no-cache", headers: headers)
+    }
+
+    // MARK: - A shelf's sort
+
+    private func sortDocument(_ setting: Setting, transition: [UInt8]? = nil) -> [UInt8] {
+        object { json in
+            if case .string(let sort)? = setting.value { json.field("sort", sort) }
+            json.field("revision", setting.revision)
+            json.field("modified_at", setting.modifiedAt.rfc3339)
+            if let transition { json.field("transition", json: String(decoding: transition, as: UTF8.self)) }
+        }
+    }
+
+    private func putSort(
+        _ store: CatalogKey,
+        _ shelf: CatalogKey,
+        _ target: RequestTarget,
+        _ request: Request,
+        _ caller: Caller
+    ) async throws -> Response {
+        try target.allow()
+        var reader = try BodyReader(try await body(request))
+        reader.ignore("revision", "modified_at", "transition")
+        let wanted = try reader.sort("sort")
+        let limit = try reader.integer("transition_limit").map { Int($0) }
+        try reader.end()
+        guard let wanted else {
+            throw CatalogError.unprocessable(
+                field: "sort",
+                detail: "sort is missing or null; DELETE returns to the default"
+            )
+        }
+        if let limit, !(1...DiffRequest.windowBound).contains(limit) {
+            throw CatalogError.unprocessable(
+                field: "transition_limit",
+                detail: "transition_limit must be from 1 to \(DiffRequest.windowBound)"
+            )
+        }
+        let head = try await catalog.shelf(store, shelf)
+        let wide = limit == nil ? nil : try await catalog.rememberedSorts(caller.user, store, shelf).store
+        let key = SettingKey.sort(of: shelf, in: store)
+        let result = try await apply(.init(key, .string(wanted.description)), request, caller)
+        var transition: [UInt8]?
+        if let limit {
+            // What was in force when this was written, not when it was asked for.
+            let before = head.sort(remembering: RememberedSorts(shelf: result.previous?.sort, store: wide)).sort
+            let diff = try await catalog.diff(
+                DiffRequest(store: store, shelf: shelf, from: .sort(before), to: wanted, limit: limit)
+            )
+            transition = diff.json()
+        }
+        return answer(
+            sortDocument(result.setting, transition: transition),
+            revision: result.setting.revision,
+            request
+        )
+    }
+
+    // MARK: - Many
+
+    private func settings(_ target: RequestTarget, _ request: Request, _ caller: Caller) async throws -> Response {
+        try target.allow("since")
+        let since = try target.revision("since")
+        let page = try await catalog.settings(of: caller.user, since: since, limit: nil)
+        let bytes = page.json
+        // The revision tells of every change; what was asked tells which of them are in it.
+        let tag = "\"\(page.revision)-\(since ?? 0)\(page.isResync ? "-resync" : "")\""
+        var headers: HTTPFields = [.vary: "Authorization"]
+        if knownTags(request).contains(tag) { return notModified(tag, "private, no-cache", headers) }
+        headers[.contentType] = "application/json"
+        headers[.cacheControl] = "private, no-cache"
+        headers[.eTag] = tag
+        return Response(status: .ok, headers: headers, body: inPieces(bytes))
+    }
+
+    private func putSettings(_ target: RequestTarget, _ request: Request, _ caller: Caller) async throws -> Response {
+        try target.allow()
+        let edit = try SettingsEdit.many(body: try await body(request))
+        let results = try await catalog.edit(edit, of: caller.user)
+        let revision = try await catalog.revisions(of: [caller.user])[caller.user] ?? 0
+        return json(results.json(revision: revision), cache: "no-store")
+    }
+
+    private func merge(_ target: RequestTarget, _ request: Request, _ caller: Caller) async throws -> Response {
+        try target.allow()
+        let bytes = try await bodyBytes(request, bound: options.bodyBound)
+        var reader = try BodyReader(try json(of: bytes))
+        let token = try reader.string("guest_token", bytes: TokenVerifier.bound)
+        try reader.end()
+        func wrong(_ detail: String) -> CatalogError { .unprocessable(field: "guest_token", detail: detail) }
+        guard let token else { throw wrong("guest_token is missing") }
+        guard !caller.user.isGuest else {
+            throw Problem(.forbidden, "a guest has no account that another guest could join")
+        }
+        let guest: Caller
+        do { guest = try await self.caller(token: token) } catch let problem as Problem {
+            throw wrong("guest_token: \(problem.detail)")
+        }
+        guard guest.user.isGuest else { throw wrong("guest_token is not a guest's") }
+        let call = try idempotentCall(request, bytes, caller)
+        let answer = try await catalog.merge(guest.user, into: caller.user, once: call) {
+            RecordedAnswer(body: $0.json)
+        }
+        return recorded(answer)
+    }
+
+    // MARK: - Tickets
+
+    private func makeTicket(_ target: RequestTarget, _ request: Request, _ caller: Caller) async throws -> Response {
+        try target.allow()
+        let bytes = try await bodyBytes(request, bound: options.bodyBound)
+        if !bytes.isEmpty { try BodyReader(try json(of: bytes)).end() }
+        var random = SystemRandomNumberGenerator()
+        let secret = (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &random) }
+        let expiry = Timestamp(microseconds: Timestamp.now().microseconds + Int64(Ticket.life) * 1_000_000)
+        let ticket = Ticket(
+            user: caller.user,
+            digest: Self.digest(secret),
+            expiresAt: expiry,
+            tokenExpiresAt: caller.expiresAt
+        )
+        let body = object { json in
+            json.field("ticket", Base64URL.encode(secret + Array(caller.user.text.utf8)))
+            json.field("expires_at", expiry.rfc3339)
+        }
+        let call = try idempotentCall(request, bytes, caller)
+        let answer = RecordedAnswer(status: 201, body: body)
+        return recorded(try await catalog.keep(ticket, once: call, answering: answer))
+    }
+
+    /// Who a ticket is of, once.
+    func redeem(_ text: String) async throws -> Caller {
+        let bytes = text.utf8.count <= 512 ? Base64URL.decode(text) : nil
+        guard let bytes, bytes.count > 32, let name = String(validating: bytes.dropFirst(32), as: UTF8.self),
+            let user = UserID(name), let ticket = try await catalog.redeem(Self.digest(Array(bytes.prefix(32))), of: user)
+        else { throw Self.unauthenticated("the ticket is none, or was used, or is older than \(Ticket.life) s") }
+        return Caller(user: ticket.user, expiresAt: ticket.tokenExpiresAt)
+    }
+
+    private static func digest(_ secret: [UInt8]) -> [UInt8] { Array(SHA256.hash(data: secret)) }
+}

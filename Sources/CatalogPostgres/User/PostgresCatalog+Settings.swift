@@ -1,0 +1,121 @@
+package import Catalog
+internal import Postgres
+
+extension PostgresCatalog {
+    package func setting(_ key: SettingKey, of user: UserID) async throws(CatalogError) -> Setting {
+        try await mappingErrors {
+            let query = PostgresQuery(Self.oneSetting, [.text(user.text), .text(key.text)])
+            let found: Setting? = try await pipeline.read([query], into: nil) { found, _, rows in
+                found = try rows.first { try SettingRow.read($0) }
+            }
+            guard let found else { throw CatalogError.notFound("setting “\(key)”") }
+            return found
+        }
+    }
+
+    package func settings(
+        of user: UserID,
+        since: Int64?,
+        limit: Int?
+    ) async throws(CatalogError) -> SettingsPage {
+        try await mappingErrors {
+            let query = PostgresQuery(
+                Self.changedSettings,
+                [.text(user.text), .int8(since ?? 0), .int8(limit.map { Int64($0) })]
+            )
+            let isNew = SettingsPage(settings: [], revision: 0, isResync: since ?? 0 > 0)
+            return try await pipeline.read([query], into: isNew) { page, _, rows in
+                try rows.forEach { row in
+                    page.revision = try row.int8(0)
+                    page.isResync = try row.bool(1)
+                    if !row.isNull(2) { page.settings.append(try SettingRow.read(row, from: 2)) }
+                }
+                // One that was cut short goes on from its last.
+                if let limit, page.settings.count == limit { page.revision = page.settings.last!.revision }
+            }
+        }
+    }
+
+    package func rememberedSorts(
+        _ user: UserID,
+        _ store: CatalogKey,
+        _ shelf: CatalogKey
+    ) async throws(CatalogError) -> RememberedSorts {
+        try await mappingErrors {
+            try await pipeline.read([Self.sortsQuery(user, store, shelf)], into: .none) { sorts, _, rows in
+                sorts = try Self.sorts(rows, store)
+            }
+        }
+    }
+
+    static func sortsQuery(_ user: UserID, _ store: CatalogKey, _ shelf: CatalogKey) -> PostgresQuery {
+        let (own, wide) = (SettingKey.sort(of: shelf, in: store), SettingKey.sort(in: store))
+        return PostgresQuery(rememberedSorts, [.text(user.text), .text(own.text), .text(wide.text)])
+    }
+
+    static func sorts(_ rows: borrowing PostgresRows, _ store: CatalogKey) throws -> RememberedSorts {
+        var sorts = RememberedSorts.none
+        let wide = SettingKey.sort(in: store).text
+        try rows.forEach { row in
+            let sort = try SettingRow.read(row).sort
+            if try row.text(0) == wide { sorts.store = sort } else { sorts.shelf = sort }
+        }
+        return sorts
+    }
+
+    package func edit(
+        _ edit: SettingsEdit,
+        of user: UserID
+    ) async throws(CatalogError) -> [SettingsEdit.Result] {
+        guard !edit.writes.isEmpty else { return [] }
+        return try await mappingErrors {
+            do {
+                let results = try await pool.transaction(within: .seconds(10)) {
+                    try SettingsWriter(user: user).apply(edit, $0)
+                }
+                changes.announce(.user(user))
+                return results
+            } catch let unchanged as SettingsWriter.Unchanged {
+                return unchanged.results
+            }
+        }
+    }
+
+    package func revisions(of users: [UserID]) async throws(CatalogError) -> [UserID: Int64] {
+        try await mappingErrors {
+            let query = PostgresQuery(Self.userRevisions, [.textArray(users.map(\.text))])
+            return try await pipeline.read([query], into: [:]) { revisions, _, rows in
+                try rows.forEach { row in
+                    if let user = UserID(try row.text(0)) { revisions[user] = try row.int8(1) }
+                }
+            }
+        }
+    }
+
+    private static let oneSetting = PostgresStatement(
+        assembled: """
+            SELECT \(SettingRow.columns) FROM user_setting s
+            WHERE s.user_id = $1 AND s.key = $2 AND s.deleted_at IS NULL
+            """
+    )
+    private static let rememberedSorts = PostgresStatement(
+        assembled: """
+            SELECT \(SettingRow.columns) FROM user_setting s
+            WHERE s.user_id = $1 AND s.key IN ($2, $3) AND s.deleted_at IS NULL
+            """
+    )
+    /// The account beside each row: one moment. Who asks from before the horizon, or from another life, gets everything.
+    private static let changedSettings = PostgresStatement(
+        assembled: """
+            SELECT a.revision, a.is_resync, \(SettingRow.columns)
+            FROM (SELECT user_id, revision, $2 > 0 AND ($2 < horizon OR $2 > revision) AS is_resync
+                FROM user_account WHERE user_id = $1) AS a
+            LEFT JOIN user_setting s ON s.user_id = a.user_id AND s.user_id = $1
+                AND s.revision > CASE WHEN a.is_resync THEN 0 ELSE $2 END AND ($2 > 0 OR s.deleted_at IS NULL)
+            ORDER BY s.revision LIMIT $3
+            """
+    )
+    private static let userRevisions: PostgresStatement = """
+        SELECT user_id, revision FROM user_account WHERE user_id = ANY ($1)
+        """
+}

@@ -1,0 +1,108 @@
+internal import Catalog
+internal import Postgres
+
+/// Changes a user's settings inside a transaction, under the lock that is the account's row.
+struct SettingsWriter {
+    let user: UserID
+
+    /// Rolls a transaction back that has nothing to keep.
+    struct Unchanged: Error {
+        let results: [SettingsEdit.Result]
+    }
+
+    /// - Throws: `Unchanged` where nothing is written.
+    func apply(_ edit: SettingsEdit, _ database: isolated PostgresConnection) throws -> [SettingsEdit.Result] {
+        let now = Timestamp.now()
+        let last = try database.query(
+            Self.count,
+            [.text(user.text), .int8(SettingsEdit.firstRevision(now)), .int8(Int64(edit.writes.count))]
+        ) { try $0.first { try $0.int8(0) }! }
+        let existing = try database.query(
+            Self.existing,
+            [.text(user.text), .textArray(edit.writes.map(\.key.text))]
+        ) { try $0.map { try SettingRow.read($0) } }
+        let results = try edit.decide(
+            Dictionary(existing.map { ($0.key, $0) }) { a, _ in a },
+            after: last - Int64(edit.writes.count),
+            now: now
+        )
+        let written = results.filter(\.isApplied)
+        guard !written.isEmpty else { throw Unchanged(results: results) }
+        try database.execute(
+            Self.write,
+            [
+                .text(user.text), .textArray(written.map(\.setting.key.text)),
+                .textArray(written.map { $0.setting.value?.text ?? "" }), .int8Array(written.map(\.setting.revision)),
+                .int8Array(written.map(\.setting.modifiedAt.microseconds)),
+            ]
+        )
+        let grows = written.contains { !$0.setting.isDeleted && $0.previous?.isDeleted ?? true }
+        if grows {
+            let number = try database.query(Self.number, [.text(user.text), .int8(Int64(Setting.numberBound + 1))]) {
+                try $0.first { try $0.int8(0) }!
+            }
+            guard number <= Setting.numberBound else { throw SettingsEdit.tooMany() }
+        }
+        return results
+    }
+
+    /// Makes the user's account where there is none, for what refers to it.
+    func ensureAccount(_ database: isolated PostgresConnection) throws {
+        try database.execute(
+            """
+            INSERT INTO user_account (user_id, revision, horizon) VALUES ($1, $2, $2) ON CONFLICT (user_id) DO NOTHING
+            """,
+            [.text(user.text), .int8(SettingsEdit.firstRevision(.now()))]
+        )
+    }
+
+    /// Deletes all that is the user's own.
+    func erase(_ database: isolated PostgresConnection) throws {
+        let parameters: [PostgresValue] = [.text(user.text)]
+        try database.execute("SELECT 1 FROM user_account WHERE user_id = $1 FOR UPDATE", parameters)
+        try database.execute("DELETE FROM user_setting WHERE user_id = $1", parameters)
+        try database.execute("DELETE FROM user_ticket WHERE user_id = $1", parameters)
+        try database.execute("DELETE FROM user_idempotency_record WHERE user_id = $1", parameters)
+        try database.execute("DELETE FROM user_account WHERE user_id = $1", parameters)
+    }
+
+    /// Locks the account, counts the changes before they are known to be some, and makes the account of a new user.
+    private static let count: PostgresStatement = """
+        INSERT INTO user_account AS a (user_id, revision, horizon) VALUES ($1, $2 + $3, $2)
+        ON CONFLICT (user_id) DO UPDATE SET revision = a.revision + $3 RETURNING revision
+        """
+    private static let existing = PostgresStatement(
+        assembled: "SELECT \(SettingRow.columns) FROM user_setting s WHERE s.user_id = $1 AND s.key = ANY ($2)"
+    )
+    private static let write: PostgresStatement = """
+        INSERT INTO user_setting (user_id, key, value, revision, modified_at, deleted_at)
+        SELECT $1, w.key, nullif(w.value, '')::json, w.revision,
+            timestamptz 'epoch' + w.modified_at * interval '1 microsecond', CASE WHEN w.value = '' THEN now() END
+        FROM unnest($2, $3, $4, $5) AS w (key, value, revision, modified_at)
+        ON CONFLICT (user_id, key) DO UPDATE SET value = excluded.value, revision = excluded.revision,
+            modified_at = excluded.modified_at, deleted_at = excluded.deleted_at
+        """
+    private static let number: PostgresStatement = """
+        SELECT count(*) FROM (
+            SELECT 1 FROM user_setting WHERE user_id = $1 AND deleted_at IS NULL LIMIT $2) AS live
+        """
+}
+
+/// The columns of a setting, in the order in which they are read.
+enum SettingRow {
+    static let columns = "s.key, s.value::text, s.revision, s.modified_at"
+
+    static func read(_ row: borrowing PostgresRow, from column: Int = 0) throws -> Setting {
+        let value = try row.textOrNil(column + 1).map { text in
+            do { return try JSONReader.parse(Array(text.utf8)) } catch {
+                throw PostgresError(.decoding, "a stored setting cannot be read")
+            }
+        }
+        return Setting(
+            key: SettingKey(stored: try row.text(column)),
+            value: value,
+            revision: try row.int8(column + 2),
+            modifiedAt: Timestamp(microseconds: try row.timestamptz(column + 3))
+        )
+    }
+}

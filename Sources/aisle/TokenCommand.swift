@@ -1,0 +1,82 @@
+internal import ArgumentParser
+internal import Catalog
+internal import CatalogHTTP
+internal import Configuration
+
+/// A user's id as typed.
+struct UserArgument: ExpressibleByArgument {
+    let id: UserID
+
+    init?(argument: String) {
+        guard let id = UserID(argument) else { return nil }
+        self.id = id
+    }
+}
+
+struct TokenCommand: AisleCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "token",
+        abstract: "Print a token, signed with the server's secret.",
+        discussion: """
+            The secret is that of AISLE_JWT_SECRET or AISLE_JWT_SECRET_FILE, of the settings file, or the one that `aisle dev` \
+            made in this folder.
+            """
+    )
+
+    @Option(help: "Whom the token is for: its sub.") var user: UserArgument
+    @Option(help: "What it permits beyond the user's own: catalog:write. May be given several times.") var scope: [ScopeArgument] =
+        []
+    @Flag(help: "For somebody who has not signed in: its sub begins with guest:.") var guest = false
+    @Option(help: "How long it is good for, as 45s, 30m, 12h or 7d.") var expires = Lifetime(seconds: 12 * 3600)
+    @Option(help: "A JSON file with settings (AISLE_CONFIG; aisle.json where it is there).") var config: String?
+
+    func execute() async throws {
+        let settings = try await ServerOptions.parse(config.map { ["--config", $0] } ?? []).settings().tokens
+        guard let secret = settings.secret ?? OwnSecret.read() else {
+            throw CommandFailure(
+                "there is no secret to sign with; set AISLE_JWT_SECRET, or run this where `aisle dev` was run",
+                CommandFailure.configuration
+            )
+        }
+        let name = guest && !user.id.isGuest ? UserID.guestPrefix + user.id.text : user.id.text
+        guard let subject = UserID(name) else {
+            throw CommandFailure("a user is \(UserID.rule)", CommandFailure.usage)
+        }
+        let caller = Caller(
+            user: subject,
+            scopes: Set(scope.map(\.scope)),
+            expiresAt: Timestamp(microseconds: Timestamp.now().microseconds + expires.seconds * 1_000_000)
+        )
+        Console.data(try await TokenSigner(secret: secret, rules: settings.rules).token(for: caller) + "\n")
+    }
+}
+
+/// A scope as typed.
+struct ScopeArgument: ExpressibleByArgument {
+    let scope: Scope
+
+    init?(argument: String) {
+        guard let scope = Scope(rawValue: argument) else { return nil }
+        self.scope = scope
+    }
+
+    static var allValueStrings: [String] { Scope.allCases.map(\.rawValue) }
+}
+
+/// A time as typed: `12h`.
+struct Lifetime: ExpressibleByArgument {
+    let seconds: Int64
+
+    init(seconds: Int64) { self.seconds = seconds }
+
+    init?(argument: String) {
+        let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]
+        guard let unit = argument.last.flatMap({ units[$0] }), let number = Int64(argument.dropLast()),
+            (1...Int64(TokenVerifier.longestLife) * 86_400).contains(number.multipliedReportingOverflow(by: unit).partialValue),
+            !number.multipliedReportingOverflow(by: unit).overflow
+        else { return nil }
+        seconds = number * unit
+    }
+
+    var defaultValueDescription: String { "\(seconds / 3600)h" }
+}

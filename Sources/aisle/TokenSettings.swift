@@ -1,0 +1,110 @@
+internal import AsyncHTTPClient
+internal import Catalog
+internal import CatalogHTTP
+internal import Configuration
+internal import Foundation
+internal import NIOCore
+internal import NIOHTTP1
+
+/// What tokens are checked with. Secrets come from the environment or from files, never from arguments.
+struct TokenSettings: Sendable {
+    /// For HS256.
+    var secret: [UInt8]?
+    /// A file or URL with the key set for ES256 and RS256.
+    let keySet: String?
+    let rules: TokenVerifier.Rules
+
+    init(_ reader: ConfigReader) throws {
+        let text = try ServerSettings.present("jwt.secret") { try reader.requiredString(forKey: $0, isSecret: true) }
+        let file = try ServerSettings.present("jwt.secret.file") { try reader.requiredString(forKey: $0) }
+        if let text {
+            secret = Array(text.utf8)
+        } else if let file {
+            guard let data = FileManager.default.contents(atPath: file) else {
+                throw CommandFailure("the file \(file) of jwt.secret.file cannot be read", CommandFailure.configuration)
+            }
+            // A file that an editor wrote ends with a line break.
+            secret = Array(String(decoding: data, as: UTF8.self).trimmingCharacters(in: .newlines).utf8)
+        }
+        if let secret, secret.count < TokenKeys.leastSecret {
+            throw CommandFailure(
+                "jwt.secret has \(secret.count) bytes; it must have at least \(TokenKeys.leastSecret)",
+                CommandFailure.configuration
+            )
+        }
+        keySet = try ServerSettings.present("jwks") { try reader.requiredString(forKey: $0) }
+        rules = TokenVerifier.Rules(
+            issuer: try ServerSettings.present("jwt.issuer") { try reader.requiredString(forKey: $0) },
+            audience: try ServerSettings.present("jwt.audience") { try reader.requiredString(forKey: $0) }
+        )
+    }
+
+    /// Whether no token can be checked.
+    var isEmpty: Bool { secret == nil && keySet == nil }
+
+    /// - Throws: `CommandFailure` for a key set in a file that is none; one behind a URL may come later.
+    func verifier() async throws -> TokenVerifier? {
+        guard !isEmpty else { return nil }
+        let keys = await TokenKeys(secret: secret, load: keySet.map(Self.loader))
+        if let keySet, !(await keys.refresh()) {
+            guard Self.isURL(keySet) else {
+                throw CommandFailure(
+                    "the file \(keySet) of jwks has no key set with keys for ES256 or RS256",
+                    CommandFailure.configuration
+                )
+            }
+            Console.note("aisle: the key set of jwks cannot be fetched yet; tokens are refused with 503 until it can")
+        }
+        return TokenVerifier(keys: keys, rules: rules)
+    }
+
+    private static func isURL(_ text: String) -> Bool { text.hasPrefix("https://") || text.hasPrefix("http://") }
+
+    /// The most bytes of a key set.
+    private static let bound = 1 << 20
+
+    private static func loader(_ place: String) -> @Sendable () async throws -> [UInt8] {
+        guard isURL(place) else { return { [UInt8](try Data(contentsOf: URL(fileURLWithPath: place))) } }
+        return {
+            var request = HTTPClientRequest(url: place)
+            request.headers.add(name: "Accept", value: "application/json")
+            let response = try await HTTPClient.shared.execute(request, timeout: .seconds(5))
+            guard response.status == .ok else { throw CommandFailure("status \(response.status)", CommandFailure.unavailable) }
+            return Array(buffer: try await response.body.collect(upTo: bound))
+        }
+    }
+}
+
+/// The secret of a private server, made once and kept where only its owner reads it.
+enum OwnSecret {
+    private static let path = DatabaseOptions.privateFolder + "/jwt-secret"
+
+    /// The secret; nil where none was made yet.
+    static func read() -> [UInt8]? {
+        guard let data = FileManager.default.contents(atPath: path), data.count >= TokenKeys.leastSecret else { return nil }
+        return [UInt8](data)
+    }
+
+    /// The secret, made where there is none yet.
+    static func make() throws -> [UInt8] {
+        if let secret = read() { return secret }
+        var random = SystemRandomNumberGenerator()
+        let secret = Base64URL.encode((0..<32).map { _ in UInt8.random(in: .min ... .max, using: &random) })
+        do {
+            try FileManager.default.createDirectory(
+                atPath: DatabaseOptions.privateFolder,
+                withIntermediateDirectories: true
+            )
+            guard
+                FileManager.default.createFile(
+                    atPath: path,
+                    contents: Data(secret.utf8),
+                    attributes: [.posixPermissions: 0o600]
+                )
+            else { throw CocoaError(.fileWriteUnknown) }
+        } catch {
+            throw CommandFailure("\(path) cannot be written", CommandFailure.denied)
+        }
+        return Array(secret.utf8)
+    }
+}

@@ -1,0 +1,111 @@
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import NIOHTTP1
+import Synchronization
+
+/// A device that follows a stream of Server-Sent Events over a socket of its own.
+final class EventReader: Sendable {
+    struct Event: Sendable, Equatable {
+        var name = "message"
+        var id = ""
+        var data = ""
+    }
+
+    private struct State {
+        var events: [Event] = []
+        var retries: [Int] = []
+        var lastID = ""
+        var status: Int?
+        var hasEnded = false
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state = Mutex(State())
+    private let task = Mutex<Task<Void, Never>?>(nil)
+
+    init(_ url: String, token: String? = nil, lastEventID: String? = nil) {
+        var request = HTTPClientRequest(url: url)
+        if let token { request.headers.add(name: "Authorization", value: "Bearer \(token)") }
+        if let lastEventID { request.headers.add(name: "Last-Event-ID", value: lastEventID) }
+        let prepared = request
+        task.withLock { $0 = Task { [weak self] in await self?.read(prepared) } }
+    }
+
+    deinit { stop() }
+
+    func stop() { task.withLock { $0?.cancel() } }
+
+    private func read(_ request: HTTPClientRequest) async {
+        defer { update { $0.hasEnded = true } }
+        guard let response = try? await HTTPClient.shared.execute(request, timeout: .seconds(600)) else { return }
+        update { $0.status = Int(response.status.code) }
+        var rest: [UInt8] = []
+        do {
+            for try await piece in response.body {
+                rest += Array(buffer: piece)
+                while let end = rest.firstRange(of: [10, 10]) {
+                    take(String(decoding: rest[..<end.lowerBound], as: UTF8.self))
+                    rest.removeSubrange(..<end.upperBound)
+                }
+            }
+        } catch {}
+    }
+
+    /// One block, as the HTML standard reads it.
+    private func take(_ block: String) {
+        var event = Event()
+        update { state in
+            for line in block.split(separator: "\n") {
+                let parts = line.split(separator: ": ", maxSplits: 1).map(String.init)
+                guard parts.count == 2 else { continue }
+                switch parts[0] {
+                case "event": event.name = parts[1]
+                case "id": state.lastID = parts[1]
+                case "data": event.data = parts[1]
+                case "retry": state.retries.append(Int(parts[1]) ?? -1)
+                default: break
+                }
+            }
+            event.id = state.lastID
+            if !event.data.isEmpty { state.events.append(event) }
+        }
+    }
+
+    private func update(_ change: (inout State) -> Void) {
+        let waiting = state.withLock { state in
+            change(&state)
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+
+    var events: [Event] { state.withLock { $0.events } }
+    var retries: [Int] { state.withLock { $0.retries } }
+    var lastID: String { state.withLock { $0.lastID } }
+    var status: Int? { state.withLock { $0.status } }
+    var hasEnded: Bool { state.withLock { $0.hasEnded } }
+
+    /// Returns true once a condition holds; false at the end of the stream, or after a minute.
+    func reaches(_ condition: @escaping @Sendable (EventReader) -> Bool) async -> Bool {
+        let watchdog = Task { [weak self] in
+            guard (try? await Task.sleep(for: .seconds(60))) != nil else { return }
+            self?.stop()
+        }
+        defer { watchdog.cancel() }
+        while !condition(self) {
+            if hasEnded { return condition(self) }
+            await withCheckedContinuation { continuation in
+                let isOver = state.withLock { state in
+                    if state.hasEnded { return true }
+                    state.waiting.append(continuation)
+                    return false
+                }
+                if isOver || condition(self) { update { _ in } }
+                if isOver { continuation.resume() }
+            }
+        }
+        return true
+    }
+}

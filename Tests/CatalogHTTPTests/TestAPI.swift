@@ -1,0 +1,88 @@
+import Catalog
+import CatalogHTTP
+import CatalogPostgres
+import HTTPTypes
+import Hummingbird
+import HummingbirdTesting
+import NIOCore
+import TestSupport
+
+/// The API on a real socket, whose clients are allowed to write unless a request says otherwise.
+enum TestAPI {
+    static let secret = Array("a secret of thirty-two bytes, or more".utf8)
+
+    static func token(
+        _ user: String = "merchandiser",
+        _ scopes: Set<Scope> = [],
+        expiresIn seconds: Int64 = 3600
+    ) async throws -> String {
+        let expiry = Timestamp(microseconds: Timestamp.now().microseconds + seconds * 1_000_000)
+        return try await TokenSigner(secret: secret).token(
+            for: Caller(user: UserID(user)!, scopes: scopes, expiresAt: expiry)
+        )
+    }
+
+    static func api(
+        _ catalog: any CatalogStore,
+        importer: any CatalogImporting,
+        options: CatalogAPI.Options = .init(),
+        verifier: TokenVerifier? = nil,
+        live: LiveHub? = nil
+    ) async -> CatalogAPI {
+        CatalogAPI(
+            catalog: catalog,
+            importer: importer,
+            cursors: CursorCodec(key: Array("test".utf8)),
+            verifier: await verifier.orElse { TokenVerifier(keys: await TokenKeys(secret: secret)) },
+            live: live ?? LiveHub(catalog, source: nil),
+            options: options
+        )
+    }
+
+    static func run(
+        _ api: CatalogAPI,
+        _ body: @escaping @Sendable (any TestClientProtocol) async throws -> Void
+    ) async throws {
+        let configuration = ApplicationConfiguration(address: .hostname("127.0.0.1", port: 0))
+        let token = try await token("merchandiser", [.catalogWrite])
+        try await Application(responder: api, configuration: configuration).test(.live) { client in
+            try await body(WritingClient(client: client, token: token))
+        }
+    }
+
+    /// On a database of its own.
+    static func withServer(
+        _ body: @escaping @Sendable (any TestClientProtocol, PostgresCatalog) async throws -> Void
+    ) async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            try await run(await api(catalog, importer: Importer(catalog))) { try await body($0, catalog) }
+        }
+    }
+}
+
+extension Optional {
+    fileprivate func orElse(_ make: () async -> Wrapped) async -> Wrapped {
+        if let self { self } else { await make() }
+    }
+}
+
+/// Adds a token to what writes, where the request has none.
+private struct WritingClient: TestClientProtocol {
+    let client: any TestClientProtocol
+    let token: String
+
+    var port: Int? { client.port }
+
+    func executeRequest(
+        uri: String,
+        method: HTTPRequest.Method,
+        headers: HTTPFields,
+        body: ByteBuffer?
+    ) async throws -> TestResponse {
+        var headers = headers
+        if method != .get, method != .options, headers[.authorization] == nil {
+            headers[.authorization] = "Bearer \(token)"
+        }
+        return try await client.executeRequest(uri: uri, method: method, headers: headers, body: body)
+    }
+}

@@ -1,0 +1,3 @@
+ALTER TABLE user_idempotency_record DROP CONSTRAINT user_idempotency_record_account_fkey;
+ALTER TABLE user_ticket DROP CONSTRAINT user_ticket_account_fkey;
+ALTER TABLE user_setting DROP CONSTRAINT user_setting_account_fkey;
