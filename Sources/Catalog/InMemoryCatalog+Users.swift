@@ -31,7 +31,7 @@ extension InMemoryCatalog {
         let known = since ?? 0
         let isResync = known > 0 && (content.map { known < $0.horizon || known > $0.revision } ?? true)
         let changed = (content.map { Array($0.settings.values) } ?? []).filter {
-            isResync || $0.revision > known && (known > 0 || !$0.isDeleted)
+            (isResync || $0.revision > known) && (since != nil || !$0.isDeleted)
         }.sorted { $0.revision < $1.revision }
         let shown = limit.map { Array(changed.prefix($0)) } ?? changed
         return SettingsPage(
@@ -61,7 +61,10 @@ extension InMemoryCatalog {
         _ edit: SettingsEdit,
         of user: UserID
     ) async throws(CatalogError) -> [SettingsEdit.Result] {
-        try change(user) { content, now throws(CatalogError) in try Self.apply(edit, &content, now) }
+        let results = try change(user) { content, now throws(CatalogError) in try Self.apply(edit, &content, now) }
+        // What changed nothing makes no account.
+        users.withLock { if $0[user]?.settings.isEmpty == true, $0[user]?.tickets.isEmpty == true { $0[user] = nil } }
+        return results
     }
 
     private static func apply(

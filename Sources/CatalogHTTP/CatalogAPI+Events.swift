@@ -55,6 +55,8 @@ extension CatalogAPI {
             status: .ok,
             headers: [
                 .contentType: "text/event-stream", .cacheControl: "no-store", .init("X-Accel-Buffering")!: "no",
+                // Nothing else comes on it: a client that has been sent away must not ask there again.
+                .connection: "close",
             ],
             body: ResponseBody { writer in
                 try await writer.write(ByteBuffer(string: opening))

@@ -157,7 +157,7 @@ extension CatalogAPI {
         let page = try await catalog.settings(of: caller.user, since: since, limit: nil)
         let bytes = page.json
         // The revision tells of every change; what was asked tells which of them are in it.
-        let tag = "\"\(page.revision)-\(since ?? 0)\(page.isResync ? "-resync" : "")\""
+        let tag = "\"\(page.revision)-\(since.map { "\($0)" } ?? "all")\(page.isResync ? "-resync" : "")\""
         var headers: HTTPFields = [.vary: "Authorization"]
         if knownTags(request).contains(tag) { return notModified(tag, "private, no-cache", headers) }
         headers[.contentType] = "application/json"
@@ -170,8 +170,7 @@ extension CatalogAPI {
         try target.allow()
         let edit = try SettingsEdit.many(body: try await body(request))
         let results = try await catalog.edit(edit, of: caller.user)
-        let revision = try await catalog.revisions(of: [caller.user])[caller.user] ?? 0
-        return json(results.json(revision: revision), cache: "no-store")
+        return json(results.json, cache: "no-store")
     }
 
     private func merge(_ target: RequestTarget, _ request: Request, _ caller: Caller) async throws -> Response {

@@ -89,11 +89,12 @@ extension SettingsEdit {
 
 extension [SettingsEdit.Result] {
     /// What stands now, and whether it is what was sent.
-    package func json(revision: Int64) -> [UInt8] {
+    ///
+    /// Without a revision to ask from next: what others changed meanwhile is not in it.
+    package var json: [UInt8] {
         var json = JSONText()
         json.object { json in
             json.array("settings", self) { $1.setting.write(to: &$0, isApplied: $1.isApplied) }
-            json.field("revision", revision)
         }
         return json.bytes
     }

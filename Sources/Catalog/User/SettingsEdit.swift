@@ -91,9 +91,9 @@ package struct SettingsEdit: Sendable, Hashable {
         guard holds else { throw .staleSetting(current: current) }
     }
 
-    /// The revision before a user's first: milliseconds since 1970, so that revisions never repeat, not even for a user
-    /// who was erased and came back, short of a thousand changes a second.
-    package static func firstRevision(_ now: Timestamp) -> Int64 { now.microseconds / 1000 }
+    /// The revision before a user's first: microseconds since 1970, so that revisions never repeat, not even for a user
+    /// who was erased and came back. JavaScript's numbers are exact up to 2⁵³: until the year 2255.
+    package static func firstRevision(_ now: Timestamp) -> Int64 { now.microseconds }
 
     package static func tooMany() -> CatalogError {
         .unprocessable(

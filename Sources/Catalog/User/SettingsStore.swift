@@ -7,7 +7,7 @@ package protocol SettingsStore: Sendable {
     /// A revision that the user never had, or from before deletions were forgotten, is answered with everything.
     ///
     /// - Parameters:
-    ///   - since: nil for everything, without deleted ones.
+    ///   - since: 0 for all that is remembered; nil for what there is, without deleted ones.
     ///   - limit: only the first so many; the page's revision is then that of the last one.
     func settings(of user: UserID, since: Int64?, limit: Int?) async throws(CatalogError) -> SettingsPage
     /// The sorts that count for a shelf.

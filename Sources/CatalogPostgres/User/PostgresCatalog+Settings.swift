@@ -21,7 +21,7 @@ extension PostgresCatalog {
         try await mappingErrors {
             let query = PostgresQuery(
                 Self.changedSettings,
-                [.text(user.text), .int8(since ?? 0), .int8(limit.map { Int64($0) })]
+                [.text(user.text), .int8(since), .int8(limit.map { Int64($0) })]
             )
             let isNew = SettingsPage(settings: [], revision: 0, isResync: since ?? 0 > 0)
             return try await pipeline.read([query], into: isNew) { page, _, rows in
@@ -108,10 +108,12 @@ extension PostgresCatalog {
     private static let changedSettings = PostgresStatement(
         assembled: """
             SELECT a.revision, a.is_resync, \(SettingRow.columns)
-            FROM (SELECT user_id, revision, $2 > 0 AND ($2 < horizon OR $2 > revision) AS is_resync
+            FROM (SELECT user_id, revision,
+                    coalesce($2, 0) > 0 AND ($2 < horizon OR $2 > revision) AS is_resync
                 FROM user_account WHERE user_id = $1) AS a
             LEFT JOIN user_setting s ON s.user_id = a.user_id AND s.user_id = $1
-                AND s.revision > CASE WHEN a.is_resync THEN 0 ELSE $2 END AND ($2 > 0 OR s.deleted_at IS NULL)
+                AND s.revision > CASE WHEN a.is_resync THEN 0 ELSE coalesce($2, 0) END
+                AND ($2 IS NOT NULL OR s.deleted_at IS NULL)
             ORDER BY s.revision LIMIT $3
             """
     )

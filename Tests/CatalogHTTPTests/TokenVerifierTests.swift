@@ -1,0 +1,227 @@
+import Catalog
+import CatalogHTTP
+import Crypto
+import CryptoExtras
+import Foundation
+import Synchronization
+import Testing
+
+/// Tokens that are good, and tokens that are not, made without the library that reads them.
+@Suite struct TokenVerifierTests {
+    private static let secret = Array("thirty-two bytes are the shortest secret".utf8)
+    private static let now = Timestamp(microseconds: 1_800_000_000_000_000)
+    private static let elliptic = P256.Signing.PrivateKey()
+    private static let other = P256.Signing.PrivateKey()
+    private static let rsa = try! _RSA.Signing.PrivateKey(keySize: .bits2048)
+
+    private static func part(_ json: String) -> String { Base64URL.encode(Array(json.utf8)) }
+
+    private static func signed(_ header: String, _ claims: String, _ sign: ([UInt8]) throws -> [UInt8]) rethrows -> String {
+        let text = part(header) + "." + part(claims)
+        return text + "." + Base64URL.encode(try sign(Array(text.utf8)))
+    }
+
+    private static func mac(_ key: [UInt8], _ bytes: [UInt8]) -> [UInt8] {
+        Array(HMAC<SHA256>.authenticationCode(for: bytes, using: SymmetricKey(data: key)))
+    }
+
+    private static func hs256(
+        _ claims: String = #"{"sub":"ann","exp":1800000600}"#,
+        header: String = #"{"alg":"HS256","typ":"JWT"}"#,
+        key: [UInt8] = secret
+    ) -> String {
+        signed(header, claims) { mac(key, $0) }
+    }
+
+    private static func es256(_ kid: String?, key: P256.Signing.PrivateKey = elliptic) throws -> String {
+        let header = kid.map { #"{"alg":"ES256","kid":"\#($0)"}"# } ?? #"{"alg":"ES256"}"#
+        return try signed(header, #"{"sub":"ann","exp":1800000600}"#) {
+            Array(try key.signature(for: $0).rawRepresentation)
+        }
+    }
+
+    private static func jwk(_ kid: String, _ key: P256.Signing.PrivateKey, _ more: String = "") -> String {
+        let point = Array(key.publicKey.rawRepresentation)
+        return #"{"kty":"EC","crv":"P-256","kid":"\#(kid)","x":"\#(Base64URL.encode(point[..<32]))","y":"\#(Base64URL.encode(point[32...]))"\#(more)}"#
+    }
+
+    private static var rsaJWK: String {
+        let numbers = try! rsa.publicKey.getKeyPrimitives()
+        return #"{"kty":"RSA","kid":"r","use":"sig","alg":"RS256","n":"\#(Base64URL.encode(numbers.modulus))","e":"\#(Base64URL.encode(numbers.publicExponent))"}"#
+    }
+
+    private static func set(_ keys: String...) -> [UInt8] { Array(#"{"keys":[\#(keys.joined(separator: ","))]}"#.utf8) }
+
+    private static func verifier(
+        secret: [UInt8]? = secret,
+        set: [UInt8]? = nil,
+        rules: TokenVerifier.Rules = .init(),
+        clock: @escaping @Sendable () -> Timestamp = { now }
+    ) async -> TokenVerifier {
+        let keys =
+            if let set { await TokenKeys(secret: secret, load: { set }) } else { await TokenKeys(secret: secret) }
+        return TokenVerifier(keys: keys, rules: rules, clock: clock)
+    }
+
+    @Test func aGoodTokenTellsItsUserAndScopes() async throws {
+        let verifier = await Self.verifier()
+        let claims = #"{"sub":"guest:7","exp":1800000600,"nbf":1799999990,"scope":"openid catalog:write"}"#
+        // Twice: the second time it is remembered.
+        for _ in 0..<2 {
+            let caller = try await verifier.verify(Self.hs256(claims))
+            #expect(caller.user == UserID("guest:7") && caller.user.isGuest && caller.scopes == [.catalogWrite])
+            #expect(caller.expiresAt.microseconds == 1_800_000_600_000_000)
+        }
+        #expect(try await verifier.verify(Self.hs256()).scopes.isEmpty)
+    }
+
+    @Test(arguments: [
+        #"{"exp":1800000600}"#, #"{"sub":"","exp":1800000600}"#, #"{"sub":7,"exp":1800000600}"#,
+        #"{"sub":"a\u0007","exp":1800000600}"#, #"{"sub":"ann"}"#, #"{"sub":"ann","exp":"1800000600"}"#,
+        #"{"sub":"ann","exp":1e300}"#, #"{"sub":"ann","exp":-1}"#, #"{"sub":"ann","exp":1799999900}"#,
+        #"{"sub":"ann","exp":1800000600,"nbf":1800000100}"#, #"{"sub":"ann","exp":1900000000}"#,
+        #"{"sub":"ann","sub":"bob","exp":1800000600}"#, #"["sub"]"#, "no json", "",
+    ])
+    func claimsThatAreNotGoodAreRefused(claims: String) async throws {
+        let verifier = await Self.verifier()
+        await #expect(throws: TokenError.self) { try await verifier.verify(Self.hs256(claims)) }
+    }
+
+    @Test(arguments: [
+        #"{"alg":"none"}"#, #"{"alg":"None"}"#, #"{"alg":"HS512"}"#, #"{"alg":"RS256"}"#, #"{"alg":"ES256"}"#, #"{}"#,
+        #"{"alg":"HS256","crit":["x"],"x":1}"#, #"{"alg":"HS256","b64":false}"#, #"{"alg":"HS256","kid":7}"#,
+        #"{"alg":["HS256"]}"#,
+    ])
+    func headersThatAreNotGoodAreRefused(header: String) async throws {
+        let verifier = await Self.verifier(set: Self.set(Self.jwk("e", Self.elliptic), Self.rsaJWK))
+        await #expect(throws: TokenError.self) { try await verifier.verify(Self.hs256(header: header)) }
+    }
+
+    @Test func whatIsAlteredForgedOrTooLongIsRefused() async throws {
+        let verifier = await Self.verifier()
+        let good = Self.hs256()
+        _ = try await verifier.verify(good)
+        for index in good.indices {
+            var altered = good
+            altered.replaceSubrange(index...index, with: good[index] == "A" ? "B" : "A")
+            await #expect(throws: TokenError.self, "\(altered)") { try await verifier.verify(altered) }
+        }
+        let unsigned = good.split(separator: ".").dropLast().joined(separator: ".") + "."
+        let long = Self.hs256(#"{"sub":"ann","exp":1800000600,"x":"\#(String(repeating: "x", count: 8192))"}"#)
+        for token in [
+            unsigned, String(unsigned.dropLast()), good + "=", good + ".", "a.b.c", "..", "", long,
+            Self.hs256(key: Array("another secret of thirty-two bytes".utf8)), Self.hs256(key: []),
+        ] {
+            await #expect(throws: TokenError.self) { try await verifier.verify(token) }
+        }
+    }
+
+    @Test func issuerAndAudienceMustBeOurs() async throws {
+        let rules = TokenVerifier.Rules(issuer: "https://id.example", audience: "aisle")
+        let verifier = await Self.verifier(rules: rules)
+        let base = #""sub":"ann","exp":1800000600"#
+        for good in [#""iss":"https://id.example","aud":"aisle""#, #""iss":"https://id.example","aud":["x","aisle"]"#] {
+            #expect(try await verifier.verify(Self.hs256("{\(base),\(good)}")).user.text == "ann")
+        }
+        for bad in [
+            #""iss":"https://id.example""#, #""aud":"aisle""#, #""iss":"https://id.example","aud":"aisle2""#,
+            #""iss":"https://other.example","aud":"aisle""#, #""iss":["https://id.example"],"aud":"aisle""#,
+            #""iss":"https://id.example","aud":[]"#, #""iss":"https://id.example","aud":7"#,
+        ] {
+            await #expect(throws: TokenError.self) { try await verifier.verify(Self.hs256("{\(base),\(bad)}")) }
+        }
+    }
+
+    @Test func keysOfASetAreForTheirOwnAlgorithmAlone() async throws {
+        let set = Self.set(Self.jwk("e", Self.elliptic), Self.rsaJWK)
+        let verifier = await Self.verifier(set: set)
+        #expect(try await verifier.verify(try Self.es256("e")).user.text == "ann")
+        let claims = #"{"sub":"ann","exp":1800000600}"#
+        let rs256 = try Self.signed(#"{"alg":"RS256","kid":"r"}"#, claims) {
+            Array(try Self.rsa.signature(for: SHA256.hash(data: $0), padding: .insecurePKCS1v1_5).rawRepresentation)
+        }
+        #expect(try await verifier.verify(rs256).user.text == "ann")
+        // The public key, which everybody has, is no secret.
+        let pem = Array(Self.rsa.publicKey.pemRepresentation.utf8)
+        let onlySet = await Self.verifier(secret: nil, set: set)
+        for token in [
+            try Self.es256("r"), try Self.es256("none"), try Self.es256(nil), try Self.es256("e", key: Self.other),
+            Self.hs256(header: #"{"alg":"HS256","kid":"r"}"#, key: pem), Self.hs256(),
+        ] {
+            await #expect(throws: TokenError.self) { try await onlySet.verify(token) }
+        }
+        // Of a set with one key a token need not name it.
+        let single = await Self.verifier(secret: nil, set: Self.set(Self.jwk("e", Self.elliptic)))
+        #expect(try await single.verify(try Self.es256(nil)).user.text == "ann")
+    }
+
+    @Test func keysThatAreNotForSignaturesAreLeftOut() async throws {
+        for unusable in [
+            Self.jwk("e", Self.elliptic, #","use":"enc""#), Self.jwk("e", Self.elliptic, #","alg":"ES384""#),
+            Self.jwk("e", Self.elliptic, #","d":"AAAA""#), #"{"kty":"oct","kid":"e","k":"c2VjcmV0"}"#,
+            #"{"kty":"EC","crv":"P-256","kid":"e","x":"AA","y":"AA"}"#, #"{"kid":"e"}"#, "7",
+            #"{"kty":"RSA","kid":"e","n":"\#(Base64URL.encode([UInt8](repeating: 255, count: 128)))","e":"AQAB"}"#,
+        ] {
+            let verifier = await Self.verifier(set: Self.set(unusable, Self.jwk("o", Self.other)))
+            #expect(try await verifier.verify(try Self.es256("o", key: Self.other)).user.text == "ann")
+            await #expect(throws: TokenError.self, "\(unusable)") { try await verifier.verify(try Self.es256("e")) }
+        }
+    }
+
+    private final class Issuer: Sendable {
+        let document = Mutex<[UInt8]?>(nil)
+        let fetches = Mutex(0)
+        let clock = Mutex(ContinuousClock.now)
+
+        func load() throws -> [UInt8] {
+            fetches.withLock { $0 += 1 }
+            guard let bytes = document.withLock({ $0 }) else { throw CancellationError() }
+            return bytes
+        }
+
+        func pass(_ seconds: Int) { clock.withLock { $0 += .seconds(seconds) } }
+    }
+
+    @Test func rotatedKeysAreFetchedAndStrangersCannotMakeUsFetch() async throws {
+        let issuer = Issuer()
+        let keys = await TokenKeys(
+            secret: nil,
+            load: { try issuer.load() },
+            clock: { issuer.clock.withLock { $0 } }
+        )
+        let verifier = TokenVerifier(keys: keys, clock: { Self.now })
+        let (old, new) = (try Self.es256("old"), try Self.es256("new", key: Self.other))
+        // Away from the start: nobody is told that their token is bad.
+        await #expect(throws: TokenError.keysUnavailable) { try await verifier.verify(old) }
+        issuer.document.withLock { $0 = Self.set(Self.jwk("old", Self.elliptic)) }
+        await #expect(throws: TokenError.keysUnavailable) { try await verifier.verify(old) }
+        issuer.pass(11)
+        #expect(try await verifier.verify(old).user.text == "ann")
+        #expect(issuer.fetches.withLock { $0 } == 2)
+        for number in 0..<50 {
+            await #expect(throws: TokenError.self) { try await verifier.verify(try Self.es256("stranger\(number)")) }
+        }
+        #expect(issuer.fetches.withLock { $0 } == 2)
+        issuer.document.withLock { $0 = Self.set(Self.jwk("new", Self.other)) }
+        issuer.pass(11)
+        #expect(try await verifier.verify(new).user.text == "ann")
+        #expect(issuer.fetches.withLock { $0 } == 3)
+        // What the old key signed is good no more, although it was remembered.
+        await #expect(throws: TokenError.self) { try await verifier.verify(old) }
+        // The issuer away: the keys that we have serve on.
+        issuer.document.withLock { $0 = nil }
+        issuer.pass(1000)
+        #expect(try await verifier.verify(new).user.text == "ann")
+    }
+
+    @Test func aRememberedTokenEndsInTime() async throws {
+        let time = Mutex(Self.now)
+        let keys = await TokenKeys(secret: Self.secret)
+        let verifier = TokenVerifier(keys: keys, clock: { time.withLock { $0 } })
+        _ = try await verifier.verify(Self.hs256())
+        time.withLock { $0 = Timestamp(microseconds: $0.microseconds + 629_000_000) }
+        _ = try await verifier.verify(Self.hs256())
+        time.withLock { $0 = Timestamp(microseconds: $0.microseconds + 1_000_000) }
+        await #expect(throws: TokenError.invalid("the token has expired")) { try await verifier.verify(Self.hs256()) }
+    }
+}

@@ -1,0 +1,382 @@
+import Catalog
+import CatalogPostgres
+import Foundation
+import Postgres
+import TestSupport
+import Testing
+
+/// What every store of settings does, the one in memory and the one in PostgreSQL alike.
+@Suite struct SettingsStoreTests {
+    private static let ann = UserID("ann")!
+    private static let bob = UserID("bób 🧀")!
+
+    private func key(_ text: String) -> SettingKey { SettingKey(text)! }
+
+    /// Runs a check on both.
+    private func onBoth(_ check: (any CatalogStore) async throws -> Void) async throws {
+        try await check(InMemoryCatalog(collate: collator()))
+        try await withCatalog { (catalog: PostgresCatalog) async throws in try await check(catalog) }
+    }
+
+    private func put(
+        _ store: any SettingsStore,
+        _ key: String,
+        _ value: JSONValue?,
+        _ expectation: SettingsEdit.Expectation = .nothing,
+        of user: UserID = ann
+    ) async throws -> SettingsEdit.Result {
+        try await store.edit(SettingsEdit([.init(self.key(key), value)], expecting: expectation), of: user)[0]
+    }
+
+    @Test func aSettingIsSetReadChangedAndDeleted() async throws {
+        try await onBoth { store in
+            #expect(try await store.settings(of: Self.ann, since: nil, limit: nil).settings.isEmpty)
+            #expect(try await store.revisions(of: [Self.ann]).isEmpty)
+            #expect(try await put(store, "a", nil).isApplied == false)
+            #expect(try await store.revisions(of: [Self.ann]).isEmpty)
+            // What is stored is what was sent, digits and order and all.
+            let value = try JSONReader.parse(Array(#"{"z":1.50,"a":[1e2,null,true],"ü":"\u00e9\"\n"}"#.utf8))
+            let first = try await put(store, "a/b c/ü", value)
+            #expect(first.isApplied && first.previous == nil)
+            #expect(try await store.setting(key("a/b c/ü"), of: Self.ann) == first.setting)
+            #expect(try await store.setting(key("a/b c/ü"), of: Self.ann).value == value)
+            let second = try await put(store, "a/b c/ü", .bool(false))
+            #expect(second.previous == first.setting && second.setting.revision > first.setting.revision)
+            #expect(second.setting.modifiedAt >= first.setting.modifiedAt)
+            await #expect(throws: CatalogError.self) { try await store.setting(key("a/b c/ü"), of: Self.bob) }
+            #expect(try await put(store, "a/b c/ü", .string("bob's"), of: Self.bob).previous == nil)
+            #expect(try await store.setting(key("a/b c/ü"), of: Self.ann).value == .bool(false))
+            let gone = try await put(store, "a/b c/ü", nil)
+            #expect(gone.isApplied && gone.setting.isDeleted)
+            #expect(try await put(store, "a/b c/ü", nil).isApplied == false)
+            await #expect(throws: CatalogError.self) { try await store.setting(key("a/b c/ü"), of: Self.ann) }
+            #expect(try await store.settings(of: Self.ann, since: nil, limit: nil).settings.isEmpty)
+            let since = try await store.settings(of: Self.ann, since: first.setting.revision, limit: nil)
+            #expect(since.settings == [gone.setting] && since.revision == gone.setting.revision && !since.isResync)
+            let back = try await put(store, "a/b c/ü", .number("7"))
+            #expect(back.previous?.isDeleted == true)
+            #expect(try await store.revisions(of: [Self.ann, Self.bob]).count == 2)
+        }
+    }
+
+    @Test func expectationsHoldOrNothingIsChanged() async throws {
+        try await onBoth { store in
+            func stale(_ expectation: SettingsEdit.Expectation) async throws -> Int64?? {
+                do {
+                    _ = try await put(store, "k", .number("2"), expectation)
+                    return nil
+                } catch CatalogError.staleSetting(let current) {
+                    return .some(current)
+                }
+            }
+            #expect(try await stale(.present) == .some(nil))
+            #expect(try await stale(.revision(7)) == .some(nil))
+            let first = try await put(store, "k", .number("1"), .absent)
+            #expect(try await stale(.absent) == .some(first.setting.revision))
+            #expect(try await stale(.revision(first.setting.revision - 1)) == .some(first.setting.revision))
+            #expect(try await store.setting(key("k"), of: Self.ann) == first.setting)
+            #expect(try await store.revisions(of: [Self.ann])[Self.ann] == first.setting.revision)
+            #expect(try await put(store, "k", .number("2"), .revision(first.setting.revision)).isApplied)
+            #expect(try await put(store, "k", nil, .present).isApplied)
+            #expect(try await stale(.present) == .some(nil))
+            #expect(try await put(store, "k", .number("3"), .absent).isApplied)
+        }
+    }
+
+    @Test func manyAreChangedTogetherOrNotAtAll() async throws {
+        try await onBoth { store in
+            let now = Timestamp.now()
+            func at(_ seconds: Int64) -> Timestamp { Timestamp(microseconds: now.microseconds + seconds * 1_000_000) }
+            let writes: [SettingsEdit.Write] = [
+                .init(key("old"), .number("1"), modifiedAt: at(-1000)), .init(key("gone"), nil, modifiedAt: at(-1000)),
+                // A clock that runs ahead wins nothing.
+                .init(key("future"), .number("1"), modifiedAt: at(1_000_000)),
+            ]
+            let results = try await store.edit(SettingsEdit(writes), of: Self.ann)
+            #expect(results.map(\.isApplied) == [true, true, true])
+            #expect(Set(results.map(\.setting.revision)).count == 3)
+            #expect(results[2].setting.modifiedAt < at(1000))
+            let again = try await store.edit(SettingsEdit(writes), of: Self.ann)
+            // The first two are ties, which go to what stands; the third counts as now, once more.
+            #expect(again.map(\.isApplied) == [false, false, true])
+            let later = try await store.edit(
+                SettingsEdit([
+                    .init(key("old"), nil, modifiedAt: at(-999)), .init(key("gone"), .bool(true), modifiedAt: at(-1001)),
+                ]),
+                of: Self.ann
+            )
+            #expect(later.map(\.isApplied) == [true, false] && later[1].setting.isDeleted)
+            let page = try await store.settings(of: Self.ann, since: nil, limit: nil)
+            #expect(page.settings.map(\.key.text) == ["future"])
+            #expect(try await store.edit(SettingsEdit([]), of: Self.ann).isEmpty)
+        }
+    }
+
+    @Test func aUserHasSoManySettingsAndNoMore() async throws {
+        try await onBoth { store in
+            let now = Timestamp.now()
+            func writes(_ range: Range<Int>) -> SettingsEdit {
+                SettingsEdit(range.map { .init(key("k\($0)"), .number("\($0)"), modifiedAt: now) })
+            }
+            _ = try await store.edit(writes(0..<9999), of: Self.ann)
+            await #expect(throws: CatalogError.self) { try await store.edit(writes(9998..<10_001), of: Self.ann) }
+            #expect(try await store.edit(writes(9999..<10_000), of: Self.ann)[0].isApplied)
+            await #expect(throws: CatalogError.self) { try await put(store, "one", .number("1")) }
+            #expect(try await put(store, "k7", .string("again")).isApplied)
+            #expect(try await put(store, "k7", nil).isApplied)
+            #expect(try await put(store, "one", .number("1")).isApplied)
+            let page = try await store.settings(of: Self.ann, since: nil, limit: nil)
+            #expect(page.settings.count == 10_000)
+            // By pages, each goes on where the last ended.
+            var paged: [Setting] = []
+            var since: Int64 = 0
+            repeat {
+                let part = try await store.settings(of: Self.ann, since: since, limit: 3000)
+                paged += part.settings.filter { !$0.isDeleted }
+                since = part.revision
+                if part.settings.count < 3000 { break }
+            } while true
+            #expect(paged == page.settings)
+        }
+    }
+
+    @Test func whoAsksFromAnotherLifeGetsEverything() async throws {
+        try await onBoth { store in
+            let first = try await put(store, "a", .number("1"))
+            let none = try await store.settings(of: Self.bob, since: 5, limit: nil)
+            #expect(none == SettingsPage(settings: [], revision: 0, isResync: true))
+            let ahead = try await store.settings(of: Self.ann, since: first.setting.revision + 10, limit: nil)
+            #expect(ahead.isResync && ahead.settings == [first.setting])
+            try await store.erase(Self.ann)
+            try await store.erase(Self.ann)
+            #expect(try await store.revisions(of: [Self.ann]).isEmpty)
+            let back = try await put(store, "b", .number("2"))
+            // Revisions never repeat.
+            #expect(back.setting.revision > first.setting.revision)
+            let known = try await store.settings(of: Self.ann, since: first.setting.revision, limit: nil)
+            #expect(known.isResync && known.settings == [back.setting])
+        }
+    }
+
+    @Test func aGuestJoinsAnAccount() async throws {
+        let guest = UserID("guest:1")!
+        try await onBoth { store in
+            for (number, name) in ["theirs", "both", "gone", "mine"].enumerated() where name != "mine" {
+                _ = try await put(store, name, .number("\(number)"), of: guest)
+            }
+            _ = try await put(store, "gone", nil, of: guest)
+            _ = try await put(store, "both", .string("account's, later"))
+            _ = try await put(store, "mine", .bool(true))
+            func merge(_ call: IdempotentCall? = nil) async throws -> String {
+                let answer = try await store.merge(guest, into: Self.ann, once: call) { RecordedAnswer(body: $0.json) }
+                return String(decoding: answer.body, as: UTF8.self)
+            }
+            let call = IdempotentCall(key: "k", fingerprint: [1])
+            let first = try await merge(call)
+            #expect(first.contains(#""merged":1,"kept":1"#))
+            let settings = try await store.settings(of: Self.ann, since: nil, limit: nil).settings
+            #expect(Set(settings.map { "\($0.key) \($0.value!.text)" }) == [
+                "theirs 0", #"both "account's, later""#, "mine true",
+            ])
+            #expect(try await store.revisions(of: [guest]).isEmpty)
+            #expect(try await merge(call) == first)
+            #expect(try await merge().contains(#""merged":0,"kept":0"#))
+            await #expect(throws: CatalogError.keyReused) {
+                try await merge(IdempotentCall(key: "k", fingerprint: [2]))
+            }
+        }
+    }
+
+    @Test func ticketsAreGoodOnceAndNotForLong() async throws {
+        try await onBoth { store in
+            let now = Timestamp.now().microseconds
+            func ticket(_ number: UInt8, _ seconds: Int64 = 30) -> Ticket {
+                Ticket(
+                    user: Self.ann,
+                    digest: [UInt8](repeating: number, count: 32),
+                    expiresAt: Timestamp(microseconds: now + seconds * 1_000_000),
+                    tokenExpiresAt: Timestamp(microseconds: now + 3_600_000_000)
+                )
+            }
+            let answer = RecordedAnswer(status: 201, body: Array("t".utf8))
+            #expect(try await store.keep(ticket(1), once: nil, answering: answer) == answer)
+            _ = try await store.keep(ticket(2, -1), once: nil, answering: answer)
+            #expect(try await store.redeem(ticket(1).digest, of: Self.bob) == nil)
+            #expect(try await store.redeem(ticket(1).digest, of: Self.ann) == ticket(1))
+            #expect(try await store.redeem(ticket(1).digest, of: Self.ann) == nil)
+            #expect(try await store.redeem(ticket(2, -1).digest, of: Self.ann) == nil)
+            for number in 10..<50 as Range<UInt8> {
+                _ = try await store.keep(ticket(number, Int64(number)), once: nil, answering: answer)
+            }
+            #expect(try await store.redeem(ticket(17).digest, of: Self.ann) == nil)
+            #expect(try await store.redeem(ticket(18).digest, of: Self.ann) != nil)
+            let call = IdempotentCall(key: "t", fingerprint: [1])
+            _ = try await store.keep(ticket(60), once: call, answering: answer)
+            let again = try await store.keep(ticket(61), once: call, answering: RecordedAnswer(body: []))
+            #expect(again == answer)
+            #expect(try await store.redeem(ticket(61).digest, of: Self.ann) == nil)
+        }
+    }
+
+    /// Every combination of who has a sort decides as it is written down.
+    @Test func whoseSortCounts() async throws {
+        let (store, parent, shelf) = (CatalogKey("s")!, CatalogKey("p")!, CatalogKey("x")!)
+        // From the one that counts most on; none but the last is what an empty catalog would do.
+        let levels: [(source: SortSource, sort: Sort)] = [
+            (.query, Sort(.price, .descending)!), (.user, Sort(.unitPrice, .descending)!), (.user, Sort(.brand, .descending)!),
+            (.shelf, Sort(.name, .descending)!), (.shelf, Sort(.created, .ascending)!), (.store, Sort(.tags, .ascending)!),
+        ]
+        try await onBoth { catalog in
+            for mask in 0..<64 {
+                func has(_ level: Int) -> Sort? { mask >> level & 1 == 1 ? levels[level].sort : nil }
+                var settings = Store(key: store, title: "S", currency: Currency("EUR")!)
+                settings.defaultSort = has(5)
+                _ = try await catalog.put(settings)
+                _ = try await catalog.put(Shelf(key: parent, title: "P", defaultSort: has(4)), in: store)
+                _ = try await catalog.put(Shelf(key: shelf, title: "X", parent: parent, defaultSort: has(3)), in: store)
+                _ = try await put(catalog, "stores/s/sort", has(2).map { .string($0.description) })
+                _ = try await put(catalog, "stores/s/shelves/x/sort", has(1).map { .string($0.description) })
+                // Of another user, or shelf, or store, and so of no account.
+                _ = try await put(catalog, "stores/s/shelves/p/sort", .string("modified"))
+                _ = try await put(catalog, "stores/t/sort", .string("modified"))
+                _ = try await put(catalog, "stores/s/shelves/x/sort", .string("modified"), of: Self.bob)
+                let expected = (0..<6).first { has($0) != nil }.map { levels[$0] } ?? (.system, .system)
+                let request = PageRequest(store: store, shelf: shelf, sort: has(0), user: Self.ann)
+                guard case .page(let page, let tag) = try await catalog.page(request) else { return #expect(Bool(false)) }
+                #expect(page.plan.sort == expected.sort && page.plan.source == expected.source, "\(mask)")
+                let remembered = try await catalog.rememberedSorts(Self.ann, store, shelf)
+                let order = try await catalog.order(store, shelf, has(0), remembering: remembered)
+                #expect(order.sort == expected.sort && order.source == expected.source, "\(mask)")
+                if has(0) == nil {
+                    let head = try await catalog.shelf(store, shelf)
+                    let options = SortOption.options(
+                        selected: head.sort(remembering: remembered).sort,
+                        language: .en
+                    )
+                    #expect(options.filter(\.isSelected).map(\.sort) == [expected.sort])
+                }
+                // Known to who has it, and to nobody for whom it would be another.
+                var known = request
+                known.knownTags = [tag]
+                guard case .unchanged = try await catalog.page(known) else { return #expect(Bool(false)) }
+                known.user = Self.bob
+                if has(0) == nil, case .unchanged = try await catalog.page(known) { #expect(Bool(false), "\(mask)") }
+            }
+        }
+    }
+
+    @Test func aRememberedSortThatNoLongerExistsFallsToTheNextAndStays() async throws {
+        let (store, shelf) = (CatalogKey("s")!, CatalogKey("x")!)
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            _ = try await catalog.put(Store(key: store, title: "S", currency: Currency("EUR")!))
+            _ = try await catalog.put(Shelf(key: shelf, title: "X", defaultSort: Sort(.name, .ascending)), in: store)
+            _ = try await put(catalog, "stores/s/sort", .string("-price"))
+            _ = try await put(catalog, "stores/s/shelves/x/sort", .string("price"))
+            for (key, expected) in [("stores/s/shelves/x/sort", SortSource.user), ("stores/s/sort", .shelf)] {
+                try await catalog.pool.perform {
+                    try $0.execute(
+                        "UPDATE user_setting SET value = '\"rating,price\"' WHERE key = $1",
+                        [.text(key)]
+                    )
+                }
+                let request = PageRequest(store: store, shelf: shelf, user: Self.ann)
+                guard case .page(let page, _) = try await catalog.page(request) else { return #expect(Bool(false)) }
+                #expect(page.plan.source == expected)
+                #expect(try await catalog.setting(self.key(key), of: Self.ann).value == .string("rating,price"))
+            }
+        }
+    }
+
+    // MARK: - In the database alone
+
+    @Test func deletionsAreForgottenInTimeAndWhoMissedThemReadsEverything() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            let first = try await put(catalog, "old", .number("1"))
+            _ = try await put(catalog, "stays", .number("1"))
+            let gone = try await put(catalog, "old", nil)
+            let later = try await put(catalog, "new", .number("1"))
+            _ = try await put(catalog, "new", nil)
+            #expect(try await catalog.sweepUsers() == 0)
+            try await catalog.pool.perform {
+                try $0.run(script: "UPDATE user_setting SET deleted_at = now() - interval '91 days' WHERE key = 'old'")
+            }
+            #expect(try await catalog.sweepUsers() == 1)
+            #expect(try await catalog.sweepUsers() == 0)
+            let missed = try await catalog.settings(of: Self.ann, since: first.setting.revision, limit: nil)
+            #expect(missed.isResync && missed.settings.map(\.key.text) == ["stays", "new"])
+            let knew = try await catalog.settings(of: Self.ann, since: gone.setting.revision, limit: nil)
+            #expect(!knew.isResync && knew.settings.map(\.key.text) == ["new"])
+            #expect(knew.settings[0].revision > later.setting.revision)
+        }
+    }
+
+    @Test func nothingOfAnErasedUserIsLeft() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            let (store, shelf) = (CatalogKey("s")!, CatalogKey("x")!)
+            _ = try await catalog.put(Store(key: store, title: "S", currency: Currency("EUR")!))
+            _ = try await catalog.put(Shelf(key: shelf, title: "X"), in: store)
+            for sku in ["a", "b"] {
+                _ = try await catalog.put(Product(sku: SKU(sku)!, name: sku, priceMinor: 1), in: store)
+                _ = try await catalog.place(SKU(sku)!, on: shelf, in: store)
+            }
+            let user = UserID("somebody-to-be-erased")!
+            let move = OrderMove(["b"], .first)
+            let edit = OrderEditRequest(store: store, shelf: shelf, edit: .moves([move]), subject: user.text)
+            _ = try await catalog.editOrder(edit, once: nil) { RecordedAnswer(body: $0.json) }
+            _ = try await put(catalog, "a", .string(user.text), of: user)
+            _ = try await put(catalog, "b", nil, of: user)
+            let ticket = Ticket(
+                user: user,
+                digest: [UInt8](repeating: 1, count: 32),
+                expiresAt: .now(),
+                tokenExpiresAt: .now()
+            )
+            let call = IdempotentCall(key: "k", fingerprint: [1])
+            _ = try await catalog.keep(ticket, once: call, answering: RecordedAnswer(body: Array(user.text.utf8)))
+            let export = try await catalog.export(user)
+            #expect(export.settings.map(\.key.text) == ["a"] && export.orderChanges.count == 1)
+            try await catalog.erase(user)
+            #expect(try await catalog.export(user).json == UserExport(user: user, revision: 0, settings: [], orderChanges: []).json)
+            // Every text of every table.
+            let tables = try await catalog.pool.perform {
+                try $0.query("SELECT relname::text FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace") {
+                    try $0.map { try $0.text(0) }
+                }
+            }
+            #expect(tables.count > 10)
+            for table in tables {
+                let found = try await catalog.pool.perform {
+                    try $0.query(
+                        PostgresStatement(assembled: "SELECT count(*) FROM \(table) AS t WHERE t::text LIKE '%to-be-erased%'")
+                    ) { try $0.first { try $0.int(0) }! }
+                }
+                #expect(found == 0, "\(table)")
+            }
+            #expect(try await catalog.orderHistory(store, shelf).count == 1)
+        }
+    }
+
+    /// Eight writers of one user at once: every change has a revision of its own, and none is lost.
+    @Test func writersOfOneUserTakeTurns() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            let revisions = try await withThrowingTaskGroup(of: [Int64].self) { group in
+                for writer in 0..<8 {
+                    group.addTask {
+                        var revisions: [Int64] = []
+                        for round in 0..<25 {
+                            let result = try await put(catalog, "k\((writer + round) % 5)", .number("\(writer * 100 + round)"))
+                            revisions.append(result.setting.revision)
+                        }
+                        return revisions
+                    }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(revisions.allSatisfy { $0 == $0.sorted() })
+            let all = revisions.flatMap(\.self)
+            #expect(Set(all).count == 200)
+            let page = try await catalog.settings(of: Self.ann, since: nil, limit: nil)
+            #expect(page.revision == all.max() && page.settings.count == 5)
+        }
+    }
+}

@@ -1,0 +1,89 @@
+import Catalog
+import CatalogPostgres
+import TestSupport
+import Testing
+
+/// Devices that go offline and come back: whatever the order, all end with the same.
+@Suite struct SettingsSyncTests {
+    private static let user = UserID("ann")!
+
+    /// A device as a client would write it: what it shows, what it has not sent yet, and how far it has read.
+    private struct Device {
+        var shown: [SettingKey: (value: JSONValue?, modifiedAt: Timestamp)] = [:]
+        var unsent: Set<SettingKey> = []
+        /// nil where it knows of nothing, and takes what it gets for everything.
+        var revision: Int64?
+
+        mutating func change(_ key: SettingKey, _ value: JSONValue?, at time: Timestamp) {
+            shown[key] = (value, time)
+            unsent.insert(key)
+        }
+
+        /// Sends what it changed, takes what won.
+        mutating func upload(to store: any SettingsStore) async throws {
+            let writes = unsent.sorted().map {
+                SettingsEdit.Write($0, shown[$0]!.value, modifiedAt: shown[$0]!.modifiedAt)
+            }
+            for result in try await store.edit(SettingsEdit(writes), of: user) { take(result.setting) }
+            unsent = []
+        }
+
+        mutating func download(from store: any SettingsStore) async throws {
+            let page = try await store.settings(of: user, since: revision, limit: nil)
+            if page.isResync || revision == nil { shown = shown.filter { unsent.contains($0.key) } }
+            // What is unsent may yet win.
+            for setting in page.settings where !unsent.contains(setting.key) { take(setting) }
+            revision = page.revision
+        }
+
+        private mutating func take(_ setting: Setting) { shown[setting.key] = (setting.value, setting.modifiedAt) }
+
+        var state: [String: String] {
+            Dictionary(shown.compactMap { key, entry in entry.value.map { (key.text, $0.text) } }) { a, _ in a }
+        }
+    }
+
+    private func run(_ store: any SettingsStore, seed: UInt64) async throws {
+        var random = SeededGenerator(seed: seed)
+        // One that asks for everything first, and two that ask for what changed since nothing.
+        var devices = [Device(), Device(revision: 0), Device(revision: 0)]
+        let keys = (0..<4).map { SettingKey("lists.k\($0)")! }
+        let start = Timestamp.now().microseconds - 1_000_000_000
+        // The latest change of each key, by a clock that never ties, is what must stand at the end.
+        var latest: [SettingKey: (time: Int64, value: JSONValue?)] = [:]
+        for step in 0..<60 {
+            let device = Int.random(in: 0..<3, using: &random)
+            switch Int.random(in: 0..<6, using: &random) {
+            case 0: try await devices[device].upload(to: store)
+            case 1: try await devices[device].download(from: store)
+            default:
+                let key = keys.randomElement(using: &random)!
+                let value: JSONValue? = Bool.random(using: &random) || step % 3 > 0 ? .number("\(step)") : nil
+                // Clocks of devices differ, and what is sent later may be older.
+                let time = start + Int64(Int.random(in: 0..<500_000, using: &random)) * 1000 + Int64(step)
+                if let shown = devices[device].shown[key], shown.modifiedAt.microseconds >= time { continue }
+                devices[device].change(key, value, at: Timestamp(microseconds: time))
+                if latest[key].map({ $0.time < time }) ?? true { latest[key] = (time, value) }
+            }
+        }
+        for device in [2, 0, 1] { try await devices[device].upload(to: store) }
+        for device in 0..<3 { try await devices[device].download(from: store) }
+        let expected = Dictionary(latest.compactMap { key, entry in entry.value.map { (key.text, $0.text) } }) { a, _ in a }
+        let stored = try await store.settings(of: Self.user, since: nil, limit: nil).settings
+        #expect(Dictionary(stored.map { ($0.key.text, $0.value!.text) }) { a, _ in a } == expected, "seed \(seed)")
+        for device in devices { #expect(device.state == expected, "seed \(seed)") }
+    }
+
+    @Test func devicesConvergeInMemory() async throws {
+        for seed in 0..<300 as Range<UInt64> { try await run(InMemoryCatalog(collate: collator()), seed: seed) }
+    }
+
+    @Test func devicesConvergeInTheDatabase() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            for seed in 0..<40 as Range<UInt64> {
+                try await run(catalog, seed: seed)
+                try await catalog.erase(Self.user)
+            }
+        }
+    }
+}
