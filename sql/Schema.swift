@@ -23,7 +23,12 @@ package enum Schema {
             PackageResources.v003_sort_indexes_up_sql,
             PackageResources.v003_sort_indexes_down_sql
         ),
-        Migration(4, "user_tables", PackageResources.v004_user_tables_up_sql, PackageResources.v004_user_tables_down_sql),
+        Migration(
+            4,
+            "user_tables",
+            PackageResources.v004_user_tables_up_sql,
+            PackageResources.v004_user_tables_down_sql
+        ),
         Migration(
             5,
             "user_foreign_keys",

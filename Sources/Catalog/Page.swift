@@ -72,7 +72,9 @@ package struct PagePlan: Sendable, Hashable {
 
 extension PageRequest {
     /// - Throws: `malformed` for a limit out of range, `invalidCursor` for a cursor of another shelf or sort.
-    package func plan(for head: ShelfHead, remembering remembered: RememberedSorts = .none) throws(CatalogError) -> PagePlan {
+    package func plan(for head: ShelfHead, remembering remembered: RememberedSorts = .none) throws(CatalogError)
+        -> PagePlan
+    {
         guard Self.limits.contains(limit) else {
             throw .malformed(parameter: "limit", detail: "limit must be from 1 to 100")
         }

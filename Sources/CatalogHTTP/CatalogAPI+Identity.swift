@@ -17,7 +17,9 @@ extension CatalogAPI {
             guard let caller else { throw Self.unauthenticated("this call is about a user's own, and needs a token") }
             return caller
         case .scope(let scope):
-            guard let caller else { throw Self.unauthenticated("this call needs a token with the scope \(scope.rawValue)") }
+            guard let caller else {
+                throw Self.unauthenticated("this call needs a token with the scope \(scope.rawValue)")
+            }
             guard caller.scopes.contains(scope) else {
                 var problem = Problem(.forbidden, "the token lacks the scope \(scope.rawValue)")
                 problem.headers[.wwwAuthenticate] =

@@ -224,7 +224,8 @@ extension CatalogAPI {
     func redeem(_ text: String) async throws -> Caller {
         let bytes = text.utf8.count <= 512 ? Base64URL.decode(text) : nil
         guard let bytes, bytes.count > 32, let name = String(validating: bytes.dropFirst(32), as: UTF8.self),
-            let user = UserID(name), let ticket = try await catalog.redeem(Self.digest(Array(bytes.prefix(32))), of: user)
+            let user = UserID(name),
+            let ticket = try await catalog.redeem(Self.digest(Array(bytes.prefix(32))), of: user)
         else { throw Self.unauthenticated("the ticket is none, or was used, or is older than \(Ticket.life) s") }
         return Caller(user: ticket.user, expiresAt: ticket.tokenExpiresAt)
     }

@@ -136,7 +136,8 @@ struct Problem: Error {
         case .staleSetting(let current):
             self.init(
                 .stale,
-                current.map { "the setting was changed meanwhile; it is at revision \($0)" } ?? "there is no such setting"
+                current.map { "the setting was changed meanwhile; it is at revision \($0)" }
+                    ?? "there is no such setting"
             )
             revision = current
             headers[.eTag] = current.map { "\"\($0)\"" }

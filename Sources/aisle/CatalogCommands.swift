@@ -126,7 +126,10 @@ struct ShelfCommand: AsyncParsableCommand {
             let (store, key) = try await shelf.resolve(catalog)
             let head = try await catalog.shelf(store, key)
             var json = JSONText()
-            head.state.write(options: SortOption.options(selected: head.sort(remembering: .none).sort, language: .en), to: &json)
+            head.state.write(
+                options: SortOption.options(selected: head.sort(remembering: .none).sort, language: .en),
+                to: &json
+            )
             print(json.text)
         }
     }

@@ -49,7 +49,8 @@ struct CommandFailure: Error {
             self.init("the order was changed meanwhile; it is at version \(current)", Self.tryAgain)
         case .staleSetting(let current):
             self.init(
-                current.map { "the setting was changed meanwhile; it is at revision \($0)" } ?? "there is no such setting",
+                current.map { "the setting was changed meanwhile; it is at revision \($0)" }
+                    ?? "there is no such setting",
                 Self.tryAgain
             )
         case .tooMany(let detail): self.init(detail, Self.tryAgain)

@@ -119,7 +119,10 @@ struct PrefCommand: AsyncParsableCommand {
             guard let data else { throw CommandFailure("\(file) cannot be read", CommandFailure.noInput) }
             let body: JSONValue
             do { body = try JSONReader.parse([UInt8](data)) } catch {
-                throw CommandFailure("\(file) is no JSON: \(error.detail), at byte \(error.offset)", CommandFailure.badData)
+                throw CommandFailure(
+                    "\(file) is no JSON: \(error.detail), at byte \(error.offset)",
+                    CommandFailure.badData
+                )
             }
             guard let settings = body["settings"] else {
                 throw CommandFailure("\(file) has no “settings”", CommandFailure.badData)

@@ -162,7 +162,8 @@ struct Server {
         var configuration = ServiceGroupConfiguration(
             // They end in the opposite order: first the streams, so that nothing holds the server up.
             services: [
-                .init(service: app), .init(service: Housekeeping(catalog: catalog)), .init(service: LiveService(live: live)),
+                .init(service: app), .init(service: Housekeeping(catalog: catalog)),
+                .init(service: LiveService(live: live)),
             ],
             gracefulShutdownSignals: [.sigterm, .sigint],
             logger: settings.logger

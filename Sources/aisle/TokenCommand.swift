@@ -24,8 +24,9 @@ struct TokenCommand: AisleCommand {
     )
 
     @Option(help: "Whom the token is for: its sub.") var user: UserArgument
-    @Option(help: "What it permits beyond the user's own: catalog:write. May be given several times.") var scope: [ScopeArgument] =
-        []
+    @Option(help: "What it permits beyond the user's own: catalog:write. May be given several times.") var scope:
+        [ScopeArgument] =
+            []
     @Flag(help: "For somebody who has not signed in: its sub begins with guest:.") var guest = false
     @Option(help: "How long it is good for, as 45s, 30m, 12h or 7d.") var expires = Lifetime(seconds: 12 * 3600)
     @Option(help: "A JSON file with settings (AISLE_CONFIG; aisle.json where it is there).") var config: String?
@@ -72,7 +73,9 @@ struct Lifetime: ExpressibleByArgument {
     init?(argument: String) {
         let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]
         guard let unit = argument.last.flatMap({ units[$0] }), let number = Int64(argument.dropLast()),
-            (1...Int64(TokenVerifier.longestLife) * 86_400).contains(number.multipliedReportingOverflow(by: unit).partialValue),
+            (1...Int64(TokenVerifier.longestLife) * 86_400).contains(
+                number.multipliedReportingOverflow(by: unit).partialValue
+            ),
             !number.multipliedReportingOverflow(by: unit).overflow
         else { return nil }
         seconds = number * unit

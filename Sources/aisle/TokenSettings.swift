@@ -69,7 +69,9 @@ struct TokenSettings: Sendable {
             var request = HTTPClientRequest(url: place)
             request.headers.add(name: "Accept", value: "application/json")
             let response = try await HTTPClient.shared.execute(request, timeout: .seconds(5))
-            guard response.status == .ok else { throw CommandFailure("status \(response.status)", CommandFailure.unavailable) }
+            guard response.status == .ok else {
+                throw CommandFailure("status \(response.status)", CommandFailure.unavailable)
+            }
             return Array(buffer: try await response.body.collect(upTo: bound))
         }
     }
@@ -81,7 +83,9 @@ enum OwnSecret {
 
     /// The secret; nil where none was made yet.
     static func read() -> [UInt8]? {
-        guard let data = FileManager.default.contents(atPath: path), data.count >= TokenKeys.leastSecret else { return nil }
+        guard let data = FileManager.default.contents(atPath: path), data.count >= TokenKeys.leastSecret else {
+            return nil
+        }
         return [UInt8](data)
     }
 

@@ -58,7 +58,7 @@ import Testing
             (["import", "-", "--format", "csv", "--on-error", "abort"], url, Self.file + "shop,,,,,,,\n", 65),
             (["store", "list"], ["DATABASE_URL": "host=/nowhere dbname=x"], "", 69),
             (["store", "list"], ["DATABASE_URL": empty.configuration.dsn], "", 78),
-            (["store", "list"], ["DATABASE_URL": "not a url"], "", 78), 
+            (["store", "list"], ["DATABASE_URL": "not a url"], "", 78),
             (["serve"], url.merging(["AISLE_JWT_SECRET": "short"]) { $1 }, "", 78),
             (["version"], [:], "", 0), (["--help"], [:], "", 0),
         ]
@@ -308,7 +308,8 @@ extension CommandTests {
         let signer = try TestProcess(["token", "--user", "m", "--scope", "catalog:write"], environment: tokens)
         #expect(signer.wait() == 0)
         let token = signer.standardOutput
-        let writer = "Authorization: Bearer \(token.trimmingCharacters(in: .newlines))\r\nContent-Type: application/json\r\n"
+        let writer =
+            "Authorization: Bearer \(token.trimmingCharacters(in: .newlines))\r\nContent-Type: application/json\r\n"
         let base = "http://127.0.0.1:\(port)"
         let page = base + "/v1/stores/corner/shelves/dairy/products?sort=-unit_price"
         #expect(status(page).0 == 200)

@@ -122,7 +122,9 @@ import Testing
                 let id = ids[(round * 7 + 3) % 5]
                 let target = round % 3 == 0 ? #""place":"last""# : #""position":\#(round % 4)"#
                 let body = #"{"moves":[{"ids":["\#(id)"],\#(target)}]}"#
-                #expect(try await send(.POST, servers.url(round % 2, path + "/order/moves"), body, as: writer).status == 200)
+                #expect(
+                    try await send(.POST, servers.url(round % 2, path + "/order/moves"), body, as: writer).status == 200
+                )
                 ids = try await order()
             }
             // A price is a change of content, not of place.
@@ -130,7 +132,9 @@ import Testing
             try await send(.PATCH, servers.url(0, "/stores/corner/products/\(ids[1])"), patch, as: writer)
             let expected = ids
             for reader in readers {
-                #expect(await reader.reaches { reader in reader.events.contains { $0.data.contains(#""changed":[{"# ) } })
+                #expect(
+                    await reader.reaches { reader in reader.events.contains { $0.data.contains(#""changed":[{"#) } }
+                )
                 #expect(try Self.apply(reader.events) == expected)
             }
             // Resumed at what it has, it is told nothing it has; from what nobody remembers, the order whole.
@@ -193,7 +197,12 @@ import Testing
                         )
                     }
                 }
-                let put = try await send(.PUT, servers.url(1, "/me/settings/k\(round)"), #"{"value":\#(round)}"#, as: ann)
+                let put = try await send(
+                    .PUT,
+                    servers.url(1, "/me/settings/k\(round)"),
+                    #"{"value":\#(round)}"#,
+                    as: ann
+                )
                 #expect(put.status == 200)
             }
             await admin.close()

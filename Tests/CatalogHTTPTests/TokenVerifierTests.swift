@@ -16,7 +16,9 @@ import Testing
 
     private static func part(_ json: String) -> String { Base64URL.encode(Array(json.utf8)) }
 
-    private static func signed(_ header: String, _ claims: String, _ sign: ([UInt8]) throws -> [UInt8]) rethrows -> String {
+    private static func signed(_ header: String, _ claims: String, _ sign: ([UInt8]) throws -> [UInt8]) rethrows
+        -> String
+    {
         let text = part(header) + "." + part(claims)
         return text + "." + Base64URL.encode(try sign(Array(text.utf8)))
     }
@@ -42,12 +44,14 @@ import Testing
 
     private static func jwk(_ kid: String, _ key: P256.Signing.PrivateKey, _ more: String = "") -> String {
         let point = Array(key.publicKey.rawRepresentation)
-        return #"{"kty":"EC","crv":"P-256","kid":"\#(kid)","x":"\#(Base64URL.encode(point[..<32]))","y":"\#(Base64URL.encode(point[32...]))"\#(more)}"#
+        return
+            #"{"kty":"EC","crv":"P-256","kid":"\#(kid)","x":"\#(Base64URL.encode(point[..<32]))","y":"\#(Base64URL.encode(point[32...]))"\#(more)}"#
     }
 
     private static var rsaJWK: String {
         let numbers = try! rsa.publicKey.getKeyPrimitives()
-        return #"{"kty":"RSA","kid":"r","use":"sig","alg":"RS256","n":"\#(Base64URL.encode(numbers.modulus))","e":"\#(Base64URL.encode(numbers.publicExponent))"}"#
+        return
+            #"{"kty":"RSA","kid":"r","use":"sig","alg":"RS256","n":"\#(Base64URL.encode(numbers.modulus))","e":"\#(Base64URL.encode(numbers.publicExponent))"}"#
     }
 
     private static func set(_ keys: String...) -> [UInt8] { Array(#"{"keys":[\#(keys.joined(separator: ","))]}"#.utf8) }

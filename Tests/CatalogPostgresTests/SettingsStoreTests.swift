@@ -101,7 +101,8 @@ import Testing
             #expect(again.map(\.isApplied) == [false, false, true])
             let later = try await store.edit(
                 SettingsEdit([
-                    .init(key("old"), nil, modifiedAt: at(-999)), .init(key("gone"), .bool(true), modifiedAt: at(-1001)),
+                    .init(key("old"), nil, modifiedAt: at(-999)),
+                    .init(key("gone"), .bool(true), modifiedAt: at(-1001)),
                 ]),
                 of: Self.ann
             )
@@ -175,9 +176,11 @@ import Testing
             let first = try await merge(call)
             #expect(first.contains(#""merged":1,"kept":1"#))
             let settings = try await store.settings(of: Self.ann, since: nil, limit: nil).settings
-            #expect(Set(settings.map { "\($0.key) \($0.value!.text)" }) == [
-                "theirs 0", #"both "account's, later""#, "mine true",
-            ])
+            #expect(
+                Set(settings.map { "\($0.key) \($0.value!.text)" }) == [
+                    "theirs 0", #"both "account's, later""#, "mine true",
+                ]
+            )
             #expect(try await store.revisions(of: [guest]).isEmpty)
             #expect(try await merge(call) == first)
             #expect(try await merge().contains(#""merged":0,"kept":0"#))
@@ -223,8 +226,10 @@ import Testing
         let (store, parent, shelf) = (CatalogKey("s")!, CatalogKey("p")!, CatalogKey("x")!)
         // From the one that counts most on; none but the last is what an empty catalog would do.
         let levels: [(source: SortSource, sort: Sort)] = [
-            (.query, Sort(.price, .descending)!), (.user, Sort(.unitPrice, .descending)!), (.user, Sort(.brand, .descending)!),
-            (.shelf, Sort(.name, .descending)!), (.shelf, Sort(.created, .ascending)!), (.store, Sort(.tags, .ascending)!),
+            (.query, Sort(.price, .descending)!), (.user, Sort(.unitPrice, .descending)!),
+            (.user, Sort(.brand, .descending)!),
+            (.shelf, Sort(.name, .descending)!), (.shelf, Sort(.created, .ascending)!),
+            (.store, Sort(.tags, .ascending)!),
         ]
         try await onBoth { catalog in
             for mask in 0..<64 {
@@ -242,7 +247,9 @@ import Testing
                 _ = try await put(catalog, "stores/s/shelves/x/sort", .string("modified"), of: Self.bob)
                 let expected = (0..<6).first { has($0) != nil }.map { levels[$0] } ?? (.system, .system)
                 let request = PageRequest(store: store, shelf: shelf, sort: has(0), user: Self.ann)
-                guard case .page(let page, let tag) = try await catalog.page(request) else { return #expect(Bool(false)) }
+                guard case .page(let page, let tag) = try await catalog.page(request) else {
+                    return #expect(Bool(false))
+                }
                 #expect(page.plan.sort == expected.sort && page.plan.source == expected.source, "\(mask)")
                 let remembered = try await catalog.rememberedSorts(Self.ann, store, shelf)
                 let order = try await catalog.order(store, shelf, has(0), remembering: remembered)
@@ -336,10 +343,15 @@ import Testing
             let export = try await catalog.export(user)
             #expect(export.settings.map(\.key.text) == ["a"] && export.orderChanges.count == 1)
             try await catalog.erase(user)
-            #expect(try await catalog.export(user).json == UserExport(user: user, revision: 0, settings: [], orderChanges: []).json)
+            #expect(
+                try await catalog.export(user).json
+                    == UserExport(user: user, revision: 0, settings: [], orderChanges: []).json
+            )
             // Every text of every table.
             let tables = try await catalog.pool.perform {
-                try $0.query("SELECT relname::text FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace") {
+                try $0.query(
+                    "SELECT relname::text FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace"
+                ) {
                     try $0.map { try $0.text(0) }
                 }
             }
@@ -347,7 +359,9 @@ import Testing
             for table in tables {
                 let found = try await catalog.pool.perform {
                     try $0.query(
-                        PostgresStatement(assembled: "SELECT count(*) FROM \(table) AS t WHERE t::text LIKE '%to-be-erased%'")
+                        PostgresStatement(
+                            assembled: "SELECT count(*) FROM \(table) AS t WHERE t::text LIKE '%to-be-erased%'"
+                        )
                     ) { try $0.first { try $0.int(0) }! }
                 }
                 #expect(found == 0, "\(table)")
@@ -364,7 +378,11 @@ import Testing
                     group.addTask {
                         var revisions: [Int64] = []
                         for round in 0..<25 {
-                            let result = try await put(catalog, "k\((writer + round) % 5)", .number("\(writer * 100 + round)"))
+                            let result = try await put(
+                                catalog,
+                                "k\((writer + round) % 5)",
+                                .number("\(writer * 100 + round)")
+                            )
                             revisions.append(result.setting.revision)
                         }
                         return revisions

@@ -68,7 +68,9 @@ import Testing
         }
         for device in [2, 0, 1] { try await devices[device].upload(to: store) }
         for device in 0..<3 { try await devices[device].download(from: store) }
-        let expected = Dictionary(latest.compactMap { key, entry in entry.value.map { (key.text, $0.text) } }) { a, _ in a }
+        let expected = Dictionary(latest.compactMap { key, entry in entry.value.map { (key.text, $0.text) } }) { a, _ in
+            a
+        }
         let stored = try await store.settings(of: Self.user, since: nil, limit: nil).settings
         #expect(Dictionary(stored.map { ($0.key.text, $0.value!.text) }) { a, _ in a } == expected, "seed \(seed)")
         for device in devices { #expect(device.state == expected, "seed \(seed)") }

@@ -60,7 +60,9 @@ extension PostgresCatalog {
     package func recall(_ key: String, in store: CatalogKey?) async throws(CatalogError) -> FirstAnswer? {
         try await mappingErrors {
             let storeID = try await answerStore(store)
-            return try await pool.perform(within: .seconds(5)) { try IdempotencyRecords(storeID: storeID).recall(key, $0) }
+            return try await pool.perform(within: .seconds(5)) {
+                try IdempotencyRecords(storeID: storeID).recall(key, $0)
+            }
         }
     }
 
@@ -71,7 +73,9 @@ extension PostgresCatalog {
     ) async throws(CatalogError) {
         try await mappingErrors {
             let storeID = try await answerStore(store)
-            try await pool.perform(within: .seconds(5)) { try IdempotencyRecords(storeID: storeID).keep(answer, call, $0) }
+            try await pool.perform(within: .seconds(5)) {
+                try IdempotencyRecords(storeID: storeID).keep(answer, call, $0)
+            }
         }
     }
 

@@ -1,0 +1,352 @@
+import Catalog
+import CatalogPostgres
+import HTTPTypes
+import Hummingbird
+import HummingbirdTesting
+import NIOCore
+import TestSupport
+import Testing
+
+/// A user's own over a real socket, on a real database.
+@Suite struct UserAPITests {
+    private struct Answer: Sendable {
+        var status: Int
+        var json: JSONValue
+        var headers: HTTPFields
+    }
+
+    private static let shelf = "/v1/stores/s/shelves/x"
+    private static let sort = "/v1/me/stores/s/shelves/x/sort"
+
+    private func withServer(
+        _ body: @escaping @Sendable (any TestClientProtocol, PostgresCatalog) async throws -> Void
+    ) async throws {
+        try await TestAPI.withServer { client, catalog in
+            let (store, shelf) = (CatalogKey("s")!, CatalogKey("x")!)
+            _ = try await catalog.put(Store(key: store, title: "S", currency: Currency("EUR")!))
+            _ = try await catalog.put(Shelf(key: shelf, title: "X", defaultSort: Sort(.name, .ascending)), in: store)
+            for (id, price) in [("a", 3), ("b", 1), ("c", 2), ("d", 4)] {
+                _ = try await catalog.put(Product(sku: SKU(id)!, name: id, priceMinor: Int64(price)), in: store)
+                _ = try await catalog.place(SKU(id)!, on: shelf, in: store)
+            }
+            try await body(client, catalog)
+        }
+    }
+
+    private func send(
+        _ client: any TestClientProtocol,
+        _ method: HTTPRequest.Method,
+        _ path: String,
+        _ body: String? = nil,
+        as authorization: String?,
+        _ headers: [String: String] = [:]
+    ) async throws -> Answer {
+        var fields: HTTPFields = [.contentType: "application/json"]
+        if let authorization { fields[.authorization] = authorization }
+        for (name, value) in headers { fields[.init(name)!] = value }
+        let response = try await client.execute(
+            uri: path,
+            method: method,
+            headers: fields,
+            // Of a known length, none too: a refused one that has no end costs the connection.
+            body: method == .get ? nil : ByteBuffer(string: body ?? "")
+        )
+        let bytes = Array(buffer: response.body)
+        return Answer(
+            status: response.status.code,
+            json: (try? JSONReader.parse(bytes)) ?? .null,
+            headers: response.headers
+        )
+    }
+
+    private func bearer(_ user: String, _ scopes: Set<Scope> = [], expiresIn: Int64 = 3600) async throws -> String {
+        "Bearer " + (try await TestAPI.token(user, scopes, expiresIn: expiresIn))
+    }
+
+    @Test func everyCallAsksForTheTokenThatItNeeds() async throws {
+        try await withServer { client, _ in
+            let (ann, writer) = (try await bearer("ann"), try await bearer("w", [.catalogWrite]))
+            let bad = [
+                try await bearer("ann", expiresIn: -60), "Bearer x.y.z", "Bearer", "Basic YW5uOng=",
+                ann.dropLast(3) + "AAA",
+                "Bearer eyJhbGciOiJub25lIn0.eyJzdWIiOiJhbm4iLCJleHAiOjQwMDAwMDAwMDB9.",
+            ]
+            let own: [(HTTPRequest.Method, String, String?)] = [
+                (.get, Self.sort, nil), (.put, Self.sort, #"{"sort":"price"}"#), (.delete, Self.sort, nil),
+                (.get, "/v1/me/settings", nil), (.put, "/v1/me/settings", #"{"settings":[]}"#),
+                (.get, "/v1/me/settings/a/b", nil), (.put, "/v1/me/settings/a/b", #"{"value":1}"#),
+                (.delete, "/v1/me/settings/a/b", nil), (.get, "/v1/me/events", nil), (.post, "/v1/me/tickets", nil),
+                (.post, "/v1/me/merge", #"{"guest_token":"x"}"#), (.get, "/v1/me/export", nil),
+                (.delete, "/v1/me", nil),
+            ]
+            let written: [(HTTPRequest.Method, String, String?)] = [
+                (.put, "/v1/stores/t", #"{"title":"T","currency":"EUR"}"#), (.put, Self.shelf, #"{"title":"X"}"#),
+                (.patch, Self.shelf, #"{"title":"X"}"#), (.delete, "/v1/stores/s/shelves/none", nil),
+                (.put, "/v1/stores/s/products/z", #"{"name":"Z"}"#),
+                (.patch, "/v1/stores/s/products/a", #"{"name":"A"}"#),
+                (.delete, "/v1/stores/s/products/none", nil), (.put, Self.shelf + "/products/a", nil),
+                (.delete, Self.shelf + "/products/none", nil), (.post, "/v1/stores/s/imports?dry_run=true", "x"),
+                (.post, Self.shelf + "/order/moves", #"{"moves":[]}"#), (.put, Self.shelf + "/order", "{}"),
+                (.post, Self.shelf + "/order/undo", nil), (.post, "/v1/stores/s/shelves/order/moves", #"{"moves":[]}"#),
+            ]
+            let read = [
+                "/v1/stores", "/v1/stores/s", "/v1/stores/s/shelves", Self.shelf, Self.shelf + "/products",
+                Self.shelf + "/products?sort=price", Self.shelf + "/order?sort=price", "/v1/stores/s/products/a",
+                Self.shelf + "/order/diff?from_sort=price&to_sort=name",
+            ]
+            for (method, path, body) in own + written + read.map({ (.get, $0, nil) }) {
+                for token in bad {
+                    let answer = try await send(client, method, path, body, as: String(token))
+                    #expect(answer.status == 401, "\(method) \(path) \(token)")
+                    #expect(answer.headers[.wwwAuthenticate]?.contains("invalid_token") == true)
+                    #expect(answer.json["type"] == .string("/problems/unauthenticated"))
+                }
+            }
+            for (method, path, body) in own + written {
+                var fields: HTTPFields = [.contentType: "application/json"]
+                fields[.init("X-Anonymous")!] = "1"
+                let response = try await client.execute(
+                    uri: path,
+                    method: method,
+                    headers: fields,
+                    body: method == .get ? nil : ByteBuffer(string: body ?? "")
+                )
+                #expect(response.status == .unauthorized, "\(method) \(path)")
+                #expect(response.headers[.wwwAuthenticate] == #"Bearer realm="aisle""#)
+            }
+            for (method, path, body) in written {
+                let denied = try await send(client, method, path, body, as: ann)
+                #expect(denied.status == 403, "\(method) \(path)")
+                #expect(denied.headers[.wwwAuthenticate]?.contains(#"scope="catalog:write""#) == true)
+                #expect(try await send(client, method, path, body, as: writer).status != 403)
+            }
+            for path in read { #expect(try await send(client, .get, path, as: ann).status == 200, "\(path)") }
+            for path in ["/livez", "/readyz", "/openapi.json", "/problems/forbidden"] {
+                #expect(try await send(client, .get, path, as: "Bearer x").status == 200)
+            }
+        }
+    }
+
+    @Test func aUserSeesTheirOwnAlone() async throws {
+        try await withServer { client, _ in
+            let (ann, bob) = (try await bearer("ann"), try await bearer("bob"))
+            #expect(try await send(client, .put, "/v1/me/settings/secret", #"{"value":"a"}"#, as: ann).status == 200)
+            #expect(try await send(client, .put, Self.sort, #"{"sort":"-price"}"#, as: ann).status == 200)
+            let there = try await send(client, .get, "/v1/me/settings/secret", as: bob)
+            let nowhere = try await send(client, .get, "/v1/me/settings/nothing", as: bob)
+            #expect(there.status == 404 && nowhere.status == 404)
+            func words(_ answer: Answer) -> [String] {
+                [answer.json["type"]?.text, answer.json["title"]?.text].map { $0 ?? "" }
+            }
+            #expect(words(there) == words(nowhere))
+            for path in ["/v1/me/settings/secret", Self.sort] {
+                #expect(try await send(client, .delete, path, as: bob).status == 404)
+                #expect(
+                    try await send(client, .delete, path, as: bob, ["If-Match": "*"]).status == 412
+                )
+            }
+            #expect(try await send(client, .get, "/v1/me/settings", as: bob).json["settings"] == .array([]))
+            let page = try await send(client, .get, Self.shelf + "/products", as: bob)
+            #expect(page.json["sort"]?["source"] == .string("shelf"))
+            #expect(try await send(client, .get, "/v1/me/settings?user=ann", as: bob).status == 400)
+            #expect(try await send(client, .get, "/v1/me/settings/secret", as: ann).json["value"] == .string("a"))
+        }
+    }
+
+    @Test func aSortIsRememberedAndAnimated() async throws {
+        try await withServer { client, _ in
+            let ann = try await bearer("ann")
+            func source() async throws -> String {
+                let page = try await send(client, .get, Self.shelf + "/products", as: ann)
+                #expect(page.headers[.cacheControl] == "private, no-cache")
+                #expect(page.headers[.vary]?.contains("Authorization") == true)
+                return page.json["sort"].map { "\($0["keys"]!.text) \($0["source"]!.text)" } ?? ""
+            }
+            #expect(try await source() == #""name" "shelf""#)
+            #expect(try await send(client, .get, Self.sort, as: ann).status == 404)
+            let put = try await send(client, .put, Self.sort, #"{"sort":"price","transition_limit":3}"#, as: ann)
+            #expect(put.status == 200 && put.json["sort"] == .string("price"))
+            let transition = try #require(put.json["transition"])
+            #expect(transition["from_sort"] == .string("name") && transition["to_sort"] == .string("price"))
+            // a b c of name, b c a of price.
+            #expect(transition["moves"]?.text == #"[{"id":"a","from":0,"to":2,"after":"c"}]"#)
+            #expect(try await source() == #""price" "user""#)
+            let shelf = try await send(client, .get, Self.shelf, as: ann)
+            guard case .array(let options)? = shelf.json["sort_options"] else { return #expect(Bool(false)) }
+            #expect(options.filter { $0["selected"] == .bool(true) }.map { $0["sort"] } == [.string("price")])
+            let order = try await send(client, .get, Self.shelf + "/order", as: ann)
+            #expect(order.json["ids"]?.text == #"["b","c","a","d"]"#)
+            let diff = try await send(client, .get, Self.shelf + "/order/diff?from_sort=name", as: ann)
+            #expect(diff.json["to_sort"] == .string("price"))
+            // From the one in force, and what enters comes with its product.
+            let next = try await send(client, .put, Self.sort, #"{"sort":"-price","transition_limit":1}"#, as: ann)
+            #expect(next.json["transition"]?["from_sort"] == .string("price"))
+            guard case .array(let inserts)? = next.json["transition"]?["inserts"] else { return #expect(Bool(false)) }
+            #expect(inserts.map { $0["product"]?["sku"] } == [.string("d")])
+            // Conditional on the revision.
+            let tag = try #require(next.headers[.eTag])
+            #expect(tag == "\"\(next.json["revision"]!.text)\"")
+            let known = try await send(client, .get, Self.sort, as: ann, ["If-None-Match": tag])
+            #expect(known.status == 304 && known.headers[.eTag] == tag)
+            let stale = try await send(client, .put, Self.sort, #"{"sort":"name"}"#, as: ann, ["If-Match": "\"7\""])
+            #expect(
+                stale.status == 412 && stale.headers[.eTag] == tag && stale.json["revision"] == next.json["revision"]
+            )
+            #expect(try await send(client, .delete, Self.sort, as: ann, ["If-Match": "\"7\""]).status == 412)
+            #expect(
+                try await send(client, .put, Self.sort, #"{"sort":"tags"}"#, as: ann, ["If-Match": tag]).status == 200
+            )
+            #expect(try await send(client, .delete, Self.sort, as: ann).status == 204)
+            #expect(try await send(client, .delete, Self.sort, as: ann).status == 404)
+            #expect(try await source() == #""name" "shelf""#)
+            // The same by the setting's own name, and wide.
+            let wide = "/v1/me/settings/stores/s/sort"
+            #expect(try await send(client, .put, wide, #"{"value":"-price"}"#, as: ann).status == 200)
+            #expect(try await source() == #""-price" "user""#)
+            let setting = "/v1/me/settings/stores/s/shelves/x/sort"
+            #expect(try await send(client, .put, setting, #"{"value":"price"}"#, as: ann).status == 200)
+            #expect(try await send(client, .get, Self.sort, as: ann).json["sort"] == .string("price"))
+            // A cursor goes on in the order that it began with.
+            let first = try await send(client, .get, Self.shelf + "/products?limit=2", as: ann)
+            let cursor = try #require(first.json["page"]?["next_cursor"]?.text.dropFirst().dropLast())
+            #expect(try await send(client, .put, setting, #"{"value":"name"}"#, as: ann).status == 200)
+            let second = try await send(client, .get, Self.shelf + "/products?limit=2&cursor=\(cursor)", as: ann)
+            #expect(second.json["sort"]?.text == #"{"keys":"price","source":"user"}"#)
+        }
+    }
+
+    @Test(arguments: [
+        (Self.sort, #"{"sort":"prize"}"#, 400), (Self.sort, #"{"sort":7}"#, 400), (Self.sort, "{}", 422),
+        (Self.sort, #"{"sort":"price","limit":2}"#, 400), (Self.sort, #"{"sort":"price","transition_limit":0}"#, 422),
+        (Self.sort, "[]", 400), (Self.sort, "", 400), ("/v1/me/stores/s/shelves/none/sort", #"{"sort":"price"}"#, 404),
+        ("/v1/me/stores/none/shelves/x/sort", #"{"sort":"price"}"#, 404),
+        ("/v1/me/settings/k", #"{"value":null}"#, 422), ("/v1/me/settings/k", #"{}"#, 422),
+        ("/v1/me/settings/k", #"{"value":[1]}"#, 422), ("/v1/me/settings/k", #"{"value":1,"x":2}"#, 400),
+        ("/v1/me/settings/stores/s/sort", #"{"value":"prize"}"#, 400),
+        ("/v1/me/settings/stores/s/sort", #"{"value":7}"#, 422), ("/v1/me/settings/a//b", #"{"value":1}"#, 404),
+        ("/v1/me/settings/../b", #"{"value":1}"#, 404), ("/v1/me/settings/a%00", #"{"value":1}"#, 400),
+        ("/v1/me/settings/a%0A", #"{"value":1}"#, 404), ("/v1/me/settings/", #"{"value":1}"#, 404),
+        ("/v1/me/settings", #"{"settings":{}}"#, 400), ("/v1/me/settings", #"{"settings":[7]}"#, 400),
+        ("/v1/me/settings", #"{"settings":[{"key":"k","value":1}]}"#, 422),
+        ("/v1/me/settings", #"{"settings":[{"key":"k","value":1,"modified_at":"today"}]}"#, 422),
+        ("/v1/me/settings", #"{"settings":[{"key":"k","modified_at":"2026-01-01T00:00:00Z"}]}"#, 422),
+        (
+            "/v1/me/settings",
+            #"{"settings":[{"key":"k","value":1,"deleted":true,"modified_at":"2026-01-01T00:00:00Z"}]}"#, 422
+        ),
+        (
+            "/v1/me/settings",
+            #"{"settings":[{"key":"k","value":1,"modified_at":"2026-01-01T00:00:00Z"},{"key":"k","value":2,"modified_at":"2026-01-01T00:00:00Z"}]}"#,
+            422
+        ),
+    ])
+    func whatCannotBeSetIsRefusedAndChangesNothing(path: String, body: String, status: Int) async throws {
+        try await withServer { client, catalog in
+            let answer = try await send(client, .put, path, body, as: try await bearer("ann"))
+            #expect(answer.status == status, "\(answer.json.text)")
+            #expect(answer.headers[.contentType] == "application/problem+json")
+            #expect(try await catalog.revisions(of: [UserID("ann")!]).isEmpty)
+        }
+    }
+
+    @Test func valuesAreBounded() async throws {
+        try await withServer { client, _ in
+            let ann = try await bearer("ann")
+            func put(_ length: Int) async throws -> Int {
+                let text = String(repeating: "x", count: length - 2)
+                return try await send(client, .put, "/v1/me/settings/k", #"{"value":"\#(text)"}"#, as: ann).status
+            }
+            #expect(try await put(4096) == 200)
+            #expect(try await put(4097) == 422)
+            let key = String(repeating: "k", count: 256)
+            #expect(try await send(client, .put, "/v1/me/settings/\(key)", #"{"value":1}"#, as: ann).status == 200)
+            #expect(try await send(client, .put, "/v1/me/settings/\(key)k", #"{"value":1}"#, as: ann).status == 404)
+        }
+    }
+
+    /// The settings of an app that Aisle knows nothing about.
+    @Test func aListAppKeepsItsOwn() async throws {
+        try await withServer { client, _ in
+            let ann = try await bearer("ann")
+            let path = "/v1/me/settings/lists."
+            for name in ["sort", "sink_checked"] {
+                #expect(try await send(client, .get, path + name, as: ann).status == 404)
+            }
+            for value in [#""name""#, #""manual""#, #""last-modified""#] {
+                #expect(try await send(client, .put, path + "sort", #"{"value":\#(value)}"#, as: ann).status == 200)
+                #expect(try await send(client, .get, path + "sort", as: ann).json["value"]?.text == value)
+            }
+            let before = try await send(client, .get, "/v1/me/settings", as: ann)
+            let since = try #require(before.json["revision"]?.text)
+            #expect(try await send(client, .put, path + "sink_checked", #"{"value":true}"#, as: ann).status == 200)
+            #expect(try await send(client, .put, path + "sink_checked", #"{"value":false}"#, as: ann).status == 200)
+            #expect(try await send(client, .delete, path + "sort", as: ann).status == 204)
+            let changed = try await send(client, .get, "/v1/me/settings?since=\(since)", as: ann)
+            guard case .array(let settings)? = changed.json["settings"] else { return #expect(Bool(false)) }
+            #expect(settings.map { $0["key"] } == [.string("lists.sink_checked"), .string("lists.sort")])
+            #expect(settings[0]["value"] == .bool(false) && settings[1]["deleted"] == .bool(true))
+            #expect(changed.json["resync"] == nil)
+            let tag = try #require(changed.headers[.eTag])
+            let path2 = "/v1/me/settings?since=\(since)"
+            #expect(try await send(client, .get, path2, as: ann, ["If-None-Match": tag]).status == 304)
+            // What was read can be sent back: nothing is newer than what stands.
+            let echo = try await send(client, .put, "/v1/me/settings", changed.json.text, as: ann)
+            guard case .array(let standing)? = echo.json["settings"] else { return #expect(Bool(false)) }
+            #expect(standing.allSatisfy { $0["applied"] == .bool(false) })
+            let future =
+                #"{"settings":[{"key":"lists.sort","value":"name","modified_at":"2999-01-01T00:00:00+02:00"}]}"#
+            let taken = try await send(client, .put, "/v1/me/settings", future, as: ann)
+            guard case .array(let applied)? = taken.json["settings"] else { return #expect(Bool(false)) }
+            #expect(applied[0]["applied"] == .bool(true) && applied[0]["modified_at"]?.text.contains("2999") == false)
+            #expect(
+                try await send(client, .get, "/v1/me/settings?since=99999999999999999", as: ann).json["resync"]
+                    == .bool(true)
+            )
+            for wrong in ["x", "-1", "", "1.5"] {
+                #expect(try await send(client, .get, "/v1/me/settings?since=\(wrong)", as: ann).status == 400)
+            }
+        }
+    }
+
+    @Test func aGuestBecomesAnAccount() async throws {
+        try await withServer { client, _ in
+            let (ann, guest) = (try await bearer("ann"), try await bearer("guest:7"))
+            let token = guest.dropFirst(7)
+            #expect(try await send(client, .put, Self.sort, #"{"sort":"-price"}"#, as: guest).status == 200)
+            let body = #"{"guest_token":"\#(token)"}"#
+            #expect(try await send(client, .post, "/v1/me/merge", body, as: guest).status == 403)
+            let key = ["Idempotency-Key": "m1"]
+            let merged = try await send(client, .post, "/v1/me/merge", body, as: ann, key)
+            #expect(merged.status == 200 && merged.json["merged"] == .number("1"))
+            #expect(try await send(client, .post, "/v1/me/merge", body, as: ann, key).json == merged.json)
+            #expect(try await send(client, .get, Self.sort, as: ann).json["sort"] == .string("-price"))
+            #expect(try await send(client, .get, Self.sort, as: guest).status == 404)
+            let other = try await bearer("bob")
+            for wrong in [
+                #"{"guest_token":"\#(other.dropFirst(7))"}"#, #"{"guest_token":"x"}"#, "{}",
+                #"{"guest_token":"\#(try await bearer("guest:8", expiresIn: -60).dropFirst(7))"}"#,
+            ] {
+                #expect(try await send(client, .post, "/v1/me/merge", wrong, as: ann).status == 422, "\(wrong)")
+            }
+            let export = try await send(client, .get, "/v1/me/export", as: ann)
+            #expect(export.json["user"] == .string("ann") && export.json.text.contains("-price"))
+            #expect(try await send(client, .delete, "/v1/me", as: ann).status == 204)
+            #expect(try await send(client, .delete, "/v1/me", as: ann).status == 204)
+            #expect(try await send(client, .get, "/v1/me/export", as: ann).json["settings"] == .array([]))
+        }
+    }
+
+    @Test func whoMovesIsRemembered() async throws {
+        try await withServer { client, catalog in
+            let writer = try await bearer("mia", [.catalogWrite])
+            let body = #"{"moves":[{"ids":["d"],"place":"first"}]}"#
+            let key = ["Idempotency-Key": "same"]
+            #expect(try await send(client, .post, Self.shelf + "/order/moves", body, as: writer, key).status == 200)
+            let history = try await catalog.orderHistory(CatalogKey("s")!, CatalogKey("x")!)
+            #expect(history.map(\.subject) == ["mia"])
+            // Another's key is not theirs.
+            let other = try await bearer("tim", [.catalogWrite])
+            #expect(try await send(client, .post, Self.shelf + "/order/moves", body, as: other, key).status == 422)
+        }
+    }
+}

@@ -1,0 +1,56 @@
+import Catalog
+import CatalogPostgres
+import TestSupport
+import Testing
+
+/// What one server tells others.
+@Suite struct ChangeAnnouncerTests {
+    @Test func everyChangeIsHeardElsewhere() async throws {
+        let database = try await TestDatabase.migrated()
+        let catalog = try PostgresCatalog(database.configuration, announces: true)
+        let source = PostgresChangeSource(database.configuration)
+        var notices = try source.notices().makeAsyncIterator()
+        #expect(await notices.next() == .gap)
+        let (store, shelf) = (CatalogKey("s")!, CatalogKey("x")!)
+        let user = UserID("ann \"'\\ 🧀")!
+        let product = Product(sku: SKU("p")!, name: "P", priceMinor: 1)
+        let changes: [(ChangeTopic, () async throws -> Void)] = [
+            (.store(store), { _ = try await catalog.put(Store(key: store, title: "S", currency: Currency("EUR")!)) }),
+            (.store(store), { _ = try await catalog.put(Shelf(key: shelf, title: "X"), in: store) }),
+            (.store(store), { _ = try await catalog.put(product, in: store) }),
+            (.store(store), { _ = try await catalog.place(product.sku, on: shelf, in: store) }),
+            (
+                .user(user),
+                { _ = try await catalog.edit(SettingsEdit([.init(SettingKey("k")!, .bool(true))]), of: user) }
+            ),
+            (.store(store), { try await catalog.unplace(product.sku, from: shelf, in: store) }),
+            (.store(store), { try await catalog.remove(product: product.sku, from: store) }),
+            (.user(user), { try await catalog.erase(user) }),
+            (
+                .anything,
+                {
+                    let file = Array("store,sku,name\ns,q,Q\n".utf8)
+                    let pieces = AsyncStream {
+                        $0.yield(file); $0.finish()
+                    }
+                    _ = try await Importer(catalog).run(pieces, ImportOptions(format: .csv))
+                }
+            ),
+        ]
+        for (topic, change) in changes {
+            try await change()
+            #expect(await notices.next() == .changed([topic]))
+        }
+        // Many at once are told in few words, and none is left out.
+        let users = (0..<2000).map { UserID("user-\($0)-" + String(repeating: "x", count: 100))! }
+        for user in users { catalog.changes.announce(.user(user)) }
+        var heard: Set<ChangeTopic> = []
+        while heard.count < users.count {
+            guard case .changed(let topics)? = await notices.next() else { break }
+            heard.formUnion(topics)
+        }
+        #expect(heard == Set(users.map { .user($0) }))
+        catalog.shutDown()
+        try await database.drop()
+    }
+}

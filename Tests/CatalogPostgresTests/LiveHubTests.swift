@@ -1,0 +1,183 @@
+import Catalog
+import CatalogPostgres
+import Synchronization
+import TestSupport
+import Testing
+
+/// Those who follow, without a socket: on the specification's store, whose counters alone tell of changes.
+@Suite struct LiveHubTests {
+    private static let user = UserID("ann")!
+    private static let address = ShelfAddress(CatalogKey("s")!, CatalogKey("x")!)
+
+    private func withHub(
+        _ change: (inout LiveHub.Options) -> Void = { _ in },
+        _ body: (InMemoryCatalog, LiveHub) async throws -> Void
+    ) async throws {
+        let catalog = InMemoryCatalog(collate: collator())
+        _ = try await catalog.put(Store(key: Self.address.store, title: "S", currency: Currency("EUR")!))
+        _ = try await catalog.put(Shelf(key: Self.address.shelf, title: "X"), in: Self.address.store)
+        for number in 0..<20 {
+            let product = Product(sku: SKU("p\(number)")!, name: "P\(number)", priceMinor: Int64(number))
+            _ = try await catalog.put(product, in: Self.address.store)
+            _ = try await catalog.place(product.sku, on: Self.address.shelf, in: Self.address.store)
+        }
+        var options = LiveHub.Options()
+        options.poll = .milliseconds(5)
+        options.beats = 4
+        change(&options)
+        let hub = LiveHub(catalog, source: nil, options: options)
+        let running = Task { await hub.run() }
+        defer { running.cancel() }
+        try await body(catalog, hub)
+    }
+
+    private func set(_ catalog: InMemoryCatalog, _ key: String, _ value: Int, of user: UserID = user) async throws {
+        let write = SettingsEdit.Write(SettingKey(key)!, .number("\(value)"))
+        _ = try await catalog.edit(SettingsEdit([write]), of: user)
+    }
+
+    /// What comes next that is no sign of life.
+    private func events(_ changes: any LiveChanges) async throws -> [LiveEvent]? {
+        while let output = try await changes.next() { if case .events(let events) = output { return events } }
+        return nil
+    }
+
+    private func edit(_ catalog: InMemoryCatalog, _ edit: OrderEdit) async throws {
+        let request = OrderEditRequest(store: Self.address.store, shelf: Self.address.shelf, edit: edit)
+        _ = try await catalog.editOrder(request, once: nil) { RecordedAnswer(body: $0.json) }
+    }
+
+    @Test func aSlowReaderGetsPagesAndMissesNothing() async throws {
+        try await withHub { catalog, hub in
+            let slow = try await hub.follow(Self.user, since: nil)
+            let quick = try await hub.follow(Self.user, since: nil)
+            for number in 0..<700 {
+                try await set(catalog, "k\(number)", number)
+                if number % 100 == 0 { #expect(try await events(quick)?.isEmpty == false) }
+            }
+            for reader in [slow, quick] {
+                var last: [String: Int64] = [:]
+                while last["k699"] == nil {
+                    let part = try #require(try await events(reader))
+                    // Never more than a little at a time, however much it missed.
+                    #expect(part.count <= 128 && part.allSatisfy { $0.name == .setting })
+                    for event in part {
+                        guard case .string(let key)? = try JSONReader.parse(event.data)["key"] else { continue }
+                        #expect(last.updateValue(event.id, forKey: key) == nil)
+                    }
+                }
+                if reader === slow { #expect(last.count == 700) }
+            }
+        }
+    }
+
+    @Test func whatAFollowerOfAShelfMissedIsOneDiff() async throws {
+        try await withHub { catalog, hub in
+            let sort = Sort(.position, .ascending)
+            let slow = try await hub.follow(Self.address, by: sort, limit: 10, since: nil)
+            let quick = try await hub.follow(Self.address, by: sort, limit: 10, since: nil)
+            for reader in [slow, quick] { #expect(try await events(reader)?.count == 1) }
+            for number in 1..<6 {
+                try await edit(catalog, .moves([OrderMove(["p\(number)"], .last)]))
+                #expect(try await events(quick)?.count == 1)
+            }
+            let missed = try #require(try await events(slow))
+            #expect(missed.count == 1)
+            let diff = try JSONReader.parse(missed[0].data)
+            guard case .array(let deletes)? = diff["deletes"], case .array(let inserts)? = diff["inserts"] else {
+                return #expect(Bool(false))
+            }
+            #expect(deletes.count == 5 && inserts.count == 5 && diff["moves"]?.text == "[]")
+            #expect(inserts.allSatisfy { $0["product"] != nil })
+        }
+    }
+
+    @Test func allWhoStandTheSameAreToldTheSame() async throws {
+        try await withHub { catalog, hub in
+            var readers: [ShelfChanges] = []
+            for _ in 0..<50 { readers.append(try await hub.follow(Self.address, by: nil, limit: 5, since: nil)) }
+            for reader in readers { _ = try await events(reader) }
+            _ = try await catalog.put(
+                Product(sku: SKU("p7")!, name: "P7, cheaper", priceMinor: 1),
+                in: Self.address.store
+            )
+            _ = try await catalog.put(
+                Shelf(key: Self.address.shelf, title: "X", defaultSort: Sort(.price, .descending)),
+                in: Self.address.store
+            )
+            var told: Set<LiveEvent> = []
+            for reader in readers {
+                var last: LiveEvent?
+                // The shelf's own sort is followed when it changes.
+                while last.map({ String(decoding: $0.data, as: UTF8.self).contains(#""to_sort":"-price""#) }) != true {
+                    last = try #require(try await events(reader)).last
+                }
+                told.insert(last!)
+            }
+            #expect(told.count <= 2)
+        }
+    }
+
+    @Test func signsOfLifeComeWhereNothingElseDoes() async throws {
+        try await withHub { _, hub in
+            let changes: [any LiveChanges] = [
+                try await hub.follow(Self.user, since: nil),
+                try await hub.follow(Self.address, by: nil, limit: 5, since: nil),
+            ]
+            _ = try await events(changes[1])
+            for reader in changes {
+                for _ in 0..<3 {
+                    guard case .heartbeat? = try await reader.next() else { return #expect(Bool(false)) }
+                }
+            }
+        }
+    }
+
+    @Test func aStreamEndsWithItsToken() async throws {
+        try await withHub { _, hub in
+            let soon = Timestamp(microseconds: Timestamp.now().microseconds + 50_000)
+            let changes = try await hub.follow(Self.user, since: nil, until: soon)
+            while try await changes.next() != nil {}
+            #expect(Timestamp.now() >= soon)
+        }
+    }
+
+    @Test func notMoreFollowThanMay() async throws {
+        try await withHub({
+            $0.followers = 5
+            $0.followersOfUser = 2
+            $0.shelves = 1
+        }) { _, hub in
+            var held: [any LiveChanges] = [
+                try await hub.follow(Self.user, since: nil), try await hub.follow(Self.user, since: 3),
+            ]
+            await #expect(throws: CatalogError.self) { try await hub.follow(Self.user, since: nil) }
+            held.append(try await hub.follow(Self.address, by: nil, limit: 5, since: nil))
+            await #expect(throws: CatalogError.unavailable) {
+                try await hub.follow(Self.address, by: nil, limit: 6, since: nil)
+            }
+            let none = ShelfAddress(Self.address.store, CatalogKey("none")!)
+            await #expect(throws: CatalogError.self) { try await hub.follow(none, by: nil, limit: 5, since: nil) }
+            held.append(try await hub.follow(UserID("bob")!, since: nil))
+            held.append(try await hub.follow(UserID("eve")!, since: nil))
+            await #expect(throws: CatalogError.unavailable) { try await hub.follow(UserID("tim")!, since: nil) }
+            // Who leaves makes room.
+            held.removeAll()
+            _ = try await hub.follow(Self.user, since: nil)
+            hub.close()
+            await #expect(throws: CatalogError.unavailable) { try await hub.follow(Self.user, since: nil) }
+        }
+    }
+
+    @Test func closingEndsAllAtOnce() async throws {
+        try await withHub { _, hub in
+            let changes: [any LiveChanges] = [
+                try await hub.follow(Self.user, since: nil),
+                try await hub.follow(Self.address, by: nil, limit: 5, since: nil),
+            ]
+            hub.close()
+            for reader in changes { while try await reader.next() != nil {} }
+            #expect(hub.isClosed)
+        }
+    }
+}

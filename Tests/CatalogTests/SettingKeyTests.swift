@@ -1,0 +1,22 @@
+import Catalog
+import Testing
+
+@Suite struct SettingKeyTests {
+    @Test(arguments: [
+        ("stores/s/sort", true), ("stores/s/shelves/x/sort", true), ("stores/s/shelves/x/sorts", false),
+        ("stores/S/sort", false), ("stores/s/shelf/x/sort", false), ("stores/s/shelves/X/sort", false),
+        ("stores/s/x/sort", false), ("lists.sort", false), ("sort", false), ("stores/s/shelves/x/y/sort", false),
+        ("a/stores/s/sort", false),
+    ])
+    func theCatalogsOwnAreTold(text: String, isSort: Bool) throws {
+        #expect(try #require(SettingKey(text)).isSort == isSort)
+    }
+
+    @Test(arguments: ["", "/", "a/", "/a", "a//b", ".", "a/../b", "a\u{0}", "a\nb", String(repeating: "a", count: 257)])
+    func whatIsNoKeyIsRefused(text: String) { #expect(SettingKey(text) == nil) }
+
+    @Test func keysDifferByBytes() {
+        #expect(SettingKey("é") != SettingKey("e\u{301}"))
+        #expect(Set([SettingKey("é"), SettingKey("e\u{301}")]).count == 2)
+    }
+}
