@@ -9,7 +9,12 @@ package protocol CatalogStore: SettingsStore {
     /// - Throws: `notFound`, for the store or the shelf.
     func shelf(_ store: CatalogKey, _ shelf: CatalogKey) async throws(CatalogError) -> ShelfHead
     /// A page of a shelf's products, and the shelf's settings, of one moment.
-    func page(_ request: PageRequest) async throws(CatalogError) -> PageAnswer
+    ///
+    /// - Parameter isKept: whether the caller has kept the answer to a plan, under its tag: it is then not made again.
+    func page(
+        _ request: PageRequest,
+        unless isKept: (PagePlan, _ tag: String) -> Bool
+    ) async throws(CatalogError) -> PageAnswer
     /// Reads a shelf's ids in several orders, all of one moment.
     ///
     /// - Parameters:
@@ -89,6 +94,10 @@ package protocol CatalogStore: SettingsStore {
 }
 
 extension CatalogStore {
+    package func page(_ request: PageRequest) async throws(CatalogError) -> PageAnswer {
+        try await page(request) { _, _ in false }
+    }
+
     /// Every product's id, in order.
     package func order(
         _ store: CatalogKey,

@@ -85,14 +85,17 @@ package final class InMemoryCatalog: CatalogStore {
         try read(store, shelf) { store, shelf in self.head(store, shelf) }
     }
 
-    package func page(_ request: PageRequest) async throws(CatalogError) -> PageAnswer {
+    package func page(
+        _ request: PageRequest,
+        unless isKept: (PagePlan, _ tag: String) -> Bool
+    ) async throws(CatalogError) -> PageAnswer {
         let (head, listings) = try read(request.store, request.shelf) { store, shelf in
             (self.head(store, shelf), self.listings(store, shelf))
         }
         let remembered = request.user.map { rememberedNow($0, request.store, request.shelf) }
         let plan = try request.plan(for: head, remembering: remembered ?? .none)
         let tag = plan.entityTag(head, day: clock().day)
-        if request.knownTags.contains(tag) { return .unchanged(tag: tag, source: plan.source) }
+        if request.knownTags.contains(tag) || isKept(plan, tag) { return .unchanged(tag: tag) }
         let sorted = listings.sorted { plan.sort.precedes($0, $1, dimension: plan.dimension, collate: collate) }
         let start = plan.after.flatMap { after in sorted.firstIndex { $0.product.sku.text == after.id } }
         let rest = start.map { sorted[($0 + 1)...] } ?? sorted[...]

@@ -175,6 +175,6 @@ package struct FNV64: Sendable {
 /// An answer to a page request.
 package enum PageAnswer: Sendable {
     /// The client already has it.
-    case unchanged(tag: String, source: SortSource)
+    case unchanged(tag: String)
     case page(ShelfPage, tag: String)
 }

@@ -79,26 +79,28 @@ extension CatalogAPI {
         let cache = isShared ? "public, no-cache" : "private, no-cache"
         var headers: HTTPFields = [:]
         if !isShared { headers[.vary] = "Authorization" }
-        let key = isShared ? "\(request.uri.path)?\(request.uri.query ?? "")" : nil
-        let remembered = key.flatMap { pages.page($0) }
-        let clientTags = pageRequest.knownTags
-        if let remembered { pageRequest.knownTags.append(remembered.tag) }
-        switch try await catalog.page(pageRequest) {
-        case .unchanged(let tag, _):
-            guard !clientTags.contains(tag), let remembered else { return notModified(tag, cache, headers) }
-            return Response(status: .ok, headers: remembered.headers, body: .init(byteBuffer: remembered.body))
+        let path = request.uri.path
+        var kept: PageCache.Page?
+        let answer = try await catalog.page(pageRequest) { plan, tag in
+            kept = pages.page(PageCache.key(path, plan), tag)
+            return kept != nil
+        }
+        switch answer {
+        case .unchanged(let tag):
+            guard let kept, !pageRequest.knownTags.contains(tag) else { return notModified(tag, cache, headers) }
+            return Response(status: .ok, headers: kept.headers, body: .init(byteBuffer: kept.body))
         case .page(let page, let tag):
             let token = page.next.map { cursors.encode($0) }
             if let token {
                 var query = "limit=\(page.plan.limit)&cursor=\(token)"
                 if isShared { query = "sort=\(page.plan.sort.description)&" + query }
-                headers[.init("Link")!] = "<\(request.uri.path)?\(query)>; rel=\"next\""
+                headers[.init("Link")!] = "<\(path)?\(query)>; rel=\"next\""
             }
             headers[.contentType] = "application/json"
             headers[.cacheControl] = cache
             headers[.eTag] = tag
             let body = ByteBuffer(bytes: page.json(day: Timestamp.now().day, nextCursor: token))
-            if let key { pages.keep(.init(tag: tag, headers: headers, body: body), as: key) }
+            pages.keep(.init(tag: tag, headers: headers, body: body), as: PageCache.key(path, page.plan))
             return Response(status: .ok, headers: headers, body: .init(byteBuffer: body))
         }
     }

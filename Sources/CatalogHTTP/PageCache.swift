@@ -1,11 +1,12 @@
+internal import Catalog
 internal import HTTPTypes
 internal import NIOCore
 internal import Synchronization
 
-/// Rendered pages of explicit sorts, by path and query, each good for exactly one entity tag.
+/// Rendered pages, by path and plan, each good for exactly one entity tag.
 ///
-/// Nothing here is ever trusted by itself: the catalog is asked for the page with the remembered tag, as by a client that
-/// has it, and only its "unchanged" lets the remembered bytes out. So no write needs to invalidate anything.
+/// Nothing here is ever trusted by itself: the catalog settles what the page must be, and only the tag of that lets the
+/// remembered bytes out. So no write needs to invalidate anything, and users with the same sort share a page.
 final class PageCache: Sendable {
     struct Page: Sendable {
         let tag: String
@@ -27,9 +28,16 @@ final class PageCache: Sendable {
     /// - Parameter bound: the most bytes that are kept; 0 keeps nothing.
     init(bound: Int) { self.bound = bound }
 
-    func page(_ key: String) -> Page? {
+    /// What a page is remembered as: its shelf, and all of the plan but what its tag has.
+    static func key(_ path: String, _ plan: PagePlan) -> String {
+        let after = plan.after.map { "\($0.isBehind) \($0.values) \($0.name) \($0.id)" } ?? ""
+        return "\(path)?\(plan.sort.description) \(plan.source.rawValue) \(plan.limit) \(after)"
+    }
+
+    func page(_ key: @autoclosure () -> String, _ tag: String) -> Page? {
         guard bound > 0 else { return nil }
-        return state.withLock { $0.pages[key] }
+        let key = key()
+        return state.withLock { $0.pages[key] }.flatMap { $0.tag == tag ? $0 : nil }
     }
 
     /// Keeps a page; the oldest ones make room.

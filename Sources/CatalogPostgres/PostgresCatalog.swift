@@ -5,7 +5,7 @@ internal import Synchronization
 /// A catalog in PostgreSQL.
 ///
 /// Pages go through a shared pipeline, everything else through a pool. What is remembered between requests (a shelf's
-/// number and settings, statement texts) is only ever a guess that the answer itself confirms: nothing here can be stale.
+/// number and settings, users' sorts, statement texts) is only ever a guess that the answer itself confirms: nothing here can be stale.
 package final class PostgresCatalog: CatalogStore {
     package let pool: PostgresPool
     let pipeline: PostgresPipeline
@@ -18,11 +18,14 @@ package final class PostgresCatalog: CatalogStore {
 
     private struct Memory {
         var heads: [String: ShelfRow.HeadRead] = [:]
+        var sorts: [String: RememberedSorts] = [:]
         var statements: [PageStatement.Shape: PageStatement] = [:]
     }
 
     /// How many heads or statements are remembered before all are forgotten.
     private static let memoryBound = 4096
+    /// As many of what users remember.
+    private static let sortsBound = 32_768
 
     package init(
         pool: PostgresPool,
@@ -92,12 +95,24 @@ package final class PostgresCatalog: CatalogStore {
         try await observer.mappingErrors(body)
     }
 
-    func remembered(_ key: String) -> ShelfRow.HeadRead? { memory.withLock { $0.heads[key] } }
+    /// What a request was settled by before.
+    func remembered(_ request: PageRequest) -> PageBasis? {
+        let key = "\(request.store)/\(request.shelf)"
+        return memory.withLock { memory in
+            guard let head = memory.heads[key] else { return nil }
+            let sorts = request.user.flatMap { memory.sorts["\(key)/\($0)"] }
+            return PageBasis(head: head, sorts: sorts ?? .none)
+        }
+    }
 
-    func remember(_ read: ShelfRow.HeadRead, as key: String) {
+    func remember(_ basis: PageBasis, of request: PageRequest) {
+        let key = "\(request.store)/\(request.shelf)"
         memory.withLock {
             if $0.heads.count >= Self.memoryBound { $0.heads.removeAll() }
-            $0.heads[key] = read
+            $0.heads[key] = basis.head
+            guard let user = request.user else { return }
+            if $0.sorts.count >= Self.sortsBound { $0.sorts.removeAll() }
+            $0.sorts["\(key)/\(user)"] = basis.sorts
         }
     }
 

@@ -5,51 +5,19 @@ Usage: bench.py AISLE [CSV]    AISLE: the release executable; CSV: a catalog fil
 """
 import http.client, json, os, re, statistics, subprocess, sys, time, urllib.request
 
-AISLE = os.path.abspath(sys.argv[1])
+import users
+from harness import *
+
 CSV = os.path.abspath(sys.argv[2]) if len(sys.argv) > 2 else None
-FOLDER = os.path.abspath(".aisle/bench")
-ROUNDS, SECONDS, PORT = 3, 5, 18080
 SORTS = ["price", "-price", "unit_price", "-unit_price", "-popularity", "popularity", "brand", "name", "-created", "tags"]
 COLUMNS = """p.sku, p.name, p.brand, p.price_minor, p.regular_price_minor, p.size_amount::text, p.size_unit, p.size_packs,
 p.size_drained::text, p.size_approximate, p.barcode, p.image_url, p.attributes::text, p.in_stock, p.tags, p.popularity_log2,
 p.created_at, p.modified_at, p.availability"""
 
 
-def run(*words, **more):
-    return subprocess.run(words, check=True, capture_output=True, text=True, cwd=FOLDER, **more)
-
-
-def sql(database, text):
-    return run("psql", f"{DSN} dbname={database}", "-qAtX", "-v", "ON_ERROR_STOP=1", input=text).stdout.strip()
-
-
-def exists(database):
-    return sql("postgres", f"SELECT 1 FROM pg_database WHERE datname = '{database}'") == "1"
-
-
-def fresh(database):
-    sql("postgres", f"DROP DATABASE IF EXISTS {database} WITH (FORCE)")
-    sql("postgres", f"CREATE DATABASE {database} TEMPLATE template0 LOCALE 'C.UTF-8' ENCODING 'UTF8'")
-    run(AISLE, "db", "migrate", "--dsn", f"{DSN} dbname={database}")
-
-
-def rate(output, pattern):
-    return float(re.search(pattern, output).group(1))
-
-
-def wrk(url, script=None, seconds=SECONDS):
-    words = ["wrk", "-t1", "-c32", f"-d{seconds}s"] + (["-s", script] if script else []) + [url]
-    output = run(*words).stdout
-    assert "Non-2xx" not in output, output
-    return rate(output, r"Requests/sec:\s+([\d.]+)")
-
-
 def pages():
     """HTTP pages of 24 against pgbench with the query of a page, both over 200 shelves of the million."""
-    if not exists("big"):
-        fresh("big")
-        run(AISLE, "seed", "--dsn", f"{DSN} dbname=big", "--shelves", "10000", "--products", "1000000", "--seed", "7")
-        sql("big", "VACUUM ANALYZE")
+    big()
     first = sql("big", "SELECT min(shelf_id) FROM shelf")
     store = sql("big", "SELECT store_id FROM store")
     branch = f"(SELECT {COLUMNS} FROM placement p WHERE p.store_id = {store} AND p.shelf_id = :n AND p.availability = %d AND p.price_minor IS %s NULL ORDER BY p.price_minor, p.name, p.sku LIMIT 25)"
@@ -66,55 +34,30 @@ request = function()
         .. "/products?limit=24&sort=" .. sorts[1 + n % #sorts])
 end
 """)
-    def serve(cache):
-        environment = {**os.environ, "AISLE_PAGE_CACHE_MB": cache}
-        words = [AISLE, "serve", "--dsn", f"{DSN} dbname=big", "--port", str(PORT)]
-        server = subprocess.Popen(words, stderr=subprocess.DEVNULL, env=environment)
-        for _ in range(100):
-            try:
-                urllib.request.urlopen(base + "/readyz")
-                return server
-            except OSError:
-                time.sleep(0.1)
-        raise RuntimeError("the server does not start")
-
-    base = f"http://127.0.0.1:{PORT}"
-    server = None
-    try:
-        uncached, http, database = [], [], []
-        for _ in range(ROUNDS):
-            for cache, rates in (("0", uncached), ("32", http)):
-                server = serve(cache)
-                rates.append(wrk(base, "page.lua"))
-                server.terminate()
-                server.wait()
-            words = ["pgbench", "-h", SOCKET, "-U", "aisle", "big", "-n", "-M", "prepared", "-c", "8", "-j", "2", "-T", str(SECONDS), "-f", "page.sql"]
-            database.append(rate(run(*words, env={**os.environ, "PGOPTIONS": "-c plan_cache_mode=force_generic_plan"}).stdout, r"tps = ([\d.]+)"))
-        show("page of 24: HTTP pages/s ÷ pgbench tps", statistics.median(http), statistics.median(database), "≥ 0.35")
-        show("the same, no page remembered", statistics.median(uncached), statistics.median(database), "")
-        server = serve("32")
-
+    uncached, http, database = [], [], []
+    for _ in range(ROUNDS):
+        for cache, rates in (("0", uncached), ("32", http)):
+            with served("big", AISLE_PAGE_CACHE_MB=cache):
+                rates.append(wrk(BASE, "page.lua"))
+        database.append(pgbench("big", "page.sql"))
+    show("page of 24: HTTP pages/s ÷ pgbench tps", statistics.median(http), statistics.median(database), "≥ 0.35")
+    show("the same, no page remembered", statistics.median(uncached), statistics.median(database), "")
+    with served("big") as server:
         path = "/v1/stores/generated/shelves/shelf-1/products?sort=price&limit=100"
         for _ in range(990):
-            with urllib.request.urlopen(base + path) as answer:
+            with urllib.request.urlopen(BASE + path) as answer:
                 path = re.search(r"<(.*?)>", answer.headers["Link"]).group(1)
         deep, top = [], []
-        deep_url = base + path.replace("limit=100", "limit=24")
+        deep_url = BASE + path.replace("limit=100", "limit=24")
         for _ in range(ROUNDS):
-            top.append(1e6 / wrk(base + "/v1/stores/generated/shelves/shelf-1/products?sort=price&limit=24", seconds=3))
+            top.append(1e6 / wrk(BASE + "/v1/stores/generated/shelves/shelf-1/products?sort=price&limit=24", seconds=3))
             deep.append(1e6 / wrk(deep_url, seconds=3))
         show("page at depth 99,000 ÷ first page, µs", statistics.median(deep), statistics.median(top), "≤ 1.3")
 
-        served, start = 0, time.time()
-        while served < 1_000_000:
-            served += wrk(base, "page.lua", seconds=20) * 20
-        with open(f"/proc/{server.pid}/status") as file:
-            memory = int(re.search(r"VmRSS:\s+(\d+)", file.read()).group(1)) / 1024
-        print(f"memory of the server after {int(served):,} pages in {time.time() - start:.0f} s: {memory:.0f} MB (aim: < 100)")
-    finally:
-        if server:
-            server.terminate()
-            server.wait()
+        number, start = 0, time.time()
+        while number < 1_000_000:
+            number += wrk(BASE, "page.lua", seconds=20) * 20
+        print(f"memory of the server after {int(number):,} pages in {time.time() - start:.0f} s: {memory(server):.0f} MB (aim: < 100)")
 
 
 def imports():
@@ -168,32 +111,20 @@ def key(number):
             return (number - least + (head << 8 * (length - 1))).to_bytes(length, "big").hex()
 
 
-def lsn():
-    return sql("big", "SELECT pg_current_wal_insert_lsn()")
-
-
-def bytes_since(start):
-    return int(sql("big", f"SELECT pg_current_wal_insert_lsn() - '{start}'::pg_lsn"))
-
-
 def moves():
     """Moves on a shelf of 100,000 over HTTP, and the same by shifting integers, as acts_as_list does it, in SQL."""
     shelf = "/v1/stores/generated/shelves/shelf-1"
-    server = subprocess.Popen([AISLE, "serve", "--dsn", f"{DSN} dbname=big options='-c synchronous_commit=off'", "--port", str(PORT)], stderr=subprocess.DEVNULL)
-    try:
-        while True:
-            try:
-                connection = http.client.HTTPConnection("127.0.0.1", PORT)
-                connection.request("GET", shelf + "/order?sort=position")
-                ids = json.loads(connection.getresponse().read())["ids"]
-                break
-            except OSError:
-                time.sleep(0.1)
+    writer = token("merchandiser", "catalog:write")
+    headers = {"content-type": "application/json", "authorization": f"Bearer {writer}"}
+    with served("big", "options='-c synchronous_commit=off'"):
+        connection = http.client.HTTPConnection("127.0.0.1", PORT)
+        connection.request("GET", shelf + "/order?sort=position")
+        ids = json.loads(connection.getresponse().read())["ids"]
         movers = ids[1000:1064]
 
         def move(product, after):
             start = time.perf_counter()
-            connection.request("POST", shelf + "/order/moves", json.dumps({"moves": [{"ids": [product], "after": after}]}), {"content-type": "application/json"})
+            connection.request("POST", shelf + "/order/moves", json.dumps({"moves": [{"ids": [product], "after": after}]}), headers)
             answer = connection.getresponse()
             body = answer.read()
             assert answer.status == 200, body
@@ -208,18 +139,15 @@ def moves():
         with open(f"{FOLDER}/move.lua", "w") as file:
             names = ",".join(f'"{product}"' for product in movers)
             file.write(f"""local movers = {{{names}}}
-local thread, n = 0, 0
+local n = 0
 request = function()
     n = n + 1
     local target = n % 2 == 0 and '"after":"{ids[0]}"' or '"before":"{ids[1]}"'
-    return wrk.format("POST", "{shelf}/order/moves", {{["content-type"] = "application/json"}},
+    return wrk.format("POST", "{shelf}/order/moves", {{["content-type"] = "application/json", ["authorization"] = "Bearer {writer}"}},
         '{{"moves":[{{"ids":["' .. movers[1 + n % #movers] .. '"],' .. target .. '}}]}}')
 end
 """)
-        rate_of_eight = rate(run("wrk", "-t1", "-c8", f"-d{SECONDS}s", "-s", "move.lua", f"http://127.0.0.1:{PORT}").stdout, r"Requests/sec:\s+([\d.]+)")
-    finally:
-        server.terminate()
-        server.wait()
+        rate_of_eight = wrk(BASE, "move.lua", clients=8)
     sql("big", "DROP TABLE IF EXISTS integers; CREATE TABLE integers (list integer, id text, position integer NOT NULL, PRIMARY KEY (list, id)); INSERT INTO integers SELECT 1, n::text, n FROM generate_series(1, 100000) n; CREATE INDEX ON integers (list, position); VACUUM ANALYZE integers")
     shifting, start = [], lsn()
     for n in range(5):
@@ -250,18 +178,17 @@ def million():
     print(f"50 ids in the middle of a million: {sum(int(n or 0) for n in hits.groups())} buffers (aim: ≤ 5)")
 
 
-def show(what, ours, theirs, aim):
-    print(f"{what}: {ours:,.2f} ÷ {theirs:,.2f} = {ours / theirs:.2f}" + (f" (aim: {aim})" if aim else ""), flush=True)
-
-
-os.makedirs(FOLDER, exist_ok=True)
-DSN = run(AISLE, "db", "start").stdout.strip().replace(" dbname='aisle'", "")
-SOCKET = re.search(r"host='([^']*)'", DSN).group(1)
+only = os.environ.get("AISLE_BENCH_ONLY", "imports pages moves million users").split()
 try:
-    if CSV:
+    if CSV and "imports" in only:
         imports()
-    pages()
-    moves()
-    million()
+    if "pages" in only:
+        pages()
+    if "moves" in only:
+        moves()
+    if "million" in only:
+        million()
+    if "users" in only:
+        users.all()
 finally:
     run(AISLE, "db", "stop")

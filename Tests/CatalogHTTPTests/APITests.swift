@@ -268,6 +268,24 @@ import Testing
         #expect(units == MeasureUnit.allCases.map { .string($0.rawValue) })
     }
 
+    /// What is described is what there is, method by method.
+    @Test func theDescriptionHasThePathsAndMethodsThatThereAre() async throws {
+        try await withServer { (client: any TestClientProtocol) async throws in
+            let document = try JSONReader.parse(OpenAPI.document)
+            guard case .object(let paths)? = document["paths"] else { return #expect(Bool(false)) }
+            #expect(paths.count > 20)
+            for path in paths {
+                guard case .object(let operations) = path.value else { return #expect(Bool(false)) }
+                var uri = path.name
+                for name in ["store", "shelf", "sku", "key"] { uri = uri.replacing("{\(name)}", with: "x") }
+                let answer = try await client.execute(uri: uri, method: .options)
+                let allowed = Set((answer.headers[.allow] ?? "").split(separator: ", ").map(String.init))
+                let described = Set(operations.map { $0.name.uppercased() })
+                #expect(allowed.subtracting(["HEAD", "OPTIONS"]) == described, "\(uri)")
+            }
+        }
+    }
+
     @Test func manyProductsAreFetchedInTheOrderAskedFor() async throws {
         try await withServer { (client: any TestClientProtocol) async throws in
             let answer = try json(try await get(client, "/v1/stores/s/products?sku=m5&sku=nope&sku=m2"))

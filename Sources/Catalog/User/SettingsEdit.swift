@@ -41,6 +41,12 @@ package struct SettingsEdit: Sendable, Hashable {
         package var previous: Setting?
         /// Whether what was asked for is what stands.
         package var isApplied: Bool
+
+        package init(setting: Setting, previous: Setting?, isApplied: Bool) {
+            self.setting = setting
+            self.previous = previous
+            self.isApplied = isApplied
+        }
     }
 
     /// Decides what is written: the heart of every store of settings.
@@ -89,6 +95,15 @@ package struct SettingsEdit: Sendable, Hashable {
             case .revision(let expected): current == expected
             }
         guard holds else { throw .staleSetting(current: current) }
+    }
+
+    /// The one setting that is set, where that is all and nothing is expected of it.
+    package var plainWrite: (key: SettingKey, value: JSONValue)? {
+        guard writes.count == 1, expectation == .nothing, writes[0].modifiedAt == nil, let value = writes[0].value
+        else {
+            return nil
+        }
+        return (writes[0].key, value)
     }
 
     /// The revision before a user's first: microseconds since 1970, so that revisions never repeat, not even for a user

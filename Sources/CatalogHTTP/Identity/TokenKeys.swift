@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// Where keys come from: a secret, a key set that may change, or both.
 package actor TokenKeys {
     private let secret: TokenKey?
@@ -8,7 +10,7 @@ package actor TokenKeys {
     private var triedAt: ContinuousClock.Instant?
     private var loading: Task<Bool, Never>?
     /// Grows with every set: what an earlier one verified is not to be trusted for long.
-    private(set) var generation = 0
+    nonisolated let generation = Atomic(0)
 
     /// How old a set gets before it is fetched again.
     private static let lifetime: Duration = .seconds(300)
@@ -50,7 +52,7 @@ package actor TokenKeys {
     private func replace(_ fresh: TokenKeySet) {
         set = fresh
         loadedAt = clock()
-        generation += 1
+        generation.add(1, ordering: .releasing)
     }
 
     /// The key that a token's header names; nil for one that is not known.

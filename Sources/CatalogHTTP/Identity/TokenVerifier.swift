@@ -52,7 +52,7 @@ package final class TokenVerifier: Sendable {
     package func verify(_ token: String) async throws(TokenError) -> Caller {
         guard token.utf8.count <= Self.bound else { throw .invalid("the token has more than \(Self.bound) bytes") }
         let digest = SHA256.hash(data: Array(token.utf8))
-        let generation = await keys.generation
+        let generation = keys.generation.load(ordering: .acquiring)
         if let known = known.withLock({ $0[digest] }), known.generation == generation {
             try checkLifetime(known.caller.expiresAt.microseconds, known.notBefore)
             return known.caller

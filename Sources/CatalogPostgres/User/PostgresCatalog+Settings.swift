@@ -70,8 +70,12 @@ extension PostgresCatalog {
         guard !edit.writes.isEmpty else { return [] }
         return try await mappingErrors {
             do {
-                let results = try await pool.transaction(within: .seconds(10)) {
-                    try SettingsWriter(user: user).apply(edit, $0)
+                let writer = SettingsWriter(user: user)
+                let results: [SettingsEdit.Result]
+                if let write = edit.plainWrite {
+                    results = [try await pool.perform(within: .seconds(10)) { try writer.set(write, $0) }]
+                } else {
+                    results = try await pool.transaction(within: .seconds(10)) { try writer.apply(edit, $0) }
                 }
                 changes.announce(.user(user))
                 return results

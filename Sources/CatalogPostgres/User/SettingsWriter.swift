@@ -46,6 +46,40 @@ struct SettingsWriter {
         return results
     }
 
+    /// Sets one, whatever stands there, in one statement: what is done most often.
+    ///
+    /// What stood there is what stood there when the statement began; so is how many there were, so that those who write in
+    /// the same instant may pass the bound together.
+    func set(
+        _ write: (key: SettingKey, value: JSONValue),
+        _ database: isolated PostgresConnection
+    ) throws -> SettingsEdit.Result {
+        let now = Timestamp.now()
+        let result = try database.query(
+            Self.setOne,
+            [
+                .text(user.text), .int8(SettingsEdit.firstRevision(now)), .text(write.key.text),
+                .text(write.value.text),
+                .timestamptz(now.microseconds), .int8(Int64(Setting.numberBound)),
+            ]
+        ) { rows in
+            try rows.first { row in
+                SettingsEdit.Result(
+                    setting: Setting(
+                        key: write.key,
+                        value: write.value,
+                        revision: try row.int8(0),
+                        modifiedAt: Timestamp(microseconds: try row.timestamptz(1))
+                    ),
+                    previous: row.isNull(2) ? nil : try SettingRow.read(row, from: 2),
+                    isApplied: true
+                )
+            }
+        }
+        guard let result else { throw SettingsEdit.tooMany() }
+        return result
+    }
+
     /// Makes the user's account where there is none, for what refers to it.
     func ensureAccount(_ database: isolated PostgresConnection) throws {
         try database.execute(
@@ -71,6 +105,21 @@ struct SettingsWriter {
         INSERT INTO user_account AS a (user_id, revision, horizon) VALUES ($1, $2 + $3, $2)
         ON CONFLICT (user_id) DO UPDATE SET revision = a.revision + $3 RETURNING revision
         """
+    private static let setOne = PostgresStatement(
+        assembled: """
+            WITH account AS (INSERT INTO user_account AS a (user_id, revision, horizon) VALUES ($1, $2 + 1, $2)
+                ON CONFLICT (user_id) DO UPDATE SET revision = a.revision + 1 RETURNING revision),
+            previous AS (SELECT \(SettingRow.columns) FROM user_setting s WHERE s.user_id = $1 AND s.key = $3),
+            written AS (INSERT INTO user_setting AS s (user_id, key, value, revision, modified_at)
+                SELECT $1, $3, $4::json, account.revision, $5 FROM account
+                WHERE EXISTS (SELECT FROM previous WHERE value IS NOT NULL) OR $6 > (SELECT count(*) FROM (
+                    SELECT 1 FROM user_setting WHERE user_id = $1 AND deleted_at IS NULL LIMIT $6) AS live)
+                ON CONFLICT (user_id, key) DO UPDATE SET value = excluded.value, revision = excluded.revision,
+                    modified_at = greatest(excluded.modified_at, s.modified_at), deleted_at = NULL
+                RETURNING revision, modified_at)
+            SELECT written.revision, written.modified_at, previous.* FROM written LEFT JOIN previous ON true
+            """
+    )
     private static let existing = PostgresStatement(
         assembled: "SELECT \(SettingRow.columns) FROM user_setting s WHERE s.user_id = $1 AND s.key = ANY ($2)"
     )

@@ -1,0 +1,109 @@
+package import Catalog
+internal import Postgres
+
+/// What a page is settled by: the shelf, and what the caller remembers for it.
+struct PageBasis: Sendable, Hashable {
+    var head: ShelfRow.HeadRead
+    var sorts = RememberedSorts.none
+
+    func plan(_ request: PageRequest) throws(CatalogError) -> PagePlan {
+        try request.plan(for: head.head, remembering: sorts)
+    }
+}
+
+extension PostgresCatalog {
+    package func page(
+        _ request: PageRequest,
+        unless isKept: (PagePlan, _ tag: String) -> Bool
+    ) async throws(CatalogError) -> PageAnswer {
+        try await mappingErrors { try await readPage(request, isKept) }
+    }
+
+    private func readPage(
+        _ request: PageRequest,
+        _ isKept: (PagePlan, _ tag: String) -> Bool
+    ) async throws -> PageAnswer {
+        let day = Timestamp.now().day
+        func knownTag(_ basis: PageBasis) throws -> String? {
+            let plan = try basis.plan(request)
+            let tag = plan.entityTag(basis.head.head, day: day)
+            return request.knownTags.contains(tag) || isKept(plan, tag) ? tag : nil
+        }
+        // Without a guess, or where the answer may be known already, what it is settled by comes first.
+        var guess = remembered(request)
+        if try !request.knownTags.isEmpty || guess.map({ try knownTag($0) != nil }) ?? true {
+            let basis = try await readBasis(request)
+            if let tag = try knownTag(basis) { return .unchanged(tag: tag) }
+            guess = basis
+        }
+        // Both travel together; the basis, read first, confirms what the page was read by. A change in between leaves the
+        // page newer than its tag says, and then the next request's tag differs.
+        for _ in 0..<8 {
+            let plan = try guess!.plan(request)
+            guard let (basis, listings) = try await read(request, plan, guess!.head) else {
+                guess = try await readBasis(request)
+                continue
+            }
+            remember(basis, of: request)
+            let isSettled = try basis.plan(request) == plan
+            if isSettled, basis.head.storeID == guess!.head.storeID, basis.head.shelfID == guess!.head.shelfID {
+                let page = ShelfPage(head: basis.head.head, plan: plan, scope: request.scope, listings: listings)
+                return .page(page, tag: plan.entityTag(basis.head.head, day: day))
+            }
+            guess = basis
+        }
+        throw CatalogError.unavailable
+    }
+
+    /// - Throws: `notFound`.
+    func readBasis(_ request: PageRequest) async throws -> PageBasis {
+        let initial: (ShelfRow.HeadRead?, RememberedSorts) = (nil, .none)
+        let (head, sorts) = try await pipeline.read(Self.basisQueries(request), into: initial) { found, index, rows in
+            if index == 0 {
+                found.0 = try rows.first { try ShelfRow.head($0) }
+            } else {
+                found.1 = try Self.sorts(rows, request.store)
+            }
+        }
+        if let head {
+            let basis = PageBasis(head: head, sorts: sorts)
+            remember(basis, of: request)
+            return basis
+        }
+        _ = try await readStore(request.store)
+        throw CatalogError.notFound("shelf “\(request.shelf)”")
+    }
+
+    /// The shelf's, and the caller's where there is one.
+    private static func basisQueries(_ request: PageRequest) -> [PostgresQuery] {
+        let head = PostgresQuery(oneHead, [.text(request.store.text), .text(request.shelf.text)])
+        return [head] + (request.user.map { [sortsQuery($0, request.store, request.shelf)] } ?? [])
+    }
+
+    /// The basis as it is and the listings as planned; nil where the shelf is gone.
+    private func read(
+        _ request: PageRequest,
+        _ plan: PagePlan,
+        _ guess: ShelfRow.HeadRead
+    ) async throws -> (PageBasis, [Listing])? {
+        let statement = statement(PageStatement.Shape(plan))
+        let hasPosition = plan.sort.terms.contains { $0.key == .position }
+        let basis = Self.basisQueries(request)
+        let page = PostgresQuery(
+            statement.statement,
+            statement.parameters(plan, storeID: guess.storeID, shelfID: guess.shelfID, limit: Int64(plan.limit + 1))
+        )
+        let last = basis.count
+        let initial: (ShelfRow.HeadRead?, RememberedSorts, [Listing]) = (nil, .none, [])
+        let (head, sorts, listings) = try await pipeline.read(basis + [page], into: initial) { value, index, rows in
+            if index == 0 {
+                value.0 = try rows.first { try ShelfRow.head($0) }
+            } else if index == last {
+                value.2 = try rows.map { try ProductRow.listing($0, hasPosition: hasPosition) }
+            } else {
+                value.1 = try Self.sorts(rows, request.store)
+            }
+        }
+        return head.map { (PageBasis(head: $0, sorts: sorts), listings) }
+    }
+}

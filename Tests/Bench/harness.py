@@ -1,0 +1,104 @@
+"""What all benchmarks use: the private server, databases, loads, and how a figure is shown."""
+import base64, contextlib, hashlib, hmac, json, os, re, subprocess, sys, time, urllib.request
+
+AISLE = os.path.abspath(sys.argv[1])
+FOLDER = os.path.abspath(".aisle/bench")
+ROUNDS, SECONDS, PORT = 3, 5, 18080
+BASE = f"http://127.0.0.1:{PORT}"
+SECRET = "the secret of a benchmark's server"
+
+
+def run(*words, **more):
+    return subprocess.run(words, check=True, capture_output=True, text=True, cwd=FOLDER, **more)
+
+
+os.makedirs(FOLDER, exist_ok=True)
+DSN = run(AISLE, "db", "start").stdout.strip().replace(" dbname='aisle'", "")
+SOCKET = re.search(r"host='([^']*)'", DSN).group(1)
+
+
+def sql(database, text):
+    return run("psql", f"{DSN} dbname={database}", "-qAtX", "-v", "ON_ERROR_STOP=1", input=text).stdout.strip()
+
+
+def exists(database):
+    return sql("postgres", f"SELECT 1 FROM pg_database WHERE datname = '{database}'") == "1"
+
+
+def fresh(database):
+    sql("postgres", f"DROP DATABASE IF EXISTS {database} WITH (FORCE)")
+    sql("postgres", f"CREATE DATABASE {database} TEMPLATE template0 LOCALE 'C.UTF-8' ENCODING 'UTF8'")
+    run(AISLE, "db", "migrate", "--dsn", f"{DSN} dbname={database}")
+
+
+def big():
+    """A million products on 10,000 shelves, the first of them with 100,000."""
+    if not exists("big"):
+        fresh("big")
+        run(AISLE, "seed", "--dsn", f"{DSN} dbname=big", "--shelves", "10000", "--products", "1000000", "--seed", "7")
+        sql("big", "VACUUM ANALYZE")
+
+
+@contextlib.contextmanager
+def served(database, options="", **environment):
+    """A server on a database, which is yielded once it is ready."""
+    variables = {**os.environ, "AISLE_JWT_SECRET": SECRET, **environment}
+    words = [AISLE, "serve", "--dsn", f"{DSN} dbname={database} {options}", "--port", str(PORT)]
+    server = subprocess.Popen(words, stderr=subprocess.DEVNULL, env=variables)
+    try:
+        for _ in range(100):
+            try:
+                urllib.request.urlopen(BASE + "/readyz")
+                break
+            except OSError:
+                time.sleep(0.1)
+        else:
+            raise RuntimeError("the server does not start")
+        yield server
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def token(user, scope=""):
+    """A token, made without the program."""
+    def part(value):
+        return base64.urlsafe_b64encode(value).rstrip(b"=")
+    claims = {"sub": user, "exp": int(time.time()) + 86400, **({"scope": scope} if scope else {})}
+    text = b".".join(part(json.dumps(value).encode()) for value in ({"alg": "HS256"}, claims))
+    return (text + b"." + part(hmac.digest(SECRET.encode(), text, hashlib.sha256))).decode()
+
+
+def rate(output, pattern):
+    return float(re.search(pattern, output).group(1))
+
+
+def wrk(url, script=None, seconds=SECONDS, clients=32):
+    words = ["wrk", "-t1", f"-c{clients}", f"-d{seconds}s"] + (["-s", script] if script else []) + [url]
+    output = run(*words).stdout
+    assert "Non-2xx" not in output, output
+    return rate(output, r"Requests/sec:\s+([\d.]+)")
+
+
+def pgbench(database, script, seconds=SECONDS, clients=8):
+    words = ["pgbench", "-h", SOCKET, "-U", "aisle", database, "-n", "-M", "prepared", "-c", str(clients), "-j", "2", "-T", str(seconds), "-f", script]
+    options = {**os.environ, "PGOPTIONS": "-c plan_cache_mode=force_generic_plan"}
+    return rate(run(*words, env=options).stdout, r"tps = ([\d.]+)")
+
+
+def memory(server):
+    """What a process holds, in MB."""
+    with open(f"/proc/{server.pid}/status") as file:
+        return int(re.search(r"VmRSS:\s+(\d+)", file.read()).group(1)) / 1024
+
+
+def lsn():
+    return sql("big", "SELECT pg_current_wal_insert_lsn()")
+
+
+def bytes_since(start):
+    return int(sql("big", f"SELECT pg_current_wal_insert_lsn() - '{start}'::pg_lsn"))
+
+
+def show(what, ours, theirs, aim):
+    print(f"{what}: {ours:,.2f} ÷ {theirs:,.2f} = {ours / theirs:.2f}" + (f" (aim: {aim})" if aim else ""), flush=True)

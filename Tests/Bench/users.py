@@ -1,0 +1,205 @@
+"""What is a user's own: sorts remembered, pages by them, and events to those who follow."""
+import http.client, json, os, random, selectors, socket, statistics, threading, time
+
+from harness import *
+
+USERS = 1000
+SHELF = "/v1/stores/generated/shelves/shelf-"
+
+
+def remembered():
+    """Sorts remembered a second over HTTP, against pgbench with the same change in one statement."""
+    with open(f"{FOLDER}/remember.sql", "w") as file:
+        file.write(
+            """\\set u random(1, 1000)
+\\set s random(1, 200)
+WITH account AS (INSERT INTO user_account AS a (user_id, revision, horizon) VALUES ('bench-' || :u, 1, 0)
+ON CONFLICT (user_id) DO UPDATE SET revision = a.revision + 1 RETURNING revision)
+INSERT INTO user_setting (user_id, key, value, revision, modified_at)
+SELECT 'bench-' || :u, 'stores/generated/shelves/shelf-' || :s || '/sort', '"-price"', account.revision, now() FROM account
+ON CONFLICT (user_id, key) DO UPDATE SET value = excluded.value, revision = excluded.revision, modified_at = excluded.modified_at;
+""".replace("\n", " ").replace(" \\set", "\n\\set").replace(" WITH", "\nWITH")
+        )
+    with open(f"{FOLDER}/remember.lua", "w") as file:
+        names = ",".join(f'"{token(f"user-{n}")}"' for n in range(USERS))
+        file.write(f"""local tokens = {{{names}}}
+request = function()
+    return wrk.format("PUT", "/v1/me/stores/generated/shelves/shelf-" .. math.random(200) .. "/sort",
+        {{["content-type"] = "application/json", ["authorization"] = "Bearer " .. tokens[math.random(#tokens)]}},
+        '{{"sort":"-price"}}')
+end
+""")
+    for clients in (1, 8, 16):
+        ours, theirs = [], []
+        for _ in range(ROUNDS):
+            sql("big", "TRUNCATE user_account CASCADE; VACUUM user_account, user_setting")
+            with served("big"):
+                wrk(BASE, "remember.lua", seconds=2, clients=clients)
+                ours.append(wrk(BASE, "remember.lua", seconds=3, clients=clients))
+            sql("big", "TRUNCATE user_account CASCADE; VACUUM user_account, user_setting")
+            pgbench("big", "remember.sql", seconds=2, clients=clients)
+            theirs.append(pgbench("big", "remember.sql", seconds=3, clients=clients))
+        show(f"sorts remembered/s by {clients} at once ÷ pgbench", statistics.median(ours), statistics.median(theirs), "")
+
+
+def processor_time(server):
+    """Seconds of processor time of the server and of PostgreSQL, with all that it runs."""
+    with open(f"{os.path.dirname(FOLDER)}/bench/.aisle/data/postmaster.pid") as file:
+        postmaster = int(file.readline())
+    total = 0
+    for entry in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{entry}/stat") as file:
+                fields = file.read().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(entry) == server.pid:
+            total += int(fields[11]) + int(fields[12])
+        elif int(entry) == postmaster:
+            # With those of its processes that have ended.
+            total += sum(int(field) for field in fields[11:15])
+        elif int(fields[1]) == postmaster:
+            total += int(fields[11]) + int(fields[12])
+    return total / os.sysconf("SC_CLK_TCK")
+
+
+def pages_by_users():
+    """Processor time of a page by a remembered sort, against the same page with the sort in the query."""
+    sql("big", f"""TRUNCATE user_account CASCADE;
+        INSERT INTO user_account SELECT 'user-' || n, 1, 0 FROM generate_series(0, {USERS - 1}) n;
+        INSERT INTO user_setting (user_id, key, value, revision, modified_at)
+        SELECT 'user-' || n, 'stores/generated/shelves/shelf-' || s || '/sort', '"-price"', s, now()
+        FROM generate_series(0, {USERS - 1}) n, generate_series(1, 20) s; VACUUM ANALYZE user_account, user_setting""")
+    names = ",".join(f'"{token(f"user-{n}")}"' for n in range(USERS))
+    for name, query, header in (
+        ("query", "&sort=-price", ""),
+        ("user", "", '["authorization"] = "Bearer " .. tokens[math.random(#tokens)]'),
+    ):
+        with open(f"{FOLDER}/page-{name}.lua", "w") as file:
+            file.write(f"""local tokens = {{{names}}}
+request = function()
+    return wrk.format("GET", "{SHELF}" .. math.random(20) .. "/products?limit=24{query}", {{{header}}})
+end
+""")
+    for cache in ("32", "0"):
+        costs = {"query": [], "user": []}
+        for _ in range(ROUNDS):
+            for name in costs:
+                with served("big", AISLE_PAGE_CACHE_MB=cache) as server:
+                    wrk(BASE, f"page-{name}.lua", seconds=2)
+                    before = processor_time(server)
+                    number = wrk(BASE, f"page-{name}.lua", seconds=4) * 4
+                    costs[name].append((processor_time(server) - before) / number * 1e6)
+        what = "remembered" if cache == "32" else "rendered anew"
+        show(f"page by a remembered sort ÷ with ?sort=, processor µs, pages {what}", statistics.median(costs["user"]), statistics.median(costs["query"]), "≤ 1.15")
+
+
+def followers(number=1000, changes=100, seconds=10):
+    """How long a change takes to reach who follows, with many who do; what the server holds meanwhile."""
+    sql("big", "TRUNCATE user_account CASCADE")
+    with served("big") as server:
+        idle = memory(server)
+        selector = selectors.DefaultSelector()
+        sent, delays, expected = {}, [], 0
+        for n in range(number):
+            stream = socket.create_connection(("127.0.0.1", PORT))
+            stream.sendall(f"GET /v1/me/events HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {token(f'user-{n}')}\r\n\r\n".encode())
+            stream.setblocking(False)
+            selector.register(stream, selectors.EVENT_READ, bytearray())
+        done = threading.Event()
+
+        def change():
+            connection = http.client.HTTPConnection("127.0.0.1", PORT)
+            tokens = [token(f"user-{n}") for n in range(number)]
+            begin = time.perf_counter()
+            for n in range(changes * seconds):
+                time.sleep(max(0, begin + n / changes - time.perf_counter()))
+                user = random.randrange(number)
+                sent[n] = time.perf_counter()
+                connection.request("PUT", f"/v1/me/settings/k", json.dumps({"value": n}), {"content-type": "application/json", "authorization": f"Bearer {tokens[user]}"})
+                answer = connection.getresponse()
+                answer.read()
+                assert answer.status == 200
+            done.set()
+
+        writer = threading.Timer(1, change)
+        writer.start()
+        last = time.perf_counter()
+        while not done.is_set() or (len(delays) < len(sent) and time.perf_counter() - last < 3):
+            for entry, _ in selector.select(timeout=0.2):
+                entry.data.extend(entry.fileobj.recv(65536))
+                now = time.perf_counter()
+                while (end := entry.data.find(b"\n\n")) >= 0:
+                    block = entry.data[:end].decode()
+                    del entry.data[:end + 2]
+                    if '"value":' in block:
+                        value = int(block.split('"value":')[1].split(",")[0])
+                        delays.append(now - sent[value])
+                        last = now
+        writer.join()
+        held = memory(server)
+        for entry in list(selector.get_map().values()):
+            entry.fileobj.close()
+    delays = sorted(delay * 1000 for delay in delays)
+    print(f"{number:,} who follow, {changes} changes a second: {len(delays):,} of {changes * seconds:,} told, "
+          f"p50 {delays[len(delays) // 2]:.1f} ms, p99 {delays[len(delays) * 99 // 100]:.1f} ms (aim: < 250), "
+          f"memory {held:.0f} MB (aim: < 150), {idle:.0f} MB without them", flush=True)
+
+
+def followers_of_one_shelf(number=1000, changes=100, seconds=10):
+    """The same with all of them on one shelf, each told of every change."""
+    with served("big", "options='-c synchronous_commit=off'") as server:
+        selector = selectors.DefaultSelector()
+        for _ in range(number):
+            stream = socket.create_connection(("127.0.0.1", PORT))
+            stream.sendall(f"GET {SHELF}7/events?sort=position&limit=24 HTTP/1.1\r\nHost: a\r\n\r\n".encode())
+            stream.setblocking(False)
+            selector.register(stream, selectors.EVENT_READ, bytearray())
+        sent, delays, told, done = {}, [], [0], threading.Event()
+
+        def change():
+            connection = http.client.HTTPConnection("127.0.0.1", PORT)
+            writer = token("merchandiser", "catalog:write")
+            connection.request("GET", SHELF + "7/order?sort=position")
+            ids = json.loads(connection.getresponse().read())["ids"][:20]
+            begin = time.perf_counter()
+            for n in range(changes * seconds):
+                time.sleep(max(0, begin + n / changes - time.perf_counter()))
+                start = time.perf_counter()
+                body = {"moves": [{"ids": [random.choice(ids)], "position": random.randrange(20)}]}
+                connection.request("POST", SHELF + "7/order/moves", json.dumps(body), {"content-type": "application/json", "authorization": f"Bearer {writer}"})
+                answer = connection.getresponse()
+                sent[json.loads(answer.read())["version"]] = start
+            done.set()
+
+        writer = threading.Timer(1, change)
+        writer.start()
+        last = time.perf_counter()
+        while not done.is_set() or time.perf_counter() - last < 1:
+            for entry, _ in selector.select(timeout=0.2):
+                entry.data.extend(entry.fileobj.recv(65536))
+                now = last = time.perf_counter()
+                while (end := entry.data.find(b"\n\n")) >= 0:
+                    block = entry.data[:end].decode()
+                    del entry.data[:end + 2]
+                    if '"to_version":' in block and '"moves":[{' in block:
+                        told[0] += 1
+                        version = int(block.split('"to_version":')[1].split(",")[0])
+                        # Later changes travel together with the first of them.
+                        if version in sent:
+                            delays.append(now - sent[version])
+        writer.join()
+        held = memory(server)
+        for entry in list(selector.get_map().values()):
+            entry.fileobj.close()
+    delays = sorted(delay * 1000 for delay in delays)
+    print(f"{number:,} who follow one shelf, {changes} moves a second: {told[0]:,} diffs told, "
+          f"p50 {delays[len(delays) // 2]:.1f} ms, p99 {delays[len(delays) * 99 // 100]:.1f} ms (aim: < 250), memory {held:.0f} MB (aim: < 150)", flush=True)
+
+
+def all():
+    big()
+    remembered()
+    pages_by_users()
+    followers()
+    followers_of_one_shelf()
