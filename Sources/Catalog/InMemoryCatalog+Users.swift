@@ -80,6 +80,11 @@ extension InMemoryCatalog {
         guard content.settings.values.count(where: { !$0.isDeleted }) <= Setting.numberBound else {
             throw SettingsEdit.tooMany()
         }
+        let deleted = content.settings.values.filter(\.isDeleted).sorted { $0.revision < $1.revision }
+        for setting in deleted.prefix(max(0, deleted.count - Setting.tombstoneBound)) {
+            content.settings[setting.key] = nil
+            content.horizon = setting.revision
+        }
         return results
     }
 
@@ -90,14 +95,14 @@ extension InMemoryCatalog {
         _ render: @escaping @Sendable (GuestMerge) -> RecordedAnswer
     ) async throws(CatalogError) -> RecordedAnswer {
         let brought = users.withLock { $0[guest]?.settings.values.filter { !$0.isDeleted } } ?? []
-        let answer = try change(user) { content, now throws(CatalogError) in
-            if let answer = try content.answers.known(call) { return answer }
+        let (answer, isFirst) = try change(user) { content, now throws(CatalogError) in
+            if let answer = try content.answers.known(call) { return (answer, false) }
             let results = try Self.apply(GuestMerge.edit(brought), &content, now)
             let answer = render(GuestMerge(results, revision: content.revision))
             content.answers.keep(answer, call)
-            return answer
+            return (answer, true)
         }
-        users.withLock { $0[guest] = nil }
+        if isFirst { users.withLock { $0[guest] = nil } }
         return answer
     }
 
@@ -139,6 +144,10 @@ extension InMemoryCatalog {
                 }
             }
         }
+    }
+
+    package func recall(_ key: String, of user: UserID) async throws(CatalogError) -> FirstAnswer? {
+        users.withLock { $0[user]?.answers.first(key) }
     }
 
     package func revisions(of users: [UserID]) async throws(CatalogError) -> [UserID: Int64] {

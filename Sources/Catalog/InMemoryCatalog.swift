@@ -173,7 +173,7 @@ package final class InMemoryCatalog: CatalogStore {
             for address in shelves {
                 guard let store = content[address.store], let shelf = store.shelves[address.shelf], !shelf.isRemoved
                 else { continue }
-                versions[address] = ShelfVersion(store: store.version, shelf: shelf.version)
+                versions[address] = ShelfVersion(head(store, shelf))
             }
             return versions
         }

@@ -128,7 +128,7 @@ extension CatalogAPI {
     ) async throws -> Response {
         if let call {
             let answer = RecordedAnswer(contentType: form.mediaType, body: form.bytes(of: diff))
-            if answer.body.count <= IdempotentCall.answerBound {
+            if answer.body.count <= call.answerBound {
                 try await catalog.record(answer, of: call, in: store)
             }
         }

@@ -9,6 +9,7 @@ extension CatalogAPI {
     func myEvents(_ target: RequestTarget, _ request: Request, _ caller: Caller?) async throws -> Response {
         try target.allow("ticket", "since")
         let since = try lastEventID(request) ?? target.revision("since")
+        try live.check(caller?.user)
         let caller =
             if let caller { caller } else if let ticket = try target.value("ticket") {
                 try await redeem(ticket)
@@ -31,9 +32,13 @@ extension CatalogAPI {
         try target.allow("sort", "limit", "since")
         var sort = try target.sort()
         let limit = try target.limit()
-        let since = try lastEventID(request) ?? target.revision("since")
-        // The caller's own stays as it was when they began; the shelf's is followed.
-        if sort == nil { sort = try await remembered(caller, store, shelf).sort }
+        var since = try lastEventID(request) ?? target.revision("since")
+        if sort == nil, caller != nil {
+            // The caller's own stays as it was when they began; the shelf's is followed. Which it was when they were here
+            // before is not known, and so is not what they show.
+            sort = try await remembered(caller, store, shelf).sort
+            since = nil
+        }
         let changes = try await live.follow(ShelfAddress(store, shelf), by: sort, limit: limit, since: since)
         return stream(request, opening: "retry: \(Self.retry)\n\n", changes)
     }

@@ -91,12 +91,17 @@ extension CatalogAPI {
             )
         }
         var hash = SHA256()
-        // Who repeats another's key does not get their answer.
-        for part in [request.method.rawValue, request.uri.description, caller?.user.text ?? ""] {
+        for part in [request.method.rawValue, request.uri.description] {
             hash.update(data: Array(part.utf8))
             hash.update(data: [0])
         }
         hash.update(data: body)
-        return IdempotentCall(key: key, fingerprint: Array(hash.finalize()))
+        // Everybody has keys of their own: nobody gets another's answer, or learns that there is one.
+        let own = SHA256.hash(data: Array("\(caller?.user.text ?? "")\u{0}\(key)".utf8))
+        return IdempotentCall(
+            key: Base64URL.encode(own),
+            fingerprint: Array(hash.finalize()),
+            answerBound: caller == nil ? IdempotentCall.anonymousAnswerBound : IdempotentCall.answerBound
+        )
     }
 }

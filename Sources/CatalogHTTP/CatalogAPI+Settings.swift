@@ -26,8 +26,8 @@ extension CatalogAPI {
             return answer(setting.json, revision: setting.revision, request)
         case (.mySort(let store, let shelf), .put): return try await putSort(store, shelf, target, request, caller)
         case (.mySort(let store, let shelf), .delete):
+            // Of a shelf that is gone too.
             try target.allow()
-            _ = try await catalog.shelf(store, shelf)
             return try await delete(.sort(of: shelf, in: store), request, caller)
         case (.mySort(let store, let shelf), _):
             try target.allow()
@@ -38,11 +38,7 @@ extension CatalogAPI {
         case (.myExport, _):
             try target.allow()
             let export = try await catalog.export(caller.user)
-            return Response(
-                status: .ok,
-                headers: [.contentType: "application/json", .cacheControl: "no-store"],
-                body: inPieces(export.json)
-            )
+            return hashed(export.json, request, cache: "private, no-cache", headers: [.vary: "Authorization"])
         case (.me, _):
             try target.allow()
             try await catalog.erase(caller.user)
@@ -54,23 +50,18 @@ extension CatalogAPI {
     // MARK: - One setting
 
     private func put(_ write: SettingsEdit.Write, _ request: Request, _ caller: Caller) async throws -> Response {
-        let result = try await apply(write, request, caller)
+        let result = try await apply(SettingsEdit([write], expecting: expectation(request)), caller)
         return answer(result.setting.json, revision: result.setting.revision, request)
     }
 
     private func delete(_ key: SettingKey, _ request: Request, _ caller: Caller) async throws -> Response {
-        let result = try await apply(.init(key, nil), request, caller)
+        let result = try await apply(SettingsEdit([.init(key, nil)], expecting: expectation(request)), caller)
         guard result.isApplied else { throw CatalogError.notFound("setting “\(key)”") }
         return Response(status: .noContent)
     }
 
-    private func apply(
-        _ write: SettingsEdit.Write,
-        _ request: Request,
-        _ caller: Caller
-    ) async throws -> SettingsEdit.Result {
-        let edit = SettingsEdit([write], expecting: expectation(request))
-        return try await catalog.edit(edit, of: caller.user)[0]
+    private func apply(_ edit: SettingsEdit, _ caller: Caller) async throws -> SettingsEdit.Result {
+        try await catalog.edit(edit, of: caller.user)[0]
     }
 
     /// What `If-Match` or `If-None-Match` expects of a setting. A tag that no setting has is a revision that none has.
@@ -132,15 +123,16 @@ extension CatalogAPI {
         let head = try await catalog.shelf(store, shelf)
         let wide = limit == nil ? nil : try await catalog.rememberedSorts(caller.user, store, shelf).store
         let key = SettingKey.sort(of: shelf, in: store)
-        let result = try await apply(.init(key, .string(wanted.description)), request, caller)
+        var edit = SettingsEdit([.init(key, .string(wanted.description))], expecting: expectation(request))
+        // What was in force when this was written, not when it was asked for.
+        edit.needsPrevious = limit != nil
+        let result = try await apply(edit, caller)
         var transition: [UInt8]?
         if let limit {
-            // What was in force when this was written, not when it was asked for.
             let before = head.sort(remembering: RememberedSorts(shelf: result.previous?.sort, store: wide)).sort
-            let diff = try await catalog.diff(
-                DiffRequest(store: store, shelf: shelf, from: .sort(before), to: wanted, limit: limit)
-            )
-            transition = diff.json()
+            let wish = DiffRequest(store: store, shelf: shelf, from: .sort(before), to: wanted, limit: limit)
+            // The sort is remembered: without a way there, the client reads the page.
+            transition = try? await catalog.diff(wish).json()
         }
         return answer(
             sortDocument(result.setting, transition: transition),
@@ -179,6 +171,11 @@ extension CatalogAPI {
         var reader = try BodyReader(try json(of: bytes))
         let token = try reader.string("guest_token", bytes: TokenVerifier.bound)
         try reader.end()
+        let call = try idempotentCall(request, bytes, caller)
+        // The guest's token may have expired since, and the guest is gone.
+        if let call, let first = try await catalog.recall(call.key, of: caller.user) {
+            return recorded(try first.answer(to: call))
+        }
         func wrong(_ detail: String) -> CatalogError { .unprocessable(field: "guest_token", detail: detail) }
         guard let token else { throw wrong("guest_token is missing") }
         guard !caller.user.isGuest else {
@@ -189,7 +186,6 @@ extension CatalogAPI {
             throw wrong("guest_token: \(problem.detail)")
         }
         guard guest.user.isGuest else { throw wrong("guest_token is not a guest's") }
-        let call = try idempotentCall(request, bytes, caller)
         let answer = try await catalog.merge(guest.user, into: caller.user, once: call) {
             RecordedAnswer(body: $0.json)
         }

@@ -83,7 +83,7 @@ enum ProblemKind: String, CaseIterable {
         case .unprocessable: "“detail” says which value is wrong and what would be right."
         case .tooMany: "End some of those that are under way, or wait the seconds that “Retry-After” gives."
         case .unavailable:
-            "The database is away or busy. Repeat the request after the seconds that “Retry-After” gives."
+            "The service is busy, or its database is away. Repeat the request after the seconds that “Retry-After” gives."
         case .fault: "It is logged under “request_id”. Nothing of the request was kept."
         }
     }
@@ -149,7 +149,7 @@ struct Problem: Error {
         case .tooLarge(let detail): self.init(.tooLarge, detail)
         case .conflict(let detail): self.init(.conflict, detail)
         case .unavailable, .cancelled:
-            self.init(.unavailable, "the database is away or busy")
+            self.init(.unavailable, "the service is busy, or its database is away")
             headers[.retryAfter] = "1"
         case .fault: self.init(.fault, "the request could not be served")
         }

@@ -86,11 +86,12 @@ package struct Doctor: Sendable {
     }
 
     private static func indexes(_ database: isolated PostgresConnection) throws -> [Finding] {
-        let wanted = Schema.migrations.flatMap { migration in
+        let definitions = Schema.migrations.flatMap { migration in
             migration.up.split(separator: "\n").filter { $0.hasPrefix("CREATE INDEX ") }.map {
-                String($0.split(separator: " ")[2])
+                (name: String($0.split(separator: " ")[2]), sql: String($0))
             }
         }
+        let wanted = definitions.map(\.name)
         let found = try database.query(
             """
             SELECT c.relname, i.indisvalid FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
@@ -105,7 +106,9 @@ package struct Doctor: Sendable {
                 missing.isEmpty,
                 missing.isEmpty
                     ? "all \(wanted.count) indexes are there" : "missing indexes: \(missing.joined(separator: ", "))",
-                "aisle db migrate --to 2 && aisle db migrate"
+                definitions.filter { missing.contains($0.name) }.map { "psql -c \"\($0.sql)\"" }.joined(
+                    separator: " && "
+                )
             ),
             Finding(
                 invalid.isEmpty,

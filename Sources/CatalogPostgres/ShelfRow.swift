@@ -8,11 +8,8 @@ enum ShelfRow {
         s.popularity_metric, s.popularity_half_life_days, s.newcomer_boost
         """
 
-    /// Of shelf `h`. The inherited sort is looked for only where it can matter.
-    static let stateColumns = """
-        h.shelf_id, h.key, h.title, h.default_sort, h.dimension, h.sold_out, h.position_source, h.product_count,
-        coalesce(h.dimension, h.settled_dimension), h.modified_at, h.version, h.order_version,
-        (SELECT u.key FROM shelf u WHERE u.store_id = h.store_id AND u.shelf_id = h.parent_id),
+    /// Of shelf `h`: the default sort of the nearest ancestor that has one, looked for only where it can matter.
+    static let inheritedSort = """
         CASE WHEN h.default_sort IS NULL AND h.parent_id IS NOT NULL THEN (
             WITH RECURSIVE ancestor (shelf_id, parent_id, default_sort, depth) AS (
                 SELECT a.shelf_id, a.parent_id, a.default_sort, 1 FROM shelf a
@@ -22,7 +19,15 @@ enum ShelfRow {
                 JOIN shelf a ON a.store_id = h.store_id AND a.shelf_id = ancestor.parent_id
                 WHERE ancestor.default_sort IS NULL AND depth < 32
             ) SELECT ancestor.default_sort FROM ancestor WHERE ancestor.default_sort IS NOT NULL ORDER BY depth LIMIT 1
-        ) END, h.key_generation
+        ) END
+        """
+
+    /// Of shelf `h`.
+    static let stateColumns = """
+        h.shelf_id, h.key, h.title, h.default_sort, h.dimension, h.sold_out, h.position_source, h.product_count,
+        coalesce(h.dimension, h.settled_dimension), h.modified_at, h.version, h.order_version,
+        (SELECT u.key FROM shelf u WHERE u.store_id = h.store_id AND u.shelf_id = h.parent_id),
+        \(inheritedSort), h.key_generation
         """
 
     struct StoreRead: Sendable, Hashable {

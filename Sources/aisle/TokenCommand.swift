@@ -33,7 +33,7 @@ struct TokenCommand: AisleCommand {
 
     func execute() async throws {
         let settings = try await ServerOptions.parse(config.map { ["--config", $0] } ?? []).settings().tokens
-        guard let secret = settings.secret ?? OwnSecret.read() else {
+        guard let secret = settings.isEmpty ? OwnSecret.read() : settings.secret else {
             throw CommandFailure(
                 "there is no secret to sign with; set AISLE_JWT_SECRET, or run this where `aisle dev` was run",
                 CommandFailure.configuration

@@ -24,7 +24,9 @@ struct TokenSettings: Sendable {
                 throw CommandFailure("the file \(file) of jwt.secret.file cannot be read", CommandFailure.configuration)
             }
             // A file that an editor wrote ends with a line break.
-            secret = Array(String(decoding: data, as: UTF8.self).trimmingCharacters(in: .newlines).utf8)
+            var bytes = [UInt8](data)
+            while let last = bytes.last, last == 0x0A || last == 0x0D { bytes.removeLast() }
+            secret = bytes
         }
         if let secret, secret.count < TokenKeys.leastSecret {
             throw CommandFailure(
@@ -68,47 +70,23 @@ struct TokenSettings: Sendable {
         return {
             var request = HTTPClientRequest(url: place)
             request.headers.add(name: "Accept", value: "application/json")
-            let response = try await HTTPClient.shared.execute(request, timeout: .seconds(5))
-            guard response.status == .ok else {
-                throw CommandFailure("status \(response.status)", CommandFailure.unavailable)
+            let prepared = request
+            // One deadline for all of it: the client's own ends where the body begins.
+            return try await withThrowingTaskGroup(of: [UInt8].self) { group in
+                group.addTask {
+                    let response = try await HTTPClient.shared.execute(prepared, timeout: .seconds(5))
+                    guard response.status == .ok else {
+                        throw CommandFailure("status \(response.status)", CommandFailure.unavailable)
+                    }
+                    return Array(buffer: try await response.body.collect(upTo: bound))
+                }
+                group.addTask {
+                    try await Task.sleep(for: .seconds(5))
+                    throw CommandFailure("the key set does not come", CommandFailure.unavailable)
+                }
+                defer { group.cancelAll() }
+                return try await group.next()!
             }
-            return Array(buffer: try await response.body.collect(upTo: bound))
         }
-    }
-}
-
-/// The secret of a private server, made once and kept where only its owner reads it.
-enum OwnSecret {
-    private static let path = DatabaseOptions.privateFolder + "/jwt-secret"
-
-    /// The secret; nil where none was made yet.
-    static func read() -> [UInt8]? {
-        guard let data = FileManager.default.contents(atPath: path), data.count >= TokenKeys.leastSecret else {
-            return nil
-        }
-        return [UInt8](data)
-    }
-
-    /// The secret, made where there is none yet.
-    static func make() throws -> [UInt8] {
-        if let secret = read() { return secret }
-        var random = SystemRandomNumberGenerator()
-        let secret = Base64URL.encode((0..<32).map { _ in UInt8.random(in: .min ... .max, using: &random) })
-        do {
-            try FileManager.default.createDirectory(
-                atPath: DatabaseOptions.privateFolder,
-                withIntermediateDirectories: true
-            )
-            guard
-                FileManager.default.createFile(
-                    atPath: path,
-                    contents: Data(secret.utf8),
-                    attributes: [.posixPermissions: 0o600]
-                )
-            else { throw CocoaError(.fileWriteUnknown) }
-        } catch {
-            throw CommandFailure("\(path) cannot be written", CommandFailure.denied)
-        }
-        return Array(secret.utf8)
     }
 }

@@ -12,12 +12,17 @@ struct WatchCommand: AisleCommand {
     @Option(help: "The user whose settings to follow.") var user: UserArgument?
     @Option(help: "STORE/SHELF, or the shelf alone where there is one store.") var shelf: ShelfName?
     @Option(parsing: .unconditional, help: "The shelf's sort; otherwise its own.") var by: String?
-    @Option(help: "How many products of the shelf.") var limit = PageRequest.defaultLimit
+    @Option(help: "How many products of the shelf.") var limit: Int?
     @Option(help: "Begin behind this revision of the user, or at this version of the shelf.") var since: Int64?
 
     func validate() throws {
         guard (user == nil) != (shelf == nil) else { throw ValidationError("name either --user or --shelf") }
-        guard PageRequest.limits.contains(limit) else { throw ValidationError("--limit must be from 1 to 100") }
+        guard user == nil || (by == nil && limit == nil) else {
+            throw ValidationError("--by and --limit are of a shelf")
+        }
+        guard limit.map({ PageRequest.limits.contains($0) }) ?? true else {
+            throw ValidationError("--limit must be from 1 to 100")
+        }
     }
 
     func execute() async throws {
@@ -30,7 +35,12 @@ struct WatchCommand: AisleCommand {
             changes = try await live.follow(user.id, since: since)
         } else {
             let (store, key) = try await shelf!.resolve(catalog)
-            changes = try await live.follow(ShelfAddress(store, key), by: sort, limit: limit, since: since)
+            changes = try await live.follow(
+                ShelfAddress(store, key),
+                by: sort,
+                limit: limit ?? PageRequest.defaultLimit,
+                since: since
+            )
         }
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await live.run() }

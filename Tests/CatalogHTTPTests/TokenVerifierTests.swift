@@ -218,6 +218,23 @@ import Testing
         #expect(try await verifier.verify(new).user.text == "ann")
     }
 
+    @Test func aKeyThatIsWithdrawnIsMissedAlsoWhereOnlyKnownTokensCome() async throws {
+        let issuer = Issuer()
+        issuer.document.withLock { $0 = Self.set(Self.jwk("old", Self.elliptic), Self.jwk("new", Self.other)) }
+        let keys = await TokenKeys(secret: nil, load: { try issuer.load() }, clock: { issuer.clock.withLock { $0 } })
+        let verifier = TokenVerifier(keys: keys, clock: { Self.now })
+        let old = try Self.es256("old")
+        _ = try await verifier.verify(old)
+        issuer.document.withLock { $0 = Self.set(Self.jwk("new", Self.other)) }
+        issuer.pass(299)
+        _ = try await verifier.verify(old)
+        issuer.pass(2)
+        // It is fetched beside this one, and so the next must wait for it.
+        _ = try? await verifier.verify(old)
+        await keys.refresh()
+        await #expect(throws: TokenError.self) { try await verifier.verify(old) }
+    }
+
     @Test func aRememberedTokenEndsInTime() async throws {
         let time = Mutex(Self.now)
         let keys = await TokenKeys(secret: Self.secret)

@@ -198,6 +198,12 @@ import Testing
             )
             #expect(try await send(client, .delete, Self.sort, as: ann).status == 204)
             #expect(try await send(client, .delete, Self.sort, as: ann).status == 404)
+            // Of a shelf that is not there nothing can be set, but be taken away what was.
+            let gone = "/v1/me/stores/s/shelves/gone/sort"
+            let path = "/v1/me/settings/stores/s/shelves/gone/sort"
+            #expect(try await send(client, .put, path, #"{"value":"price"}"#, as: ann).status == 200)
+            #expect(try await send(client, .put, gone, #"{"sort":"price"}"#, as: ann).status == 404)
+            #expect(try await send(client, .delete, gone, as: ann).status == 204)
             #expect(try await source() == #""name" "shelf""#)
             // The same by the setting's own name, and wide.
             let wide = "/v1/me/settings/stores/s/sort"
@@ -344,9 +350,15 @@ import Testing
             #expect(try await send(client, .post, Self.shelf + "/order/moves", body, as: writer, key).status == 200)
             let history = try await catalog.orderHistory(CatalogKey("s")!, CatalogKey("x")!)
             #expect(history.map(\.subject) == ["mia"])
-            // Another's key is not theirs.
+            // Another has keys of their own, and their first answer.
             let other = try await bearer("tim", [.catalogWrite])
-            #expect(try await send(client, .post, Self.shelf + "/order/moves", body, as: other, key).status == 422)
+            let first = try await send(client, .post, Self.shelf + "/order/moves", body, as: other, key)
+            #expect(first.status == 200 && first.json["diff"]?["moves"]?.text == "[]")
+            let another = #"{"moves":[{"ids":["c"],"place":"first"}]}"#
+            for token in [writer, other] {
+                let reused = try await send(client, .post, Self.shelf + "/order/moves", another, as: token, key)
+                #expect(reused.status == 422)
+            }
         }
     }
 }

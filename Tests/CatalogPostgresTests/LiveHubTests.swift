@@ -1,5 +1,7 @@
+import AisleDiff
 import Catalog
 import CatalogPostgres
+import Foundation
 import Synchronization
 import TestSupport
 import Testing
@@ -23,7 +25,7 @@ import Testing
         }
         var options = LiveHub.Options()
         options.poll = .milliseconds(5)
-        options.beats = 4
+        options.heartbeat = .milliseconds(40)
         change(&options)
         let hub = LiveHub(catalog, source: nil, options: options)
         let running = Task { await hub.run() }
@@ -118,6 +120,72 @@ import Testing
         }
     }
 
+    @Test func aParentsSortIsToldToo() async throws {
+        try await withHub { catalog, hub in
+            let (store, parent) = (Self.address.store, CatalogKey("parent")!)
+            _ = try await catalog.put(Shelf(key: parent, title: "P"), in: store)
+            _ = try await catalog.put(Shelf(key: Self.address.shelf, title: "X", parent: parent), in: store)
+            let changes = try await hub.follow(Self.address, by: nil, limit: 5, since: nil)
+            _ = try await events(changes)
+            let sort = Sort(.price, .descending)
+            _ = try await catalog.put(Shelf(key: parent, title: "P", defaultSort: sort), in: store)
+            let told = try #require(try await events(changes))
+            #expect(String(decoding: told[0].data, as: UTF8.self).contains(#""to_sort":"-price""#))
+        }
+    }
+
+    @Test func whoComesBackToAShelfThatIsGoneIsToldSo() async throws {
+        try await withHub { catalog, hub in
+            let changes = try await hub.follow(Self.address, by: nil, limit: 5, since: nil)
+            _ = try await events(changes)
+            try await catalog.remove(shelf: Self.address.shelf, from: Self.address.store)
+            #expect(try await events(changes)?.map(\.name) == [.gone])
+            #expect(await changes.next() == nil)
+            await #expect(throws: CatalogError.self) {
+                try await hub.follow(Self.address, by: nil, limit: 5, since: nil)
+            }
+            // Made again, it is followed again, and nobody begins in the past.
+            _ = try await catalog.put(Shelf(key: Self.address.shelf, title: "X"), in: Self.address.store)
+            let again = try await hub.follow(Self.address, by: nil, limit: 5, since: nil)
+            let first = try #require(try await events(again))
+            #expect(String(decoding: first[0].data, as: UTF8.self).contains(#""ids":[]"#))
+        }
+    }
+
+    /// Comes back at every version that it was ever told, and is led from there to what there is.
+    @Test func whoComesBackIsLedOnFromWhereTheyWere() async throws {
+        try await withHub { catalog, hub in
+            let sort = Sort(.position, .ascending)
+            let first = try await hub.follow(Self.address, by: sort, limit: 10, since: nil)
+            var shown: [Int64: [String]] = [:]
+            var ids: [String] = []
+            for round in 0..<8 {
+                for event in try #require(try await events(first)) {
+                    ids = try Self.applied(event, to: ids)
+                    shown[event.id] = ids
+                }
+                // Always one that is shown, and not the first, so that there is something to tell.
+                let move = OrderMove([ids[round * 3 % 9 + 1]], round % 2 == 0 ? .first : .last)
+                try await edit(catalog, .moves([move]))
+            }
+            for event in try #require(try await events(first)) { ids = try Self.applied(event, to: ids) }
+            for (version, list) in shown {
+                let back = try await hub.follow(Self.address, by: sort, limit: 10, since: version)
+                var led = list
+                for event in try #require(try await events(back)) {
+                    #expect(!String(decoding: event.data, as: UTF8.self).contains(#""mode":"order""#))
+                    led = try Self.applied(event, to: led)
+                }
+                #expect(led == ids)
+            }
+        }
+    }
+
+    private static func applied(_ event: LiveEvent, to list: [String]) throws -> [String] {
+        let diff = try JSONDecoder().decode(ShelfDiff<NoProduct>.self, from: Data(event.data))
+        return try diff.apply(to: list)
+    }
+
     @Test func signsOfLifeComeWhereNothingElseDoes() async throws {
         try await withHub { _, hub in
             let changes: [any LiveChanges] = [
@@ -144,7 +212,7 @@ import Testing
 
     @Test func notMoreFollowThanMay() async throws {
         try await withHub({
-            $0.followers = 5
+            $0.followers = 4
             $0.followersOfUser = 2
             $0.shelves = 1
         }) { _, hub in

@@ -141,6 +141,55 @@ import Testing
         }
     }
 
+    @Test func deletionsAreRememberedToABoundAndWhoMissedThemReadsEverything() async throws {
+        try await onBoth { store in
+            let first = try await put(store, "kept", .number("1"))
+            let now = Timestamp.now()
+            func delete(_ range: Range<Int>) async throws -> [SettingsEdit.Result] {
+                try await store.edit(
+                    SettingsEdit(range.map { .init(key("d\($0)"), nil, modifiedAt: now) }),
+                    of: Self.ann
+                )
+            }
+            let early = try await delete(0..<9000)
+            let late = try await delete(9000..<10_010)
+            let since = try await store.settings(of: Self.ann, since: 0, limit: nil)
+            #expect(since.settings.count == 10_001 && since.settings.contains(first.setting))
+            #expect(try await store.settings(of: Self.ann, since: early[8].setting.revision, limit: nil).isResync)
+            let known = try await store.settings(of: Self.ann, since: early[9].setting.revision, limit: nil)
+            #expect(!known.isResync && known.settings.count == 10_000 && known.settings.last == late.last?.setting)
+        }
+    }
+
+    @Test func versionsTellOfAllThatAShelfShows() async throws {
+        let (store, parent, shelf) = (CatalogKey("s")!, CatalogKey("p")!, CatalogKey("x")!)
+        let address = ShelfAddress(store, shelf)
+        try await onBoth { catalog in
+            _ = try await catalog.put(Store(key: store, title: "S", currency: Currency("EUR")!))
+            _ = try await catalog.put(Shelf(key: parent, title: "P"), in: store)
+            #expect(try await catalog.versions(of: [address]).isEmpty)
+            _ = try await catalog.put(Shelf(key: shelf, title: "X", parent: parent), in: store)
+            var seen: Set<ShelfVersion> = []
+            func look() async throws {
+                let version = try #require(
+                    try await catalog.versions(of: [address, ShelfAddress(store, CatalogKey("no")!)])[address]
+                )
+                #expect(version == ShelfVersion(try await catalog.shelf(store, shelf)))
+                #expect(seen.insert(version).inserted)
+            }
+            try await look()
+            _ = try await catalog.put(Shelf(key: parent, title: "P", defaultSort: Sort(.price, .descending)), in: store)
+            try await look()
+            _ = try await catalog.put(Product(sku: SKU("a")!, name: "A", priceMinor: 1), in: store)
+            _ = try await catalog.place(SKU("a")!, on: shelf, in: store)
+            try await look()
+            _ = try await catalog.put(Product(sku: SKU("a")!, name: "A", priceMinor: 2), in: store)
+            try await look()
+            _ = try await catalog.put(Store(key: store, title: "S", currency: Currency("EUR")!, soldOut: .mixed))
+            try await look()
+        }
+    }
+
     @Test func whoAsksFromAnotherLifeGetsEverything() async throws {
         try await onBoth { store in
             let first = try await put(store, "a", .number("1"))

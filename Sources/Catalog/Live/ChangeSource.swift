@@ -19,25 +19,3 @@ package protocol ChangeSource: Sendable {
     /// What is heard, until its consumer ends.
     func notices() throws -> AsyncStream<ChangeNotice>
 }
-
-/// A shelf of a store.
-package struct ShelfAddress: Sendable, Hashable {
-    package var store: CatalogKey
-    package var shelf: CatalogKey
-
-    package init(_ store: CatalogKey, _ shelf: CatalogKey) {
-        self.store = store
-        self.shelf = shelf
-    }
-}
-
-/// The counters that everything depends on which a shelf shows.
-package struct ShelfVersion: Sendable, Hashable {
-    package var store: Int64
-    package var shelf: Int64
-
-    package init(store: Int64, shelf: Int64) {
-        self.store = store
-        self.shelf = shelf
-    }
-}

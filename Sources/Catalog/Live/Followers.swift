@@ -4,7 +4,6 @@ struct Followers {
     private var next = 0
 
     var isEmpty: Bool { waiting.isEmpty }
-    var count: Int { waiting.count }
 
     mutating func add() -> (number: Int, wakes: AsyncStream<Void>) {
         next += 1

@@ -21,9 +21,9 @@ package actor UserChanges: LiveChanges {
     init(_ hub: LiveHub, _ feed: UserFeed, since: Int64?, current: Int64, until expiry: Timestamp?) {
         self.hub = hub
         self.feed = feed
-        pulse = Pulse(hub.options)
+        pulse = Pulse(hub.silence)
         self.expiry = expiry
-        (number, wakes, resets) = feed.follow()
+        (number, wakes, resets) = feed.join()
         position = since ?? current
         // What was given may be of another life: the database tells.
         isBehind = since != nil
@@ -92,12 +92,15 @@ package actor ShelfChanges: LiveChanges {
     private var isOver = false
     private var pulse: Pulse
 
-    init(_ hub: LiveHub, _ feed: ShelfFeed, since version: Int64?) {
+    init(_ hub: LiveHub, _ feed: ShelfFeed) {
         self.hub = hub
         self.feed = feed
-        pulse = Pulse(hub.options)
-        (number, wakes, shown) = feed.follow(from: version)
+        pulse = Pulse(hub.silence)
+        (number, wakes) = feed.join()
     }
+
+    /// What the follower shows already, where that is remembered.
+    func begin(at version: Int64) { shown = feed.window(at: version) }
 
     deinit {
         feed.leave(number)
@@ -122,10 +125,9 @@ package actor ShelfChanges: LiveChanges {
 /// When something was written last.
 private struct Pulse {
     private var last = ContinuousClock.now
-    /// A little less than it takes until a wake reminds of it.
     private let silence: Duration
 
-    init(_ options: LiveHub.Options) { silence = options.poll * options.beats * 2 / 3 }
+    init(_ silence: Duration) { self.silence = silence }
 
     mutating func beat() { last = .now }
 

@@ -9,9 +9,9 @@ package final class LiveHub: Sendable {
     package struct Options: Sendable {
         /// How often the counters are looked at, whatever is heard.
         package var poll: Duration = .seconds(1)
-        /// How many polls pass between two signs of life.
-        package var beats = 15
-        /// The most who follow at a time.
+        /// The longest silence; then follows a sign of life.
+        package var heartbeat: Duration = .seconds(15)
+        /// The most who follow users at a time, and the most who follow shelves.
         package var followers = 10_000
         /// The most who follow one user at a time.
         package var followersOfUser = 64
@@ -24,7 +24,8 @@ package final class LiveHub: Sendable {
     private struct State {
         var users: [UserID: UserFeed] = [:]
         var shelves: [ShelfFeed.Key: ShelfFeed] = [:]
-        var followers = 0
+        var userFollowers = 0
+        var shelfFollowers = 0
         var followersOf: [UserID: Int] = [:]
         var isClosed = false
     }
@@ -33,11 +34,15 @@ package final class LiveHub: Sendable {
     private let source: (any ChangeSource)?
     let options: Options
     private let state = Mutex(State())
+    /// Feeds do not read all at once: pages are for who asks for them.
+    private let turnstile = Turnstile(8)
 
     /// The least time between two reads of the same.
     static let pace: Duration = .milliseconds(50)
-    /// How long a feed is kept up that nobody follows, for who comes back.
+    /// How long a feed is kept that nobody follows, for who comes back.
     private static let idle: Duration = .seconds(60)
+    /// Into how many parts followers are divided, so that not all write at once.
+    private static let turns = 3
 
     /// - Parameter source: nil where nothing can be heard; the counters tell, a little later.
     package init(_ catalog: any CatalogStore, source: (any ChangeSource)?, options: Options = Options()) {
@@ -56,28 +61,38 @@ package final class LiveHub: Sendable {
         since: Int64?,
         until expiry: Timestamp? = nil
     ) async throws(CatalogError) -> UserChanges {
-        try enter(user)
-        do throws(CatalogError) {
-            let current = try await catalog.revisions(of: [user])[user] ?? 0
-            let feed = state.withLock { state in
-                if let feed = state.users[user] { return feed }
-                let feed = UserFeed(user, catalog, revision: current)
-                state.users[user] = feed
-                return feed
-            }
+        let current = try await catalog.revisions(of: [user])[user] ?? 0
+        // To enter, to find the feed and to join it is one step: between them a hub may close, or an idle feed be dropped.
+        let joined = state.withLock { state -> Result<UserChanges, CatalogError> in
+            if let failure = refusal(user, state) { return .failure(failure) }
+            state.userFollowers += 1
+            state.followersOf[user, default: 0] += 1
+            let feed = state.users[user] ?? UserFeed(user, catalog, revision: current)
+            state.users[user] = feed
             if feed.revision != current { feed.refresh() }
-            return UserChanges(self, feed, since: since, current: current, until: expiry)
-        } catch {
-            leave(user)
-            throw error
+            return .success(UserChanges(self, feed, since: since, current: current, until: expiry))
         }
+        return try joined.get()
+    }
+
+    /// Whether a user may follow now.
+    ///
+    /// - Throws: as `follow`.
+    package func check(_ user: UserID?) throws(CatalogError) {
+        if let failure = state.withLock({ refusal(user, $0) }) { throw failure }
+    }
+
+    private func refusal(_ user: UserID?, _ state: borrowing State) -> CatalogError? {
+        if state.isClosed || state.userFollowers >= options.followers { return .unavailable }
+        guard let user, state.followersOf[user, default: 0] >= options.followersOfUser else { return nil }
+        return .tooMany("a user may follow with \(options.followersOfUser) devices at a time")
     }
 
     /// The first products of a shelf by a sort, as they change.
     ///
     /// - Parameters:
     ///   - sort: nil for the shelf's own.
-    ///   - version: what the follower has.
+    ///   - version: at which the follower has them, by the same sort and limit.
     /// - Throws: `notFound`; `unavailable` once closed, or where too many follow.
     package func follow(
         _ address: ShelfAddress,
@@ -86,45 +101,31 @@ package final class LiveHub: Sendable {
         since version: Int64?
     ) async throws(CatalogError) -> ShelfChanges {
         let key = ShelfFeed.Key(address: address, sort: sort, limit: limit)
-        try enter(nil)
-        do throws(CatalogError) {
-            let feed = try state.withLock { state -> Result<ShelfFeed, CatalogError> in
-                if let feed = state.shelves[key] { return .success(feed) }
-                guard state.shelves.count < options.shelves else { return .failure(.unavailable) }
-                let feed = ShelfFeed(key, catalog)
-                state.shelves[key] = feed
-                return .success(feed)
-            }.get()
-            do throws(CatalogError) { try await feed.start() } catch {
-                state.withLock { if $0.shelves[key] === feed { $0.shelves[key] = nil } }
-                throw error
+        let joined = state.withLock { state -> Result<(ShelfFeed, ShelfChanges), CatalogError> in
+            if state.isClosed || state.shelfFollowers >= options.followers { return .failure(.unavailable) }
+            if state.shelves[key] == nil, state.shelves.count >= options.shelves {
+                // What nobody follows makes room.
+                state.shelves = state.shelves.filter { $0.value.idleSince == nil }
+                if state.shelves.count >= options.shelves { return .failure(.unavailable) }
             }
-            return ShelfChanges(self, feed, since: version)
-        } catch {
-            leave(nil)
-            throw error
+            state.shelfFollowers += 1
+            let feed = state.shelves[key] ?? ShelfFeed(key, catalog, turnstile)
+            state.shelves[key] = feed
+            return .success((feed, ShelfChanges(self, feed)))
         }
-    }
-
-    private func enter(_ user: UserID?) throws(CatalogError) {
-        let failure: CatalogError? = state.withLock { state in
-            if state.isClosed || state.followers >= options.followers { return .unavailable }
-            if let user {
-                if state.followersOf[user, default: 0] >= options.followersOfUser {
-                    return .tooMany("a user may follow with \(options.followersOfUser) devices at a time")
-                }
-                state.followersOf[user, default: 0] += 1
-            }
-            state.followers += 1
-            return nil
-        }
-        if let failure { throw failure }
+        let (feed, changes) = try joined.get()
+        try await feed.start()
+        if let version { await changes.begin(at: version) }
+        return changes
     }
 
     func leave(_ user: UserID?) {
         state.withLock { state in
-            state.followers -= 1
-            guard let user else { return }
+            guard let user else {
+                state.shelfFollowers -= 1
+                return
+            }
+            state.userFollowers -= 1
             state.followersOf[user, default: 1] -= 1
             if state.followersOf[user] == 0 { state.followersOf[user] = nil }
         }
@@ -148,6 +149,7 @@ package final class LiveHub: Sendable {
     /// Listens and looks until the task is cancelled.
     package func run() async {
         await withDiscardingTaskGroup { group in
+            group.addTask { await self.beat() }
             group.addTask { await self.poll() }
             // Without notices the polls tell.
             guard let notices = try? source?.notices() else { return }
@@ -162,16 +164,23 @@ package final class LiveHub: Sendable {
         }
     }
 
-    private func poll() async {
+    /// Apart from the looks: signs of life come also while the database hangs.
+    private func beat() async {
         var turn = 0
         while (try? await Task.sleep(for: options.poll)) != nil {
             turn += 1
             dropIdle()
             let (users, shelves) = state.withLock { ($0.users.values, $0.shelves.values) }
-            for feed in users { feed.beat(turn: turn, of: options.beats) }
-            for feed in shelves { feed.beat(turn: turn, of: options.beats) }
-            await look(at: nil)
+            for feed in users { feed.beat(turn: turn, of: Self.turns) }
+            for feed in shelves { feed.beat(turn: turn, of: Self.turns) }
         }
+    }
+
+    /// After how long without a word a follower, who is woken every few beats, is to give a sign of life.
+    var silence: Duration { options.heartbeat - options.poll * (Self.turns + 1) }
+
+    private func poll() async {
+        while (try? await Task.sleep(for: options.poll)) != nil { await look(at: nil) }
     }
 
     private func dropIdle() {
@@ -182,13 +191,15 @@ package final class LiveHub: Sendable {
         }
     }
 
-    /// Compares the counters with what was read, and has read again what differs.
+    /// Compares the counters with what was read, and has read again what differs and is followed.
     private func look(at topics: Set<ChangeTopic>?) async {
         let topics = topics?.contains(.anything) == true ? nil : topics
         let (users, shelves) = state.withLock { state in
             (
-                state.users.values.filter { topics?.contains(.user($0.user)) ?? true },
-                state.shelves.values.filter { topics?.contains(.store($0.key.address.store)) ?? true }
+                state.users.values.filter { topics?.contains(.user($0.user)) ?? true && $0.idleSince == nil },
+                state.shelves.values.filter {
+                    topics?.contains(.store($0.key.address.store)) ?? true && $0.idleSince == nil
+                }
             )
         }
         if !users.isEmpty, let revisions = try? await catalog.revisions(of: users.map(\.user)) {
@@ -196,7 +207,7 @@ package final class LiveHub: Sendable {
         }
         let addresses = Array(Set(shelves.map(\.key.address)))
         if !addresses.isEmpty, let versions = try? await catalog.versions(of: addresses) {
-            for feed in shelves where feed.seen != versions[feed.key.address] { feed.refresh() }
+            for feed in shelves where feed.isBehind(versions[feed.key.address]) { feed.refresh() }
         }
     }
 }

@@ -12,9 +12,10 @@ final class ShelfFeed: Sendable {
     /// What was shown between two changes.
     struct Window: Sendable {
         let number: Int
-        /// The shelf's version when it came, and the last one at which it was still so.
+        /// The shelf's version when it came: the id of the event that told of it.
         let version: Int64
-        fileprivate(set) var lastVersion: Int64
+        /// The versions at which the shelf was seen to show it. Between two of them it may have shown something else.
+        fileprivate(set) var versions: Set<Int64>
         let sort: Sort
         let ids: [String]
         /// Of each product's content.
@@ -25,40 +26,49 @@ final class ShelfFeed: Sendable {
         /// The last few, the newest last.
         var windows: [Window] = []
         var page: ShelfPage?
+        /// What the shelf was read at last; nil where it is not there, or was not read yet.
         var seen: ShelfVersion?
         /// The way from an earlier window to the newest, told to all who stand there.
         var events: [Int: LiveEvent] = [:]
         var isGone = false
         var rereading = Rereading()
         var followers = Followers()
-        var idleSince: ContinuousClock.Instant?
+        var idleSince: ContinuousClock.Instant? = .now
+    }
+
+    /// A page, and whether its version is surely its own.
+    private struct Reading {
+        let page: ShelfPage
+        let isSure: Bool
     }
 
     let key: Key
     private let catalog: any CatalogStore
+    private let turnstile: Turnstile
     private let state = Mutex(State())
 
     /// How many windows are remembered, for who comes back.
     private static let bound = 16
+    /// How many versions of a window are.
+    private static let versionBound = 64
 
-    init(_ key: Key, _ catalog: any CatalogStore) {
+    init(_ key: Key, _ catalog: any CatalogStore, _ turnstile: Turnstile) {
         self.key = key
         self.catalog = catalog
+        self.turnstile = turnstile
     }
 
-    /// The counters at which it was read last.
-    var seen: ShelfVersion? { state.withLock { $0.seen } }
+    /// Whether it has to be read again, now that the shelf is at a version; nil where the shelf is not there.
+    func isBehind(_ version: ShelfVersion?) -> Bool {
+        state.withLock { state in version != state.seen && !(version == nil && state.isGone) }
+    }
 
-    /// - Parameter version: what the follower has.
-    func follow(from version: Int64?) -> (number: Int, wakes: AsyncStream<Void>, shown: Window?) {
+    // MARK: - Followers
+
+    func join() -> (number: Int, wakes: AsyncStream<Void>) {
         state.withLock { state in
             state.idleSince = nil
-            let (number, wakes) = state.followers.add()
-            let matching = state.windows.filter { window in
-                version.map { window.version <= $0 && $0 <= window.lastVersion } ?? false
-            }
-            // A version that two windows share tells nothing.
-            return (number, wakes, matching.count == 1 ? matching[0] : nil)
+            return state.followers.add()
         }
     }
 
@@ -76,13 +86,22 @@ final class ShelfFeed: Sendable {
 
     func end() { state.withLock { $0.followers.end() } }
 
+    /// What a follower shows who has a version; nil where that is not sure.
+    func window(at version: Int64) -> Window? {
+        state.withLock { state in
+            let matching = state.windows.filter { $0.versions.contains(version) }
+            // The store's settings change what is shown without another version of the shelf.
+            return matching.count == 1 ? matching[0] : nil
+        }
+    }
+
     /// The way from what a follower shows to what there is.
     ///
     /// - Parameter shown: nil where it shows nothing that is known: it is told the order whole.
     /// - Returns: nil where there is nothing to tell.
     func event(from shown: Window?) -> (event: LiveEvent, shown: Window?)? {
         state.withLock { state in
-            if state.isGone { return (.gone(shown?.lastVersion ?? 0), nil) }
+            if state.isGone { return (.gone(shown?.version ?? 0), nil) }
             guard let newest = state.windows.last, let page = state.page, shown?.number != newest.number else {
                 return nil
             }
@@ -100,25 +119,30 @@ final class ShelfFeed: Sendable {
             new: newest.ids,
             mode: shown == nil ? .order : .moves,
             reached: reached,
-            fromVersion: shown?.lastVersion
+            fromVersion: shown?.version
         )
         guard let diff else { return nil }
-        let stamps = shown.map { Dictionary(zip($0.ids, $0.stamps)) { a, _ in a } } ?? [:]
+        guard let shown else { return LiveEvent(.order, id: newest.version, data: diff.json()) }
+        let stamps = Dictionary(zip(shown.ids, shown.stamps)) { a, _ in a }
         let changed = newest.ids.indices.filter { index in
             stamps[newest.ids[index]].map { $0 != newest.stamps[index] } ?? false
         }
         let entering = Set(diff.insertedIDs)
-        let marked = diff.with(
-            shown == nil ? [] : page.products.filter { entering.contains($0.sku.text) },
-            changed: shown == nil ? [] : changed.map { Int32($0) }
+        let whole = diff.with(
+            page.products.filter { entering.contains($0.sku.text) },
+            changed: changed.map { Int32($0) }
         )
-        return LiveEvent(.order, id: newest.version, data: marked.json())
+        return LiveEvent(.order, id: newest.version, data: whole.json())
     }
 
-    /// Reads for the first time, so that a shelf that is not there is told at once.
+    // MARK: - Reading
+
+    /// Makes sure that it is not behind, so that nobody begins in the past.
+    ///
+    /// - Throws: `notFound`.
     func start() async throws(CatalogError) {
-        if state.withLock({ $0.page != nil }) { return }
-        keep(try await read())
+        let version = try await catalog.versions(of: [key.address])[key.address]
+        if version == nil || isBehind(version) { keep(try await read()) }
     }
 
     /// Reads what is new and wakes who follows, soon.
@@ -126,45 +150,54 @@ final class ShelfFeed: Sendable {
         guard state.withLock({ $0.rereading.begin() }) else { return }
         Task {
             repeat {
-                // Where the database is away the next tick asks again.
-                do { keep(try await read()) } catch CatalogError.notFound { markGone() } catch {}
+                await turnstile.run {
+                    // Where the database is away the next look asks again.
+                    do { keep(try await read()) } catch CatalogError.notFound { markGone() } catch {}
+                }
                 // Many changes in a row are told together.
                 try? await Task.sleep(for: LiveHub.pace)
             } while state.withLock { $0.rereading.end() }
         }
     }
 
-    private func read() async throws(CatalogError) -> ShelfPage {
+    /// A page is read in two statements: it is sure where nothing was changed around both.
+    private func read() async throws(CatalogError) -> Reading {
         let request = PageRequest(
             store: key.address.store,
             shelf: key.address.shelf,
             sort: key.sort,
             limit: key.limit
         )
-        guard case .page(let page, _) = try await catalog.page(request) else {
-            throw .fault("a page that nobody has was told to be unchanged")
+        for attempt in 1... {
+            guard case .page(let page, _) = try await catalog.page(request) else { break }
+            let isSure = try await catalog.versions(of: [key.address])[key.address] == ShelfVersion(page.head)
+            if isSure || attempt == 3 { return Reading(page: page, isSure: isSure) }
         }
-        return page
+        throw .fault("a page that nobody has was told to be unchanged")
     }
 
-    private func keep(_ page: ShelfPage) {
+    private func keep(_ reading: Reading) {
+        let page = reading.page
         state.withLock { state in
             let version = page.head.state.version
             // A read that was overtaken tells nothing new.
             if let seen = state.seen, seen.shelf > version, seen.store >= page.head.storeVersion { return }
-            state.seen = ShelfVersion(store: page.head.storeVersion, shelf: version)
+            // What is not sure is read again.
+            state.seen = reading.isSure ? ShelfVersion(page.head) : nil
             state.isGone = false
             state.page = page
             let ids = page.products.map(\.sku.text)
             let stamps = page.products.map(\.hashValue)
-            if let last = state.windows.last, last.ids == ids, last.stamps == stamps {
-                state.windows[state.windows.count - 1].lastVersion = version
+            if let last = state.windows.last, last.ids == ids, last.stamps == stamps, last.sort == page.plan.sort {
+                if reading.isSure, last.versions.count < Self.versionBound {
+                    state.windows[state.windows.count - 1].versions.insert(version)
+                }
                 return
             }
             let window = Window(
                 number: (state.windows.last?.number ?? 0) + 1,
                 version: version,
-                lastVersion: version,
+                versions: reading.isSure ? [version] : [],
                 sort: page.plan.sort,
                 ids: ids,
                 stamps: stamps
@@ -178,6 +211,7 @@ final class ShelfFeed: Sendable {
     private func markGone() {
         state.withLock { state in
             state.isGone = true
+            state.seen = nil
             state.followers.wake()
         }
     }

@@ -12,7 +12,7 @@ final class UserFeed: Sendable {
         var resets = 0
         var rereading = Rereading()
         var followers = Followers()
-        var idleSince: ContinuousClock.Instant?
+        var idleSince: ContinuousClock.Instant? = .now
     }
 
     enum Answer {
@@ -27,8 +27,9 @@ final class UserFeed: Sendable {
     private let store: any SettingsStore
     private let state: Mutex<State>
 
-    /// How many changes are remembered.
+    /// How many changes are remembered, and how many bytes of them.
     private static let bound = 128
+    private static let byteBound = 64 << 10
 
     init(_ user: UserID, _ store: any SettingsStore, revision: Int64) {
         self.user = user
@@ -38,7 +39,7 @@ final class UserFeed: Sendable {
 
     var revision: Int64 { state.withLock { $0.revision } }
 
-    func follow() -> (number: Int, wakes: AsyncStream<Void>, resets: Int) {
+    func join() -> (number: Int, wakes: AsyncStream<Void>, resets: Int) {
         state.withLock { state in
             state.idleSince = nil
             let (number, wakes) = state.followers.add()
@@ -100,7 +101,11 @@ final class UserFeed: Sendable {
         state.withLock { state in
             state.recent += page.settings.map { LiveEvent(.setting, id: $0.revision, data: $0.json) }
             state.revision = page.revision
-            let surplus = state.recent.count - Self.bound
+            var (surplus, bytes) = (0, state.recent.reduce(0) { $0 + $1.data.count })
+            while state.recent.count - surplus > Self.bound || bytes > Self.byteBound {
+                bytes -= state.recent[surplus].data.count
+                surplus += 1
+            }
             if surplus > 0 {
                 state.start = state.recent[surplus - 1].id
                 state.recent.removeFirst(surplus)

@@ -74,10 +74,10 @@ package struct OrderMove: Sendable, Hashable {
     }
 }
 
-extension [String] {
+extension Array where Element: Hashable {
     /// The first element that stood before.
-    var firstRepeat: String? {
-        var seen = Set<String>(minimumCapacity: count)
+    var firstRepeat: Element? {
+        var seen = Set<Element>(minimumCapacity: count)
         return first { !seen.insert($0).inserted }
     }
 }

@@ -51,12 +51,12 @@ extension SettingsEdit {
             throw .malformed(parameter: "settings", detail: "settings is missing; it must be an array")
         }
         try reader.end()
-        guard items.count <= Setting.numberBound else { throw SettingsEdit.tooMany() }
+        guard items.count <= Setting.numberBound + Setting.tombstoneBound else { throw SettingsEdit.tooMany() }
         var writes: [Write] = []
         for (index, item) in items.enumerated() {
             writes.append(try write(item, "settings[\(index)]"))
         }
-        if let repeated = writes.map(\.key.text).firstRepeat {
+        if let repeated = writes.map(\.key).firstRepeat {
             throw .unprocessable(field: "settings", detail: "“\(repeated)” is given twice")
         }
         return SettingsEdit(writes)
@@ -75,7 +75,7 @@ extension SettingsEdit {
                 detail: "\(place).modified_at must be a time such as 2026-03-01T09:30:00Z"
             )
         }
-        let isDeleted = reader.value("deleted") == .bool(true)
+        let isDeleted = try reader.bool("deleted") ?? false
         let value = reader.value("value")
         try reader.end()
         if let value, !isDeleted {

@@ -20,6 +20,8 @@ package struct Setting: Sendable, Hashable {
     package static let valueBound = 4096
     /// The most settings of a user, without deleted ones.
     package static let numberBound = 10_000
+    /// The most deletions of a user that are remembered.
+    package static let tombstoneBound = 10_000
     /// How long it is remembered that a setting was deleted, in days.
     package static let tombstoneDays = 90
 

@@ -27,6 +27,8 @@ package struct SettingsEdit: Sendable, Hashable {
 
     package var writes: [Write]
     package var expectation: Expectation
+    /// Whether what stood there before must be exactly that.
+    package var needsPrevious = false
 
     package init(_ writes: [Write], expecting expectation: Expectation = .nothing) {
         self.writes = writes
@@ -99,10 +101,9 @@ package struct SettingsEdit: Sendable, Hashable {
 
     /// The one setting that is set, where that is all and nothing is expected of it.
     package var plainWrite: (key: SettingKey, value: JSONValue)? {
-        guard writes.count == 1, expectation == .nothing, writes[0].modifiedAt == nil, let value = writes[0].value
-        else {
-            return nil
-        }
+        guard writes.count == 1, expectation == .nothing, !needsPrevious, writes[0].modifiedAt == nil,
+            let value = writes[0].value
+        else { return nil }
         return (writes[0].key, value)
     }
 

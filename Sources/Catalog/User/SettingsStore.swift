@@ -27,6 +27,8 @@ package protocol SettingsStore: Sendable {
         once call: IdempotentCall?,
         _ render: @escaping @Sendable (GuestMerge) -> RecordedAnswer
     ) async throws(CatalogError) -> RecordedAnswer
+    /// The first answer under a key of a call about a user's own; nil for a new one.
+    func recall(_ key: String, of user: UserID) async throws(CatalogError) -> FirstAnswer?
     /// Everything that is stored of a user, of one moment.
     func export(_ user: UserID) async throws(CatalogError) -> UserExport
     /// Erases all of that.

@@ -4,13 +4,14 @@ internal import Synchronization
 package actor TokenKeys {
     private let secret: TokenKey?
     private let load: (@Sendable () async throws -> [UInt8])?
-    private let clock: @Sendable () -> ContinuousClock.Instant
+    private nonisolated let clock: @Sendable () -> ContinuousClock.Instant
     private var set: TokenKeySet?
-    private var loadedAt: ContinuousClock.Instant?
     private var triedAt: ContinuousClock.Instant?
     private var loading: Task<Bool, Never>?
     /// Grows with every set: what an earlier one verified is not to be trusted for long.
     nonisolated let generation = Atomic(0)
+    /// When the set is to be fetched again, without asking the actor.
+    private nonisolated let due = Mutex<ContinuousClock.Instant?>(nil)
 
     /// How old a set gets before it is fetched again.
     private static let lifetime: Duration = .seconds(300)
@@ -33,6 +34,17 @@ package actor TokenKeys {
     /// The fewest bytes of a secret. Source: RFC 7518, section 3.2.
     package static let leastSecret = 32
 
+    /// Fetches the key set beside the caller, where it is old: also while only tokens come that are remembered.
+    nonisolated func refreshIfDue() {
+        let isDue = due.withLock { due in
+            guard let moment = due, moment <= clock() else { return false }
+            // Once, and again after a while where it fails.
+            due = clock() + Self.pause
+            return true
+        }
+        if isDue { Task { await refresh() } }
+    }
+
     /// Fetches the key set now; false where that fails.
     @discardableResult
     package func refresh() async -> Bool {
@@ -51,7 +63,7 @@ package actor TokenKeys {
 
     private func replace(_ fresh: TokenKeySet) {
         set = fresh
-        loadedAt = clock()
+        due.withLock { $0 = clock() + Self.lifetime }
         generation.add(1, ordering: .releasing)
     }
 
@@ -65,7 +77,7 @@ package actor TokenKeys {
         if algorithm == .hs256 { return secret }
         guard load != nil else { return nil }
         if let key = set?.key(kid) {
-            if let loadedAt, loadedAt + Self.lifetime < clock(), mayTry { Task { await refresh() } }
+            refreshIfDue()
             return key.algorithm == algorithm ? key : nil
         }
         if mayTry || loading != nil { await refresh() }

@@ -54,6 +54,7 @@ package final class TokenVerifier: Sendable {
         let digest = SHA256.hash(data: Array(token.utf8))
         let generation = keys.generation.load(ordering: .acquiring)
         if let known = known.withLock({ $0[digest] }), known.generation == generation {
+            keys.refreshIfDue()
             try checkLifetime(known.caller.expiresAt.microseconds, known.notBefore)
             return known.caller
         }

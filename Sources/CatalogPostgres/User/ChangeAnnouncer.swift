@@ -50,7 +50,7 @@ package final class ChangeAnnouncer: Sendable {
             for payload in Self.payloads(topics) {
                 // Where the database is away there is nobody to tell.
                 _ = try? await pool.perform(within: .seconds(5)) {
-                    try $0.execute("SELECT pg_notify('aisle', $1)", [.text(payload)])
+                    try $0.execute("SELECT pg_notify($1, $2)", [.text(Self.channel), .text(payload)])
                 }
             }
             try? await Task.sleep(for: Self.pause)
@@ -113,19 +113,24 @@ package struct PostgresChangeSource: ChangeSource {
 
     package func notices() throws -> AsyncStream<ChangeNotice> {
         let heard = try PostgresListener(configuration, channels: [ChangeAnnouncer.channel]).notices()
-        return AsyncStream { continuation in
+        return AsyncStream(bufferingPolicy: .bufferingNewest(64)) { continuation in
             let task = Task {
                 for await notice in heard {
-                    switch notice {
-                    case .gap: continuation.yield(.gap)
-                    case .notification(_, let payload):
-                        continuation.yield(ChangeAnnouncer.topics(payload).map { .changed($0) } ?? .gap)
-                    case .lost: break
-                    }
+                    guard let told = Self.notice(notice) else { continue }
+                    // What does not fit pushes out the oldest: a gap stands for it.
+                    if case .dropped = continuation.yield(told), told != .gap { continuation.yield(.gap) }
                 }
                 continuation.finish()
             }
             continuation.onTermination = { _ in task.cancel() }
+        }
+    }
+
+    private static func notice(_ notice: PostgresNotice) -> ChangeNotice? {
+        switch notice {
+        case .gap: .gap
+        case .notification(_, let payload): ChangeAnnouncer.topics(payload).map { .changed($0) } ?? .gap
+        case .lost: nil
         }
     }
 }

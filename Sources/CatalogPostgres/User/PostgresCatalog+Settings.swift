@@ -24,15 +24,29 @@ extension PostgresCatalog {
                 [.text(user.text), .int8(since), .int8(limit.map { Int64($0) })]
             )
             let isNew = SettingsPage(settings: [], revision: 0, isResync: since ?? 0 > 0)
-            return try await pipeline.read([query], into: isNew) { page, _, rows in
-                try rows.forEach { row in
-                    page.revision = try row.int8(0)
-                    page.isResync = try row.bool(1)
-                    if !row.isNull(2) { page.settings.append(try SettingRow.read(row, from: 2)) }
+            guard let limit else {
+                // It may be long: not where pages are read.
+                return try await pool.perform(within: .seconds(10)) { database in
+                    try database.query(query.statement, query.parameters) { rows in
+                        var page = isNew
+                        try Self.add(rows, to: &page)
+                        return page
+                    }
                 }
-                // One that was cut short goes on from its last.
-                if let limit, page.settings.count == limit { page.revision = page.settings.last!.revision }
             }
+            return try await pipeline.read([query], into: isNew) { page, _, rows in
+                try Self.add(rows, to: &page)
+                // One that was cut short goes on from its last.
+                if page.settings.count == limit { page.revision = page.settings.last!.revision }
+            }
+        }
+    }
+
+    private static func add(_ rows: borrowing PostgresRows, to page: inout SettingsPage) throws {
+        try rows.forEach { row in
+            page.revision = try row.int8(0)
+            page.isResync = try row.bool(1)
+            if !row.isNull(2) { page.settings.append(try SettingRow.read(row, from: 2)) }
         }
     }
 

@@ -13,7 +13,7 @@ extension PostgresCatalog {
                 let writer = SettingsWriter(user: user)
                 try writer.ensureAccount(database)
                 return try IdempotencyRecords(user: user).once(call, database) {
-                    // A guest is never merged into: everybody locks guests first, and none waits in a circle.
+                    // Nobody is merged into a guest: who holds a guest's lock waits for no other, and none wait in a circle.
                     let brought = try Self.takeOut(guest, database)
                     let edit = GuestMerge.edit(brought)
                     let results: [SettingsEdit.Result]
@@ -35,17 +35,21 @@ extension PostgresCatalog {
 
     /// A guest's settings, after which there is no such guest.
     private static func takeOut(_ guest: UserID, _ database: isolated PostgresConnection) throws -> [Setting] {
-        try database.execute(
-            "SELECT 1 FROM user_account WHERE user_id = $1 FOR UPDATE",
-            [.text(guest.text)]
-        )
+        let writer = SettingsWriter(user: guest)
+        try writer.lock(database)
         let settings = try allSettings(guest, database).filter { !$0.isDeleted }
-        try SettingsWriter(user: guest).erase(database)
+        try writer.erase(database)
         return settings
     }
 
     private static func allSettings(_ user: UserID, _ database: isolated PostgresConnection) throws -> [Setting] {
         try database.query(settingsByKey, [.text(user.text)]) { try $0.map { try SettingRow.read($0) } }
+    }
+
+    package func recall(_ key: String, of user: UserID) async throws(CatalogError) -> FirstAnswer? {
+        try await mappingErrors {
+            try await pool.perform(within: .seconds(5)) { try IdempotencyRecords(user: user).recall(key, $0) }
+        }
     }
 
     package func export(_ user: UserID) async throws(CatalogError) -> UserExport {
@@ -76,8 +80,13 @@ extension PostgresCatalog {
     package func erase(_ user: UserID) async throws(CatalogError) {
         try await mappingErrors {
             try await pool.transaction(within: .seconds(60)) { database in
-                try SettingsWriter(user: user).erase(database)
-                try database.execute("UPDATE order_change SET subject = NULL WHERE subject = $1", [.text(user.text)])
+                let writer = SettingsWriter(user: user)
+                try writer.lock(database)
+                try writer.erase(database)
+            }
+            // Apart, as these rows are of any number of stores, and their writers wait for nobody's account.
+            try await pool.transaction(within: .seconds(60)) {
+                try $0.execute("UPDATE order_change SET subject = NULL WHERE subject = $1", [.text(user.text)])
             }
             changes.announce(.user(user))
         }

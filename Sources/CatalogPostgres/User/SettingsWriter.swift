@@ -36,14 +36,20 @@ struct SettingsWriter {
                 .int8Array(written.map(\.setting.modifiedAt.microseconds)),
             ]
         )
-        let grows = written.contains { !$0.setting.isDeleted && $0.previous?.isDeleted ?? true }
-        if grows {
-            let number = try database.query(Self.number, [.text(user.text), .int8(Int64(Setting.numberBound + 1))]) {
-                try $0.first { try $0.int8(0) }!
-            }
-            guard number <= Setting.numberBound else { throw SettingsEdit.tooMany() }
-        }
+        try checkBounds(database)
         return results
+    }
+
+    /// - Throws: `unprocessable` for more settings than a user may have. Of deletions that are too many the oldest are
+    ///   forgotten.
+    private func checkBounds(_ database: isolated PostgresConnection) throws {
+        let (living, deleted) = try database.query(Self.numbers, [.text(user.text)]) {
+            try $0.first { (try $0.int(0), try $0.int(1)) }!
+        }
+        guard living <= Setting.numberBound else { throw SettingsEdit.tooMany() }
+        let surplus = deleted - Setting.tombstoneBound
+        guard surplus > 0 else { return }
+        try database.execute(Self.forgetOldest, [.text(user.text), .int8(Int64(surplus))])
     }
 
     /// Sets one, whatever stands there, in one statement: what is done most often.
@@ -80,20 +86,21 @@ struct SettingsWriter {
         return result
     }
 
-    /// Makes the user's account where there is none, for what refers to it.
+    /// Locks the user's account, and makes it where there is none, for what refers to it.
     func ensureAccount(_ database: isolated PostgresConnection) throws {
         try database.execute(
-            """
-            INSERT INTO user_account (user_id, revision, horizon) VALUES ($1, $2, $2) ON CONFLICT (user_id) DO NOTHING
-            """,
-            [.text(user.text), .int8(SettingsEdit.firstRevision(.now()))]
+            Self.count,
+            [.text(user.text), .int8(SettingsEdit.firstRevision(.now())), .int8(0)]
         )
     }
 
-    /// Deletes all that is the user's own.
+    func lock(_ database: isolated PostgresConnection) throws {
+        try database.execute("SELECT 1 FROM user_account WHERE user_id = $1 FOR UPDATE", [.text(user.text)])
+    }
+
+    /// Deletes all that is the user's own, under the lock.
     func erase(_ database: isolated PostgresConnection) throws {
         let parameters: [PostgresValue] = [.text(user.text)]
-        try database.execute("SELECT 1 FROM user_account WHERE user_id = $1 FOR UPDATE", parameters)
         try database.execute("DELETE FROM user_setting WHERE user_id = $1", parameters)
         try database.execute("DELETE FROM user_ticket WHERE user_id = $1", parameters)
         try database.execute("DELETE FROM user_idempotency_record WHERE user_id = $1", parameters)
@@ -131,27 +138,13 @@ struct SettingsWriter {
         ON CONFLICT (user_id, key) DO UPDATE SET value = excluded.value, revision = excluded.revision,
             modified_at = excluded.modified_at, deleted_at = excluded.deleted_at
         """
-    private static let number: PostgresStatement = """
-        SELECT count(*) FROM (
-            SELECT 1 FROM user_setting WHERE user_id = $1 AND deleted_at IS NULL LIMIT $2) AS live
+    private static let numbers: PostgresStatement = """
+        SELECT count(*) FILTER (WHERE deleted_at IS NULL), count(*) FILTER (WHERE deleted_at IS NOT NULL)
+        FROM user_setting WHERE user_id = $1
         """
-}
-
-/// The columns of a setting, in the order in which they are read.
-enum SettingRow {
-    static let columns = "s.key, s.value::text, s.revision, s.modified_at"
-
-    static func read(_ row: borrowing PostgresRow, from column: Int = 0) throws -> Setting {
-        let value = try row.textOrNil(column + 1).map { text in
-            do { return try JSONReader.parse(Array(text.utf8)) } catch {
-                throw PostgresError(.decoding, "a stored setting cannot be read")
-            }
-        }
-        return Setting(
-            key: SettingKey(stored: try row.text(column)),
-            value: value,
-            revision: try row.int8(column + 2),
-            modifiedAt: Timestamp(microseconds: try row.timestamptz(column + 3))
-        )
-    }
+    private static let forgetOldest: PostgresStatement = """
+        WITH gone AS (DELETE FROM user_setting WHERE user_id = $1 AND revision IN (SELECT revision FROM user_setting
+            WHERE user_id = $1 AND deleted_at IS NOT NULL ORDER BY revision LIMIT $2) RETURNING revision)
+        UPDATE user_account SET horizon = greatest(horizon, (SELECT max(revision) FROM gone)) WHERE user_id = $1
+        """
 }
