@@ -100,8 +100,8 @@ package final class PostgresCatalog: CatalogStore {
         let key = "\(request.store)/\(request.shelf)"
         return memory.withLock { memory in
             guard let head = memory.heads[key] else { return nil }
-            let sorts = request.user.flatMap { memory.sorts["\(key)/\($0)"] }
-            return PageBasis(head: head, sorts: sorts ?? .none)
+            guard let user = request.user else { return PageBasis(head: head) }
+            return memory.sorts["\(key)/\(user)"].map { PageBasis(head: head, sorts: $0) }
         }
     }
 

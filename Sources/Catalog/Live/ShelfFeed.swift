@@ -32,12 +32,14 @@ final class ShelfFeed: Sendable {
         var events: [Int: LiveEvent] = [:]
         var isGone = false
         var rereading = Rereading()
+        /// The look that those who come now wait for together.
+        var starting: Task<Result<Void, CatalogError>, Never>?
         var followers = Followers()
         var idleSince: ContinuousClock.Instant? = .now
     }
 
     /// A page, and whether its version is surely its own.
-    private struct Reading {
+    private struct Reading: Sendable {
         let page: ShelfPage
         let isSure: Bool
     }
@@ -137,12 +139,33 @@ final class ShelfFeed: Sendable {
 
     // MARK: - Reading
 
-    /// Makes sure that it is not behind, so that nobody begins in the past.
+    /// Makes sure that it is not behind, so that nobody begins in the past: one look for all who come at the same time,
+    /// as they do when a server has sent them away.
     ///
     /// - Throws: `notFound`.
     func start() async throws(CatalogError) {
-        let version = try await catalog.versions(of: [key.address])[key.address]
-        if version == nil || isBehind(version) { keep(try await read()) }
+        let look = state.withLock { state in
+            if let look = state.starting { return look }
+            let look = Task { await self.look() }
+            state.starting = look
+            return look
+        }
+        try await look.value.get()
+    }
+
+    private func look() async -> Result<Void, CatalogError> {
+        defer { state.withLock { $0.starting = nil } }
+        do throws(CatalogError) {
+            let version = try await catalog.versions(of: [key.address])[key.address]
+            guard version == nil || isBehind(version) else { return .success(()) }
+            let reading = await turnstile.run { () async -> Result<Reading, CatalogError> in
+                do throws(CatalogError) { return .success(try await read()) } catch { return .failure(error) }
+            }
+            keep(try reading.get())
+            return .success(())
+        } catch {
+            return .failure(error)
+        }
     }
 
     /// Reads what is new and wakes who follows, soon.
