@@ -62,7 +62,7 @@ extension PostgresCatalog {
             if index == 0 {
                 found.0 = try rows.first { try ShelfRow.head($0) }
             } else {
-                found.1 = try Self.sorts(rows, request.store)
+                found.1 = try Self.sorts(rows)
             }
         }
         if let head {
@@ -77,7 +77,9 @@ extension PostgresCatalog {
     /// The shelf's, and the caller's where there is one.
     private static func basisQueries(_ request: PageRequest) -> [PostgresQuery] {
         let head = PostgresQuery(oneHead, [.text(request.store.text), .text(request.shelf.text)])
-        return [head] + (request.user.map { [sortsQuery($0, request.store, request.shelf)] } ?? [])
+        // A cursor has its sort.
+        guard let user = request.user, request.after == nil else { return [head] }
+        return [head, sortsQuery(user, request.store, request.shelf)]
     }
 
     /// The basis as it is and the listings as planned; nil where the shelf is gone.
@@ -101,7 +103,7 @@ extension PostgresCatalog {
             } else if index == last {
                 value.2 = try rows.map { try ProductRow.listing($0, hasPosition: hasPosition) }
             } else {
-                value.1 = try Self.sorts(rows, request.store)
+                value.1 = try Self.sorts(rows)
             }
         }
         return head.map { (PageBasis(head: $0, sorts: sorts), listings) }

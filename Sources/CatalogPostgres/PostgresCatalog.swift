@@ -100,7 +100,7 @@ package final class PostgresCatalog: CatalogStore {
         let key = "\(request.store)/\(request.shelf)"
         return memory.withLock { memory in
             guard let head = memory.heads[key] else { return nil }
-            guard let user = request.user else { return PageBasis(head: head) }
+            guard let user = request.user, request.after == nil else { return PageBasis(head: head) }
             return memory.sorts["\(key)/\(user)"].map { PageBasis(head: head, sorts: $0) }
         }
     }
@@ -110,7 +110,7 @@ package final class PostgresCatalog: CatalogStore {
         memory.withLock {
             if $0.heads.count >= Self.memoryBound { $0.heads.removeAll() }
             $0.heads[key] = basis.head
-            guard let user = request.user else { return }
+            guard let user = request.user, request.after == nil else { return }
             if $0.sorts.count >= Self.sortsBound { $0.sorts.removeAll() }
             $0.sorts["\(key)/\(user)"] = basis.sorts
         }

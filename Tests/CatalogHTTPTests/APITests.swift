@@ -10,18 +10,14 @@ import Testing
 
 /// The API over a real socket, on the specification's store: shapes, headers, errors.
 @Suite struct APITests {
-    private struct NoImports: CatalogImporting {
-        func importFile<Pieces: AsyncSequence>(
-            _ pieces: Pieces,
-            _ options: ImportOptions,
-            onReject: (ImportRejection) throws -> Void
-        ) async throws(CatalogError) -> ImportSummary where Pieces.Element == [UInt8] { throw .unavailable }
-    }
-
     func withServer(_ body: @escaping @Sendable (any TestClientProtocol) async throws -> Void) async throws {
         var options = CatalogAPI.Options()
         options.origins = ["https://shop.example"]
-        let api = await TestAPI.api(InMemoryCatalog(collate: collator()), importer: NoImports(), options: options)
+        let api = await TestAPI.api(
+            InMemoryCatalog(collate: collator()),
+            importer: TestAPI.NoImports(),
+            options: options
+        )
         try await TestAPI.run(api) { client in
             _ = try await put(client, "/v1/stores/s", #"{"title":"Shop","currency":"EUR"}"#)
             _ = try await put(client, "/v1/stores/s/shelves/dairy", #"{"title":"Dairy","default_sort":"name"}"#)

@@ -11,14 +11,6 @@ import Testing
 
 /// Clients that ask for much and read little, on sockets with small buffers.
 @Suite struct StallTests {
-    private struct NoImports: CatalogImporting {
-        func importFile<Pieces: AsyncSequence>(
-            _ pieces: Pieces,
-            _ options: ImportOptions,
-            onReject: (ImportRejection) throws -> Void
-        ) async throws(CatalogError) -> ImportSummary where Pieces.Element == [UInt8] { throw .unavailable }
-    }
-
     /// Asks a hundred times for the description without reading, then reads at a pace, and returns what came until the end.
     private static func read(_ port: Int, pausing pause: UInt32, times: Int, pieces: Int) -> (bytes: Int, wasCut: Bool)
     {
@@ -59,7 +51,7 @@ import Testing
 
     @Test func whoReadsNothingIsCutOffAndWhoReadsSlowlyIsNot() async throws {
         let limit = TimeAmount.milliseconds(500)
-        let api = await TestAPI.api(InMemoryCatalog(collate: collator()), importer: NoImports())
+        let api = await TestAPI.api(InMemoryCatalog(collate: collator()), importer: TestAPI.NoImports())
         let channel = HTTP1Channel.Configuration(additionalChannelHandlers: [StallHandler(limit: limit)])
         let app = Application(
             responder: api,

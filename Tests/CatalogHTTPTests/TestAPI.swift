@@ -9,6 +9,15 @@ import TestSupport
 
 /// The API on a real socket, whose clients are allowed to write unless a request says otherwise.
 enum TestAPI {
+    /// For a catalog that nothing is imported into.
+    struct NoImports: CatalogImporting {
+        func importFile<Pieces: AsyncSequence>(
+            _ pieces: Pieces,
+            _ options: ImportOptions,
+            onReject: (ImportRejection) throws -> Void
+        ) async throws(CatalogError) -> ImportSummary where Pieces.Element == [UInt8] { throw .unavailable }
+    }
+
     static let secret = Array("a secret of thirty-two bytes, or more".utf8)
 
     static func token(

@@ -1,54 +1,49 @@
+internal import Synchronization
+
 /// Those who wait for something new. To wake one twice before it looks is to wake it once: nothing queues.
-struct Followers {
-    private var waiting: [Int: AsyncStream<Void>.Continuation] = [:]
-    private var next = 0
-
-    var isEmpty: Bool { waiting.isEmpty }
-
-    mutating func add() -> (number: Int, wakes: AsyncStream<Void>) {
-        next += 1
-        let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        waiting[next] = continuation
-        return (next, stream)
+final class Followers: Sendable {
+    private struct State {
+        var waiting: [Int: AsyncStream<Void>.Continuation] = [:]
+        var next = 0
+        var idleSince: ContinuousClock.Instant? = .now
     }
 
-    mutating func remove(_ number: Int) { waiting.removeValue(forKey: number)?.finish() }
+    private let state = Mutex(State())
 
-    func wake() { for continuation in waiting.values { continuation.yield() } }
+    func join() -> (number: Int, wakes: AsyncStream<Void>) {
+        let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        return state.withLock { state in
+            state.idleSince = nil
+            state.next += 1
+            state.waiting[state.next] = continuation
+            return (state.next, stream)
+        }
+    }
+
+    func leave(_ number: Int) {
+        state.withLock { state in
+            state.waiting.removeValue(forKey: number)?.finish()
+            if state.waiting.isEmpty { state.idleSince = .now }
+        }
+    }
+
+    /// Since when nobody follows; nil while somebody does.
+    var idleSince: ContinuousClock.Instant? { state.withLock { $0.idleSince } }
+
+    func wake() { state.withLock { for continuation in $0.waiting.values { continuation.yield() } } }
 
     /// Wakes those whose turn it is, so that not all write at once.
     func wake(turn: Int, of turns: Int) {
-        for (number, continuation) in waiting where number % turns == turn % turns { continuation.yield() }
-    }
-
-    mutating func end() {
-        for continuation in waiting.values { continuation.finish() }
-        waiting = [:]
-    }
-}
-
-/// Reads that were asked for while one is under way become one more.
-struct Rereading {
-    private var isReading = false
-    private var isAskedAgain = false
-
-    /// Whether the caller is the one who reads.
-    mutating func begin() -> Bool {
-        if isReading {
-            isAskedAgain = true
-            return false
+        state.withLock { state in
+            for (number, continuation) in state.waiting where number % turns == turn % turns { continuation.yield() }
         }
-        isReading = true
-        return true
     }
 
-    /// Whether to read once more.
-    mutating func end() -> Bool {
-        if isAskedAgain {
-            isAskedAgain = false
-            return true
+    /// Ends the wait of all.
+    func end() {
+        state.withLock { state in
+            for continuation in state.waiting.values { continuation.finish() }
+            state.waiting = [:]
         }
-        isReading = false
-        return false
     }
 }

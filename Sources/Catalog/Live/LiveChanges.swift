@@ -23,14 +23,16 @@ package actor UserChanges: LiveChanges {
         self.feed = feed
         pulse = Pulse(hub.silence)
         self.expiry = expiry
-        (number, wakes, resets) = feed.join()
+        // Before it joins: a reset in between is told.
+        resets = feed.resets
+        (number, wakes) = feed.followers.join()
         position = since ?? current
         // What was given may be of another life: the database tells.
         isBehind = since != nil
     }
 
     deinit {
-        feed.leave(number)
+        feed.followers.leave(number)
         hub.leave(feed.user)
     }
 
@@ -96,14 +98,14 @@ package actor ShelfChanges: LiveChanges {
         self.hub = hub
         self.feed = feed
         pulse = Pulse(hub.silence)
-        (number, wakes) = feed.join()
+        (number, wakes) = feed.followers.join()
     }
 
     /// What the follower shows already, where that is remembered.
     func begin(at version: Int64) { shown = feed.window(at: version) }
 
     deinit {
-        feed.leave(number)
+        feed.followers.leave(number)
         hub.leave(nil)
     }
 

@@ -105,7 +105,7 @@ package final class LiveHub: Sendable {
             if state.isClosed || state.shelfFollowers >= options.followers { return .failure(.unavailable) }
             if state.shelves[key] == nil, state.shelves.count >= options.shelves {
                 // What nobody follows makes room.
-                state.shelves = state.shelves.filter { $0.value.idleSince == nil }
+                state.shelves = state.shelves.filter { $0.value.followers.idleSince == nil }
                 if state.shelves.count >= options.shelves { return .failure(.unavailable) }
             }
             state.shelfFollowers += 1
@@ -140,8 +140,8 @@ package final class LiveHub: Sendable {
             state.isClosed = true
             return (state.users.values, state.shelves.values)
         }
-        for feed in users { feed.end() }
-        for feed in shelves { feed.end() }
+        for feed in users { feed.followers.end() }
+        for feed in shelves { feed.followers.end() }
     }
 
     // MARK: - Looking
@@ -171,8 +171,8 @@ package final class LiveHub: Sendable {
             turn += 1
             dropIdle()
             let (users, shelves) = state.withLock { ($0.users.values, $0.shelves.values) }
-            for feed in users { feed.beat(turn: turn, of: Self.turns) }
-            for feed in shelves { feed.beat(turn: turn, of: Self.turns) }
+            for feed in users { feed.followers.wake(turn: turn, of: Self.turns) }
+            for feed in shelves { feed.followers.wake(turn: turn, of: Self.turns) }
         }
     }
 
@@ -186,8 +186,8 @@ package final class LiveHub: Sendable {
     private func dropIdle() {
         let limit = ContinuousClock.now - Self.idle
         state.withLock { state in
-            state.users = state.users.filter { $0.value.idleSince.map { $0 > limit } ?? true }
-            state.shelves = state.shelves.filter { $0.value.idleSince.map { $0 > limit } ?? true }
+            state.users = state.users.filter { $0.value.followers.idleSince.map { $0 > limit } ?? true }
+            state.shelves = state.shelves.filter { $0.value.followers.idleSince.map { $0 > limit } ?? true }
         }
     }
 
@@ -196,9 +196,9 @@ package final class LiveHub: Sendable {
         let topics = topics?.contains(.anything) == true ? nil : topics
         let (users, shelves) = state.withLock { state in
             (
-                state.users.values.filter { topics?.contains(.user($0.user)) ?? true && $0.idleSince == nil },
+                state.users.values.filter { topics?.contains(.user($0.user)) ?? true && $0.followers.idleSince == nil },
                 state.shelves.values.filter {
-                    topics?.contains(.store($0.key.address.store)) ?? true && $0.idleSince == nil
+                    topics?.contains(.store($0.key.address.store)) ?? true && $0.followers.idleSince == nil
                 }
             )
         }

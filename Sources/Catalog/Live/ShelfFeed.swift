@@ -34,8 +34,6 @@ final class ShelfFeed: Sendable {
         var rereading = Rereading()
         /// The look that those who come now wait for together.
         var starting: Task<Result<Void, CatalogError>, Never>?
-        var followers = Followers()
-        var idleSince: ContinuousClock.Instant? = .now
     }
 
     /// A page, and whether its version is surely its own.
@@ -45,6 +43,7 @@ final class ShelfFeed: Sendable {
     }
 
     let key: Key
+    let followers = Followers()
     private let catalog: any CatalogStore
     private let turnstile: Turnstile
     private let state = Mutex(State())
@@ -65,28 +64,7 @@ final class ShelfFeed: Sendable {
         state.withLock { state in version != state.seen && !(version == nil && state.isGone) }
     }
 
-    // MARK: - Followers
-
-    func join() -> (number: Int, wakes: AsyncStream<Void>) {
-        state.withLock { state in
-            state.idleSince = nil
-            return state.followers.add()
-        }
-    }
-
-    func leave(_ number: Int) {
-        state.withLock { state in
-            state.followers.remove(number)
-            if state.followers.isEmpty { state.idleSince = .now }
-        }
-    }
-
-    /// Since when nobody follows; nil while somebody does.
-    var idleSince: ContinuousClock.Instant? { state.withLock { $0.idleSince } }
-
-    func beat(turn: Int, of turns: Int) { state.withLock { $0.followers.wake(turn: turn, of: turns) } }
-
-    func end() { state.withLock { $0.followers.end() } }
+    // MARK: - Telling
 
     /// What a follower shows who has a version; nil where that is not sure.
     func window(at version: Int64) -> Window? {
@@ -201,10 +179,10 @@ final class ShelfFeed: Sendable {
 
     private func keep(_ reading: Reading) {
         let page = reading.page
-        state.withLock { state in
+        let isNew = state.withLock { state in
             let version = page.head.state.version
             // A read that was overtaken tells nothing new.
-            if let seen = state.seen, seen.shelf > version, seen.store >= page.head.storeVersion { return }
+            if let seen = state.seen, seen.shelf > version, seen.store >= page.head.storeVersion { return false }
             // What is not sure is read again.
             state.seen = reading.isSure ? ShelfVersion(page.head) : nil
             state.isGone = false
@@ -215,7 +193,7 @@ final class ShelfFeed: Sendable {
                 if reading.isSure, last.versions.count < Self.versionBound {
                     state.windows[state.windows.count - 1].versions.insert(version)
                 }
-                return
+                return false
             }
             let window = Window(
                 number: (state.windows.last?.number ?? 0) + 1,
@@ -227,15 +205,16 @@ final class ShelfFeed: Sendable {
             )
             state.windows = state.windows.suffix(Self.bound - 1) + [window]
             state.events = [:]
-            state.followers.wake()
+            return true
         }
+        if isNew { followers.wake() }
     }
 
     private func markGone() {
         state.withLock { state in
             state.isGone = true
             state.seen = nil
-            state.followers.wake()
         }
+        followers.wake()
     }
 }

@@ -11,8 +11,6 @@ final class UserFeed: Sendable {
         /// How often everything had to be read anew.
         var resets = 0
         var rereading = Rereading()
-        var followers = Followers()
-        var idleSince: ContinuousClock.Instant? = .now
     }
 
     enum Answer {
@@ -24,6 +22,7 @@ final class UserFeed: Sendable {
     }
 
     let user: UserID
+    let followers = Followers()
     private let store: any SettingsStore
     private let state: Mutex<State>
 
@@ -39,27 +38,8 @@ final class UserFeed: Sendable {
 
     var revision: Int64 { state.withLock { $0.revision } }
 
-    func join() -> (number: Int, wakes: AsyncStream<Void>, resets: Int) {
-        state.withLock { state in
-            state.idleSince = nil
-            let (number, wakes) = state.followers.add()
-            return (number, wakes, state.resets)
-        }
-    }
-
-    func leave(_ number: Int) {
-        state.withLock { state in
-            state.followers.remove(number)
-            if state.followers.isEmpty { state.idleSince = .now }
-        }
-    }
-
-    /// Since when nobody follows; nil while somebody does.
-    var idleSince: ContinuousClock.Instant? { state.withLock { $0.idleSince } }
-
-    func beat(turn: Int, of turns: Int) { state.withLock { $0.followers.wake(turn: turn, of: turns) } }
-
-    func end() { state.withLock { $0.followers.end() } }
+    /// How often everything had to be read anew.
+    var resets: Int { state.withLock { $0.resets } }
 
     /// What is new behind a revision.
     func changes(after position: Int64, resets: Int) -> Answer {
@@ -110,8 +90,8 @@ final class UserFeed: Sendable {
                 state.start = state.recent[surplus - 1].id
                 state.recent.removeFirst(surplus)
             }
-            state.followers.wake()
         }
+        followers.wake()
     }
 
     private func reset(to revision: Int64) {
@@ -120,7 +100,7 @@ final class UserFeed: Sendable {
             state.recent = []
             state.revision = revision
             state.start = revision
-            state.followers.wake()
         }
+        followers.wake()
     }
 }

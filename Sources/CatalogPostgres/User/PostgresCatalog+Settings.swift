@@ -57,7 +57,7 @@ extension PostgresCatalog {
     ) async throws(CatalogError) -> RememberedSorts {
         try await mappingErrors {
             try await pipeline.read([Self.sortsQuery(user, store, shelf)], into: .none) { sorts, _, rows in
-                sorts = try Self.sorts(rows, store)
+                sorts = try Self.sorts(rows)
             }
         }
     }
@@ -67,12 +67,12 @@ extension PostgresCatalog {
         return PostgresQuery(rememberedSorts, [.text(user.text), .text(own.text), .text(wide.text)])
     }
 
-    static func sorts(_ rows: borrowing PostgresRows, _ store: CatalogKey) throws -> RememberedSorts {
+    static func sorts(_ rows: borrowing PostgresRows) throws -> RememberedSorts {
         var sorts = RememberedSorts.none
-        let wide = SettingKey.sort(in: store).text
         try rows.forEach { row in
-            let sort = try SettingRow.read(row).sort
-            if try row.text(0) == wide { sorts.store = sort } else { sorts.shelf = sort }
+            // A value that is no string, or no sort that exists, is none.
+            let sort = try row.textOrNil(1).flatMap { try? Sort.parse($0) }
+            if try row.bool(0) { sorts.shelf = sort } else { sorts.store = sort }
         }
         return sorts
     }
@@ -116,12 +116,10 @@ extension PostgresCatalog {
             WHERE s.user_id = $1 AND s.key = $2 AND s.deleted_at IS NULL
             """
     )
-    private static let rememberedSorts = PostgresStatement(
-        assembled: """
-            SELECT \(SettingRow.columns) FROM user_setting s
-            WHERE s.user_id = $1 AND s.key IN ($2, $3) AND s.deleted_at IS NULL
-            """
-    )
+    private static let rememberedSorts: PostgresStatement = """
+        SELECT key = $2, CASE WHEN json_typeof(value) = 'string' THEN value #>> '{}' END FROM user_setting
+        WHERE user_id = $1 AND key IN ($2, $3) AND deleted_at IS NULL
+        """
     /// The account beside each row: one moment. Who asks from before the horizon, or from another life, gets everything.
     private static let changedSettings = PostgresStatement(
         assembled: """
