@@ -169,12 +169,15 @@ extension InMemoryCatalog {
         }
     }
 
-    package func redeem(_ digest: [UInt8], of user: UserID) async throws(CatalogError) -> Ticket? {
+    package func redeem(_ digest: [UInt8]) async throws(CatalogError) -> Ticket? {
         let now = clock()
         return users.withLock { users in
-            guard let index = users[user]?.tickets.firstIndex(where: { $0.digest == digest }) else { return nil }
-            let ticket = users[user]!.tickets.remove(at: index)
-            return ticket.expiresAt > now ? ticket : nil
+            for user in users.keys {
+                guard let index = users[user]!.tickets.firstIndex(where: { $0.digest == digest }) else { continue }
+                let ticket = users[user]!.tickets.remove(at: index)
+                return ticket.expiresAt > now ? ticket : nil
+            }
+            return nil
         }
     }
 

@@ -46,12 +46,11 @@ extension CatalogAPI {
     /// After how many milliseconds a client is to come back.
     private static let retry = 2000
 
-    private func lastEventID(_ request: Request) throws(CatalogError) -> Int64? {
+    /// The id that a client goes on from; one that no event has where it is no id: an error would end an `EventSource` for
+    /// good, where reading everything anew helps.
+    private func lastEventID(_ request: Request) -> Int64? {
         guard let header = request.headers[.init("Last-Event-ID")!], !header.isEmpty else { return nil }
-        guard let id = Int64(header), id >= 0 else {
-            throw .malformed(parameter: "Last-Event-ID", detail: "Last-Event-ID must be the id of an event")
-        }
-        return id
+        return Int64(header).flatMap { $0 >= 0 ? $0 : nil } ?? .max
     }
 
     private func stream(_ request: Request, opening: String, _ changes: any LiveChanges) -> Response {

@@ -14,15 +14,16 @@ extension CatalogAPI {
         switch (route, request.method) {
         case (.mySettings, .put): return try await putSettings(target, request, caller)
         case (.mySettings, _): return try await settings(target, request, caller)
-        case (.mySetting(let key), .put):
+        case (.mySetting(let name), .put):
             try target.allow()
+            let key = try settingKey(name)
             return try await put(try SettingsEdit.one(key, body: try await body(request)), request, caller)
-        case (.mySetting(let key), .delete):
+        case (.mySetting(let name), .delete):
             try target.allow()
-            return try await delete(key, request, caller)
-        case (.mySetting(let key), _):
+            return try await delete(try settingKey(name), request, caller)
+        case (.mySetting(let name), _):
             try target.allow()
-            let setting = try await catalog.setting(key, of: caller.user)
+            let setting = try await catalog.setting(try settingKey(name), of: caller.user)
             return answer(setting.json, revision: setting.revision, request)
         case (.mySort(let store, let shelf), .put): return try await putSort(store, shelf, target, request, caller)
         case (.mySort(let store, let shelf), .delete):
@@ -49,6 +50,13 @@ extension CatalogAPI {
 
     // MARK: - One setting
 
+    private func settingKey(_ name: String) throws(CatalogError) -> SettingKey {
+        guard let key = SettingKey(name) else {
+            throw .malformed(parameter: "key", detail: "a setting's key is \(SettingKey.rule)")
+        }
+        return key
+    }
+
     private func put(_ write: SettingsEdit.Write, _ request: Request, _ caller: Caller) async throws -> Response {
         let result = try await apply(SettingsEdit([write], expecting: expectation(request)), caller)
         return answer(result.setting.json, revision: result.setting.revision, request)
@@ -64,13 +72,18 @@ extension CatalogAPI {
         try await catalog.edit(edit, of: caller.user)[0]
     }
 
-    /// What `If-Match` or `If-None-Match` expects of a setting. A tag that no setting has is a revision that none has.
+    /// What `If-Match` or `If-None-Match` expects of a setting; tags that no setting has are of no account.
     private func expectation(_ request: Request) -> SettingsEdit.Expectation {
         if let header = request.headers[.ifMatch] {
-            let tag = header.filter { $0 != " " }
-            if tag == "*" { return .present }
-            guard tag.count > 2, tag.hasPrefix("\""), tag.hasSuffix("\"") else { return .revision(-1) }
-            return .revision(Int64(tag.dropFirst().dropLast()) ?? -1)
+            let tags = header.split(separator: ",").map { $0.filter { $0 != " " } }
+            if tags.contains("*") { return .present }
+            return .revision(
+                Set(
+                    tags.compactMap {
+                        $0.hasPrefix("\"") && $0.hasSuffix("\"") ? Int64($0.dropFirst().dropLast()) : nil
+                    }
+                )
+            )
         }
         return request.headers[.ifNoneMatch]?.filter { $0 != " " } == "*" ? .absent : .nothing
     }
@@ -208,7 +221,7 @@ extension CatalogAPI {
             tokenExpiresAt: caller.expiresAt
         )
         let body = object { json in
-            json.field("ticket", Base64URL.encode(secret + Array(caller.user.text.utf8)))
+            json.field("ticket", Base64URL.encode(secret))
             json.field("expires_at", expiry.rfc3339)
         }
         let call = try idempotentCall(request, bytes, caller)
@@ -218,10 +231,8 @@ extension CatalogAPI {
 
     /// Who a ticket is of, once.
     func redeem(_ text: String) async throws -> Caller {
-        let bytes = text.utf8.count <= 512 ? Base64URL.decode(text) : nil
-        guard let bytes, bytes.count > 32, let name = String(validating: bytes.dropFirst(32), as: UTF8.self),
-            let user = UserID(name),
-            let ticket = try await catalog.redeem(Self.digest(Array(bytes.prefix(32))), of: user)
+        guard let secret = Base64URL.decode(String(text.prefix(64))), secret.count == 32,
+            let ticket = try await catalog.redeem(Self.digest(secret))
         else { throw Self.unauthenticated("the ticket is none, or was used, or is older than \(Ticket.life) s") }
         return Caller(user: ticket.user, expiresAt: ticket.tokenExpiresAt)
     }

@@ -21,7 +21,8 @@ enum Route {
     case shelfEvents(CatalogKey, CatalogKey)
     case mySort(CatalogKey, CatalogKey)
     case mySettings
-    case mySetting(SettingKey)
+    /// By its key, which may be none.
+    case mySetting(String)
     case myEvents, myTickets, myMerge, myExport, me
     case live, ready, openAPI
     case problem(ProblemKind)
@@ -73,7 +74,7 @@ enum Route {
         }
         if parts.first == "settings" {
             // The rest of the path, slashes and all.
-            return SettingKey(parts.dropFirst().joined(separator: "/")).map { .mySetting($0) }
+            return .mySetting(parts.dropFirst().joined(separator: "/"))
         }
         let names = Array(parts)
         guard names.count == 5, names[0] == "stores", names[2] == "shelves", names[4] == "sort",

@@ -47,7 +47,18 @@ struct PrefCommand: AsyncParsableCommand {
             guard value.count == 1 else {
                 throw CommandFailure("give one value; quote one with spaces", CommandFailure.usage)
             }
-            let parsed = (try? JSONReader.parse(Array(value[0].utf8))) ?? .string(value[0])
+            let parsed: JSONValue
+            do { parsed = try JSONReader.parse(Array(value[0].utf8)) } catch {
+                // What begins like JSON is meant to be some.
+                if let first = value[0].first, "{[\"".contains(first) {
+                    throw CommandFailure(
+                        "the value is no JSON: \(error.detail), at byte \(error.offset)",
+                        CommandFailure.badData
+                    )
+                }
+                parsed = .string(value[0])
+            }
+            if parsed == .null { throw CommandFailure("to take a setting away: aisle pref rm", CommandFailure.badData) }
             try Setting.check(parsed, for: key.key)
             let catalog = try await options.database.catalog()
             defer { catalog.shutDown() }
@@ -115,7 +126,8 @@ struct PrefCommand: AsyncParsableCommand {
         func execute() async throws {
             let data =
                 file == "-"
-                ? FileHandle.standardInput.readDataToEndOfFile() : FileManager.default.contents(atPath: file)
+                ? FileHandle.standardInput.readDataToEndOfFile()
+                : FileHandle(forReadingAtPath: file)?.readDataToEndOfFile()
             guard let data else { throw CommandFailure("\(file) cannot be read", CommandFailure.noInput) }
             let body: JSONValue
             do { body = try JSONReader.parse([UInt8](data)) } catch {
@@ -132,7 +144,9 @@ struct PrefCommand: AsyncParsableCommand {
             defer { catalog.shutDown() }
             let results = try await catalog.edit(edit, of: options.user.id)
             let applied = results.count(where: \.isApplied)
-            Console.note("\(applied) settings taken; \(results.count - applied) stand in a later state")
+            Console.note(
+                "\(applied) settings taken; \(results.count - applied) stand as they are, changed as late or later"
+            )
         }
     }
 }

@@ -19,11 +19,14 @@ struct ServeCommand: AisleCommand {
     @OptionGroup var server: ServerOptions
 
     func execute() async throws {
-        let settings = try await server.settings()
+        var settings = try await server.settings()
+        // The private database's own, where `aisle dev` made one.
+        if settings.tokens.isEmpty, database.isPrivate { settings.tokens.secret = OwnSecret.read() }
         let catalog = try await database.catalog(serving: settings)
         if settings.tokens.isEmpty {
             Console.note(
-                "aisle: there are no keys to check tokens with, so nobody can write; set AISLE_JWT_SECRET or AISLE_JWKS"
+                "aisle: there are no keys to check tokens with, so nobody can write or have settings; set AISLE_JWT_SECRET, "
+                    + "AISLE_JWT_SECRET_FILE or AISLE_JWKS"
             )
         }
         try await Server(
@@ -57,7 +60,13 @@ struct DevCommand: AisleCommand {
             try await ensureDatabase(own)
             cluster = own
         }
-        defer { if !wasRunning { try? cluster?.stop() } }
+        defer {
+            if wasRunning {
+                Console.note("PostgreSQL goes on running, as it did before; to stop it: aisle db stop")
+            } else {
+                try? cluster?.stop()
+            }
+        }
         let pool = try database.pool()
         for step in try await Migrator(pool).migrate() { Console.note("migrated: \(step.description)") }
         pool.shutDown()

@@ -51,6 +51,8 @@ struct WatchCommand: AisleCommand {
                     Console.data(Array("\(event.name.rawValue) \(event.id) ".utf8) + event.data + [0x0A])
                 }
             }
+            // Ended by Ctrl-C, not by the shelf.
+            try Task.checkCancellation()
         }
     }
 }

@@ -56,4 +56,6 @@ CREATE TABLE user_idempotency_record (
 -- What the sweeps look for.
 CREATE INDEX user_setting_deleted ON user_setting (deleted_at) WHERE deleted_at IS NOT NULL;
 CREATE INDEX user_ticket_by_age ON user_ticket (expires_at);
+-- A ticket does not tell whose it is.
+CREATE INDEX user_ticket_by_digest ON user_ticket (digest);
 CREATE INDEX user_idempotency_record_by_age ON user_idempotency_record (created_at);

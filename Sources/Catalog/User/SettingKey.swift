@@ -1,10 +1,12 @@
 /// What a setting is called: the path behind `/v1/me/settings/`.
 ///
-/// 1 to 256 bytes of printable text, in parts between slashes of which none is empty, `.` or `..`.
+/// 1 to 256 bytes of printable text, in parts between slashes of which none is empty, `.` or `..`. Letters with accents have
+/// one spelling, Unicode's composed one, however they come.
 package struct SettingKey: Hashable, Sendable, Comparable, CustomStringConvertible {
     package let text: String
 
-    package init?(_ text: String) {
+    package init?(_ given: String) {
+        let text = given.composed
         guard (1...Self.bound).contains(text.utf8.count), text.isPrintable,
             text.split(separator: "/", omittingEmptySubsequences: false).allSatisfy({
                 !$0.isEmpty && $0 != "." && $0 != ".."

@@ -21,8 +21,8 @@ package struct SettingsEdit: Sendable, Hashable {
         case present
         /// They are not there.
         case absent
-        /// They are there, of this revision.
-        case revision(Int64)
+        /// They are there, of one of these revisions.
+        case revision(Set<Int64>)
     }
 
     package var writes: [Write]
@@ -94,7 +94,7 @@ package struct SettingsEdit: Sendable, Hashable {
             case .nothing: true
             case .present: current != nil
             case .absent: current == nil
-            case .revision(let expected): current == expected
+            case .revision(let expected): current.map { expected.contains($0) } ?? false
             }
         guard holds else { throw .staleSetting(current: current) }
     }

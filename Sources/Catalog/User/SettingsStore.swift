@@ -44,5 +44,5 @@ package protocol SettingsStore: Sendable {
         answering answer: RecordedAnswer
     ) async throws(CatalogError) -> RecordedAnswer
     /// The ticket with that digest, for the first who asks within its time; nil otherwise.
-    func redeem(_ digest: [UInt8], of user: UserID) async throws(CatalogError) -> Ticket?
+    func redeem(_ digest: [UInt8]) async throws(CatalogError) -> Ticket?
 }

@@ -116,17 +116,20 @@ extension PostgresCatalog {
         }
     }
 
-    package func redeem(_ digest: [UInt8], of user: UserID) async throws(CatalogError) -> Ticket? {
+    package func redeem(_ digest: [UInt8]) async throws(CatalogError) -> Ticket? {
         try await mappingErrors {
             let ticket = try await pool.perform(within: .seconds(5)) { database in
                 // Who deletes it has it: nobody else finds it any more.
-                try database.query(Self.takeTicket, [.text(user.text), .bytea(digest)]) {
+                try database.query(Self.takeTicket, [.bytea(digest)]) {
                     try $0.first { row in
-                        Ticket(
+                        guard let user = UserID(try row.text(0)) else {
+                            throw PostgresError(.decoding, "a stored ticket cannot be read")
+                        }
+                        return Ticket(
                             user: user,
                             digest: digest,
-                            expiresAt: Timestamp(microseconds: try row.timestamptz(0)),
-                            tokenExpiresAt: Timestamp(microseconds: try row.timestamptz(1))
+                            expiresAt: Timestamp(microseconds: try row.timestamptz(1)),
+                            tokenExpiresAt: Timestamp(microseconds: try row.timestamptz(2))
                         )
                     }
                 }
@@ -174,7 +177,7 @@ extension PostgresCatalog {
         INSERT INTO user_ticket (user_id, digest, expires_at, token_expires_at) VALUES ($1, $2, $3, $4)
         """
     private static let takeTicket: PostgresStatement = """
-        DELETE FROM user_ticket WHERE user_id = $1 AND digest = $2 RETURNING expires_at, token_expires_at
+        DELETE FROM user_ticket WHERE digest = $1 RETURNING user_id, expires_at, token_expires_at
         """
     private static let usersWithOldTombstones: PostgresStatement = """
         SELECT DISTINCT user_id FROM (
