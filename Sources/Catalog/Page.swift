@@ -151,13 +151,14 @@ extension PagePlan {
         hash.combine(source.rawValue)
         hash.combine(String(dimension.ordinal))
         hash.combine(String(limit))
-        if let after { hash.combine(String(after.hashText)) }
+        if let after { hash.combine(after.place) }
         return "\"\(head.storeVersion)-\(head.state.version)-\(day)-\(String(hash.value, radix: 36))\""
     }
 }
 
 extension Cursor {
-    fileprivate var hashText: String { "\(isBehind)\(values)\u{0}\(name)\u{0}\(id)" }
+    /// The place that it stands for, as text.
+    package var place: String { "\(isBehind)\(values)\u{0}\(name)\u{0}\(id)" }
 }
 
 /// FNV-1a, 64 bits: a stable, unkeyed hash. Source: draft-eastlake-fnv.

@@ -221,7 +221,7 @@ package struct CatalogAPI: HTTPResponder {
         let isLarge = length > options.bodyBound
         guard !isLarge || largeBodies.enter() else { throw CatalogError.unavailable }
         defer { if isLarge { largeBodies.leave() } }
-        return try await withDeadline(options.bodyTimeout + .seconds(length / Self.leastRate)) {
+        return try await withDeadline(options.bodyTimeout + .seconds(length / Self.leastRate), or: Self.lateBody) {
             do { return Array(buffer: try await request.body.collect(upTo: bound)) } catch is NIOTooManyBytesError {
                 throw tooLarge(bound)
             } catch is CancellationError {
@@ -230,6 +230,12 @@ package struct CatalogAPI: HTTPResponder {
                 throw Self.brokenBody
             }
         }
+    }
+
+    private static var lateBody: Problem {
+        var problem = Problem(.malformedRequest, "the body did not arrive in time")
+        problem.closes = true
+        return problem
     }
 
     /// A body that breaks off, or whose pieces are none.
@@ -257,21 +263,4 @@ package struct CatalogAPI: HTTPResponder {
 
     /// The fewest bytes a second at which a large body may come.
     private static let leastRate = 128 << 10
-
-    private func withDeadline<T: Sendable>(
-        _ limit: Duration,
-        _ body: @escaping @Sendable () async throws -> T
-    ) async throws -> T {
-        try await withThrowingTaskGroup(of: T.self) { group in
-            group.addTask(operation: body)
-            group.addTask {
-                try await Task.sleep(for: limit)
-                var problem = Problem(.malformedRequest, "the body did not arrive in time")
-                problem.closes = true
-                throw problem
-            }
-            defer { group.cancelAll() }
-            return try await group.next()!
-        }
-    }
 }

@@ -30,8 +30,7 @@ final class PageCache: Sendable {
 
     /// What a page is remembered as: its shelf, and all of the plan but what its tag has.
     static func key(_ path: String, _ plan: PagePlan) -> String {
-        let after = plan.after.map { "\($0.isBehind) \($0.values) \($0.name) \($0.id)" } ?? ""
-        return "\(path)?\(plan.sort.description) \(plan.source.rawValue) \(plan.limit) \(after)"
+        "\(path)?\(plan.sort.description) \(plan.source.rawValue) \(plan.limit) \(plan.after?.place ?? "")"
     }
 
     func page(_ key: @autoclosure () -> String, _ tag: String) -> Page? {

@@ -40,11 +40,10 @@ extension PostgresCatalog {
         // page newer than its tag says, and then the next request's tag differs.
         for _ in 0..<8 {
             let plan = try guess!.plan(request)
-            guard let (basis, listings) = try await read(request, plan, guess!.head) else {
+            guard let (basis, listings) = try await read(request, (plan, guess!.head)) else {
                 guess = try await readBasis(request)
                 continue
             }
-            remember(basis, of: request)
             let isSettled = try basis.plan(request) == plan
             if isSettled, basis.head.storeID == guess!.head.storeID, basis.head.shelfID == guess!.head.shelfID {
                 let page = ShelfPage(head: basis.head.head, plan: plan, scope: request.scope, listings: listings)
@@ -57,19 +56,7 @@ extension PostgresCatalog {
 
     /// - Throws: `notFound`.
     func readBasis(_ request: PageRequest) async throws -> PageBasis {
-        let initial: (ShelfRow.HeadRead?, RememberedSorts) = (nil, .none)
-        let (head, sorts) = try await pipeline.read(Self.basisQueries(request), into: initial) { found, index, rows in
-            if index == 0 {
-                found.0 = try rows.first { try ShelfRow.head($0) }
-            } else {
-                found.1 = try Self.sorts(rows)
-            }
-        }
-        if let head {
-            let basis = PageBasis(head: head, sorts: sorts)
-            remember(basis, of: request)
-            return basis
-        }
+        if let (basis, _) = try await read(request, nil) { return basis }
         _ = try await readStore(request.store)
         throw CatalogError.notFound("shelf “\(request.shelf)”")
     }
@@ -83,29 +70,38 @@ extension PostgresCatalog {
     }
 
     /// The basis as it is and the listings as planned; nil where the shelf is gone.
+    ///
+    /// - Parameter page: the page's plan, by what shelf it is read; nil for the basis alone.
     private func read(
         _ request: PageRequest,
-        _ plan: PagePlan,
-        _ guess: ShelfRow.HeadRead
+        _ page: (plan: PagePlan, head: ShelfRow.HeadRead)?
     ) async throws -> (PageBasis, [Listing])? {
-        let statement = statement(PageStatement.Shape(plan))
-        let hasPosition = plan.sort.terms.contains { $0.key == .position }
-        let basis = Self.basisQueries(request)
-        let page = PostgresQuery(
-            statement.statement,
-            statement.parameters(plan, storeID: guess.storeID, shelfID: guess.shelfID, limit: Int64(plan.limit + 1))
-        )
-        let last = basis.count
+        var queries = Self.basisQueries(request)
+        let width = queries.count
+        if let (plan, head) = page {
+            let statement = statement(PageStatement.Shape(plan))
+            let parameters = statement.parameters(
+                plan,
+                storeID: head.storeID,
+                shelfID: head.shelfID,
+                limit: Int64(plan.limit + 1)
+            )
+            queries.append(PostgresQuery(statement.statement, parameters))
+        }
+        let hasPosition = page?.plan.sort.terms.contains { $0.key == .position } ?? false
         let initial: (ShelfRow.HeadRead?, RememberedSorts, [Listing]) = (nil, .none, [])
-        let (head, sorts, listings) = try await pipeline.read(basis + [page], into: initial) { value, index, rows in
+        let (head, sorts, listings) = try await pipeline.read(queries, into: initial) { value, index, rows in
             if index == 0 {
                 value.0 = try rows.first { try ShelfRow.head($0) }
-            } else if index == last {
+            } else if index == width {
                 value.2 = try rows.map { try ProductRow.listing($0, hasPosition: hasPosition) }
             } else {
                 value.1 = try Self.sorts(rows)
             }
         }
-        return head.map { (PageBasis(head: $0, sorts: sorts), listings) }
+        guard let head else { return nil }
+        let basis = PageBasis(head: head, sorts: sorts)
+        remember(basis, of: request)
+        return (basis, listings)
     }
 }

@@ -72,20 +72,13 @@ struct TokenSettings: Sendable {
             request.headers.add(name: "Accept", value: "application/json")
             let prepared = request
             // One deadline for all of it: the client's own ends where the body begins.
-            return try await withThrowingTaskGroup(of: [UInt8].self) { group in
-                group.addTask {
-                    let response = try await HTTPClient.shared.execute(prepared, timeout: .seconds(5))
-                    guard response.status == .ok else {
-                        throw CommandFailure("status \(response.status)", CommandFailure.unavailable)
-                    }
-                    return Array(buffer: try await response.body.collect(upTo: bound))
+            let late = CommandFailure("the key set does not come", CommandFailure.unavailable)
+            return try await withDeadline(.seconds(5), or: late) {
+                let response = try await HTTPClient.shared.execute(prepared, timeout: .seconds(5))
+                guard response.status == .ok else {
+                    throw CommandFailure("status \(response.status)", CommandFailure.unavailable)
                 }
-                group.addTask {
-                    try await Task.sleep(for: .seconds(5))
-                    throw CommandFailure("the key set does not come", CommandFailure.unavailable)
-                }
-                defer { group.cancelAll() }
-                return try await group.next()!
+                return Array(buffer: try await response.body.collect(upTo: bound))
             }
         }
     }

@@ -1,25 +1,37 @@
-/// Reads that were asked for while one is under way become one more.
-struct Rereading {
-    private var isReading = false
-    private var isAskedAgain = false
+internal import Synchronization
 
-    /// Whether the caller is the one who reads.
-    mutating func begin() -> Bool {
-        if isReading {
-            isAskedAgain = true
-            return false
-        }
-        isReading = true
-        return true
+/// Reads of the same, one at a time and not too often: those that are asked for while one is under way become one more.
+final class Rereading: Sendable {
+    private struct State {
+        var isReading = false
+        var isAskedAgain = false
     }
 
-    /// Whether to read once more.
-    mutating func end() -> Bool {
-        if isAskedAgain {
-            isAskedAgain = false
-            return true
+    private let state = Mutex(State())
+
+    /// Has something read, soon.
+    func run(_ read: @escaping @Sendable () async -> Void) {
+        let begins = state.withLock { state in
+            state.isAskedAgain = true
+            defer { state.isReading = true }
+            return !state.isReading
         }
-        isReading = false
-        return false
+        guard begins else { return }
+        Task {
+            while takesTurn() {
+                await read()
+                // Many changes in a row are told together.
+                try? await Task.sleep(for: LiveHub.pace)
+            }
+        }
+    }
+
+    /// Whether there is something to read; where not, the next who asks begins anew.
+    private func takesTurn() -> Bool {
+        state.withLock { state in
+            state.isReading = state.isAskedAgain
+            state.isAskedAgain = false
+            return state.isReading
+        }
     }
 }

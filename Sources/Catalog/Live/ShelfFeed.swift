@@ -31,7 +31,6 @@ final class ShelfFeed: Sendable {
         /// The way from an earlier window to the newest, told to all who stand there.
         var events: [Int: LiveEvent] = [:]
         var isGone = false
-        var rereading = Rereading()
         /// The look that those who come now wait for together.
         var starting: Task<Result<Void, CatalogError>, Never>?
     }
@@ -44,6 +43,7 @@ final class ShelfFeed: Sendable {
 
     let key: Key
     let followers = Followers()
+    private let rereading = Rereading()
     private let catalog: any CatalogStore
     private let turnstile: Turnstile
     private let state = Mutex(State())
@@ -148,16 +148,11 @@ final class ShelfFeed: Sendable {
 
     /// Reads what is new and wakes who follows, soon.
     func refresh() {
-        guard state.withLock({ $0.rereading.begin() }) else { return }
-        Task {
-            repeat {
-                await turnstile.run {
-                    // Where the database is away the next look asks again.
-                    do { keep(try await read()) } catch CatalogError.notFound { markGone() } catch {}
-                }
-                // Many changes in a row are told together.
-                try? await Task.sleep(for: LiveHub.pace)
-            } while state.withLock { $0.rereading.end() }
+        rereading.run {
+            await self.turnstile.run {
+                // Where the database is away the next look asks again.
+                do { self.keep(try await self.read()) } catch CatalogError.notFound { self.markGone() } catch {}
+            }
         }
     }
 

@@ -10,7 +10,6 @@ final class UserFeed: Sendable {
         var recent: [LiveEvent] = []
         /// How often everything had to be read anew.
         var resets = 0
-        var rereading = Rereading()
     }
 
     enum Answer {
@@ -23,6 +22,7 @@ final class UserFeed: Sendable {
 
     let user: UserID
     let followers = Followers()
+    private let rereading = Rereading()
     private let store: any SettingsStore
     private let state: Mutex<State>
 
@@ -52,16 +52,7 @@ final class UserFeed: Sendable {
     }
 
     /// Reads what is new and wakes who follows, soon.
-    func refresh() {
-        guard state.withLock({ $0.rereading.begin() }) else { return }
-        Task {
-            repeat {
-                await read()
-                // Many changes in a row are told together.
-                try? await Task.sleep(for: LiveHub.pace)
-            } while state.withLock { $0.rereading.end() }
-        }
-    }
+    func refresh() { rereading.run { await self.read() } }
 
     private func read() async {
         while true {
