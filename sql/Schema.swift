@@ -35,6 +35,12 @@ package enum Schema {
             PackageResources.v005_user_foreign_keys_up_sql,
             PackageResources.v005_user_foreign_keys_down_sql
         ),
+        Migration(
+            6,
+            "manual_order",
+            PackageResources.v006_manual_order_up_sql,
+            PackageResources.v006_manual_order_down_sql
+        ),
     ]
 
     /// The newest migration.

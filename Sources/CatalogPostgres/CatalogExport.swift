@@ -79,7 +79,7 @@ extension PostgresCatalog {
                         SELECT o.sku, u.position, u.key, row_number() OVER (PARTITION BY o.shelf_id ORDER BY o.key) - 1 AS place,
                             CASE WHEN u.shelf_id = ANY ('{\(titled)}') THEN u.title ELSE u.key END AS name
                         FROM placement_position o JOIN shelf u ON u.store_id = o.store_id AND u.shelf_id = o.shelf_id
-                        WHERE o.store_id = \(store.id) AND o.removed_at IS NULL
+                        WHERE o.store_id = \(store.id) AND NOT o.is_removed
                     ) h ON h.sku = r.sku
                     WHERE r.store_id = \(store.id) ORDER BY h.position, h.place, r.sku
                 ) TO STDOUT WITH (FORMAT csv)

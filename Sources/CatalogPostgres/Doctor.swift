@@ -86,10 +86,11 @@ package struct Doctor: Sendable {
     }
 
     private static func indexes(_ database: isolated PostgresConnection) throws -> [Finding] {
-        let definitions = Schema.migrations.flatMap { migration in
-            migration.up.split(separator: "\n").filter { $0.hasPrefix("CREATE INDEX ") }.map {
-                (name: String($0.split(separator: " ")[2]), sql: String($0))
-            }
+        var definitions: [(name: String, sql: String)] = []
+        for line in Schema.migrations.flatMap({ $0.up.split(separator: "\n") }) {
+            let words = line.split(whereSeparator: { $0 == " " || $0 == ";" })
+            if line.hasPrefix("CREATE INDEX ") { definitions.append((name: String(words[2]), sql: String(line))) }
+            if line.hasPrefix("DROP INDEX ") { definitions.removeAll { $0.name == words[2] } }
         }
         let wanted = definitions.map(\.name)
         let found = try database.query(

@@ -34,7 +34,7 @@ struct PageStatementWriter {
                 shape.columns == .sku
                 ? "placement_position o"
                 : "placement_position o JOIN placement p ON p.store_id = o.store_id AND p.shelf_id = o.shelf_id AND p.sku = o.sku"
-            scope = "o." + ids.replacing("%", with: "o") + " AND o.removed_at IS NULL"
+            scope = "o." + ids.replacing("%", with: "o") + " AND NOT o.is_removed"
         } else {
             source =
                 "placement p JOIN placement_position o ON o.store_id = p.store_id AND o.shelf_id = p.shelf_id AND o.sku = p.sku"

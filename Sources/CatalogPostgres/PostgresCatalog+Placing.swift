@@ -19,10 +19,9 @@ extension PostgresCatalog {
                 key
             )
             if returned == 0 {
-                let last = try database.query(
-                    "SELECT key FROM placement_position WHERE store_id = $1 AND shelf_id = $2 ORDER BY key DESC LIMIT 1",
-                    Array(key.prefix(2))
-                ) { try $0.first { try PathKey(bytes: try $0.bytea(0)) } }
+                let last = try database.query(OrderStatements.lastKey, Array(key.prefix(2))) {
+                    try $0.first { try $0.byteaOrNil(0).map { try PathKey(bytes: $0) } } ?? nil
+                }
                 try database.execute(
                     "INSERT INTO placement_position (store_id, shelf_id, sku, key) VALUES ($1, $2, $3, $4)",
                     key + [.bytea(PathKey.appending(1, after: last)[0].bytes)]

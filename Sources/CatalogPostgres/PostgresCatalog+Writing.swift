@@ -144,7 +144,7 @@ extension PostgresCatalog {
                 throw CatalogError.conflict("shelf “\(shelf)” has shelves under it; move them first")
             }
             try database.execute(
-                "UPDATE placement_position SET removed_at = now() WHERE store_id = $1 AND shelf_id = $2 AND removed_at IS NULL",
+                "UPDATE placement_position SET removed_at = now() WHERE store_id = $1 AND shelf_id = $2 AND NOT is_removed",
                 key
             )
             try database.execute("DELETE FROM placement WHERE store_id = $1 AND shelf_id = $2", key)

@@ -36,10 +36,14 @@ package struct PostgresConfiguration: Sendable {
             ("tcp_user_timeout", String(unacknowledgedTimeout.milliseconds)),
             ("keepalives_idle", "10"), ("keepalives_interval", "5"), ("keepalives_count", "3"),
         ]
-        let options = settings.sorted { $0.key < $1.key }
-            .map { "-c \($0.key)=\($0.value.replacing("\\", with: "\\\\").replacing(" ", with: "\\ "))" }
-        if !options.isEmpty { keywords.append(("options", options.joined(separator: " "))) }
         if !dsn.isEmpty { keywords.append(("dbname", dsn)) }
+        if !settings.isEmpty {
+            // libpq takes one `options` alone; what the deployment asks for has the last word.
+            let ours = settings.sorted { $0.key < $1.key }
+                .map { "-c \($0.key)=\($0.value.replacing("\\", with: "\\\\").replacing(" ", with: "\\ "))" }
+            let theirs = (try? Self.parse(dsn))?["options"] ?? ProcessInfo.processInfo.environment["PGOPTIONS"]
+            keywords.append(("options", (ours + [theirs].compactMap { $0 }).joined(separator: " ")))
+        }
         return keywords
     }
 

@@ -102,6 +102,7 @@ extension PostgresConnection {
     }
 
     private func beginCopy(_ statement: PostgresStatement, _ expected: ExecStatusType) throws {
+        try runLater()
         let raw = try open()
         try send { PQsendQuery(raw, statement.sql) }
         let answer = try lastResult(raw)

@@ -14,6 +14,8 @@ package actor PostgresConnection {
     /// Whether the end of a COPY was seen behind its last data.
     var copyHasEnded = false
     private var statements = StatementCache()
+    /// What waits for the next round trip.
+    var later: [PreparedCall] = []
     private var operation: UInt64 = 0
     private var deadline: ContinuousClock.Instant?
 
@@ -103,12 +105,14 @@ package actor PostgresConnection {
         _ parameters: [PostgresValue] = [],
         _ read: (borrowing PostgresRows) throws -> T
     ) throws -> T {
-        let buffers = ParameterBuffers(parameters)
-        let name = try prepared(statement, buffers.oids)
-        let raw = try open()
-        try send {
-            buffers.withPointers { PQsendQueryPrepared(raw, name, $0, $1, $2, $3, 1) }
+        guard later.isEmpty else {
+            var value: T?
+            try together([PostgresQuery(statement, parameters)]) { value = try read($1) }
+            return value!
         }
+        let call = try prepare(statement, parameters)
+        let raw = try open()
+        try send { call.send(raw) }
         let rows = try lastResult(raw)
         return try read(rows)
     }
@@ -122,6 +126,7 @@ package actor PostgresConnection {
     /// Runs SQL text of any number of statements, without parameters: migrations, BEGIN, SET.
     package func run(script: String) throws {
         guard !script.utf8.contains(0) else { throw PostgresError(.misuse, "SQL text has a NUL byte") }
+        try runLater()
         let raw = try open()
         try send { PQsendQuery(raw, script) }
         _ = try lastResult(raw)
@@ -129,22 +134,26 @@ package actor PostgresConnection {
 
     /// Runs the block between BEGIN and COMMIT; rolls back and rethrows where it throws.
     ///
+    /// BEGIN travels with the first statement, and what was left for later with COMMIT.
+    ///
     /// - Parameter mode: what follows BEGIN, such as `ISOLATION LEVEL REPEATABLE READ READ ONLY`.
     /// - Throws: what the block throws; a COMMIT whose answer was lost has `commitIsUncertain`.
     package func transaction<T>(
         _ mode: StaticString = "",
         _ body: (isolated PostgresConnection) throws -> T
     ) throws -> T {
-        try run(script: "BEGIN \(mode)")
+        try executeLater(PostgresStatement(assembled: "BEGIN \(mode)"))
         let value: T
         do { value = try body(self) } catch {
             rollback()
             throw error
         }
-        do { try run(script: "COMMIT") } catch var error as PostgresError {
+        do { try execute("COMMIT") } catch var error as PostgresError {
             if error.kind == .connection || error.kind == .deadline || error.kind == .cancelled {
                 error.commitIsUncertain = true
                 handle = nil
+            } else {
+                rollback()
             }
             throw error
         }
@@ -153,24 +162,28 @@ package actor PostgresConnection {
 
     /// Takes back what the transaction did; a connection that cannot is closed, which does it too.
     package func rollback() {
+        later = []
+        if handle?.transactionIsIdle == true { return }
         deadline = .now + .seconds(5)
         operation = interrupt.begin()
         do { try run(script: "ROLLBACK") } catch { handle = nil }
     }
 
-    private func prepared(_ statement: PostgresStatement, _ oids: [UInt32]) throws -> String {
-        if let name = statements.name(of: statement) { return name }
+    /// The statement by its name, which is made known to the server the first time.
+    func prepare(_ statement: PostgresStatement, _ parameters: [PostgresValue]) throws -> PreparedCall {
+        let buffers = ParameterBuffers(parameters)
+        if let name = statements.name(of: statement) { return PreparedCall(name: name, buffers: buffers) }
         let raw = try open()
         let (name, evicted) = statements.insert(statement)
         do {
             if let evicted { try run(script: "DEALLOCATE \(evicted)") }
-            try send { PQsendPrepare(raw, name, statement.sql, Int32(oids.count), oids) }
+            try send { PQsendPrepare(raw, name, statement.sql, Int32(buffers.oids.count), buffers.oids) }
             _ = try lastResult(raw)
         } catch {
             statements.remove(statement)
             throw error
         }
-        return name
+        return PreparedCall(name: name, buffers: buffers)
     }
 
     // MARK: - The socket
@@ -248,6 +261,8 @@ package actor PostgresConnection {
 
     /// Always throws: the reason where the statement ended as cancelled or failed, and then the connection is good; else
     /// closes the connection, because the cancel request may still hit the next statement.
+    ///
+    /// Of statements that travel together, all that are left end with the one that is cancelled.
     private func cancelOnServer(_ raw: OpaquePointer, because reason: PostgresError) throws(PostgresError) {
         if let cancel = PQgetCancel(raw) {
             var text = [CChar](repeating: 0, count: 256)
@@ -262,10 +277,19 @@ package actor PostgresConnection {
                 if outcome.timedOut || PQconsumeInput(raw) == 0 { break drain }
             }
             guard let result = PQgetResult(raw) else {
+                guard PQpipelineStatus(raw) == PQ_PIPELINE_OFF else {
+                    if PQstatus(raw) == CONNECTION_OK { continue }
+                    break
+                }
                 if wasCancelled { throw reason }
                 break
             }
             let status = PQresultStatus(result)
+            if status == PGRES_PIPELINE_SYNC {
+                PQclear(result)
+                if wasCancelled, PQexitPipelineMode(raw) == 1 { throw reason }
+                break
+            }
             if status == PGRES_FATAL_ERROR { wasCancelled = PostgresError(result: result).sqlState == .queryCanceled }
             PQclear(result)
             if status == PGRES_COPY_IN || status == PGRES_COPY_OUT || status == PGRES_COPY_BOTH { break }
@@ -302,13 +326,13 @@ package actor PostgresConnection {
         }
     }
 
-    private func checkInterrupt() throws(PostgresError) {
+    func checkInterrupt() throws(PostgresError) {
         if interrupt.isRequested(operation) { throw PostgresError(.cancelled, "the task was cancelled") }
         if let deadline, deadline <= .now { throw PostgresError(.deadline, "the deadline passed") }
     }
 
     /// The error of a broken connection, which is closed.
-    private func lost(_ raw: OpaquePointer) -> PostgresError {
+    func lost(_ raw: OpaquePointer) -> PostgresError {
         let error = PostgresError.lost(raw)
         handle = nil
         return error

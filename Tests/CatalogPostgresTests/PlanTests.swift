@@ -74,7 +74,9 @@ import Testing
         }
     }
 
-    private static func index(of key: SortKey) -> String { "placement_by_\(key.name)" }
+    private static func index(of key: SortKey) -> String {
+        key == .position ? "placement_position_key_unique" : "placement_by_\(key.name)"
+    }
 
     /// The first page, and from the ends of pages of all kinds: among what is in stock and what is sold out, with and without a value.
     private static func cursors(_ catalog: PostgresCatalog, _ sort: Sort) async throws -> [Cursor?] {

@@ -57,6 +57,19 @@ import Testing
         #expect(shown == ["off", "1234ms", "a b\\\\c"])
     }
 
+    @Test func theConnectionStringsOwnSettingsHaveTheLastWord() async throws {
+        var configuration = TestServer.configuration
+        configuration.dsn += " options='-c synchronous_commit=off -c work_mem=5MB'"
+        configuration.settings = ["work_mem": "3MB", "aisle.test": "two words"]
+        let connection = try await PostgresConnection.connect(configuration)
+        let found = try await connection.perform { database in
+            try ["synchronous_commit", "work_mem", "aisle.test"].map { name in
+                try database.query("SELECT current_setting($1)", [.text(name)]) { try $0.first { try $0.text(0) } }
+            }
+        }
+        #expect(found == ["off", "5MB", "two words"])
+    }
+
     @Test func aFailedStatementLeavesTheConnectionUsable() async throws {
         let connection = try await PostgresConnection.connect(TestServer.configuration)
         let error = await #expect(throws: PostgresError.self) {
@@ -109,6 +122,94 @@ import Testing
         #expect(throws: PostgresError.self) { try result.get() }
         if case .failure(let error as PostgresError) = result { #expect(error.kind == .cancelled) }
         #expect(try await connection.perform { try $0.query("SELECT 2::int8") { try $0.first { try $0.int(0) } } } == 2)
+    }
+
+    @Test func statementsThatTravelTogetherSeeWhatWasBefore() async throws {
+        let connection = try await PostgresConnection.connect(TestServer.configuration)
+        try await connection.perform { database in
+            try database.run(script: "CREATE TEMP TABLE t (n int8)")
+            var seen: [Int] = []
+            try database.transaction {
+                try $0.executeLater("INSERT INTO t VALUES ($1)", [.int8(1)])
+                let count: PostgresStatement = "SELECT count(*) FROM t"
+                try $0.together([
+                    PostgresQuery(count), PostgresQuery("INSERT INTO t VALUES (2), (3)"), PostgresQuery(count),
+                ]) { index, rows in seen.append(index == 1 ? rows.affected : try rows.first { try $0.int(0) }!) }
+                try $0.executeLater("INSERT INTO t VALUES (4)")
+            }
+            #expect(seen == [1, 2, 3])
+            #expect(try database.query("SELECT count(*) FROM t") { try $0.first { try $0.int(0) } } == 4)
+        }
+    }
+
+    @Test func whatFailsLaterFailsTheTransaction() async throws {
+        let connection = try await PostgresConnection.connect(TestServer.configuration)
+        try await connection.perform { database in
+            try database.run(script: "CREATE TEMP TABLE t (n int8 CONSTRAINT t_pkey PRIMARY KEY)")
+            let insert: PostgresStatement = "INSERT INTO t VALUES ($1)"
+            // The last write is sent with COMMIT.
+            let error = #expect(throws: PostgresError.self) {
+                try database.transaction {
+                    try $0.execute(insert, [.int8(1)])
+                    try $0.executeLater(insert, [.int8(1)])
+                }
+            }
+            #expect(error?.constraint == "t_pkey" && error?.commitIsUncertain == false)
+            // An earlier one keeps those behind it from running.
+            #expect(throws: PostgresError.self) {
+                try database.transaction {
+                    try $0.executeLater("SELECT 1 / 0")
+                    try $0.together([PostgresQuery(insert, [.int8(2)]), PostgresQuery(insert, [.int8(3)])]) { _, _ in
+                        Issue.record("behind a failure")
+                    }
+                }
+            }
+            // A decoding failure takes what ran with it back.
+            #expect(throws: PostgresError.self) {
+                try database.transaction {
+                    try $0.executeLater(insert, [.int8(4)])
+                    _ = try $0.query("SELECT 1::int2") { try $0.first { try $0.int8(0) } }
+                }
+            }
+            struct Refused: Error {}
+            #expect(throws: Refused.self) { try database.transaction { _ in throw Refused() } }
+            #expect(try database.query("SELECT count(*) FROM t") { try $0.first { try $0.int(0) } } == 0)
+        }
+        #expect(await connection.isReusable())
+    }
+
+    @Test func aCancelledTaskStopsWhatTravelsTogether() async throws {
+        let connection = try await PostgresConnection.connect(TestServer.configuration)
+        let watcher = try await PostgresConnection.connect(TestServer.configuration)
+        let pid = try await connection.perform {
+            try $0.query("SELECT pg_backend_pid()") { try $0.first { try $0.int4(0) }! }
+        }
+        let task = Task {
+            try await connection.perform { database in
+                try database.transaction { _ = try $0.execute("SELECT pg_sleep(600)") }
+            }
+        }
+        try await isWaiting(pid, watcher)
+        task.cancel()
+        let result = await task.result
+        if case .failure(let error as PostgresError) = result { #expect(error.kind == .cancelled) }
+        #expect(throws: PostgresError.self) { try result.get() }
+        #expect(await connection.isReusable())
+        #expect(try await connection.perform { try $0.query("SELECT 2::int8") { try $0.first { try $0.int(0) } } } == 2)
+    }
+
+    @Test func aBackendThatIsKilledWhileStatementsTravelTogetherIsALostConnection() async throws {
+        let connection = try await PostgresConnection.connect(TestServer.configuration)
+        let error = await #expect(throws: PostgresError.self) {
+            try await connection.perform { database in
+                try database.transaction {
+                    try $0.executeLater("SELECT pg_terminate_backend(pg_backend_pid())")
+                    try $0.executeLater("SELECT 1")
+                }
+            }
+        }
+        #expect(error?.meansUnavailable == true)
+        #expect(await !connection.isReusable())
     }
 
     @Test func aDeadlineStopsItsStatementOnTheServer() async throws {

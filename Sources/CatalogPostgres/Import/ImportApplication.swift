@@ -170,7 +170,7 @@ struct ImportApplication: Sendable {
             let products: [PostgresValue] = [.int4(storeID), .textArray(store.staleProducts)]
             reordered.formUnion(
                 try database.query(
-                    "UPDATE placement_position SET removed_at = now() WHERE store_id = $1 AND sku = ANY ($2) AND removed_at IS NULL RETURNING shelf_id",
+                    "UPDATE placement_position SET removed_at = now() WHERE store_id = $1 AND sku = ANY ($2) AND NOT is_removed RETURNING shelf_id",
                     products
                 ) { try $0.map { try $0.int4(0) } }
             )

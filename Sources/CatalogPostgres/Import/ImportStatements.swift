@@ -174,7 +174,7 @@ enum ImportStatements {
     /// `$1` store, `$2` shelves: products that are back have their old place again.
     static let returnPositions: PostgresStatement = """
         UPDATE placement_position o SET removed_at = NULL FROM placement p
-        WHERE o.store_id = $1 AND o.shelf_id = ANY ($2) AND o.removed_at IS NOT NULL
+        WHERE o.store_id = $1 AND o.shelf_id = ANY ($2) AND o.is_removed
             AND p.store_id = o.store_id AND p.shelf_id = o.shelf_id AND p.sku = o.sku RETURNING o.shelf_id
         """
     static let unpositioned = PostgresStatement(
@@ -187,8 +187,11 @@ enum ImportStatements {
     )
     /// `$1` store, `$2` shelves.
     static let lastPositions: PostgresStatement = """
-        SELECT h.shelf_id, (SELECT o.key FROM placement_position o WHERE o.store_id = $1 AND o.shelf_id = h.shelf_id
-            ORDER BY o.key DESC LIMIT 1) FROM shelf h WHERE h.store_id = $1 AND h.shelf_id = ANY ($2)
+        SELECT h.shelf_id, greatest(
+            (SELECT o.key FROM placement_position o WHERE o.store_id = $1 AND o.shelf_id = h.shelf_id AND NOT o.is_removed
+                ORDER BY o.key DESC LIMIT 1),
+            (SELECT o.key FROM placement_position o WHERE o.store_id = $1 AND o.shelf_id = h.shelf_id AND o.is_removed
+                ORDER BY o.key DESC LIMIT 1)) FROM shelf h WHERE h.store_id = $1 AND h.shelf_id = ANY ($2)
         """
     /// `$1` store, `$2` shelves and `$3` skus, in pairs.
     static let removePlacements: PostgresStatement = """

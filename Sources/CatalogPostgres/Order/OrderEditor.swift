@@ -10,6 +10,9 @@ struct OrderEditor {
     let request: OrderEditRequest
     let storeID: Int32
     let shelf: LockedShelf
+    /// What the moves name, and where the first goes: read in the lock's round trip.
+    private let rows: [Row]
+    private let firstGap: Gap?
     /// Reads the shelf's products by a sort.
     let sorted: (Sort, isolated PostgresConnection) throws -> [String]
 
@@ -20,6 +23,13 @@ struct OrderEditor {
         let orderVersion: Int64
         /// The number of the change that is being made.
         let change: Int64
+
+        init(_ id: Int32, _ row: borrowing PostgresRow) throws {
+            self.id = id
+            version = try row.int8(0)
+            orderVersion = try row.int8(1)
+            change = try row.int8(2)
+        }
     }
 
     /// Everything is in place: the transaction, which has bumped the versions, is taken back.
@@ -32,23 +42,45 @@ struct OrderEditor {
 
     var scope: [PostgresValue] { [.int4(storeID), .int4(shelf.id)] }
 
-    static func lock(
-        _ key: CatalogKey,
+    /// Takes the shelf's lock.
+    init(
+        _ request: OrderEditRequest,
         _ storeID: Int32,
-        _ database: isolated PostgresConnection
-    ) throws -> LockedShelf {
-        let found = try database.query(OrderStatements.lockShelf, [.int4(storeID), .text(key.text)]) {
-            try $0.first {
-                LockedShelf(
-                    id: try $0.int4(0),
-                    version: try $0.int8(1),
-                    orderVersion: try $0.int8(2),
-                    change: try $0.int8(3)
-                )
+        _ database: isolated PostgresConnection,
+        sorted: @escaping (Sort, isolated PostgresConnection) throws -> [String]
+    ) throws {
+        self.request = request
+        self.storeID = storeID
+        self.sorted = sorted
+        let id = try database.query(OrderStatements.shelfID, [.int4(storeID), .text(request.shelf.text)]) {
+            try $0.first { try $0.int4(0) }
+        }
+        guard let id else { throw CatalogError.notFound("shelf “\(request.shelf)”") }
+        let scope: [PostgresValue] = [.int4(storeID), .int4(id)]
+        var queries = [PostgresQuery(OrderStatements.lockShelf, scope)]
+        var target: OrderMove.Target?
+        if case .moves(let moves) = request.edit {
+            let named = Set(moves.flatMap { $0.ids + [$0.anchor].compactMap { $0 } })
+            queries.append(PostgresQuery(OrderStatements.rows, scope + [.textArray(Array(named))]))
+            if let gap = Gap.query(moves[0], scope) {
+                queries.append(gap)
+                target = moves[0].target
             }
         }
-        guard let found else { throw CatalogError.notFound("shelf “\(key)”") }
-        return found
+        var shelf: LockedShelf?
+        var rows: [Row] = []
+        var gap: Gap?
+        try database.together(queries) { index, found in
+            switch index {
+            case 0: shelf = try found.first { try LockedShelf(id, $0) }
+            case 1: rows = try found.map { try Row($0) }
+            default: gap = try found.first { try Gap($0, target!) }
+            }
+        }
+        guard let shelf else { throw CatalogError.notFound("shelf “\(request.shelf)”") }
+        self.shelf = shelf
+        self.rows = rows
+        self.firstGap = gap
     }
 
     /// - Throws: `Unchanged`, `CatalogError`.
@@ -63,13 +95,22 @@ struct OrderEditor {
     // MARK: - Moves
 
     private struct Row {
-        var key: PathKey
-        var left: String
+        let id: String
+        let key: PathKey
+        let left: String
+
+        init(_ row: borrowing PostgresRow) throws {
+            id = try row.text(0)
+            key = try PathKey(bytes: try row.bytea(1))
+            let standing = try row.byteaOrNil(2).map { try PathKey(bytes: $0) }
+            let removed = try row.byteaOrNil(4).map { try PathKey(bytes: $0) }
+            let nearest = [standing, removed].compactMap { $0 }.max()
+            left = nearest == nil ? "" : try row.text(nearest == standing ? 3 : 5)
+        }
     }
 
     private func run(_ moves: [OrderMove], _ database: isolated PostgresConnection) throws -> OrderEditOutcome {
-        let named = Set(moves.flatMap { $0.ids + [$0.anchor].compactMap { $0 } })
-        let before = try rows(named, database)
+        let before = Dictionary(uniqueKeysWithValues: rows.map { ($0.id, $0) })
         for move in moves {
             if let stranger = (move.ids + [move.anchor].compactMap { $0 }).first(where: { before[$0] == nil }) {
                 throw CatalogError.unknownProduct(stranger)
@@ -83,7 +124,7 @@ struct OrderEditor {
         var pending: [(id: String, key: PathKey)] = []
         var placed: Set<String> = []
         for (index, move) in moves.enumerated() where !move.isInPlace {
-            let gap = try gap(move, keys, database)
+            let gap = try index == 0 ? firstGap ?? gap(move, database) : gap(move, database)
             if gap.holds(move.ids.map { keys[$0]! }) { continue }
             let made = try makeKeys(move.ids.count, gap)
             // The last move's keys are written with the rest.
@@ -123,14 +164,6 @@ struct OrderEditor {
         pending = []
     }
 
-    private func rows(_ ids: Set<String>, _ database: isolated PostgresConnection) throws -> [String: Row] {
-        Dictionary(
-            uniqueKeysWithValues: try database.query(OrderStatements.rows, scope + [.textArray(Array(ids))]) {
-                try $0.map { (try $0.text(0), Row(key: try PathKey(bytes: try $0.bytea(1)), left: try $0.text(2))) }
-            }
-        )
-    }
-
     /// The left neighbours of products; nil for the front.
     private func lookUpAfters(
         _ ids: [String],
@@ -164,58 +197,50 @@ struct OrderEditor {
             zip(keys, keys.dropFirst()).allSatisfy { $0 < $1 } && (standingLeft.map { $0 < keys[0] } ?? true)
                 && (standingRight.map { keys[keys.count - 1] < $0 } ?? true)
         }
+
+        /// Finds it; nil where the target is a position, which must be looked up first.
+        static func query(_ move: OrderMove, _ scope: [PostgresValue]) -> PostgresQuery? {
+            let (statement, anchor): (PostgresStatement, String?)
+            switch move.target {
+            case .after(let id): (statement, anchor) = (OrderStatements.right, id)
+            case .before(let id): (statement, anchor) = (OrderStatements.left, id)
+            case .first: (statement, anchor) = (OrderStatements.right, nil)
+            case .last: (statement, anchor) = (OrderStatements.left, nil)
+            case .position: return nil
+            }
+            return PostgresQuery(statement, scope + [.textArray(move.ids), .text(anchor)])
+        }
+
+        /// - Parameter row: the anchor's key, and its neighbours' on the side where the gap is.
+        init(_ row: borrowing PostgresRow, _ target: OrderMove.Target) throws {
+            let anchor = try row.byteaOrNil(0).map { try PathKey(bytes: $0) }
+            let standing = try row.byteaOrNil(1).map { try PathKey(bytes: $0) }
+            let removed = try row.byteaOrNil(3).map { try PathKey(bytes: $0) }
+            let both = [removed, standing].compactMap { $0 }
+            switch target {
+            case .after, .first:
+                (left, right) = (anchor, both.min())
+                (standingLeft, standingRight) = (anchor, standing)
+                leftNeighbour = if case .after(let id) = target { id } else { nil }
+            case .before, .last, .position:
+                (left, right) = (both.max(), anchor)
+                (standingLeft, standingRight) = (standing, anchor)
+                leftNeighbour = try row.textOrNil(2)
+            }
+        }
     }
 
-    private func gap(
-        _ move: OrderMove,
-        _ keys: [String: PathKey],
-        _ database: isolated PostgresConnection
-    ) throws -> Gap {
-        switch move.target {
-        case .after(let anchor): return try gap(behind: keys[anchor]!, anchor, move.ids, database)
-        case .before(let anchor): return try gap(before: keys[anchor]!, move.ids, database)
-        case .first: return try gap(behind: nil, nil, move.ids, database)
-        case .last: return try gap(before: nil, move.ids, database)
-        case .position(let position):
-            let key = try database.query(
-                OrderStatements.keyAtPosition,
+    private func gap(_ move: OrderMove, _ database: isolated PostgresConnection) throws -> Gap {
+        var move = move
+        if case .position(let position) = move.target {
+            let next = try database.query(
+                OrderStatements.atPosition,
                 scope + [.textArray(move.ids), .int8(Int64(position))]
-            ) { try $0.first { try PathKey(bytes: try $0.bytea(0)) } }
-            return try gap(before: key, move.ids, database)
+            ) { try $0.first { try $0.text(0) } }
+            move.target = next.map { .before($0) } ?? .last
         }
-    }
-
-    /// - Parameter key: nil for the front.
-    private func gap(
-        behind key: PathKey?,
-        _ anchor: String?,
-        _ ids: [String],
-        _ database: isolated PostgresConnection
-    ) throws -> Gap {
-        let (any, standing, _) = try neighbours(OrderStatements.right, ids, key?.bytes ?? [], database)
-        return Gap(left: key, right: any, standingLeft: key, standingRight: standing, leftNeighbour: anchor)
-    }
-
-    /// - Parameter key: nil for the end.
-    private func gap(before key: PathKey?, _ ids: [String], _ database: isolated PostgresConnection) throws -> Gap {
-        let (any, standing, neighbour) = try neighbours(OrderStatements.left, ids, key?.bytes ?? [0xFF], database)
-        return Gap(left: any, right: key, standingLeft: standing, standingRight: key, leftNeighbour: neighbour)
-    }
-
-    private func neighbours(
-        _ statement: PostgresStatement,
-        _ ids: [String],
-        _ key: [UInt8],
-        _ database: isolated PostgresConnection
-    ) throws -> (PathKey?, PathKey?, String?) {
-        try database.query(statement, scope + [.textArray(ids), .bytea(key)]) {
-            try $0.first { row in
-                (
-                    try row.byteaOrNil(0).map { try PathKey(bytes: $0) },
-                    try row.byteaOrNil(1).map { try PathKey(bytes: $0) }, try row.textOrNil(2)
-                )
-            }!
-        }
+        let query = Gap.query(move, scope)!
+        return try database.query(query.statement, query.parameters) { try $0.first { try Gap($0, move.target) }! }
     }
 
     private func makeKeys(_ count: Int, _ gap: Gap) throws -> [PathKey] {
@@ -250,8 +275,7 @@ struct OrderEditor {
             .int8(change), .text(request.subject), .text(request.edit.kind), .int8(undoes), .text(Self.text(lefts)),
         ]
         let keys: [PostgresValue] = [.textArray(made.map(\.id)), .byteaArray(made.map(\.key.bytes))]
-        let remembered = try database.execute(OrderStatements.conclude, scope + keys + [slot] + entry)
-        if remembered == 0 { try database.execute(OrderStatements.record, scope + [slot] + entry) }
+        try database.executeLater(OrderStatements.conclude, scope + keys + [slot] + entry)
         return OrderEditOutcome(
             version: shelf.version + 1,
             orderVersion: shelf.orderVersion + 1,

@@ -18,8 +18,7 @@ extension PostgresCatalog {
                 let answer = try await pool.transaction(within: .seconds(30)) { [self] database in
                     let store = try Self.store(request.store, database)
                     return try IdempotencyRecords(storeID: store.id).once(call, database) {
-                        let shelf = try OrderEditor.lock(request.shelf, store.id, database)
-                        let editor = OrderEditor(request: request, storeID: store.id, shelf: shelf) { sort, database in
+                        let editor = try OrderEditor(request, store.id, database) { sort, database in
                             try self.ids(of: request, by: sort, database)
                         }
                         let outcome = try editor.run(database)

@@ -1,0 +1,79 @@
+internal import CLibPQ
+
+/// A prepared statement with its parameters, ready to be sent.
+struct PreparedCall {
+    let name: String
+    let buffers: ParameterBuffers
+
+    func send(_ raw: OpaquePointer) -> Int32 {
+        buffers.withPointers { PQsendQueryPrepared(raw, name, $0, $1, $2, $3, 1) }
+    }
+}
+
+// Statements that share a round trip: what holds a lock holds it for less long.
+extension PostgresConnection {
+    /// So many statements wait at most: their names stay known, and neither side's buffers fill.
+    private static let laterBound = 64
+
+    /// Leaves a statement for the next call, with which it is sent. What it throws, that call throws.
+    package func executeLater(_ statement: PostgresStatement, _ parameters: [PostgresValue] = []) throws {
+        if later.count >= Self.laterBound { try runLater() }
+        later.append(try prepare(statement, parameters))
+    }
+
+    /// Runs statements one after another in one round trip, each with a snapshot of its own.
+    ///
+    /// - Parameter read: gets each one's index and rows.
+    /// - Throws: what the first that failed throws; those behind it did not run.
+    package func together(
+        _ queries: [PostgresQuery],
+        _ read: (Int, borrowing PostgresRows) throws -> Void
+    ) throws {
+        let calls = try queries.map { try prepare($0.statement, $0.parameters) }
+        let earlier = later.count
+        try exchange(later + calls) { index, rows in
+            if index >= earlier { try read(index - earlier, rows) }
+        }
+    }
+
+    /// Runs what waits.
+    func runLater() throws {
+        if !later.isEmpty { try exchange(later) { _, _ in } }
+    }
+
+    private func exchange(
+        _ calls: [PreparedCall],
+        _ read: (Int, borrowing PostgresRows) throws -> Void
+    ) throws {
+        later = []
+        try checkInterrupt()
+        let raw = try open()
+        guard PQenterPipelineMode(raw) == 1 else { throw lost(raw) }
+        for call in calls {
+            guard call.send(raw) == 1 else { throw lost(raw) }
+        }
+        guard PQpipelineSync(raw) == 1 else { throw lost(raw) }
+        try flush(raw)
+        var failure: (any Error)?
+        for index in calls.indices {
+            while let result = try nextResult(raw) {
+                let rows = PostgresRows(adopting: result)
+                guard failure == nil else { continue }
+                switch rows.status {
+                case PGRES_TUPLES_OK, PGRES_COMMAND_OK, PGRES_EMPTY_QUERY:
+                    do { try read(index, rows) } catch { failure = error }
+                default: failure = PostgresError(result: result)
+                }
+            }
+        }
+        guard PQstatus(raw) == CONNECTION_OK else {
+            let error = lost(raw)
+            if let said = failure as? PostgresError, said.sqlState != nil { throw said }
+            throw error
+        }
+        let end = try nextResult(raw)
+        defer { PQclear(end) }
+        guard PQresultStatus(end) == PGRES_PIPELINE_SYNC, PQexitPipelineMode(raw) == 1 else { throw lost(raw) }
+        if let failure { throw failure }
+    }
+}
