@@ -46,7 +46,7 @@ let package = Package(
         .target(
             name: "Schema",
             path: "sql",
-            exclude: ["distribute.sql", "distribute_users.sql"],
+            exclude: ["distribute.sql", "distribute_users.sql", "distribute_purchases.sql"],
             resources: [.embedInCode("migrations")],
             swiftSettings: strict
         ),
@@ -60,6 +60,7 @@ let package = Package(
             name: "CatalogPostgres",
             dependencies: [
                 "Catalog", "Ordering", "Postgres", "Schema",
+                .product(name: "Crypto", package: "swift-crypto"),
             ],
             swiftSettings: strict
         ),

@@ -41,6 +41,7 @@ package enum Schema {
             PackageResources.v006_manual_order_up_sql,
             PackageResources.v006_manual_order_down_sql
         ),
+        Migration(7, "purchases", PackageResources.v007_purchases_up_sql, PackageResources.v007_purchases_down_sql),
     ]
 
     /// The newest migration.

@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// Where a catalog is kept. `InMemoryCatalog` specifies it, `PostgresCatalog` serves it; one conformance suite holds for
 /// both.
 package protocol CatalogStore: SettingsStore {
@@ -82,6 +84,24 @@ package protocol CatalogStore: SettingsStore {
         once call: IdempotentCall?,
         _ render: @escaping @Sendable (OrderEditOutcome) -> RecordedAnswer
     ) async throws(CatalogError) -> RecordedAnswer
+    /// Takes purchases in: each event once, however often it is told. Their popularity is counted by the next re-sort.
+    func add(
+        _ purchases: [Purchase],
+        to store: CatalogKey,
+        once call: IdempotentCall?,
+        _ render: @escaping @Sendable (PurchaseOutcome) -> RecordedAnswer
+    ) async throws(CatalogError) -> RecordedAnswer
+    /// Sets many prices, all or none.
+    ///
+    /// - Parameter currency: the currency of the prices, which must still be the store's; nil where that is sure.
+    /// - Throws: `unprocessable` for a product that is not there, or there twice.
+    func setPrices(
+        _ prices: [PriceChange],
+        in store: CatalogKey,
+        pricedIn currency: Currency?,
+        once call: IdempotentCall?,
+        _ render: @escaping @Sendable (PriceOutcome) -> RecordedAnswer
+    ) async throws(CatalogError) -> RecordedAnswer
     func remove(product: SKU, from store: CatalogKey) async throws(CatalogError)
     func remove(shelf: CatalogKey, from store: CatalogKey) async throws(CatalogError)
     /// Puts a product on a shelf, behind all others in the manual order, or at the place that it had there before.
@@ -116,6 +136,30 @@ extension CatalogStore {
 
     package func put(_ product: Product, in store: CatalogKey) async throws(CatalogError) -> Bool {
         try await put(product, in: store, pricedIn: nil, replacing: nil)
+    }
+
+    /// Sets prices for a caller that needs no recorded answer.
+    package func setPrices(
+        _ prices: [PriceChange],
+        in store: CatalogKey,
+        pricedIn currency: Currency? = nil
+    ) async throws(CatalogError) -> PriceOutcome {
+        let outcome = Mutex(PriceOutcome())
+        _ = try await setPrices(prices, in: store, pricedIn: currency, once: nil) { made in
+            outcome.withLock { $0 = made }
+            return RecordedAnswer(body: [])
+        }
+        return outcome.withLock { $0 }
+    }
+
+    /// Takes purchases in for a caller that needs no recorded answer.
+    package func add(_ purchases: [Purchase], to store: CatalogKey) async throws(CatalogError) -> PurchaseOutcome {
+        let outcome = Mutex(PurchaseOutcome())
+        _ = try await add(purchases, to: store, once: nil) { made in
+            outcome.withLock { $0 = made }
+            return RecordedAnswer(body: [])
+        }
+        return outcome.withLock { $0 }
     }
 
     package static func productsScope(_ store: CatalogKey) -> String { "products/\(store)" }

@@ -27,6 +27,8 @@ package final class InMemoryCatalog: CatalogStore {
         var shelfOrder: [CatalogKey] = []
         var shelfOrderVersion: Int64 = 1
         var answers = AnswerMemory()
+        /// By the events' ids. What they add up to is told by the tests' own oracle.
+        var purchases: [String: Purchase] = [:]
     }
 
     let content = Mutex<[CatalogKey: StoreContent]>([:])

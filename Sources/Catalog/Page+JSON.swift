@@ -12,7 +12,7 @@ extension ShelfPage {
                 json.field("source", plan.source.rawValue)
             }
             json.field("version", head.state.version)
-            json.field("as_of", Timestamp.date(ofDay: day))
+            json.field("as_of", Timestamp.date(ofDay: head.store.scoreDay(on: day)))
             json.object("page") { json in
                 json.field("limit", plan.limit)
                 json.field("next_cursor", token)

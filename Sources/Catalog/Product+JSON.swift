@@ -48,7 +48,10 @@ package struct ProductPresentation: Sendable {
             json.field("popularity", score(product))
             json.field("in_stock", product.inStock)
             json.array("tags", product.tags) { $0.string($1) }
-            if let shelves { json.array("shelves", shelves) { $0.string($1.text) } }
+            if let shelves {
+                json.field("as_of", Timestamp.date(ofDay: store.scoreDay(on: day)))
+                json.array("shelves", shelves) { $0.string($1.text) }
+            }
             json.field("created_at", product.createdAt.rfc3339)
             json.field("modified_at", product.modifiedAt.rfc3339)
         }
@@ -56,7 +59,7 @@ package struct ProductPresentation: Sendable {
 
     /// The score of the day, to the six digits that the stored logarithm tells surely.
     package func score(_ product: Product) -> Double {
-        let score = product.popularity.score(day: day, halfLifeDays: store.popularityHalfLifeDays)
+        let score = product.popularity.score(day: day, count: store.counted)
         guard score >= 1e-6 else { return 0 }
         var unit = 1e-6
         while score / unit >= 1e6 { unit *= 10 }

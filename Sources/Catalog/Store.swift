@@ -6,7 +6,7 @@ package enum SoldOut: String, CaseIterable, Sendable, Hashable {
     case mixed
 }
 
-/// How popularity is counted.
+/// By what popularity is counted.
 package enum PopularityMetric: String, CaseIterable, Sendable, Hashable {
     case decay
     case last7Days = "7d"
@@ -14,6 +14,39 @@ package enum PopularityMetric: String, CaseIterable, Sendable, Hashable {
     case last90Days = "90d"
     case all
     case trend
+
+    /// The days that count, today's among them; nil for all.
+    package var window: Int? {
+        switch self {
+        case .last7Days: 7
+        case .last30Days: 30
+        case .last90Days: 90
+        case .trend: 14
+        case .decay, .all: nil
+        }
+    }
+}
+
+/// How a store's popularity was counted last.
+package struct PopularityCount: Hashable, Sendable {
+    package var metric: PopularityMetric
+    package var halfLifeDays: Int
+    package var newcomerBoost: Double
+    /// The UTC day, in days since 1970-01-01; nil before the first count.
+    package var day: Int?
+
+    package init(metric: PopularityMetric, halfLifeDays: Int, newcomerBoost: Double, day: Int? = nil) {
+        self.metric = metric
+        self.halfLifeDays = halfLifeDays
+        self.newcomerBoost = newcomerBoost
+        self.day = day
+    }
+
+    /// Whether two counts went by the same rule. (The half-life rules decay alone.)
+    package func hasRule(of other: PopularityCount) -> Bool {
+        metric == other.metric && newcomerBoost == other.newcomerBoost
+            && (metric != .decay || halfLifeDays == other.halfLifeDays)
+    }
 }
 
 /// A store: one currency, one set of rules for unit prices.
@@ -29,6 +62,8 @@ package struct Store: Hashable, Sendable {
     package var popularityMetric: PopularityMetric
     package var popularityHalfLifeDays: Int
     package var newcomerBoost: Double
+    /// By what the scores are that products have: a changed rule holds from the next count on.
+    package var counted: PopularityCount
 
     package init(
         key: CatalogKey,
@@ -40,7 +75,8 @@ package struct Store: Hashable, Sendable {
         defaultSort: Sort? = nil,
         popularityMetric: PopularityMetric = .decay,
         popularityHalfLifeDays: Int = 14,
-        newcomerBoost: Double = 0
+        newcomerBoost: Double = 0,
+        counted: PopularityCount? = nil
     ) {
         self.key = key
         self.title = title
@@ -52,7 +88,26 @@ package struct Store: Hashable, Sendable {
         self.popularityMetric = popularityMetric
         self.popularityHalfLifeDays = popularityHalfLifeDays
         self.newcomerBoost = newcomerBoost
+        self.counted =
+            counted
+            ?? PopularityCount(
+                metric: popularityMetric,
+                halfLifeDays: popularityHalfLifeDays,
+                newcomerBoost: newcomerBoost
+            )
     }
+
+    /// The rule that the next count goes by.
+    package var rule: PopularityCount {
+        PopularityCount(
+            metric: popularityMetric,
+            halfLifeDays: popularityHalfLifeDays,
+            newcomerBoost: newcomerBoost
+        )
+    }
+
+    /// The day to which scores are scaled on a day: of a sliding window, that of the last count.
+    package func scoreDay(on day: Int) -> Int { counted.metric == .decay ? day : counted.day ?? day }
 
     package static let titleBound = 200
     package static let halfLifeBounds = 1...3650

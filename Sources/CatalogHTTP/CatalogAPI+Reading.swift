@@ -51,7 +51,8 @@ extension CatalogAPI {
             return plain("ok\n")
         case .openAPI: return hashed(OpenAPI.document, request)
         case .problem(let kind): return page(of: kind)
-        case .placement, .imports, .listDiff, .orderMoves, .orderUndo, .shelfMoves, .mySort, .mySettings, .mySetting,
+        case .placement, .imports, .purchases, .prices, .listDiff, .orderMoves, .orderUndo, .shelfMoves, .mySort,
+            .mySettings, .mySetting,
             .myEvents, .myTickets, .myMerge, .myExport, .me:
             throw Problem(.methodNotAllowed, "GET does not apply here")
         }

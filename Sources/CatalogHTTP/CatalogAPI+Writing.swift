@@ -21,6 +21,8 @@ extension CatalogAPI {
         case .orderUndo(let store, let shelf):
             return try await editOrder(store, shelf, target, request, caller, OrderEdit.undo)
         case .shelfMoves(let store): return try await moveShelves(store, target, request, caller)
+        case .purchases(let store): return try await addPurchases(store, target, request, caller)
+        case .prices(let store): return try await setPrices(store, target, request, caller)
         default: try target.allow()
         }
         switch (route, request.method) {

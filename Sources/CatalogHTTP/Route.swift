@@ -18,6 +18,8 @@ enum Route {
     case products(CatalogKey)
     case product(CatalogKey, SKU)
     case imports(CatalogKey)
+    case purchases(CatalogKey)
+    case prices(CatalogKey)
     case shelfEvents(CatalogKey, CatalogKey)
     case mySort(CatalogKey, CatalogKey)
     case mySettings
@@ -90,6 +92,8 @@ enum Route {
         case ("shelves", 1): self = .shelves(store)
         case ("products", 1): self = .products(store)
         case ("imports", 1): self = .imports(store)
+        case ("purchases", 1): self = .purchases(store)
+        case ("prices", 1): self = .prices(store)
         case ("products", 2):
             guard let sku = SKU(parts[1]) else { return nil }
             self = .product(store, sku)
@@ -113,13 +117,14 @@ enum Route {
         }
     }
 
-    /// The most bytes of a body that holds whole orders.
+    /// The most bytes of a body that holds whole orders, or thousands of purchases or prices.
     static let orderBodyBound = 16 << 20
 
     /// The most bytes of a body, where most calls have the usual bound.
     func bodyBound(_ usual: Int) -> Int {
         switch self {
-        case .order, .orderDiff, .orderMoves, .orderUndo, .shelfMoves, .listDiff: max(usual, Self.orderBodyBound)
+        case .order, .orderDiff, .orderMoves, .orderUndo, .shelfMoves, .listDiff, .purchases, .prices:
+            max(usual, Self.orderBodyBound)
         default: usual
         }
     }
@@ -168,7 +173,7 @@ enum Route {
         case .orderMoves, .orderUndo, .shelfMoves: [.post]
         case .listDiff: [.post]
         case .placement: [.put, .delete]
-        case .imports: [.post]
+        case .imports, .purchases, .prices: [.post]
         }
     }
 }

@@ -9,7 +9,8 @@ extension PostgresCatalog {
     )
     static let insertStore: PostgresStatement = """
         INSERT INTO store (key, title, currency, locale, unit_pricing, sold_out, default_sort, popularity_metric,
-            popularity_half_life_days, newcomer_boost) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+            popularity_half_life_days, newcomer_boost, counted_metric, counted_half_life_days, counted_newcomer_boost)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $8, $9, $10)
         """
     static let updateStore: PostgresStatement = """
         UPDATE store SET title = $2, currency = $3, locale = $4, unit_pricing = $5, sold_out = $6, default_sort = $7,
@@ -30,8 +31,13 @@ extension PostgresCatalog {
     static let upsertProduct: PostgresStatement = """
         INSERT INTO product (store_id, sku, name, brand, price_minor, regular_price_minor, size_amount, size_unit,
             size_packs, size_drained, size_approximate, size_dimension, base_quantity, barcode, image_url, attributes,
-            in_stock, tags, created_at, modified_at)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, now(), now())
+            in_stock, tags, popularity_log2, created_at, modified_at)
+        SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18,
+            CASE WHEN s.counted_metric = 'decay' THEN popularity_sum('-Infinity', '-Infinity', popularity_on(
+                s.counted_newcomer_boost, (now() AT TIME ZONE 'UTC')::date, s.counted_half_life_days))
+            WHEN s.counted_newcomer_boost > 0 THEN popularity_sum('-Infinity', '-Infinity',
+                ln(s.counted_newcomer_boost) / ln(2::double precision)) ELSE '-Infinity' END, now(), now()
+        FROM store s WHERE s.store_id = $1
         ON CONFLICT (store_id, sku) DO UPDATE SET
             (name, brand, price_minor, regular_price_minor, size_amount, size_unit, size_packs, size_drained,
             size_approximate, size_dimension, base_quantity, barcode, image_url, attributes, in_stock, tags, modified_at)
@@ -87,22 +93,4 @@ extension PostgresCatalog {
                 """
         )
     }
-    /// log₂(seed) + days ÷ half-life, to 10⁻⁶: `Popularity.init(purchases:day:halfLifeDays:)`.
-    static func popularityLog2(_ row: String, halfLife: String) -> String {
-        """
-        CASE WHEN \(row).popularity_seed > 0 THEN round((ln(\(row).popularity_seed) / ln(2::double precision)
-            + (\(row).popularity_seed_day - date '2020-01-01')::double precision / \(halfLife)) * 1e6) / 1e6
-            ELSE '-Infinity'::double precision END
-        """
-    }
-    static let rescoreProducts = PostgresStatement(
-        assembled: """
-            UPDATE product r SET popularity_log2 = \(popularityLog2("r", halfLife: "$2"))
-            WHERE r.store_id = $1 AND r.popularity_seed > 0
-            """
-    )
-    static let rescorePlacements: PostgresStatement = """
-        UPDATE placement p SET popularity_log2 = r.popularity_log2 FROM product r
-        WHERE p.store_id = $1 AND r.store_id = $1 AND r.sku = p.sku AND p.popularity_log2 <> r.popularity_log2
-        """
 }

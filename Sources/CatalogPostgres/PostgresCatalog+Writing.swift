@@ -19,7 +19,9 @@ extension PostgresCatalog {
                 try database.execute(Self.insertStore, values)
                 return true
             }
-            if old.store == store { return false }
+            var wished = store
+            wished.counted = old.store.counted
+            if old.store == wished { return false }
             if old.store.currency != store.currency {
                 // Nobody may set a first price meanwhile.
                 try database.execute("SELECT 1 FROM store WHERE store_id = $1 FOR UPDATE", [.int4(old.id)])
@@ -30,8 +32,7 @@ extension PostgresCatalog {
                 guard !priced else { throw CatalogError.currencyInUse(old.store) }
             }
             let turnsSoldOut = old.store.soldOut != store.soldOut
-            let turnsPopularity = old.store.popularityHalfLifeDays != store.popularityHalfLifeDays
-            if turnsSoldOut || turnsPopularity {
+            if turnsSoldOut {
                 try database.execute(
                     "SELECT 1 FROM shelf WHERE store_id = $1 ORDER BY shelf_id FOR NO KEY UPDATE",
                     [.int4(old.id)]
@@ -39,11 +40,7 @@ extension PostgresCatalog {
             }
             try database.execute(Self.updateStore, values)
             if turnsSoldOut { try database.execute(Self.realignStore, [.int4(old.id)]) }
-            if turnsPopularity {
-                try database.execute(Self.rescoreProducts, [.int4(old.id), .int4(Int32(store.popularityHalfLifeDays))])
-                try database.execute(Self.rescorePlacements, [.int4(old.id)])
-            }
-            if turnsSoldOut || turnsPopularity {
+            if turnsSoldOut {
                 try database.execute("UPDATE shelf SET version = version + 1 WHERE store_id = $1", [.int4(old.id)])
             }
             return false
@@ -96,7 +93,7 @@ extension PostgresCatalog {
             let found = try Self.store(store, database, Self.keyOfStore)
             if let currency, currency != found.store.currency { throw CatalogError.currencyChanged(found.store) }
             let key: [PostgresValue] = [.int4(found.id), .text(product.sku.text)]
-            let shelves = try Self.lockShelves(of: product.sku, found.id, database)
+            let shelves = try Self.lockShelves(of: .textArray([product.sku.text]), found.id, database)
             let modifiedAt = try database.query(
                 "SELECT modified_at FROM product WHERE store_id = $1 AND sku = $2",
                 key
@@ -117,7 +114,7 @@ extension PostgresCatalog {
         try await write(to: store) { database in
             let found = try Self.store(store, database)
             let key: [PostgresValue] = [.int4(found.id), .text(sku.text)]
-            let shelves = try Self.lockShelves(of: sku, found.id, database)
+            let shelves = try Self.lockShelves(of: .textArray([sku.text]), found.id, database)
             try database.execute(
                 "UPDATE placement_position SET removed_at = now() WHERE store_id = $1 AND sku = $2 AND shelf_id = ANY ($3)",
                 key + [.int8Array(shelves.map(Int64.init))]
@@ -197,17 +194,21 @@ extension PostgresCatalog {
         return id
     }
 
-    /// Locks the shelves that a product stands on, in key order, then looks again: until the lock is had, others may
-    /// have placed it elsewhere.
-    private static func lockShelves(
-        of sku: SKU,
+    /// Locks the shelves that products stand on, in key order, then the products, then looks again: until the locks are had,
+    /// others may have placed them elsewhere.
+    ///
+    /// - Parameter skus: an array of skus.
+    @discardableResult
+    static func lockShelves(
+        of skus: PostgresValue,
         _ storeID: Int32,
         _ database: isolated PostgresConnection
     ) throws -> [Int32] {
+        let key: [PostgresValue] = [.int4(storeID), skus]
         func standing() throws -> [Int32] {
             try database.query(
-                "SELECT shelf_id FROM placement WHERE store_id = $1 AND sku = $2 ORDER BY shelf_id",
-                [.int4(storeID), .text(sku.text)]
+                "SELECT DISTINCT shelf_id FROM placement WHERE store_id = $1 AND sku = ANY ($2) ORDER BY shelf_id",
+                key
             ) { try $0.map { try $0.int4(0) } }
         }
         let shelves = try standing()
@@ -217,12 +218,12 @@ extension PostgresCatalog {
         )
         // Who places a product holds its row too: from here on nobody can.
         try database.execute(
-            "SELECT 1 FROM product WHERE store_id = $1 AND sku = $2 FOR UPDATE",
-            [.int4(storeID), .text(sku.text)]
+            "SELECT 1 FROM product WHERE store_id = $1 AND sku = ANY ($2) ORDER BY sku FOR UPDATE",
+            key
         )
         // Locks of other shelves now would be out of order: start again from the top.
         guard try standing() == shelves else {
-            throw PostgresError(.server, "the product was placed elsewhere meanwhile", sqlState: .serializationFailure)
+            throw PostgresError(.server, "a product was placed elsewhere meanwhile", sqlState: .serializationFailure)
         }
         return shelves
     }

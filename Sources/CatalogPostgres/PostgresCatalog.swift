@@ -1,4 +1,5 @@
 package import Catalog
+internal import Crypto
 package import Postgres
 internal import Synchronization
 
@@ -15,6 +16,8 @@ package final class PostgresCatalog: CatalogStore {
     /// Whether keys of manual orders are due for compaction.
     package let longKeys = LongKeys()
     private let memory = Mutex(Memory())
+    /// Keys the hashes of customers; nil until it is read.
+    let customerKeyMemory = Mutex<SymmetricKey?>(nil)
 
     private struct Memory {
         var heads: [String: ShelfRow.HeadRead] = [:]

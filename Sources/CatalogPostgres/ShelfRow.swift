@@ -5,7 +5,8 @@ internal import Postgres
 enum ShelfRow {
     static let storeColumns = """
         s.store_id, s.version, s.key, s.title, s.currency, s.locale, s.unit_pricing, s.sold_out, s.default_sort, \
-        s.popularity_metric, s.popularity_half_life_days, s.newcomer_boost
+        s.popularity_metric, s.popularity_half_life_days, s.newcomer_boost, s.counted_metric, s.counted_half_life_days, \
+        s.counted_newcomer_boost, s.counted_on - date '1970-01-01'
         """
 
     /// Of shelf `h`: the default sort of the nearest ancestor that has one, looked for only where it can matter.
@@ -42,14 +43,15 @@ enum ShelfRow {
         let head: ShelfHead
     }
 
-    static let storeWidth = 12
+    static let storeWidth = 16
     /// The number of a state's columns.
     static let stateWidth = 15
 
     static func store(_ row: borrowing PostgresRow) throws -> StoreRead {
         guard let key = CatalogKey(try row.text(2)), let currency = Currency(try row.text(4)),
             let pricing = UnitPricing(rawValue: try row.text(6)), let soldOut = SoldOut(rawValue: try row.text(7)),
-            let metric = PopularityMetric(rawValue: try row.text(9))
+            let metric = PopularityMetric(rawValue: try row.text(9)),
+            let countedMetric = PopularityMetric(rawValue: try row.text(12))
         else { throw PostgresError(.decoding, "a stored store cannot be read") }
         return StoreRead(
             id: try row.int4(0),
@@ -64,7 +66,13 @@ enum ShelfRow {
                 defaultSort: try sort(row, 8),
                 popularityMetric: metric,
                 popularityHalfLifeDays: Int(try row.int4(10)),
-                newcomerBoost: try row.float8(11)
+                newcomerBoost: try row.float8(11),
+                counted: PopularityCount(
+                    metric: countedMetric,
+                    halfLifeDays: Int(try row.int4(13)),
+                    newcomerBoost: try row.float8(14),
+                    day: try row.int4OrNil(15).map(Int.init)
+                )
             )
         )
     }

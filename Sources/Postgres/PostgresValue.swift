@@ -13,6 +13,8 @@ package enum PostgresValue: Sendable, Hashable {
     case jsonb(String?)
     /// Microseconds since 1970-01-01T00:00:00Z.
     case timestamptz(Int64?)
+    /// Days since 1970-01-01.
+    case date(Int32?)
     case textArray([String])
     case int8Array([Int64])
     case byteaArray([[UInt8]])
@@ -31,6 +33,7 @@ package enum PostgresValue: Sendable, Hashable {
         case .textArray: 1009
         case .byteaArray: 1001
         case .timestamptz: 1184
+        case .date: 1082
         case .numeric: 1700
         case .jsonb: 3802
         }
@@ -40,6 +43,7 @@ package enum PostgresValue: Sendable, Hashable {
 
     /// Microseconds from 1970-01-01 to PostgreSQL's own epoch, 2000-01-01.
     static let epochMicroseconds: Int64 = 946_684_800_000_000
+    static let epochDays = Int32(epochMicroseconds / 86_400_000_000)
 
     /// Appends the wire form; false for NULL.
     func encode(into bytes: inout [UInt8]) -> Bool {
@@ -64,6 +68,7 @@ package enum PostgresValue: Sendable, Hashable {
             } != nil
         case .timestamptz(let value):
             value.map { bytes.append(bigEndian: $0 - Self.epochMicroseconds) } != nil
+        case .date(let value): value.map { bytes.append(bigEndian: $0 - Self.epochDays) } != nil
         case .textArray(let values):
             encodeArray(values, of: 25, into: &bytes) { $1.append(contentsOf: $0.utf8) }
         case .int8Array(let values):

@@ -61,6 +61,16 @@ struct DatabaseOptions: ParsableArguments {
         try PostgresCatalog(try await checkedConfiguration(), poolSize: 4, observer: observer)
     }
 
+    /// The catalog for work on so many connections, whose changes servers are told of.
+    func catalog(jobs: Int) async throws -> PostgresCatalog {
+        try PostgresCatalog(
+            try await checkedConfiguration(),
+            poolSize: jobs,
+            leaseTimeout: .seconds(30),
+            announces: true
+        )
+    }
+
     /// The catalog as a server needs it.
     func catalog(serving settings: ServerSettings) async throws -> PostgresCatalog {
         try PostgresCatalog(

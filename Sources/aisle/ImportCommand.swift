@@ -61,13 +61,7 @@ struct ImportCommand: AisleCommand {
     }
 
     private func options() throws -> ImportOptions {
-        let ending = (file as NSString).pathExtension.lowercased()
-        guard let chosen = ImportOptions.Format(rawValue: format ?? (ending == "jsonl" ? "ndjson" : ending)) else {
-            throw CommandFailure(
-                "say --format csv or --format ndjson: the file's ending does not tell",
-                CommandFailure.usage
-            )
-        }
+        let chosen = try ImportOptions.Format.of(file, format)
         var columns: [ImportColumn: String] = [:]
         for pair in mapping {
             let halves = pair.split(separator: "=", maxSplits: 1).map(String.init)

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite struct ImporterTests {
-    private struct Pieces: AsyncSequence, Sendable {
+    struct Pieces: AsyncSequence, Sendable {
         let text: String
         var pieceSize = 7
         struct Iterator: AsyncIteratorProtocol {

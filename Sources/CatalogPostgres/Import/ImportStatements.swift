@@ -117,6 +117,10 @@ enum ImportStatements {
             """
     )
 
+    private static let today = "(now() AT TIME ZONE 'UTC')::date"
+    /// What the store's popularity was counted by.
+    private static func rule(_ part: String) -> String { "(SELECT counted_\(part) FROM store WHERE store_id = $2)" }
+
     static func upsertProducts(_ columns: ImportColumns, hasRepeats: Bool) -> PostgresStatement {
         let copied = data.filter { $0 != "popularity_seed" }
         let source =
@@ -127,19 +131,34 @@ enum ImportStatements {
         if columns.hasPopularity {
             // The same seed again keeps its day: time alone changes no row.
             let isNew = "product.popularity_seed <> excluded.popularity_seed"
-            assignments += ["popularity_seed_day", "popularity_log2"].map {
-                "\($0) = CASE WHEN \(isNew) THEN excluded.\($0) ELSE product.\($0) END"
-            }
+            assignments.append(
+                "popularity_seed_day = CASE WHEN \(isNew) THEN \(today) ELSE product.popularity_seed_day END"
+            )
+            // What slides is counted by the next re-sort.
+            let (metric, halfLife, boost) = (rule("metric"), rule("half_life_days"), rule("newcomer_boost"))
+            assignments.append(
+                """
+                popularity_log2 = CASE WHEN \(isNew) AND \(metric) = 'decay' THEN popularity_sum(product.purchases_log2,
+                    popularity_on(excluded.popularity_seed, \(today), \(halfLife)),
+                    popularity_on(\(boost), (product.created_at AT TIME ZONE 'UTC')::date, \(halfLife)))
+                    ELSE product.popularity_log2 END
+                """
+            )
             assignments.append("popularity_seed = excluded.popularity_seed")
         }
-        let score = PostgresCatalog.popularityLog2("i", halfLife: "s.popularity_half_life_days")
-            .replacing("i.popularity_seed_day", with: "(now() AT TIME ZONE 'UTC')::date")
+        let score = """
+            CASE WHEN s.counted_metric = 'decay' THEN popularity_sum('-Infinity',
+                popularity_on(i.popularity_seed, \(today), s.counted_half_life_days),
+                popularity_on(s.counted_newcomer_boost, \(today), s.counted_half_life_days))
+            WHEN i.popularity_seed + s.counted_newcomer_boost > 0 THEN popularity_sum('-Infinity', '-Infinity',
+                ln(i.popularity_seed + s.counted_newcomer_boost) / ln(2::double precision)) ELSE '-Infinity' END
+            """
         return PostgresStatement(
             assembled: """
                 INSERT INTO product (store_id, sku, \(copied.joined(separator: ", ")), popularity_seed,
                     popularity_seed_day, popularity_log2, created_at, modified_at)
                 SELECT $2, i.sku, \(copied.map { "i.\($0)" }.joined(separator: ", ")), i.popularity_seed,
-                    (now() AT TIME ZONE 'UTC')::date, \(score), now(), now()
+                    \(today), \(score), now(), now()
                 FROM \(source) i, store s WHERE s.store_id = $2 ORDER BY i.shelf_key, i.line
                 ON CONFLICT (store_id, sku) DO UPDATE SET \(assignments.joined(separator: ", ")), modified_at = now()
                 WHERE \(columns.row("product")) IS DISTINCT FROM \(columns.row("excluded"))

@@ -45,15 +45,29 @@ package final class ChangeAnnouncer: Sendable {
         if starts { Task { await send(pool) } }
     }
 
+    /// Tells what is not told yet, for a program that is about to end.
+    package func sendAll() async {
+        guard let pool else { return }
+        let topics = state.withLock { state in
+            defer { state.topics = [] }
+            return state.topics
+        }
+        await send(topics, pool)
+    }
+
     private func send(_ pool: PostgresPool) async {
         while let topics = taken() {
-            for payload in Self.payloads(topics) {
-                // Where the database is away there is nobody to tell.
-                _ = try? await pool.perform(within: .seconds(5)) {
-                    try $0.execute("SELECT pg_notify($1, $2)", [.text(Self.channel), .text(payload)])
-                }
-            }
+            await send(topics, pool)
             try? await Task.sleep(for: Self.pause)
+        }
+    }
+
+    private func send(_ topics: Set<ChangeTopic>, _ pool: PostgresPool) async {
+        for payload in Self.payloads(topics) {
+            // Where the database is away there is nobody to tell.
+            _ = try? await pool.perform(within: .seconds(5)) {
+                try $0.execute("SELECT pg_notify($1, $2)", [.text(Self.channel), .text(payload)])
+            }
         }
     }
 

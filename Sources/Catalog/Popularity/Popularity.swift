@@ -32,9 +32,12 @@ package struct Popularity: Hashable, Sendable, Comparable {
         self.log2 = (value * 1e6).rounded() / 1e6
     }
 
-    /// The score on a day: 1 for a purchase on that day, 0.5 for one a half-life before.
-    package func score(day: Int, halfLifeDays: Int) -> Double {
-        log2 == -.infinity ? 0 : exp2(log2 - Double(day - Self.epochDay) / Double(halfLifeDays))
+    /// The score on a day: 1 for a purchase on that day, 0.5 for one a half-life before. Of a sliding window, whatever
+    /// was counted.
+    package func score(day: Int, count: PopularityCount) -> Double {
+        if log2 == -.infinity { return 0 }
+        guard count.metric == .decay else { return exp2(log2) }
+        return exp2(log2 - Double(day - Self.epochDay) / Double(count.halfLifeDays))
     }
 
     package static func < (a: Popularity, b: Popularity) -> Bool { a.log2 < b.log2 }

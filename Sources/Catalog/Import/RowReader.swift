@@ -1,0 +1,198 @@
+/// A row of named fields, of a file or a JSON body.
+package struct FieldRow: Sendable, Hashable {
+    /// Of a file, from 1; of a body, the element's index.
+    package let line: Int
+    private var fields: [String: String] = [:]
+
+    package init(line: Int, _ fields: [String: String]) {
+        self.line = line
+        self.fields = fields
+    }
+
+    /// Reads the members of a JSON object; null stands for an empty field.
+    ///
+    /// - Throws: what is wrong about the row.
+    package init(line: Int, _ value: JSONValue, columns: [String]) throws(ImportRejection) {
+        self.line = line
+        guard case .object(let members) = value else {
+            throw ImportRejection(line: line, reason: "is no JSON object")
+        }
+        for member in members {
+            guard columns.contains(member.name) else {
+                throw ImportRejection(
+                    line: line,
+                    column: member.name,
+                    reason: "is no field here; there are \(columns.joined(separator: ", "))"
+                )
+            }
+            switch member.value {
+            case .null: fields[member.name] = ""
+            case .string(let text): fields[member.name] = text
+            case .number(let digits): fields[member.name] = digits
+            case .bool, .array, .object:
+                throw ImportRejection(line: line, column: member.name, reason: "must be a text or a number")
+            }
+        }
+    }
+
+    package func has(_ column: String) -> Bool { fields[column] != nil }
+
+    /// The field without space around it; nil where there is nothing in it.
+    package func text(_ column: String) -> String? {
+        guard let text = fields[column]?.trimmed, !text.isEmpty else { return nil }
+        return text
+    }
+
+    package func needed(_ column: String) throws(ImportRejection) -> String {
+        guard let text = text(column) else { throw ImportRejection(line: line, column: column, reason: "is missing") }
+        return text
+    }
+
+    package func reject(_ column: String, _ reason: String) -> ImportRejection {
+        ImportRejection(line: line, column: column, value: text(column), reason: reason)
+    }
+
+    package func sku() throws(ImportRejection) -> SKU {
+        guard let sku = SKU(try needed("sku").composed) else { throw reject("sku", "is no sku") }
+        return sku
+    }
+}
+
+/// Reads rows of named columns piece by piece: CSV with a header line, or NDJSON.
+package struct RowReader {
+    package enum Event {
+        case row(FieldRow)
+        case rejected(ImportRejection)
+    }
+
+    private let format: ImportOptions.Format
+    private let columns: [String]
+    private let needed: [String]
+    private var csv = CSVReader()
+    private var header: [String]?
+    private var lineBytes: [UInt8] = []
+    private var line = 0
+
+    /// - Parameters:
+    ///   - columns: those that are read; a file with others is refused.
+    ///   - needed: those that a CSV file must have.
+    package init(_ format: ImportOptions.Format, columns: [String], needed: [String]) {
+        self.format = format
+        self.columns = columns
+        self.needed = needed
+    }
+
+    /// - Throws: `CatalogError.unprocessable`, where the file as a whole cannot be read.
+    package mutating func read(_ piece: UnsafeRawBufferPointer, _ emit: (Event) throws -> Void) throws {
+        switch format {
+        case .csv:
+            var events: [CSVReader.Event] = []
+            csv.read(piece) { events.append($0) }
+            for event in events { try handle(event, emit) }
+        case .ndjson:
+            for byte in piece {
+                if byte == 0x0A {
+                    try endLine(emit)
+                } else if lineBytes.count <= CSVReader.recordBound {
+                    lineBytes.append(byte)
+                }
+            }
+        }
+    }
+
+    package mutating func end(_ emit: (Event) throws -> Void) throws {
+        switch format {
+        case .csv:
+            var events: [CSVReader.Event] = []
+            csv.end { events.append($0) }
+            for event in events { try handle(event, emit) }
+            if header == nil { throw CatalogError.unprocessable(field: "file", detail: "the file is empty") }
+        case .ndjson: if !lineBytes.isEmpty { try endLine(emit) }
+        }
+    }
+
+    private mutating func handle(_ event: CSVReader.Event, _ emit: (Event) throws -> Void) throws {
+        switch event {
+        case .broken(let line, let reason):
+            guard header != nil else {
+                throw CatalogError.unprocessable(field: "file", detail: "line \(line) cannot be read: \(reason)")
+            }
+            try emit(.rejected(ImportRejection(line: line, reason: reason)))
+        case .record(let record):
+            guard let header else { return try readHeader(record) }
+            guard record.count == header.count else {
+                let reason = "the row has \(record.count) columns, the header \(header.count)"
+                return try emit(.rejected(ImportRejection(line: record.line, reason: reason)))
+            }
+            var fields: [String: String] = [:]
+            for (index, name) in header.enumerated() {
+                guard let text = record.text(index) else {
+                    let rejection = ImportRejection(line: record.line, column: name, reason: "is not valid UTF-8")
+                    return try emit(.rejected(rejection))
+                }
+                fields[name] = text
+            }
+            try emit(.row(FieldRow(line: record.line, fields)))
+        }
+    }
+
+    private mutating func readHeader(_ record: CSVReader.Record) throws {
+        let names = (0..<record.count).map { (record.text($0) ?? "").trimmed.lowercased() }
+        let wanted = "the columns are \(columns.joined(separator: ", "))"
+        if let stranger = names.first(where: { !columns.contains($0) }) {
+            throw CatalogError.unprocessable(
+                field: String(stranger.prefix(64)),
+                detail: "no such column: “\(stranger.prefix(64))”; \(wanted)"
+            )
+        }
+        for name in names where names.filter({ $0 == name }).count > 1 {
+            throw CatalogError.unprocessable(field: name, detail: "the file has the column “\(name)” more than once")
+        }
+        if let missing = needed.first(where: { !names.contains($0) }) {
+            throw CatalogError.unprocessable(field: missing, detail: "the file has no column “\(missing)”; \(wanted)")
+        }
+        header = names
+    }
+
+    private mutating func endLine(_ emit: (Event) throws -> Void) throws {
+        line += 1
+        defer { lineBytes.removeAll(keepingCapacity: true) }
+        if line == 1, lineBytes.starts(with: [0xEF, 0xBB, 0xBF]) { lineBytes.removeFirst(3) }
+        if lineBytes.allSatisfy({ $0 == 0x20 || $0 == 0x0D || $0 == 0x09 }) { return }
+        let event: Event
+        do throws(ImportRejection) { event = .row(try readLine()) } catch { event = .rejected(error) }
+        try emit(event)
+    }
+
+    private func readLine() throws(ImportRejection) -> FieldRow {
+        guard lineBytes.count <= CSVReader.recordBound else {
+            throw ImportRejection(line: line, reason: "a record of more than \(CSVReader.recordBound) bytes")
+        }
+        let value: JSONValue
+        do { value = try JSONReader.parse(lineBytes) } catch {
+            throw ImportRejection(line: line, reason: "is no JSON: \(error.detail), at byte \(error.offset)")
+        }
+        return try FieldRow(line: line, value, columns: columns)
+    }
+}
+
+extension [JSONValue] {
+    /// The elements of a body's array as rows; the first that is wrong refuses them all.
+    func rows<Row>(
+        bound: Int,
+        columns: [String],
+        _ read: (FieldRow) throws(ImportRejection) -> Row
+    ) throws(CatalogError) -> [Row] {
+        guard count <= bound else { throw .tooLarge("\(count) at once; the most is \(bound)") }
+        var rows: [Row] = []
+        rows.reserveCapacity(count)
+        for (index, value) in enumerated() {
+            do throws(ImportRejection) { rows.append(try read(FieldRow(line: index, value, columns: columns))) } catch {
+                let field = "[\(index)]" + (error.column.map { ".\($0)" } ?? "")
+                let shown = error.value.map { "“\($0)” " } ?? ""
+                throw .unprocessable(field: field, detail: "\(field): \(shown)\(error.reason)")
+            }
+        }
+        return rows
+    }
+}

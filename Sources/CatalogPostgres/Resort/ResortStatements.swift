@@ -1,0 +1,97 @@
+internal import Postgres
+
+/// The statements of a re-sort. `$1` is the store's number, but where said.
+enum ResortStatements {
+    // MARK: - History
+
+    static let begin: PostgresStatement = """
+        INSERT INTO resort_run (backend_pid, backend_start, started_at, request)
+        SELECT pid, backend_start, now(), $1 FROM pg_stat_activity WHERE pid = pg_backend_pid() RETURNING run_id
+        """
+    /// Takes the last run over whose process is gone.
+    static let resume: PostgresStatement = """
+        UPDATE resort_run r SET backend_pid = a.pid, backend_start = a.backend_start
+        FROM pg_stat_activity a WHERE a.pid = pg_backend_pid() AND r.run_id = (
+            SELECT l.run_id FROM resort_run l WHERE l.ended_at IS NULL AND NOT EXISTS (
+                SELECT FROM pg_stat_activity b WHERE b.pid = l.backend_pid AND b.backend_start = l.backend_start)
+            ORDER BY l.run_id DESC LIMIT 1 FOR UPDATE SKIP LOCKED)
+        RETURNING r.run_id, r.request
+        """
+    /// `$1` is the run.
+    static let add: PostgresStatement = """
+        UPDATE resort_run SET events = events + $2, products = products + $3, shelves = shelves + $4,
+            changed = changed + $5, moved = moved + $6 WHERE run_id = $1
+        """
+    static let end: PostgresStatement = """
+        UPDATE resort_run SET ended_at = now(), failure = $2 WHERE run_id = $1
+        """
+    static let runs: PostgresStatement = """
+        SELECT r.run_id, r.started_at, r.ended_at, r.request, r.failure, r.events, r.products, r.shelves, r.changed, r.moved,
+            EXISTS (SELECT FROM pg_stat_activity a WHERE a.pid = r.backend_pid AND a.backend_start = r.backend_start)
+        FROM resort_run r ORDER BY r.run_id DESC LIMIT $1
+        """
+
+    // MARK: - What there is to do
+
+    /// Shelves whose products have other scores than they show.
+    static let dueShelves: PostgresStatement = """
+        SELECT DISTINCT p.shelf_id FROM popularity_due u
+        JOIN product r ON r.store_id = u.store_id AND r.sku = u.sku
+        JOIN placement p ON p.store_id = u.store_id AND p.sku = u.sku
+        WHERE u.store_id = $1 AND p.popularity_log2 <> r.popularity_log2
+        """
+    /// Shelves whose products may get other scores: those with purchases that are not counted yet.
+    static let boughtShelves: PostgresStatement = """
+        SELECT DISTINCT p.shelf_id FROM placement p WHERE p.store_id = $1 AND p.sku IN (
+            SELECT sku FROM popularity_due WHERE store_id = $1 UNION SELECT sku FROM purchase_inbox WHERE store_id = $1)
+        """
+    static let allShelves: PostgresStatement = "SELECT shelf_id FROM shelf WHERE store_id = $1 AND deleted_at IS NULL"
+    static let inboxCount: PostgresStatement = "SELECT count(*) FROM purchase_inbox WHERE store_id = $1"
+    /// Of some keys, `$2`, where `$3`; changed since `$4`; those that are due, `$5`, in any case.
+    static let targets: PostgresStatement = """
+        SELECT shelf_id FROM shelf WHERE store_id = $1 AND deleted_at IS NULL AND (NOT $3 OR key = ANY ($2))
+            AND (shelf_id IN (SELECT unnest($5))
+                OR version IS DISTINCT FROM resorted_version AND ($4::timestamptz IS NULL OR modified_at >= $4))
+        ORDER BY shelf_id
+        """
+
+    // MARK: - A shelf, `$2`
+
+    private static let columns = "\(ShelfRow.storeColumns), \(ShelfRow.stateColumns), h.resorted_version"
+    /// Some shelves, `$2`.
+    static let heads = PostgresStatement(
+        assembled: """
+            SELECT \(columns) FROM store s JOIN shelf h ON h.store_id = s.store_id
+            WHERE s.store_id = $1 AND h.shelf_id = ANY ($2) AND h.deleted_at IS NULL ORDER BY h.shelf_id
+            """
+    )
+    static let lock = PostgresStatement(
+        assembled: """
+            SELECT \(columns) FROM store s JOIN shelf h ON h.store_id = s.store_id
+            WHERE s.store_id = $1 AND h.shelf_id = $2 AND h.deleted_at IS NULL FOR NO KEY UPDATE OF h
+            """
+    )
+    /// The dimension that most products have; ties in the order of dimensions.
+    static let settleDimension: PostgresStatement = """
+        UPDATE shelf h SET settled_dimension = c.unit_dimension FROM (
+            SELECT p.unit_dimension FROM placement p
+            WHERE p.store_id = $1 AND p.shelf_id = $2 AND p.unit_dimension IS NOT NULL
+            GROUP BY p.unit_dimension ORDER BY count(*) DESC, p.unit_dimension LIMIT 1) c
+        WHERE h.store_id = $1 AND h.shelf_id = $2 AND h.settled_dimension <> c.unit_dimension
+        RETURNING h.settled_dimension, h.dimension IS NULL
+        """
+    /// Takes rows out, `$3`, to put them in elsewhere: an update in place would touch as many entries, and look each up again.
+    static let takeOut: PostgresStatement = """
+        DELETE FROM placement_position WHERE store_id = $1 AND shelf_id = $2 AND sku = ANY ($3)
+        """
+    static let putIn: PostgresStatement = """
+        INSERT INTO placement_position (store_id, shelf_id, sku, key) SELECT $1, $2, made.sku, made.key
+        FROM unnest($3, $4) AS made (sku, key)
+        """
+    /// `$3` 1 where the shelf changed, `$4` 1 where its manual order did.
+    static let conclude: PostgresStatement = """
+        UPDATE shelf SET version = version + $3, order_version = order_version + $4, resorted_version = version + $3,
+            modified_at = CASE WHEN $3 > 0 THEN now() ELSE modified_at END
+        WHERE store_id = $1 AND shelf_id = $2
+        """
+}

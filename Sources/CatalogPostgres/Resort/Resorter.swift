@@ -1,0 +1,298 @@
+package import Catalog
+internal import Postgres
+internal import Synchronization
+
+/// Brings a catalog's derived orders up to date: folds purchases, counts popularity, settles dimensions, and bakes manual
+/// orders by their sources.
+///
+/// Each shelf changes in one transaction, and is left alone where nothing changed since the last time. A run that dies leaves
+/// every shelf old or new; the next one does what is left. Two at once share the work.
+package struct Resorter: Sendable {
+    private let catalog: PostgresCatalog
+    private let day: Int
+
+    /// How many shelves are listed at a time.
+    private static let chunk = 500
+
+    /// - Parameter day: today's UTC day, by which popularity is counted.
+    package init(_ catalog: PostgresCatalog, day: Int = Timestamp.now().day) {
+        self.catalog = catalog
+        self.day = day
+    }
+
+    /// What is told while it runs, from any task.
+    package struct Listener: Sendable {
+        package var onShelf: @Sendable (ShelfResort) -> Void
+        /// How many shelves are done, of how many.
+        package var onProgress: @Sendable (_ done: Int, _ total: Int) -> Void
+
+        package init(
+            onShelf: @escaping @Sendable (ShelfResort) -> Void = { _ in },
+            onProgress: @escaping @Sendable (_ done: Int, _ total: Int) -> Void = { _, _ in }
+        ) {
+            self.onShelf = onShelf
+            self.onProgress = onProgress
+        }
+    }
+
+    /// - Throws: `notFound` for a store or shelf that is not there.
+    package func run(
+        _ request: ResortRequest,
+        _ listener: Listener = Listener()
+    ) async throws(CatalogError) -> ResortSummary {
+        try await catalog.mappingErrors {
+            try await check(request)
+            if request.isRehearsal { return try await work(request, nil, listener) }
+            return try await recorded(request, resuming: false, listener)!
+        }
+    }
+
+    /// Goes on with the last run whose process is gone, as it was asked for; nil where there is none.
+    package func resume(_ listener: Listener = Listener()) async throws(CatalogError) -> ResortSummary? {
+        try await catalog.mappingErrors { try await recorded(nil, resuming: true, listener) }
+    }
+
+    /// The runs that the history has, from the latest on.
+    package func history(_ limit: Int) async throws(CatalogError) -> [ResortRun] {
+        try await catalog.mappingErrors {
+            try await catalog.pool.perform(within: .seconds(5)) {
+                try $0.query(ResortStatements.runs, [.int8(Int64(limit))]) { try $0.map { try Self.run($0) } }
+            }
+        }
+    }
+
+    private static func run(_ row: borrowing PostgresRow) throws -> ResortRun {
+        let endedAt = row.isNull(2) ? nil : Timestamp(microseconds: try row.timestamptz(2))
+        let failure = try row.textOrNil(4)
+        var summary = ResortSummary()
+        summary.events = try row.int(5)
+        summary.products = try row.int(6)
+        summary.shelves = try row.int(7)
+        summary.changed = try row.int(8)
+        summary.moved = try row.int(9)
+        let isAlive = try row.bool(10)
+        return ResortRun(
+            number: try row.int8(0),
+            state: endedAt == nil ? (isAlive ? .running : .interrupted) : (failure == nil ? .done : .failed),
+            startedAt: Timestamp(microseconds: try row.timestamptz(1)),
+            endedAt: endedAt,
+            request: try row.text(3),
+            failure: failure,
+            summary: summary
+        )
+    }
+
+    private func check(_ request: ResortRequest) async throws {
+        if let store = request.store { _ = try await catalog.readStore(store) }
+        for shelf in request.shelves { _ = try await catalog.readHead(request.store!, shelf) }
+    }
+
+    /// Runs with a record in the history, and a connection of its own, whose end tells that the run has ended.
+    private func recorded(
+        _ asked: ResortRequest?,
+        resuming: Bool,
+        _ listener: Listener
+    ) async throws -> ResortSummary? {
+        try await catalog.pool.withConnection { connection in
+            let begun: (number: Int64, request: String)? = try await connection.perform { database in
+                if let asked {
+                    let number = try database.query(ResortStatements.begin, [.text(asked.text)]) {
+                        try $0.first { try $0.int8(0) }
+                    }
+                    return number.map { ($0, asked.text) }
+                }
+                return try database.query(ResortStatements.resume) {
+                    try $0.first { (try $0.int8(0), try $0.text(1)) }
+                }
+            }
+            guard let begun else { return nil }
+            guard let request = asked ?? ResortRequest(text: begun.request) else {
+                throw CatalogError.fault("a re-sort was recorded that cannot be read: \(begun.request)")
+            }
+            let outcome: Result<ResortSummary, any Error>
+            do { outcome = .success(try await work(request, (connection, begun.number), listener)) } catch {
+                outcome = .failure(error)
+            }
+            let failure: String? = if case .failure(let error) = outcome { "\(error)" } else { nil }
+            // A run that was interrupted is not ended: it can be resumed.
+            if !Task.isCancelled {
+                try? await connection.perform(within: .seconds(5)) {
+                    _ = try $0.execute(ResortStatements.end, [.int8(begun.number), .text(failure)])
+                }
+            }
+            return try outcome.get()
+        }
+    }
+
+    private func work(
+        _ request: ResortRequest,
+        _ record: (PostgresConnection, Int64)?,
+        _ listener: Listener
+    ) async throws -> ResortSummary {
+        var total = ResortSummary()
+        let stores = try await catalog.stores().filter { request.store == nil || $0.key == request.store }
+        for store in stores {
+            let done = try await work(request, store.key, listener)
+            total.add(done)
+            if let (connection, number) = record {
+                let counts = [done.events, done.products, done.shelves, done.changed, done.moved]
+                try await connection.perform {
+                    _ = try $0.execute(ResortStatements.add, [.int8(number)] + counts.map { .int8(Int64($0)) })
+                }
+            }
+        }
+        return total
+    }
+
+    private func work(
+        _ request: ResortRequest,
+        _ store: CatalogKey,
+        _ listener: Listener
+    ) async throws -> ResortSummary {
+        var summary = ResortSummary()
+        let pool = catalog.pool
+        if !request.isRehearsal {
+            let book = PurchaseBook(catalog)
+            summary.events = try await book.fold(store)
+            summary.products = try await book.count(store, day: day)
+            _ = try await book.forget(store, olderThan: request.keptDays, day: day)
+        }
+        let read = try await catalog.readStore(store)
+        if request.isRehearsal { summary.events = try await number(ResortStatements.inboxCount, read.id) }
+        let due = try await dueShelves(read, request)
+        let targets = try await pool.transaction(within: .seconds(60)) { database in
+            try database.query(
+                ResortStatements.targets,
+                [
+                    .int4(read.id), .textArray(request.shelves.map(\.text)), .bool(!request.shelves.isEmpty),
+                    .timestamptz(request.changedSince?.microseconds), .int8Array(due.map(Int64.init)),
+                ]
+            ) { try $0.map { try $0.int4(0) } }
+        }
+        let reports = try await settle(targets, read.id, due, request, listener)
+        summary.shelves = targets.count
+        summary.changed = reports.changed
+        summary.moved = reports.moved
+        if request.isRehearsal {
+            summary.products = reports.products
+        } else {
+            _ = try await pool.transaction(within: .seconds(300)) { database in
+                try PurchaseBook.unlimited(database)
+                return try database.execute(PopularityStatements.endDue, [.int4(read.id)])
+            }
+        }
+        return summary
+    }
+
+    private func number(_ statement: PostgresStatement, _ storeID: Int32) async throws -> Int {
+        try await catalog.pool.perform(within: .seconds(60)) {
+            try $0.query(statement, [.int4(storeID)]) { try $0.first { try $0.int(0) } ?? 0 }
+        }
+    }
+
+    /// Shelves whose products have other scores than they show, or in a rehearsal may get them.
+    private func dueShelves(_ read: ShelfRow.StoreRead, _ request: ResortRequest) async throws -> Set<Int32> {
+        let statement: PostgresStatement =
+            if !request.isRehearsal {
+                ResortStatements.dueShelves
+            } else if read.store.popularityMetric == .decay, read.store.counted.hasRule(of: read.store.rule) {
+                ResortStatements.boughtShelves
+            } else {
+                ResortStatements.allShelves
+            }
+        return try await catalog.pool.transaction(within: .seconds(300)) { database in
+            try PurchaseBook.unlimited(database)
+            return Set(try database.query(statement, [.int4(read.id)]) { try $0.map { try $0.int4(0) } })
+        }
+    }
+
+    /// What the jobs share.
+    private final class Board: Sendable {
+        let tally = Mutex(Tally())
+
+        /// The next shelves to do; small pieces near the end, so that no job is left with the rest.
+        func take(of targets: [Int32], jobs: Int) -> ArraySlice<Int32>? {
+            tally.withLock { tally in
+                let left = targets.count - tally.next
+                guard left > 0 else { return nil }
+                let piece = targets[tally.next...].prefix(max(1, min(Resorter.chunk, left / (2 * jobs))))
+                tally.next += piece.count
+                return piece
+            }
+        }
+
+        /// Returns how many shelves are done.
+        func note(_ report: ShelfResort?) -> Int {
+            tally.withLock { tally in
+                tally.done += 1
+                tally.changed += report == nil ? 0 : 1
+                tally.moved += report?.moved ?? 0
+                tally.products += report?.rescored ?? 0
+                return tally.done
+            }
+        }
+    }
+
+    private struct Tally {
+        var next = 0
+        var done = 0
+        var changed = 0
+        var moved = 0
+        var products = 0
+    }
+
+    private func settle(
+        _ targets: [Int32],
+        _ storeID: Int32,
+        _ due: Set<Int32>,
+        _ request: ResortRequest,
+        _ listener: Listener
+    ) async throws -> Tally {
+        let board = Board()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<max(1, min(request.jobs, targets.count)) {
+                group.addTask {
+                    while let piece = board.take(of: targets, jobs: request.jobs) {
+                        for head in try await heads(piece, storeID) {
+                            try Task.checkCancellation()
+                            let report = try await settle(head, isDue: due.contains(head.shelfID), request)
+                            if let report { listener.onShelf(report) }
+                            listener.onProgress(board.note(report), targets.count)
+                        }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        return board.tally.withLock { $0 }
+    }
+
+    private func settle(
+        _ head: ShelfRow.HeadRead,
+        isDue: Bool,
+        _ request: ResortRequest
+    ) async throws -> ShelfResort? {
+        let settlement = ShelfSettlement(catalog: catalog, request: request, day: day, listed: head, isDue: isDue)
+        let report = try await settlement.run()
+        if let report, !request.isRehearsal { catalog.changes.announce(.store(report.shelf.store)) }
+        return report
+    }
+
+    private func heads(_ ids: ArraySlice<Int32>, _ storeID: Int32) async throws -> [ShelfRow.HeadRead] {
+        try await catalog.pool.perform(within: .seconds(30)) {
+            try $0.query(ResortStatements.heads, [.int4(storeID), .int8Array(ids.map(Int64.init))]) {
+                try $0.map { try ShelfRow.head($0) }
+            }
+        }
+    }
+}
+
+extension ResortSummary {
+    fileprivate mutating func add(_ other: ResortSummary) {
+        events += other.events
+        products += other.products
+        shelves += other.shelves
+        changed += other.changed
+        moved += other.moved
+    }
+}

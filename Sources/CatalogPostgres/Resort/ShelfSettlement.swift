@@ -1,0 +1,201 @@
+internal import Catalog
+internal import Ordering
+internal import Postgres
+
+/// Brings one shelf up to date, in a transaction that holds its row: scores as its products have them, the dimension that
+/// most of them have, and the manual order by its source.
+struct ShelfSettlement {
+    let catalog: PostgresCatalog
+    let request: ResortRequest
+    let day: Int
+    /// As it was listed: a guess, which the lock confirms.
+    let listed: ShelfRow.HeadRead
+    /// Whether products of it may have other scores than it shows.
+    let isDue: Bool
+
+    /// What the transaction is taken back by.
+    struct Rehearsal: Error {
+        let report: ShelfResort?
+    }
+
+    private var scope: [PostgresValue] { [.int4(listed.storeID), .int4(listed.shelfID)] }
+
+    /// - Returns: nil where nothing changed.
+    func run() async throws -> ShelfResort? {
+        do {
+            return try await catalog.pool.transaction(within: .seconds(300)) { database in
+                // Imports hold a shelf for long; it comes after them.
+                try database.executeLater("SET LOCAL lock_timeout = '120s'")
+                guard request.isRehearsal else { return try settle(database) }
+                let store = try PostgresCatalog.store(listed.head.store.key, database)
+                _ = try database.execute(PopularityStatements.foldShelf, scope)
+                _ = try PurchaseBook.score(store, day, .shelf(listed.shelfID), database)
+                throw Rehearsal(report: try settle(database))
+            }
+        } catch let rehearsal as Rehearsal {
+            return rehearsal.report
+        }
+    }
+
+    private func settle(_ database: isolated PostgresConnection) throws -> ShelfResort? {
+        let start = ContinuousClock.now
+        var read = Reading()
+        var steps: [(PostgresQuery, (inout Reading, borrowing PostgresRows) throws -> Void)] = [
+            (
+                PostgresQuery(ResortStatements.lock, scope),
+                { read, rows in
+                    try rows.first {
+                        read.locked = try ShelfRow.head($0)
+                        read.resortedVersion = try $0.int8OrNil(ShelfRow.storeWidth + ShelfRow.stateWidth)
+                    }
+                }
+            )
+        ]
+        // Both orders of before and after are those of the guess; where it was wrong they are read again.
+        let guess = listed.head
+        let shown = Self.sort(of: guess)
+        let compares = Self.compares(guess, isDue: isDue, request)
+        if compares { steps.append((try order(shown, guess), { $0.before = try $1.map { try $0.text(0) } })) }
+        if isDue {
+            steps.append((PostgresQuery(PopularityStatements.carryShelf, scope), { $0.rescored = $1.affected }))
+        }
+        steps.append(
+            (
+                PostgresQuery(ResortStatements.settleDimension, scope),
+                { read, rows in
+                    try rows.first { row in
+                        guard try row.bool(1) else { return }
+                        read.settled = Dimension.allCases[Int(try row.int2(0))]
+                    }
+                }
+            )
+        )
+        if guess.state.shelf.positionSource != nil {
+            steps.append((PostgresQuery(OrderStatements.wholeList, scope), { $0.list = try PositionList($1) }))
+        }
+        if compares || guess.state.shelf.positionSource != nil {
+            let sort = guess.state.shelf.positionSource ?? shown
+            steps.append((try order(sort, guess), { $0.after = try $1.map { try $0.text(0) } }))
+        }
+        try database.together(steps.map(\.0)) { try steps[$0].1(&read, $1) }
+
+        guard let locked = read.locked else { return nil }
+        var head = locked.head
+        if let settled = read.settled { head.state.comparisonDimension = settled }
+        let source = head.state.shelf.positionSource
+        let isAsGuessed =
+            source == guess.state.shelf.positionSource && Self.sort(of: head) == shown
+            && head.state.comparisonDimension == guess.state.comparisonDimension
+        if !isAsGuessed {
+            if source != nil {
+                read.list = try database.query(OrderStatements.wholeList, scope) { try PositionList($0) }
+            }
+            if source != nil || compares {
+                let query = try order(source ?? Self.sort(of: head), head)
+                read.after = try database.query(query.statement, query.parameters) { try $0.map { try $0.text(0) } }
+            }
+        }
+        return try conclude(read, head, source != nil, start, database)
+    }
+
+    private struct Reading {
+        var locked: ShelfRow.HeadRead?
+        var resortedVersion: Int64?
+        var before: [String] = []
+        var after: [String] = []
+        var rescored = 0
+        /// The dimension that is another now.
+        var settled: Dimension?
+        var list = PositionList([])
+    }
+
+    private func conclude(
+        _ reading: Reading,
+        _ head: ShelfHead,
+        _ isBaked: Bool,
+        _ start: ContinuousClock.Instant,
+        _ database: isolated PostgresConnection
+    ) throws -> ShelfResort? {
+        var read = reading
+        var old = read.before
+        var moved = 0
+        if isBaked {
+            old = read.list.ids
+            moved = try bake(&read.list, read.after, database)
+        }
+        var diff: OrderDiff?
+        if request.diffs == .moves || request.diffs == .jsonPatch || (!isBaked && old != read.after) {
+            diff = try OrderDiff(old: old, new: read.after, mode: .moves, fromVersion: head.state.version)
+            moved = diff!.diff.moves.count
+        }
+        let isChanged = read.rescored > 0 || read.settled != nil || moved > 0
+        if isChanged || read.resortedVersion != head.state.version {
+            try database.executeLater(
+                ResortStatements.conclude,
+                scope + [.int8(isChanged ? 1 : 0), .int8(isBaked && moved > 0 ? 1 : 0)]
+            )
+        }
+        guard isChanged else { return nil }
+        return ShelfResort(
+            shelf: ShelfAddress(head.store.key, head.state.shelf.key),
+            products: head.state.productCount,
+            rescored: read.rescored,
+            moved: moved,
+            duration: ContinuousClock.now - start,
+            diff: request.diffs == .moves || request.diffs == .jsonPatch ? diff : nil
+        )
+    }
+
+    /// Writes the rows that must move, and no other; returns how many.
+    private func bake(
+        _ list: inout PositionList,
+        _ target: [String],
+        _ database: isolated PostgresConnection
+    ) throws -> Int {
+        let old = list
+        var made: [(id: String, key: PathKey)]
+        do {
+            made = try list.reorder(to: target)
+        } catch PathKeyError.outOfRange {
+            made = [(id: "", key: PathKey.appending(1, after: nil)[0])]
+            list = old
+        }
+        if made.contains(where: { $0.key.length > PathKey.maximumLength || $0.id.isEmpty }) {
+            // No room is left: all of them anew, in the same order behind whatever was taken off.
+            let moves = MoveDiff(from: old.ids, to: target).moves.count
+            made = zip(target, PathKey.appending(target.count, after: old.rows.last?.key)).map { (id: $0, key: $1) }
+            try write(made, database)
+            return moves
+        }
+        if made.contains(where: { $0.key.length > OrderEditor.longKey }) { catalog.longKeys.note() }
+        try write(made, database)
+        return made.count
+    }
+
+    private func write(_ made: [(id: String, key: PathKey)], _ database: isolated PostgresConnection) throws {
+        guard !made.isEmpty else { return }
+        let ids: PostgresValue = .textArray(made.map(\.id))
+        try database.executeLater(ResortStatements.takeOut, scope + [ids])
+        try database.executeLater(ResortStatements.putIn, scope + [ids, .byteaArray(made.map(\.key.bytes))])
+    }
+
+    /// The sort that a request without one gets.
+    private static func sort(of head: ShelfHead) -> Sort { head.sort(remembering: .none).sort }
+
+    /// Whether what is done here can change the order that the shelf shows.
+    private static func compares(_ head: ShelfHead, isDue: Bool, _ request: ResortRequest) -> Bool {
+        guard request.diffs != .none, head.state.shelf.positionSource == nil else { return false }
+        let keys = sort(of: head).terms.map(\.key)
+        return (isDue && keys.contains(.popularity)) || keys.contains(.unitPrice)
+    }
+
+    private func order(_ sort: Sort, _ head: ShelfHead) throws -> PostgresQuery {
+        let request = PageRequest(store: head.store.key, shelf: head.state.shelf.key, sort: sort)
+        let plan = try request.plan(for: head)
+        let statement = catalog.statement(.init(sort: plan.sort, cursor: nil, columns: .sku, isWhole: true))
+        return PostgresQuery(
+            statement.statement,
+            statement.parameters(plan, storeID: listed.storeID, shelfID: listed.shelfID, limit: 0)
+        )
+    }
+}

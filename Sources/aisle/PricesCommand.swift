@@ -1,0 +1,195 @@
+internal import ArgumentParser
+internal import Catalog
+internal import CatalogPostgres
+
+struct PricesCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "prices",
+        abstract: "Set many prices at once, and replay a file of many days.",
+        subcommands: [Set.self, Import.self]
+    )
+
+    struct Set: AisleCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Set prices, all or none.",
+            discussion: "A price is decimal, such as 1.99; “none” takes it away."
+        )
+        @Argument(help: "SKU=PRICE …") var prices: [String]
+        @Option(help: "The store's key.") var store: String?
+        @OptionGroup var database: DatabaseOptions
+
+        func execute() async throws {
+            let catalog = try await database.catalog()
+            defer { catalog.shutDown() }
+            let found: CatalogKey
+            if let store { found = try storeKey(store) } else { found = try await onlyStore(catalog) }
+            let currency = try await catalog.store(found).currency
+            let changes = try prices.map { pair in
+                let halves = pair.split(separator: "=", maxSplits: 1).map(String.init)
+                guard halves.count == 2, let sku = SKU(halves[0].composed) else {
+                    throw CommandFailure("a price is set as SKU=PRICE, not as “\(pair)”", CommandFailure.usage)
+                }
+                if halves[1] == "none" { return PriceChange(sku: sku, priceMinor: nil) }
+                guard let amount = ExactDecimal(halves[1]), let price = currency.minorUnits(amount) else {
+                    throw CommandFailure("“\(halves[1])” is no price such as 1.99", CommandFailure.usage)
+                }
+                return PriceChange(sku: sku, priceMinor: price.minor)
+            }
+            let outcome = try await catalog.setPrices(changes, in: found, pricedIn: currency)
+            Console.note("changed \(outcome.changed), unchanged \(outcome.unchanged), shelves \(outcome.shelves.count)")
+        }
+    }
+
+    struct Import: AisleCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Apply a day's price changes, in one transaction per store; or days after days.",
+            discussion: """
+                Columns: date, store, sku, price. A file of several days is played with --replay, one after another: its days \
+                must ascend. A product that is named twice on a day has its last price.
+                """
+        )
+        @Argument(help: "The file, or - for standard input.") var file: String
+        @OptionGroup var database: DatabaseOptions
+        @Option(help: "The store of all rows, where the file has no such column.") var store: String?
+        @Option(help: "csv or ndjson; otherwise the file's ending decides.") var format: String?
+        @Flag(help: "Play days after days, and tell what moved on each shelf.") var replay = false
+        @Option(help: "With --replay: whose moves are told, sorts with semicolons between.") var sorts = "price"
+
+        func execute() async throws {
+            let fallback = try store.map(storeKey)
+            let sorts = replay ? try sorts.split(separator: ";").map { try parseSort(String($0)) } : []
+            var file = try RowFile(
+                file,
+                format: format,
+                columns: ["date", "store", "sku", "price"],
+                needed: ["sku", "price"] + (replay ? ["date"] : []) + (fallback == nil ? ["store"] : [])
+            )
+            let catalog = try await database.catalog()
+            defer { catalog.shutDown() }
+            if replay { Console.data("date\tshelf\tsort\tproducts\tmoved\n") }
+            var storm = PriceStorm(catalog, sorts, fallback)
+            let start = ContinuousClock.now
+            try await file.read { rows in
+                for row in rows {
+                    let date = row.text("date")
+                    if storm.isAnotherDay(date) {
+                        guard replay else {
+                            throw CommandFailure(
+                                "line \(row.line): the file has several days; --replay plays them in order",
+                                CommandFailure.badData
+                            )
+                        }
+                        try await storm.apply()
+                    }
+                    try await storm.add(row, date)
+                }
+            }
+            try await storm.apply()
+            for rejection in storm.rejections { file.reject(rejection) }
+            let counts = [
+                ("days", storm.days), ("changed", storm.changed), ("unchanged", storm.unchanged),
+                ("rejected", file.rejected),
+            ]
+            Console.note(
+                counts.map { "\($0.0) \($0.1)" }.joined(separator: ", ") + " in \(ContinuousClock.now - start)"
+            )
+            if replay { Console.note(storm.distribution) }
+        }
+    }
+}
+
+/// Price changes on their way, day by day.
+private struct PriceStorm {
+    private let catalog: PostgresCatalog
+    private let sorts: [Sort]
+    private let fallback: CatalogKey?
+    private var currencies: [CatalogKey: Currency] = [:]
+    private var replays: [CatalogKey: PriceReplay] = [:]
+    private var waiting: [CatalogKey: [SKU: (line: Int, change: PriceChange)]] = [:]
+    private var date: String?
+    private var isEmpty = true
+    private var moved: [Int] = []
+    private(set) var rejections: [ImportRejection] = []
+    private(set) var days = 0
+    private(set) var changed = 0
+    private(set) var unchanged = 0
+
+    init(_ catalog: PostgresCatalog, _ sorts: [Sort], _ fallback: CatalogKey?) {
+        self.catalog = catalog
+        self.sorts = sorts
+        self.fallback = fallback
+    }
+
+    func isAnotherDay(_ date: String?) -> Bool { !isEmpty && date != self.date }
+
+    mutating func add(_ row: FieldRow, _ date: String?) async throws {
+        if let date, Timestamp(rfc3339: date + "T00:00:00Z") == nil {
+            return rejections.append(row.reject("date", "is no day such as 2026-03-01"))
+        }
+        if let last = self.date, let date, date < last {
+            throw CommandFailure(
+                "line \(row.line): \(date) comes after \(last); sort the file by date",
+                CommandFailure.badData
+            )
+        }
+        do {
+            guard let store = row.text("store").map({ CatalogKey($0) }) ?? fallback else {
+                throw row.reject("store", "is no store's key")
+            }
+            if currencies[store] == nil { currencies[store] = try await catalog.store(store).currency }
+            let sku = try row.sku()
+            var minor: Int64?
+            if let text = row.text("price") {
+                guard let amount = ExactDecimal(text), let price = currencies[store]!.minorUnits(amount) else {
+                    throw row.reject("price", "is no price such as 1.99")
+                }
+                minor = price.minor
+            }
+            waiting[store, default: [:]][sku] = (row.line, PriceChange(sku: sku, priceMinor: minor))
+            self.date = date
+            isEmpty = false
+        } catch let rejection as ImportRejection {
+            rejections.append(rejection)
+        }
+    }
+
+    /// Applies the day, in one transaction per store.
+    mutating func apply() async throws {
+        guard !isEmpty else { return }
+        for store in waiting.keys.sorted(by: { $0.text < $1.text }) {
+            let rows = waiting[store]!
+            let known = try await catalog.known(Array(rows.keys), in: store)
+            for (sku, row) in rows where !known.contains(sku) {
+                rejections.append(
+                    ImportRejection(line: row.line, column: "sku", value: sku.text, reason: "is no product of \(store)")
+                )
+            }
+            let changes = rows.filter { known.contains($0.key) }.map(\.value.change).sorted {
+                $0.sku.text < $1.sku.text
+            }
+            var replay = replays[store] ?? PriceReplay(catalog, store: store, sorts: sorts)
+            let (outcome, steps) = try await replay.play(changes)
+            replays[store] = replay
+            changed += outcome.changed
+            unchanged += outcome.unchanged
+            for step in steps {
+                moved.append(step.moved)
+                Console.data(
+                    "\(date ?? "")\t\(store)/\(step.shelf)\t\(step.sort)\t\(step.new.count)\t\(step.moved)\n"
+                )
+            }
+        }
+        days += 1
+        Console.progress("\(date ?? "") \(changed) prices")
+        waiting = [:]
+        isEmpty = true
+    }
+
+    /// The moves of a shelf and day, in short.
+    var distribution: String {
+        let sorted = moved.sorted()
+        guard !sorted.isEmpty else { return "nothing moved" }
+        let (median, high) = (sorted[sorted.count / 2], sorted[min(sorted.count - 1, sorted.count * 95 / 100)])
+        return "moves per shelf and day: median \(median), 95th percentile \(high), most \(sorted.last!)"
+    }
+}

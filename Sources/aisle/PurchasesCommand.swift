@@ -1,0 +1,100 @@
+internal import ArgumentParser
+internal import Catalog
+internal import CatalogPostgres
+
+struct PurchasesCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "purchases",
+        abstract: "Take purchases in, and forget customers.",
+        subcommands: [Import.self, Forget.self]
+    )
+
+    struct Import: AisleCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Take in the purchases of a CSV or NDJSON file; aisle resort counts them.",
+            discussion: """
+                Columns: store, \(Purchase.columns.joined(separator: ", ")). An event counts once, by its event_id: a file that \
+                was taken in halfway is simply taken in again. A quantity below zero is a refund.
+                """
+        )
+        @Argument(help: "The file, or - for standard input.") var file: String
+        @OptionGroup var database: DatabaseOptions
+        @Option(help: "The store of all rows, where the file has no such column.") var store: String?
+        @Option(help: "csv or ndjson; otherwise the file's ending decides.") var format: String?
+
+        /// How many events are taken in at a time.
+        private static let batch = 50_000
+
+        func execute() async throws {
+            let fallback = try store.map(storeKey)
+            var file = try RowFile(
+                file,
+                format: format,
+                columns: ["store"] + Purchase.columns,
+                needed: ["event_id", "sku", "quantity", "at"] + (fallback == nil ? ["store"] : [])
+            )
+            let catalog = try await database.catalog()
+            defer { catalog.shutDown() }
+            let start = ContinuousClock.now
+            var outcome = PurchaseOutcome()
+            var (read, waiting) = (0, [CatalogKey: [Purchase]]())
+            var rejections: [ImportRejection] = []
+            func send(_ store: CatalogKey) async throws {
+                outcome += try await catalog.add(waiting.removeValue(forKey: store) ?? [], to: store)
+                Console.progress("\(read) events")
+            }
+            try await file.read { rows in
+                let now = Timestamp.now()
+                for row in rows {
+                    read += 1
+                    do throws(ImportRejection) {
+                        let store = try Self.store(row, fallback)
+                        waiting[store, default: []].append(try Purchase(row, now: now))
+                    } catch {
+                        rejections.append(error)
+                    }
+                }
+                for store in waiting.filter({ $0.value.count >= Self.batch }).keys { try await send(store) }
+            }
+            for store in waiting.keys.sorted(by: { $0.text < $1.text }) { try await send(store) }
+            Console.endProgress()
+            for rejection in rejections { file.reject(rejection) }
+            let counts = [
+                ("read", read), ("accepted", outcome.accepted), ("repeated", outcome.repeated),
+                ("too_old", outcome.tooOld), ("unknown", outcome.unknown), ("rejected", file.rejected),
+            ]
+            Console.data(counts.map { "\($0.0)\t\($0.1)\n" }.joined())
+            if !outcome.unknownSKUs.isEmpty {
+                let some = outcome.unknownSKUs.sorted().prefix(10).joined(separator: " ")
+                Console.note(
+                    "kept apart until the store has them: \(some)\(outcome.unknownSKUs.count > 10 ? " …" : "")"
+                )
+            }
+            Console.note(
+                "took in \(outcome.accepted) events in \(ContinuousClock.now - start); aisle resort counts them"
+            )
+        }
+
+        private static func store(_ row: FieldRow, _ fallback: CatalogKey?) throws(ImportRejection) -> CatalogKey {
+            guard let text = row.text("store") else {
+                guard let fallback else { throw row.reject("store", "is missing") }
+                return fallback
+            }
+            guard let key = CatalogKey(text) else { throw row.reject("store", "is no store's key") }
+            return key
+        }
+    }
+
+    struct Forget: AisleCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Make a customer's purchases nobody's; what they count stays."
+        )
+        @Option(help: "The customer, as the purchases named them.") var customer: String
+        @OptionGroup var database: DatabaseOptions
+        func execute() async throws {
+            let catalog = try await database.catalog()
+            defer { catalog.shutDown() }
+            Console.note("forgot the customer of \(try await catalog.forget(customer: customer)) rows")
+        }
+    }
+}

@@ -1,0 +1,64 @@
+internal import Catalog
+internal import Foundation
+
+/// A file of rows of named columns, as commands read it.
+struct RowFile {
+    let path: String
+    let format: ImportOptions.Format
+    let columns: [String]
+    let needed: [String]
+    /// Rows that were not taken.
+    private(set) var rejected = 0
+
+    init(_ path: String, format: String?, columns: [String], needed: [String]) throws {
+        self.path = path
+        self.format = try .of(path, format)
+        self.columns = columns
+        self.needed = needed
+    }
+
+    /// Reads the file, piece by piece, and hands its rows over between the pieces.
+    mutating func read(_ onRows: ([FieldRow]) async throws -> Void) async throws {
+        let pieces = try FilePieces(path: path)
+        var reader = RowReader(format, columns: columns, needed: needed)
+        var rows: [FieldRow] = []
+        var bad: [ImportRejection] = []
+        func take(_ event: RowReader.Event) {
+            switch event {
+            case .row(let row): rows.append(row)
+            case .rejected(let rejection): bad.append(rejection)
+            }
+        }
+        for try await piece in pieces {
+            try Task.checkCancellation()
+            try piece.withUnsafeBytes { try reader.read($0, take) }
+            for rejection in bad { reject(rejection) }
+            bad = []
+            try await onRows(rows)
+            rows = []
+        }
+        try reader.end(take)
+        for rejection in bad { reject(rejection) }
+        try await onRows(rows)
+    }
+
+    mutating func reject(_ rejection: ImportRejection) {
+        rejected += 1
+        if rejected <= 20 { Console.note("rejected: \(rejection.description)") }
+        if rejected == 21 { Console.note("rejected: and more") }
+    }
+}
+
+extension ImportOptions.Format {
+    /// What was said, else what the file's ending tells.
+    static func of(_ path: String, _ format: String?) throws -> Self {
+        let ending = (path as NSString).pathExtension.lowercased()
+        guard let chosen = Self(rawValue: format ?? (ending == "jsonl" ? "ndjson" : ending)) else {
+            throw CommandFailure(
+                "say --format csv or --format ndjson: the file's ending does not tell",
+                CommandFailure.usage
+            )
+        }
+        return chosen
+    }
+}

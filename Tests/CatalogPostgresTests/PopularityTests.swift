@@ -1,0 +1,277 @@
+import Catalog
+import CatalogPostgres
+import Foundation
+import Postgres
+import TestSupport
+import Testing
+
+/// Popularity in the database against purchases that are simply added up.
+@Suite struct PopularityTests {
+    static let shop = CatalogKey("shop")!
+    static let shelf = CatalogKey("shelf")!
+    static let today = Timestamp.now().day
+    static let skus = (0..<7).map { SKU("p\($0)")! }
+
+    /// Every purchase once, by the definition: a customer's day counts 1, nobody's events each, refunds −1.
+    static func days(_ events: [Purchase], _ sku: SKU) -> [Int: Double] {
+        var seen: Set<String> = []
+        var nets: [Int: [String: Int]] = [:]
+        var counts: [Int: Double] = [:]
+        for event in events where event.sku == sku && seen.insert(event.eventID).inserted {
+            if let customer = event.customer {
+                nets[event.at.day, default: [:]][customer, default: 0] += Int(event.quantity)
+            } else {
+                counts[event.at.day, default: 0] += event.quantity > 0 ? 1 : -1
+            }
+        }
+        for (day, customers) in nets {
+            counts[day, default: 0] += Double(customers.values.count { $0 > 0 })
+        }
+        return counts
+    }
+
+    /// Σ count × 2^−age ÷ half-life, added up from the smallest on.
+    static func decayed(_ counts: [Int: Double], halfLife: Int, day: Int) -> Double {
+        let terms = counts.map { $1 * pow(2, -Double(day - $0) / Double(halfLife)) }
+        return terms.sorted { abs($0) < abs($1) }.reduce(0, +)
+    }
+
+    static func events(_ random: inout SeededGenerator, _ count: Int, spread: Int = 60) -> [Purchase] {
+        let events = (0..<count).map { _ in
+            let number = Int.random(in: 0..<count * 2, using: &random)
+            var own = SeededGenerator(seed: UInt64(number) &* 7919)
+            let back = Int64.random(in: 0..<Int64(spread) * 86_400, using: &own)
+            let customer = Int.random(in: 0..<5, using: &own)
+            return Purchase(
+                eventID: uuid(number),
+                sku: skus[Int.random(in: 0..<skus.count, using: &own)],
+                quantity: [1, 1, 2, 3, -1, -2][Int.random(in: 0..<6, using: &own)],
+                at: Timestamp(microseconds: Int64(today) * 86_400_000_000 + 40_000_000_000 - back * 1_000_000),
+                customer: customer == 0 ? nil : "customer \(customer)"
+            )
+        }
+        return events
+    }
+
+    static func uuid(_ number: Int) -> String {
+        let digits = String(number, radix: 16)
+        return "00000000-0000-4000-8000-" + String(repeating: "0", count: 12 - digits.count) + digits
+    }
+
+    static func fill(_ catalog: PostgresCatalog, halfLife: Int = 14, boost: Double = 0) async throws {
+        _ = try await catalog.put(
+            Store(
+                key: shop,
+                title: "Shop",
+                currency: Currency("EUR")!,
+                popularityHalfLifeDays: halfLife,
+                newcomerBoost: boost
+            )
+        )
+        _ = try await catalog.put(Shelf(key: shelf, title: "Shelf"), in: shop)
+        for sku in skus {
+            _ = try await catalog.put(Product(sku: sku, name: sku.text), in: shop)
+            _ = try await catalog.place(sku, on: shelf, in: shop)
+        }
+    }
+
+    static func scores(_ catalog: PostgresCatalog, on day: Int = today) async throws -> [SKU: Double] {
+        let store = try await catalog.store(shop)
+        let products = try await catalog.products(shop, skus).products
+        return Dictionary(
+            uniqueKeysWithValues: products.map { ($0.sku, $0.popularity.score(day: day, count: store.counted)) }
+        )
+    }
+
+    static func isNear(_ a: Double, _ b: Double) -> Bool { abs(a - b) <= 1e-6 * max(1, abs(b)) || max(a, b) < 1e-9 }
+
+    @Test(arguments: [1, 14, 3650]) func scoresAreWhatPurchasesAddUpTo(halfLife: Int) async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            try await Self.fill(catalog, halfLife: halfLife)
+            var random = SeededGenerator(seed: UInt64(halfLife))
+            let book = PurchaseBook(catalog)
+            var told: [Purchase] = []
+            for round in 0..<6 {
+                let batch = Self.events(&random, 80, spread: 400)
+                told += batch
+                let outcome = try await catalog.add(batch, to: Self.shop)
+                #expect(outcome.accepted + outcome.repeated == batch.count && outcome.unknown == 0)
+                // Some rounds are counted, some only come in or are folded.
+                if round % 3 > 0 { _ = try await book.fold(Self.shop) }
+                guard round % 2 == 1 else { continue }
+                _ = try await book.fold(Self.shop)
+                _ = try await book.count(Self.shop, day: Self.today)
+                let scores = try await Self.scores(catalog)
+                for sku in Self.skus {
+                    let expected = max(
+                        0,
+                        Self.decayed(Self.days(told, sku), halfLife: halfLife, day: Self.today)
+                    )
+                    #expect(
+                        Self.isNear(scores[sku]!, expected),
+                        "\(sku) in round \(round): \(scores[sku]!), \(expected)"
+                    )
+                }
+            }
+            #expect(try await book.fold(Self.shop) == 0)
+            #expect(try await book.count(Self.shop, day: Self.today) == 0)
+        }
+    }
+
+    @Test func whatSlidesIsCountedByDays() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            try await Self.fill(catalog, boost: 2)
+            var random = SeededGenerator(seed: 5)
+            let events = Self.events(&random, 300)
+            _ = try await catalog.add(events, to: Self.shop)
+            let book = PurchaseBook(catalog)
+            _ = try await book.fold(Self.shop)
+            for metric in PopularityMetric.allCases {
+                var store = try await catalog.store(Self.shop)
+                store.popularityMetric = metric
+                _ = try await catalog.put(store)
+                for day in [Self.today, Self.today + 3, Self.today + 9] {
+                    _ = try await book.count(Self.shop, day: day)
+                    let scores = try await Self.scores(catalog, on: day)
+                    for sku in Self.skus {
+                        var counts = Self.days(events, sku)
+                        counts[Self.today, default: 0] += 2
+                        func sum(_ range: Range<Int>) -> Double {
+                            counts.filter { range.contains(day - $0.key) }.values.reduce(0, +)
+                        }
+                        let expected =
+                            switch metric {
+                            case .decay: Self.decayed(counts, halfLife: 14, day: day)
+                            case .last7Days: sum(0..<7)
+                            case .last30Days: sum(0..<30)
+                            case .last90Days: sum(0..<90)
+                            case .all: sum(0..<100_000)
+                            case .trend: sum(0..<7) / max(1, sum(7..<14))
+                            }
+                        let what: Comment = "\(metric) of \(sku) on \(day - Self.today): \(scores[sku]!), \(expected)"
+                        #expect(Self.isNear(scores[sku]!, max(0, expected)), what)
+                    }
+                }
+            }
+        }
+    }
+
+    @Test func seedsPurchasesAndNewcomersAddUp() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            let file = "store,shelf,sku,name,popularity\nshop,shelf,a,A,8\nshop,shelf,b,B,\n"
+            _ = try await Importer(catalog).run(ImporterTests.Pieces(text: file), ImportOptions(format: .csv))
+            var store = try await catalog.store(Self.shop)
+            store.newcomerBoost = 4
+            _ = try await catalog.put(store)
+            let purchase = Purchase(eventID: Self.uuid(1), sku: SKU("a")!, quantity: 1, at: .now())
+            _ = try await catalog.add([purchase], to: Self.shop)
+            let book = PurchaseBook(catalog)
+            _ = try await book.fold(Self.shop)
+            // A changed rule counts everything anew, shelves and all.
+            let version = try await catalog.shelf(Self.shop, Self.shelf).state.version
+            _ = try await book.count(Self.shop, day: Self.today)
+            #expect(try await catalog.shelf(Self.shop, Self.shelf).state.version == version + 1)
+            func score(_ sku: String) async throws -> Double {
+                try await catalog.product(Self.shop, SKU(sku)!).product.popularity.score(
+                    day: Self.today,
+                    count: try await catalog.store(Self.shop).counted
+                )
+            }
+            #expect(Self.isNear(try await score("a"), 13))
+            #expect(Self.isNear(try await score("b"), 4))
+            // Another seed takes the first one's place; purchases and boost stay.
+            let second = file.replacingOccurrences(of: "A,8", with: "A,1")
+            _ = try await Importer(catalog).run(ImporterTests.Pieces(text: second), ImportOptions(format: .csv))
+            #expect(Self.isNear(try await score("a"), 6))
+            // What is new from here on has its boost at once.
+            _ = try await catalog.put(Product(sku: SKU("c")!, name: "C"), in: Self.shop)
+            #expect(Self.isNear(try await score("c"), 4))
+        }
+    }
+
+    @Test func eventsOfStrangersWaitForThem() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            try await Self.fill(catalog)
+            let sku = SKU("later")!
+            let told = (0..<4).map { Purchase(eventID: Self.uuid($0), sku: sku, quantity: 1, at: .now()) }
+            let outcome = try await catalog.add(told + told, to: Self.shop)
+            #expect(outcome.unknown == 4 && outcome.repeated == 4 && outcome.unknownSKUs == ["later"])
+            let book = PurchaseBook(catalog)
+            #expect(try await book.fold(Self.shop) == 0)
+            _ = try await catalog.put(Product(sku: sku, name: "Later"), in: Self.shop)
+            #expect(try await catalog.add(told, to: Self.shop).repeated == 4)
+            #expect(try await book.fold(Self.shop) == 4)
+            _ = try await book.count(Self.shop, day: Self.today)
+            let product = try await catalog.product(Self.shop, sku)
+            #expect(Self.isNear(product.product.popularity.score(day: Self.today, count: product.store.counted), 4))
+        }
+    }
+
+    @Test func whoIsForgottenStillCounts() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            try await Self.fill(catalog)
+            var random = SeededGenerator(seed: 11)
+            let events = Self.events(&random, 300, spread: 20)
+            _ = try await catalog.add(events, to: Self.shop)
+            let book = PurchaseBook(catalog)
+            _ = try await book.fold(Self.shop)
+            _ = try await book.count(Self.shop, day: Self.today)
+            let before = try await Self.scores(catalog)
+            #expect(try await catalog.forget(customer: "customer 2") > 0)
+            #expect(try await catalog.forget(customer: "customer 2") == 0)
+            // What is too old loses its customers, and what is told of it comes too late.
+            #expect(try await book.forget(Self.shop, olderThan: 10, day: Self.today) > 0)
+            #expect(try await book.forget(Self.shop, olderThan: 10, day: Self.today) == 0)
+            let old = try await catalog.pool.perform {
+                try $0.query(
+                    "SELECT count(*) FROM purchase_day WHERE customer <> '' AND day < current_date - 10"
+                ) { try $0.first { try $0.int(0) } }
+            }
+            #expect(old == 0)
+            let late = events.filter { $0.at.day < Self.today - 10 }
+            #expect(try await catalog.add(late, to: Self.shop).tooOld == late.count)
+            // Everything counted anew says the same as before.
+            try await catalog.pool.perform {
+                _ = try $0.execute("UPDATE product SET purchases_log2 = 0, popularity_log2 = 0")
+                _ = try $0.execute(
+                    "INSERT INTO popularity_due SELECT store_id, sku, 1 FROM product ON CONFLICT (store_id, sku) DO UPDATE SET mark = 1"
+                )
+            }
+            _ = try await book.fold(Self.shop)
+            _ = try await book.count(Self.shop, day: Self.today)
+            let after = try await Self.scores(catalog)
+            for sku in Self.skus { #expect(Self.isNear(after[sku]!, before[sku]!)) }
+        }
+    }
+
+    @Test func manyAtOnceFoldEachEventOnce() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            try await Self.fill(catalog)
+            var random = SeededGenerator(seed: 3)
+            let batches = (0..<12).map { _ in Self.events(&random, 200) }
+            let book = PurchaseBook(catalog)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for batch in batches {
+                    group.addTask { _ = try await catalog.add(batch, to: Self.shop) }
+                    group.addTask { _ = try await catalog.add(batch.shuffled(), to: Self.shop) }
+                }
+                for _ in 0..<4 {
+                    group.addTask {
+                        for _ in 0..<10 {
+                            _ = try await book.fold(Self.shop)
+                            _ = try await book.count(Self.shop, day: Self.today)
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            _ = try await book.fold(Self.shop)
+            _ = try await book.count(Self.shop, day: Self.today)
+            let (told, scores) = (batches.flatMap { $0 }, try await Self.scores(catalog))
+            for sku in Self.skus {
+                let expected = max(0, Self.decayed(Self.days(told, sku), halfLife: 14, day: Self.today))
+                #expect(Self.isNear(scores[sku]!, expected))
+            }
+        }
+    }
+}

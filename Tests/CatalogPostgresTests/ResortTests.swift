@@ -1,0 +1,213 @@
+import Catalog
+import CatalogPostgres
+import Ordering
+import Postgres
+import Synchronization
+import TestSupport
+import Testing
+
+/// The batch re-sort.
+@Suite struct ResortTests {
+    private typealias P = PopularityTests
+    private static let shelves = (0..<4).map { CatalogKey("shelf-\($0)")! }
+
+    /// A store of shelves that are baked from −popularity, from price, and not at all.
+    private func fill(_ catalog: PostgresCatalog) async throws {
+        _ = try await catalog.put(Store(key: P.shop, title: "Shop", currency: Currency("EUR")!))
+        let sources = ["-popularity", "price", nil, "-unit_price,name"]
+        for (key, source) in zip(Self.shelves, sources) {
+            _ = try await catalog.put(
+                Shelf(key: key, title: key.text, positionSource: try source.map { try Sort.parse($0) }),
+                in: P.shop
+            )
+        }
+        for (index, sku) in P.skus.enumerated() {
+            let size = try Size(
+                amount: ExactDecimal(Int128(100 + index * 37 % 50)),
+                unit: index % 3 == 0 ? .g : .ml,
+                packs: 1,
+                drained: nil,
+                isApproximate: false
+            )
+            let product = Product(sku: sku, name: sku.text, priceMinor: Int64(index * 31 % 17), size: size)
+            _ = try await catalog.put(product, in: P.shop)
+            for shelf in Self.shelves { _ = try await catalog.place(sku, on: shelf, in: P.shop) }
+        }
+    }
+
+    private func buy(_ catalog: PostgresCatalog, seed: UInt64, _ count: Int = 100) async throws {
+        var random = SeededGenerator(seed: seed)
+        let events = P.events(&random, count).map { event in
+            var event = event
+            event.eventID = P.uuid(Int(seed) * 100_000 + Int(event.eventID.suffix(6), radix: 16)!)
+            return event
+        }
+        _ = try await catalog.add(events, to: P.shop)
+    }
+
+    private func expectSettled(_ catalog: PostgresCatalog) async throws {
+        for key in Self.shelves {
+            let state = try await catalog.shelf(P.shop, key).state
+            let manual = try await catalog.order(P.shop, key, .position).ids
+            if let source = state.shelf.positionSource {
+                #expect(manual == (try await catalog.order(P.shop, key, source).ids), "\(key)")
+            }
+        }
+        let differing = try await catalog.pool.perform {
+            try $0.query(
+                "SELECT count(*) FROM placement p JOIN product r USING (store_id, sku) WHERE p.popularity_log2 <> r.popularity_log2"
+            ) { try $0.first { try $0.int(0) } }
+        }
+        #expect(differing == 0)
+    }
+
+    private func everything(_ catalog: PostgresCatalog) async throws -> [String] {
+        try await catalog.pool.perform { database in
+            try [
+                "store", "shelf", "product", "placement", "placement_position", "purchase_inbox", "purchase_day",
+                "popularity_due", "resort_run", "order_change",
+            ].map { table in
+                try database.query(
+                    PostgresStatement(
+                        assembled: "SELECT coalesce(string_agg(t::text, E'\\n' ORDER BY t::text), '') FROM \(table) t"
+                    )
+                ) { try $0.first { try $0.text(0) }! }
+            }
+        }
+    }
+
+    @Test func aRunBringsEverythingUpToDateAndTheNextFindsNothing() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            try await fill(catalog)
+            for seed in 1...3 as ClosedRange<UInt64> {
+                try await buy(catalog, seed: seed)
+                let reports = Mutex<[ShelfResort]>([])
+                let summary = try await Resorter(catalog).run(
+                    ResortRequest(diffs: .moves, jobs: 3),
+                    .init(onShelf: { report in reports.withLock { $0.append(report) } })
+                )
+                try await expectSettled(catalog)
+                #expect(summary.events > 0 && summary.products > 0 && summary.changed == reports.withLock { $0.count })
+                for report in reports.withLock({ $0 }) {
+                    #expect(report.rescored > 0 || report.moved > 0)
+                    #expect(report.diff.map { $0.diff.apply(to: $0.old, inserting: { _ in "" }) == $0.new } ?? true)
+                    #expect(report.moved == report.diff?.diff.moves.count ?? 0)
+                }
+                let before = try await everything(catalog)
+                let again = try await Resorter(catalog).run(ResortRequest(jobs: 2))
+                #expect(!again.isChange && again.shelves == 0)
+                var after = try await everything(catalog)
+                // Only the history has one run more.
+                after[8] = before[8]
+                #expect(after == before)
+            }
+            let runs = try await Resorter(catalog).history(100)
+            #expect(runs.count == 6 && runs.allSatisfy { $0.state == .done })
+            #expect(runs[1].summary.events > 0 && runs[0].summary.events == 0)
+        }
+    }
+
+    @Test func aRehearsalTellsWhatARunDoesAndChangesNothing() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            try await fill(catalog)
+            try await buy(catalog, seed: 1)
+            for change in 0..<3 {
+                if change == 1 { try await buy(catalog, seed: 2, 3) }
+                if change == 2 {
+                    var store = try await catalog.store(P.shop)
+                    store.popularityMetric = .last7Days
+                    _ = try await catalog.put(store)
+                }
+                let told = Mutex<[[String]]>([[], []])
+                func listener(_ index: Int) -> Resorter.Listener {
+                    .init(onShelf: { report in
+                        let line = "\(report.shelf.shelf) \(report.rescored) \(report.moved)"
+                        told.withLock { $0[index].append(line) }
+                    })
+                }
+                let before = try await everything(catalog)
+                let rehearsed = try await Resorter(catalog).run(ResortRequest(isRehearsal: true), listener(0))
+                #expect(try await everything(catalog) == before)
+                let done = try await Resorter(catalog).run(ResortRequest(), listener(1))
+                #expect(rehearsed.events == done.events && rehearsed.isChange && done.isChange)
+                if change < 2 {
+                    let (expected, actual) = told.withLock { ($0[0].sorted(), $0[1].sorted()) }
+                    #expect(expected == actual)
+                    #expect(rehearsed.moved == done.moved && rehearsed.changed == done.changed)
+                }
+                try await expectSettled(catalog)
+                let idle = try await Resorter(catalog).run(ResortRequest(isRehearsal: true))
+                #expect(!idle.isChange)
+            }
+        }
+    }
+
+    @Test func twoAtOnceAndWritersBesideDoNotDisturbEachOther() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            try await fill(catalog)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for seed in 1...4 as ClosedRange<UInt64> {
+                    group.addTask { try await buy(catalog, seed: seed) }
+                    group.addTask { _ = try await Resorter(catalog).run(ResortRequest(jobs: 2)) }
+                    group.addTask {
+                        var random = SeededGenerator(seed: seed)
+                        for _ in 0..<20 {
+                            let sku = P.skus.randomElement(using: &random)!
+                            let price = Int64.random(in: 0..<1000, using: &random)
+                            _ = try await catalog.setPrices([PriceChange(sku: sku, priceMinor: price)], in: P.shop)
+                            let edit = OrderEdit.moves([OrderMove([sku.text], .first)])
+                            let shelf = Self.shelves.randomElement(using: &random)!
+                            let request = OrderEditRequest(store: P.shop, shelf: shelf, edit: edit)
+                            _ = try await catalog.editOrder(request, once: nil) { _ in RecordedAnswer(body: []) }
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            _ = try await Resorter(catalog).run(ResortRequest())
+            try await expectSettled(catalog)
+            #expect(try await Resorter(catalog).run(ResortRequest()).isChange == false)
+        }
+    }
+
+    @Test func onlyTheNamedShelvesFollow() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            try await fill(catalog)
+            try await buy(catalog, seed: 1)
+            let shelves = Mutex<Set<String>>([])
+            _ = try await Resorter(catalog).run(
+                ResortRequest(store: P.shop, shelves: [Self.shelves[1]]),
+                .init(onShelf: { report in shelves.withLock { _ = $0.insert(report.shelf.shelf.text) } })
+            )
+            #expect(shelves.withLock { $0 } == ["shelf-1"])
+            // The others are still due.
+            _ = try await Resorter(catalog).run(ResortRequest())
+            try await expectSettled(catalog)
+            await #expect(throws: CatalogError.self) {
+                _ = try await Resorter(catalog).run(ResortRequest(store: P.shop, shelves: [CatalogKey("none")!]))
+            }
+        }
+    }
+
+    @Test func theDimensionIsThatOfMostProducts() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            try await fill(catalog)
+            _ = try await Resorter(catalog).run(ResortRequest())
+            #expect(try await catalog.shelf(P.shop, Self.shelves[3]).state.comparisonDimension == .volume)
+            for sku in P.skus {
+                var product = try await catalog.product(P.shop, sku).product
+                product.size = try Size(
+                    amount: ExactDecimal(3),
+                    unit: .piece,
+                    packs: 1,
+                    drained: nil,
+                    isApproximate: false
+                )
+                _ = try await catalog.put(product, in: P.shop)
+            }
+            _ = try await Resorter(catalog).run(ResortRequest())
+            #expect(try await catalog.shelf(P.shop, Self.shelves[3]).state.comparisonDimension == .piece)
+            try await expectSettled(catalog)
+        }
+    }
+}
