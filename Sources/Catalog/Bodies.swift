@@ -68,7 +68,7 @@ extension Product {
     package init(sku: SKU, currency: Currency, body: JSONValue) throws(CatalogError) {
         var reader = try BodyReader(body)
         try reader.checkKey("sku", sku.text)
-        reader.ignore("unit_price", "popularity", "shelves", "created_at", "modified_at")
+        reader.ignore("unit_price", "popularity", "as_of", "shelves", "created_at", "modified_at")
         guard let name = try reader.words("name", bytes: Self.nameBound) else {
             throw .unprocessable(field: "name", detail: "name is missing")
         }

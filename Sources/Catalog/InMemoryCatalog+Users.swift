@@ -110,7 +110,15 @@ extension InMemoryCatalog {
         let content = users.withLock { $0[user] }
         var changes: [UserExport.OrderChange] = []
         let stores = self.content.withLock { Array($0.values) }
+        var bought: [UserExport.Purchase] = []
         for store in stores {
+            let own = store.purchases.values.filter { $0.customer == user.text }
+            for (place, events) in Dictionary(grouping: own, by: { "\($0.sku)/\($0.at.day)" }) where !place.isEmpty {
+                let quantity = events.reduce(0) { $0 + Int($1.quantity) }
+                bought.append(
+                    .init(store: store.store.key, sku: events[0].sku, day: events[0].at.day, quantity: quantity)
+                )
+            }
             for shelf in store.shelves.values {
                 for (change, _) in shelf.history where change.subject == user.text {
                     changes.append(
@@ -128,7 +136,8 @@ extension InMemoryCatalog {
             user: user,
             revision: content?.revision ?? 0,
             settings: (content.map { Array($0.settings.values) } ?? []).sorted { $0.key < $1.key },
-            orderChanges: changes.sorted { $0.changedAt < $1.changedAt }
+            orderChanges: changes.sorted { $0.changedAt < $1.changedAt },
+            purchases: bought.sorted { ($0.store.text, $0.day, $0.sku.text) < ($1.store.text, $1.day, $1.sku.text) }
         )
     }
 
@@ -136,6 +145,9 @@ extension InMemoryCatalog {
         users.withLock { $0[user] = nil }
         content.withLock { stores in
             for store in stores.keys {
+                for (id, purchase) in stores[store]!.purchases where purchase.customer == user.text {
+                    stores[store]!.purchases[id]!.customer = nil
+                }
                 for shelf in stores[store]!.shelves.keys {
                     for index in stores[store]!.shelves[shelf]!.history.indices
                     where stores[store]!.shelves[shelf]!.history[index].change.subject == user.text {

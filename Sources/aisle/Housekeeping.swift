@@ -3,7 +3,7 @@ internal import Catalog
 internal import CatalogPostgres
 internal import ServiceLifecycle
 
-/// What a server does beside serving: short keys in manual orders, and what is too old swept.
+/// What a server does beside serving: short keys in manual orders, purchases folded, and what is too old swept.
 struct Housekeeping: Service {
     let catalog: PostgresCatalog
 
@@ -12,6 +12,7 @@ struct Housekeeping: Service {
 
     func run() async throws {
         let compaction = OrderCompaction(catalog)
+        let purchases = PurchaseBook(catalog)
         let ticks = AsyncTimerSequence(interval: Self.pause, clock: .continuous).map { _ in }
         for await _ in merge(ticks, catalog.longKeys.notes).cancelOnGracefulShutdown() {
             // A database that is away is told of where it happens, and comes back.
@@ -19,6 +20,7 @@ struct Housekeeping: Service {
                 _ = try await compaction.run()
                 while try await catalog.sweepAnswers() > 0 {}
                 while try await catalog.sweepUsers() > 0 {}
+                for store in try await catalog.stores() { _ = try await purchases.fold(store.key) }
             } catch CatalogError.fault(let detail) {
                 catalog.observer.see(.fault(request: "housekeeping", detail: detail))
             } catch {}

@@ -15,17 +15,40 @@ package struct UserExport: Sendable, Hashable {
         }
     }
 
+    /// What they bought of a product on a UTC day, where they were told as the customer.
+    package struct Purchase: Sendable, Hashable {
+        package var store: CatalogKey
+        package var sku: SKU
+        package var day: Int
+        package var quantity: Int
+
+        package init(store: CatalogKey, sku: SKU, day: Int, quantity: Int) {
+            self.store = store
+            self.sku = sku
+            self.day = day
+            self.quantity = quantity
+        }
+    }
+
     package var user: UserID
     package var revision: Int64
     /// By key; deleted ones too, for as long as that is remembered.
     package var settings: [Setting]
     package var orderChanges: [OrderChange]
+    package var purchases: [Purchase]
 
-    package init(user: UserID, revision: Int64, settings: [Setting], orderChanges: [OrderChange]) {
+    package init(
+        user: UserID,
+        revision: Int64,
+        settings: [Setting],
+        orderChanges: [OrderChange],
+        purchases: [Purchase] = []
+    ) {
         self.user = user
         self.revision = revision
         self.settings = settings
         self.orderChanges = orderChanges
+        self.purchases = purchases
     }
 
     package var json: [UInt8] {
@@ -40,6 +63,14 @@ package struct UserExport: Sendable, Hashable {
                     json.field("shelf", change.shelf.text)
                     json.field("kind", change.kind)
                     json.field("changed_at", change.changedAt.rfc3339)
+                }
+            }
+            json.array("purchases", purchases) { json, purchase in
+                json.object { json in
+                    json.field("store", purchase.store.text)
+                    json.field("sku", purchase.sku.text)
+                    json.field("day", Timestamp.date(ofDay: purchase.day))
+                    json.field("quantity", purchase.quantity)
                 }
             }
         }

@@ -50,6 +50,9 @@ enum PopularityStatements {
         "i.sku IN (SELECT p.sku FROM placement p WHERE p.store_id = $1 AND p.shelf_id = $2) ORDER BY i.sku, i.inbox_id"
     )
 
+    /// Folds the events of a customer, `$2`.
+    static let foldCustomer = folding("i.customer = $2 ORDER BY i.sku, i.inbox_id")
+
     private static func folding(_ scope: String) -> PostgresStatement {
         PostgresStatement(
             assembled: """
@@ -222,9 +225,13 @@ enum PopularityStatements {
         UPDATE store SET customers_kept_from = $2 
         WHERE store_id = $1 AND (customers_kept_from IS NULL OR customers_kept_from < $2)
         """
-    /// What a customer, `$2`, bought.
+    /// What a customer, `$1`, bought, in any store.
     static let ofCustomer: PostgresStatement = """
-        SELECT sku, day - date '1970-01-01', quantity FROM purchase_day
-        WHERE store_id = $1 AND customer = $2 AND customer <> '' ORDER BY day, sku
+        SELECT s.key, b.sku, b.day - date '1970-01-01', sum(b.quantity)::bigint FROM store s JOIN LATERAL (
+            SELECT sku, day, quantity FROM purchase_day
+            WHERE store_id = s.store_id AND customer = $1 AND customer <> ''
+            UNION ALL SELECT sku, day, quantity FROM purchase_inbox WHERE store_id = s.store_id AND customer = $1
+            UNION ALL SELECT sku, day, quantity FROM purchase_stray WHERE store_id = s.store_id AND customer = $1) b ON true
+        GROUP BY s.key, b.sku, b.day ORDER BY s.key, b.day, b.sku
         """
 }

@@ -91,20 +91,36 @@ extension PostgresCatalog {
     ///
     /// - Returns: how many rows had the customer.
     package func forget(customer: String) async throws(CatalogError) -> Int {
-        let book = PurchaseBook(self)
         var forgotten = 0
         for store in try await stores() {
-            // What is not folded yet counts as what it is: a day of one customer.
-            _ = try await book.fold(store.key)
             forgotten += try await mappingErrors {
                 let hash = Self.customerHash(customer, try await customerKey())
                 return try await pool.transaction(within: .seconds(60)) { database in
                     let key: [PostgresValue] = [.int4(try Self.store(store.key, database).id), .bytea(hash)]
+                    // What is not folded yet counts as what it is: a day of one customer.
+                    _ = try database.execute(PopularityStatements.foldCustomer, key)
                     let strays = try database.execute(PopularityStatements.forgetStrayCustomer, key)
                     return try database.execute(PopularityStatements.forgetCustomer, key) + strays
                 }
             }
         }
         return forgotten
+    }
+
+    /// What a customer bought, by store and day.
+    static func purchases(
+        of hash: [UInt8],
+        _ database: isolated PostgresConnection
+    ) throws -> [UserExport.Purchase] {
+        try database.query(PopularityStatements.ofCustomer, [.bytea(hash)]) {
+            try $0.map { row in
+                UserExport.Purchase(
+                    store: CatalogKey(try row.text(0))!,
+                    sku: SKU(stored: try row.text(1)),
+                    day: Int(try row.int4(2)),
+                    quantity: try row.int(3)
+                )
+            }
+        }
     }
 }

@@ -54,7 +54,9 @@ extension PostgresCatalog {
 
     package func export(_ user: UserID) async throws(CatalogError) -> UserExport {
         try await mappingErrors {
-            try await pool.transaction("ISOLATION LEVEL REPEATABLE READ READ ONLY", within: .seconds(30)) { database in
+            let hash = Self.customerHash(user.text, try await customerKey())
+            return try await pool.transaction("ISOLATION LEVEL REPEATABLE READ READ ONLY", within: .seconds(30)) {
+                database in
                 let revision = try database.query(Self.userRevision, [.text(user.text)]) {
                     try $0.first { try $0.int8(0) }
                 }
@@ -71,7 +73,8 @@ extension PostgresCatalog {
                                 changedAt: Timestamp(microseconds: try row.timestamptz(3))
                             )
                         }
-                    }
+                    },
+                    purchases: try Self.purchases(of: hash, database)
                 )
             }
         }
@@ -88,6 +91,7 @@ extension PostgresCatalog {
             try await pool.transaction(within: .seconds(60)) {
                 try $0.execute("UPDATE order_change SET subject = NULL WHERE subject = $1", [.text(user.text)])
             }
+            _ = try await forget(customer: user.text)
             changes.announce(.user(user))
         }
     }

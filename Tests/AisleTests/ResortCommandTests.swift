@@ -1,0 +1,178 @@
+import Foundation
+import Postgres
+import TestSupport
+import Testing
+
+/// The re-sort, purchases and prices from outside: real processes, which are killed.
+@Suite struct ResortCommandTests {
+    private func run(_ arguments: [String], _ url: [String: String], input: String = "") throws -> (
+        Int32, String, String
+    ) {
+        let process = try TestProcess(arguments, environment: url)
+        process.send(input)
+        let code = process.wait()
+        return (code, process.standardOutput, process.standardError)
+    }
+
+    private static let shelves = 12
+    private static let products = 240
+
+    /// Products of several shelves, all baked from −popularity.
+    private func fill(_ url: [String: String], _ database: TestDatabase) async throws {
+        let rows = (0..<Self.products).map { "shop,shelf \($0 % Self.shelves),p\($0),Product \($0),1.00" }
+        let file = "store,shelf,sku,name,price\n" + rows.joined(separator: "\n") + "\n"
+        #expect(try run(["import", "-", "--format", "csv"], url, input: file).0 == 0)
+        let pool = PostgresPool(database.configuration, options: .init(size: 1))
+        try await pool.perform { try $0.run(script: "UPDATE shelf SET position_source = '-popularity'") }
+        pool.shutDown()
+    }
+
+    private func events(_ range: Range<Int>, _ random: inout SeededGenerator) -> String {
+        let lines = range.map { number in
+            let digits = String(number)
+            let id = "00000000-0000-4000-8000-" + String(repeating: "0", count: 12 - digits.count) + digits
+            let product = Int.random(in: 0..<Self.products, using: &random)
+            return "shop,\(id),p\(product),1,\(Self.now),customer \(number)"
+        }
+        return "store,event_id,sku,quantity,at,customer\n" + lines.joined(separator: "\n") + "\n"
+    }
+
+    private static let now = Date.now.ISO8601Format()
+
+    private func value(_ database: TestDatabase, _ sql: PostgresStatement) async throws -> Int {
+        let pool = PostgresPool(database.configuration, options: .init(size: 1))
+        defer { pool.shutDown() }
+        return try await pool.perform { try $0.query(sql) { try $0.first { try $0.int(0) }! } }
+    }
+
+    /// A shelf is as it was or as it shall be: its manual order never lies between two.
+    private static let halfDone: PostgresStatement = """
+        SELECT count(*) FROM (
+            SELECT p.store_id, p.shelf_id,
+                array_agg(p.sku ORDER BY p.popularity_log2 DESC, p.name COLLATE "C", p.sku) AS shown,
+                (SELECT array_agg(o.sku ORDER BY o.key) FROM placement_position o
+                    WHERE o.store_id = p.store_id AND o.shelf_id = p.shelf_id) AS arranged
+            FROM placement p GROUP BY p.store_id, p.shelf_id) s
+        WHERE cardinality(shown) <> cardinality(arranged)
+        """
+    private static let unsettled: PostgresStatement = """
+        SELECT count(*) FROM placement_position a JOIN placement_position b
+            ON b.store_id = a.store_id AND b.shelf_id = a.shelf_id AND b.key > a.key
+        JOIN placement pa ON pa.store_id = a.store_id AND pa.shelf_id = a.shelf_id AND pa.sku = a.sku
+        JOIN placement pb ON pb.store_id = b.store_id AND pb.shelf_id = b.shelf_id AND pb.sku = b.sku
+        WHERE pa.popularity_log2 < pb.popularity_log2
+        """
+    private static let wronglyCounted: PostgresStatement = """
+        SELECT count(*) FROM placement p LEFT JOIN (
+            SELECT sku, count(DISTINCT customer) AS bought FROM purchase_day WHERE quantity > 0 GROUP BY sku) d ON d.sku = p.sku
+        JOIN store s ON s.store_id = p.store_id
+        WHERE round(CASE WHEN p.popularity_log2 = '-Infinity' THEN 0 ELSE power(2, p.popularity_log2
+            - (current_date - date '2020-01-01')::double precision / s.counted_half_life_days) END) <> coalesce(d.bought, 0)
+        """
+
+    @Test func howeverOftenItIsKilledEveryEventCountsOnce() async throws {
+        let database = try await TestDatabase.migrated()
+        let url = ["DATABASE_URL": database.configuration.dsn]
+        try await fill(url, database)
+        var random = SeededGenerator(seed: 17)
+        var (told, kills) = (0, 0)
+        while kills < 100 {
+            let file = events(told..<told + 40, &random)
+            // An import that is killed is done again from the start.
+            let taker = try TestProcess(["purchases", "import", "-", "--format", "csv"], environment: url)
+            taker.send(file)
+            if told % 80 == 0 {
+                usleep(UInt32.random(in: 0..<90_000, using: &random))
+                taker.signal(SIGKILL)
+                kills += taker.wait() == 128 + SIGKILL ? 1 : 0
+                #expect(try run(["purchases", "import", "-", "--format", "csv"], url, input: file).0 == 0)
+            } else {
+                #expect(taker.wait() == 0)
+            }
+            told += 40
+            for _ in 0..<3 {
+                let resort = try TestProcess(["resort", "--all", "--jobs", "2"], environment: url)
+                usleep(UInt32.random(in: 0..<120_000, using: &random))
+                resort.signal(SIGKILL)
+                kills += resort.wait() == 128 + SIGKILL ? 1 : 0
+            }
+            #expect(try await value(database, Self.halfDone) == 0)
+        }
+        #expect(try run(["resort", "--resume"], url).0 == 0)
+        #expect(try run(["resort", "--all"], url).0 == 0)
+        #expect(try await value(database, "SELECT count(*) FROM purchase_inbox") == 0)
+        #expect(try await value(database, "SELECT count(*) FROM purchase_event") == told)
+        #expect(try await value(database, "SELECT sum(quantity)::bigint FROM purchase_day") == told)
+        #expect(try await value(database, Self.wronglyCounted) == 0)
+        #expect(try await value(database, Self.unsettled) == 0)
+        let idle = try run(["resort", "--all", "--check"], url)
+        #expect(idle.0 == 0, "\(idle)")
+        try await database.drop()
+    }
+
+    @Test func aCheckTellsWhatIsDueAndTheLogWhatWasDone() async throws {
+        let database = try await TestDatabase.migrated()
+        let url = ["DATABASE_URL": database.configuration.dsn]
+        try await fill(url, database)
+        var random = SeededGenerator(seed: 1)
+        #expect(try run(["purchases", "import", "-", "--format", "csv"], url, input: events(0..<50, &random)).0 == 0)
+        let check = try run(["resort", "--all", "--check"], url)
+        #expect(check.0 == 3 && check.2.contains("would fold 50 events"))
+        let path = FileManager.default.temporaryDirectory.appending(path: "resort-\(UUID().uuidString)").path
+        let done = try run(
+            ["resort", "--store", "shop", "--diff", "json-patch", "--out", path, "--format", "json"],
+            url
+        )
+        #expect(done.0 == 0 && done.1.contains(#"{"summary":{"events":50,"#))
+        let told = try String(contentsOfFile: path, encoding: .utf8)
+        try FileManager.default.removeItem(atPath: path)
+        #expect(told.contains(#""diff":[{"op":"move""#) && told.split(separator: "\n").count == Self.shelves)
+        #expect(try run(["resort", "--all", "--check"], url).0 == 0)
+        let log = try run(["resort", "log", "--format", "ndjson"], url)
+        #expect(log.1.contains(#""state":"done""#) && log.1.contains(#""events":50"#))
+        #expect(try run(["resort", "--resume"], url).2.contains("nothing to resume"))
+        for (arguments, code) in [
+            (["resort"], 64), (["resort", "--all", "--store", "shop"], 64), (["resort", "--all", "--diff", "x"], 64),
+            (["resort", "--all", "--jobs", "0"], 64), (["resort", "--store", "none"], 66),
+            (["resort", "shop/none"], 66), (["resort", "--all", "--changed-since", "yesterday"], 64),
+            (["resort", "--resume", "--check"], 64), (["resort", "log", "--limit", "0"], 64),
+        ] as [([String], Int32)] {
+            let answer = try run(arguments, url)
+            #expect(answer.0 == code, "\(arguments): \(answer)")
+        }
+        try await database.drop()
+    }
+
+    @Test func pricesAreSetAndReplayed() async throws {
+        let database = try await TestDatabase.migrated()
+        let url = ["DATABASE_URL": database.configuration.dsn]
+        try await fill(url, database)
+        #expect(try run(["prices", "set", "p0=0.49", "p1=none"], url).2.contains("changed 2"))
+        #expect(try run(["prices", "set", "p0=0.1", "nobody=1"], url).0 == 65)
+        let days = """
+            date,store,sku,price
+            2026-01-01,shop,p0,0.99
+            2026-01-01,shop,p12,0.10
+            2026-01-02,shop,p24,0.05
+            2026-01-02,shop,nobody,0.05
+            2026-01-02,shop,p36,dear
+
+            """
+        let refused = try run(["prices", "import", "-", "--format", "csv"], url, input: days)
+        #expect(refused.0 == 65 && refused.2.contains("--replay"))
+        let played = try run(["prices", "import", "-", "--format", "csv", "--replay"], url, input: days)
+        #expect(played.0 == 0 && played.2.contains("days 2, changed 3, unchanged 0, rejected 2"), "\(played)")
+        #expect(played.1.contains("2026-01-02\tshop/shelf-0\tprice\t20\t1\n"))
+        let back = "date,sku,price\n2026-01-02,p0,1\n2026-01-01,p0,2\n"
+        let unsorted = try run(
+            ["prices", "import", "-", "--format", "csv", "--replay", "--store", "shop"],
+            url,
+            input: back
+        )
+        #expect(unsorted.0 == 65 && unsorted.2.contains("sort the file by date"))
+        let strange = try run(["prices", "import", "-", "--format", "csv"], url, input: "sku,cost\n")
+        #expect(strange.0 == 65 && strange.2.contains("no such column: “cost”"))
+        #expect(try run(["purchases", "forget", "--customer", "nobody"], url).2.contains("0 rows"))
+        try await database.drop()
+    }
+}

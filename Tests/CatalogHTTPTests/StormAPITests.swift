@@ -1,0 +1,126 @@
+import Catalog
+import CatalogHTTP
+import CatalogPostgres
+import HTTPTypes
+import Hummingbird
+import HummingbirdTesting
+import NIOCore
+import TestSupport
+import Testing
+
+/// Purchases and prices by the thousand, over a real socket, in a real database.
+@Suite struct StormAPITests {
+    private static let store = CatalogKey("s")!
+
+    private func withServer(
+        _ body: @escaping @Sendable (any TestClientProtocol, PostgresCatalog) async throws -> Void
+    ) async throws {
+        try await TestAPI.withServer { client, catalog in
+            _ = try await catalog.put(Store(key: Self.store, title: "S", currency: Currency("EUR")!))
+            _ = try await catalog.put(Shelf(key: CatalogKey("x")!, title: "X"), in: Self.store)
+            for id in ["a", "b", "c"] {
+                _ = try await catalog.put(Product(sku: SKU(id)!, name: id, priceMinor: 100), in: Self.store)
+                _ = try await catalog.place(SKU(id)!, on: CatalogKey("x")!, in: Self.store)
+            }
+            try await body(client, catalog)
+        }
+    }
+
+    private func post(
+        _ client: any TestClientProtocol,
+        _ path: String,
+        _ body: String,
+        _ headers: [String: String] = [:]
+    ) async throws -> (status: Int, text: String) {
+        var fields: HTTPFields = [.contentType: "application/json"]
+        for (name, value) in headers { fields[.init(name)!] = value }
+        let response = try await client.execute(
+            uri: "/v1/stores/s/" + path,
+            method: .post,
+            headers: fields,
+            body: ByteBuffer(string: body)
+        )
+        return (response.status.code, String(buffer: response.body))
+    }
+
+    private func event(_ number: Int, _ sku: String = "a", quantity: Int = 1, at: Timestamp = .now()) -> String {
+        let digits = String(number)
+        let id = "00000000-0000-4000-8000-" + String(repeating: "0", count: 12 - digits.count) + digits
+        return "{\"event_id\":\"\(id)\",\"sku\":\"\(sku)\",\"quantity\":\(quantity),\"at\":\"\(at.rfc3339)\"}"
+    }
+
+    @Test func purchasesCountOnceAndAreAllOrNone() async throws {
+        try await withServer { client, catalog in
+            let body = "[\(event(1)),\(event(2, "b")),\(event(3, "nobody"))]"
+            let first = try await post(client, "purchases", body)
+            #expect(first.status == 202)
+            #expect(first.text == #"{"accepted":2,"repeated":0,"too_old":0,"unknown":1,"unknown_skus":["nobody"]}"#)
+            #expect(try await post(client, "purchases", body).text.contains(#""accepted":0,"repeated":3"#))
+            // The key's first answer again, and another body under it refused.
+            let key = ["Idempotency-Key": "k"]
+            let once = "[\(event(4))]"
+            let keyed = try await post(client, "purchases", once, key)
+            #expect(try await post(client, "purchases", once, key).text == keyed.text)
+            #expect(try await post(client, "purchases", "[\(event(5))]", key).status == 422)
+            let now = Timestamp.now()
+            for (bad, field) in [
+                (event(6, at: Timestamp(microseconds: now.microseconds + 3_600_000_000)), "[1].at"),
+                (event(6, quantity: 0), "[1].quantity"), (event(6, quantity: 2_000_000), "[1].quantity"),
+                (event(6, ""), "[1].sku"), (event(6).replacing("4000", with: "zzzz"), "[1].event_id"),
+                (event(6).replacing("\"at\"", with: "\"when\""), "[1].when"), ("7", "[1]"),
+            ] {
+                let answer = try await post(client, "purchases", "[\(event(7)),\(bad)]")
+                #expect(answer.status == 422 && answer.text.contains(field), "\(bad): \(answer.text)")
+            }
+            #expect(try await post(client, "purchases", "{}").status == 400)
+            let many = "[" + (0...10_000).map { event($0) }.joined(separator: ",") + "]"
+            #expect(try await post(client, "purchases", many).status == 413)
+            // A little ahead of our clock is well.
+            let ahead = event(8, at: Timestamp(microseconds: now.microseconds + 60_000_000))
+            #expect(try await post(client, "purchases", "[\(ahead)]").status == 202)
+
+            let summary = try await Resorter(catalog).run(ResortRequest())
+            #expect(summary.events == 4)
+            let page = try await client.execute(uri: "/v1/stores/s/shelves/x/products", method: .get)
+            let text = String(buffer: page.body)
+            #expect(
+                text.contains(#""popularity":3"#) && text.contains("\"as_of\":\"\(Timestamp.date(ofDay: now.day))\"")
+            )
+            #expect(text.firstRange(of: "\"sku\":\"a\"")!.lowerBound < text.firstRange(of: "\"sku\":\"b\"")!.lowerBound)
+        }
+    }
+
+    @Test func pricesAreSetAllOrNone() async throws {
+        try await withServer { client, catalog in
+            func version() async throws -> Int64 {
+                try await catalog.shelf(Self.store, CatalogKey("x")!).state.version
+            }
+            let before = try await version()
+            let body = #"[{"sku":"a","price_minor":50,"regular_price_minor":80},{"sku":"b","price_minor":100}]"#
+            let first = try await post(client, "prices", body)
+            #expect(first.status == 200 && first.text == #"{"changed":1,"unchanged":1,"shelves":["x"]}"#)
+            #expect(try await version() == before + 1)
+            #expect(try await post(client, "prices", body).text == #"{"changed":0,"unchanged":2,"shelves":[]}"#)
+            #expect(try await version() == before + 1)
+            // The crossed-out price stays where it is not named, and goes where it is null.
+            _ = try await post(client, "prices", #"[{"sku":"a","price_minor":49}]"#)
+            #expect(try await catalog.product(Self.store, SKU("a")!).product.regularPriceMinor == 80)
+            _ = try await post(client, "prices", #"[{"sku":"a","price_minor":null,"regular_price_minor":null}]"#)
+            let product = try await catalog.product(Self.store, SKU("a")!).product
+            #expect(product.priceMinor == nil && product.regularPriceMinor == nil)
+            let last = try await version()
+            for bad in [
+                #"[{"sku":"b","price_minor":1},{"sku":"z","price_minor":1}]"#,
+                #"[{"sku":"b","price_minor":1},{"sku":"b","price_minor":2}]"#,
+                #"[{"sku":"b","price_minor":-1}]"#, #"[{"sku":"b","price_minor":1.5}]"#, #"[{"sku":"b"}]"#,
+                #"[{"sku":"b","price_minor":1000000000000}]"#, #"[{"sku":"b","price":1}]"#,
+            ] {
+                let answer = try await post(client, "prices", bad)
+                #expect(answer.status == 422, "\(bad): \(answer.text)")
+            }
+            #expect(try await version() == last)
+            let order = try await catalog.order(Self.store, CatalogKey("x")!, try Sort.parse("price")).ids
+            #expect(order == ["b", "c", "a"])
+        }
+    }
+}
