@@ -159,7 +159,7 @@ let package = Package(
         ),
         .testTarget(
             name: "RealCatalogTests",
-            dependencies: ["Catalog", "CatalogPostgres", "Postgres", "TestSupport"],
+            dependencies: ["Catalog", "CatalogPostgres", "Ordering", "Postgres", "TestSupport"],
             swiftSettings: strict
         ),
         .testTarget(

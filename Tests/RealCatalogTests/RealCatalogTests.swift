@@ -1,6 +1,7 @@
 import Catalog
 import CatalogPostgres
 import Foundation
+import Ordering
 import Postgres
 import TestSupport
 import Testing
@@ -56,6 +57,64 @@ import Testing
                 try $0.query("SELECT 1 FROM product WHERE price_minor IS NULL") { $0.count }
             }
             #expect(priceless == 0)
+        }
+    }
+
+    /// Two years of a chain's prices, day by day: each day's diffs applied to the day before give the day after.
+    @Test func aChainsPricesAreReplayedDayByDay() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            let summary = try await Importer(catalog).run(try File("spar-at.csv"), ImportOptions(format: .csv))
+            #expect(summary.read == 28_317 && summary.rejected == 0)
+            let store = CatalogKey("spar")!
+            let currency = try await catalog.store(store).currency
+            let lines = String(decoding: try File("spar-at-price-events.csv").bytes, as: UTF8.self)
+                .split(separator: "\n").dropFirst()
+            #expect(lines.count == 58_859)
+            let sorts = [try Sort.parse("price"), try Sort.parse("unit_price")]
+            var replay = PriceReplay(catalog, store: store, sorts: sorts)
+            var shown: [String: [String]] = [:]
+            var moved: [Sort: [Int]] = [:]
+            var (days, changed, rest) = (0, 0, lines[...])
+            while let first = rest.first {
+                let date = first.prefix { $0 != "," }
+                let day = rest.prefix { $0.hasPrefix(date) }
+                rest = rest.dropFirst(day.count)
+                var prices: [SKU: PriceChange] = [:]
+                for line in day {
+                    let fields = line.split(separator: ",", omittingEmptySubsequences: false)
+                    let sku = try #require(SKU(String(fields[2])))
+                    let price = try #require(currency.minorUnits(try #require(ExactDecimal(fields[3]))))
+                    prices[sku] = PriceChange(sku: sku, priceMinor: price.minor)
+                }
+                let (outcome, steps) = try await replay.play(Array(prices.values))
+                days += 1
+                changed += outcome.changed
+                for step in steps {
+                    let place = "\(step.shelf) \(step.sort)"
+                    // What was shown the day before is where this day begins.
+                    #expect(shown[place] ?? step.old == step.old)
+                    #expect(step.diff.apply(to: step.old, inserting: { _ in "" }) == step.new)
+                    shown[place] = step.new
+                    moved[step.sort, default: []].append(step.moved)
+                }
+            }
+            #expect(days == 576 && changed > 40_000)
+            for (place, ids) in shown {
+                let words = place.split(separator: " ")
+                let order = try await catalog.order(
+                    store,
+                    CatalogKey(String(words[0]))!,
+                    try Sort.parse(String(words[1]))
+                )
+                #expect(order.ids == ids, "\(place)")
+            }
+            for sort in sorts {
+                let sorted = moved[sort]!.sorted()
+                print(
+                    "\(days) days, \(changed) changes by \(sort): moves per shelf and day: median",
+                    "\(sorted[sorted.count / 2]), 95th percentile \(sorted[sorted.count * 95 / 100]), most \(sorted.last!)"
+                )
+            }
         }
     }
 
