@@ -68,13 +68,13 @@ import Testing
             let store = CatalogKey("spar")!
             let currency = try await catalog.store(store).currency
             let lines = String(decoding: try File("spar-at-price-events.csv").bytes, as: UTF8.self)
-                .split(separator: "\n").dropFirst()
+                .split(whereSeparator: \.isNewline).dropFirst()
             #expect(lines.count == 58_859)
             let sorts = [try Sort.parse("price"), try Sort.parse("unit_price")]
             var replay = PriceReplay(catalog, store: store, sorts: sorts)
             var shown: [String: [String]] = [:]
             var moved: [Sort: [Int]] = [:]
-            var (days, changed, rest) = (0, 0, lines[...])
+            var (days, changed, refused, rest) = (0, 0, 0, lines[...])
             while let first = rest.first {
                 let date = first.prefix { $0 != "," }
                 let day = rest.prefix { $0.hasPrefix(date) }
@@ -83,7 +83,11 @@ import Testing
                 for line in day {
                     let fields = line.split(separator: ",", omittingEmptySubsequences: false)
                     let sku = try #require(SKU(String(fields[2])))
-                    let price = try #require(currency.minorUnits(try #require(ExactDecimal(fields[3]))))
+                    let amount = try #require(ExactDecimal(fields[3]))
+                    guard let price = currency.minorUnits(amount) else {
+                        refused += 1
+                        continue
+                    }
                     prices[sku] = PriceChange(sku: sku, priceMinor: price.minor)
                 }
                 let (outcome, steps) = try await replay.play(Array(prices.values))
@@ -98,7 +102,7 @@ import Testing
                     moved[step.sort, default: []].append(step.moved)
                 }
             }
-            #expect(days == 576 && changed > 40_000)
+            #expect(days == 576 && changed > 40_000 && refused == 1)
             for (place, ids) in shown {
                 let words = place.split(separator: " ")
                 let order = try await catalog.order(
