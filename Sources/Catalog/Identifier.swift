@@ -49,7 +49,7 @@ package struct SKU: Hashable, Sendable, Comparable, CustomStringConvertible {
 
 extension String {
     /// Without white space at both ends.
-    var trimmed: String {
+    package var trimmed: String {
         guard let first = utf8.first, let last = utf8.last else { return self }
         if first > 0x20, last > 0x20, first < 0x80, last < 0x80 { return self }
         var slice = self[...]

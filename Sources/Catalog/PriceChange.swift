@@ -21,7 +21,11 @@ package struct PriceChange: Sendable, Hashable {
             throw .malformed(parameter: nil, detail: "the body must be an array of prices")
         }
         let columns = ["sku", "price_minor", "regular_price_minor"]
-        let changes = try values.rows(bound: countBound, columns: columns) { row throws(ImportRejection) in
+        let changes = try values.rows(
+            bound: countBound,
+            columns: columns,
+            numbers: ["price_minor", "regular_price_minor"]
+        ) { row throws(ImportRejection) in
             guard row.has("price_minor") else {
                 throw row.reject("price_minor", "is missing; null stands for no price")
             }

@@ -4,6 +4,14 @@ extension PostgresCatalog {
     static let lockedStore = PostgresStatement(
         assembled: "SELECT \(ShelfRow.storeColumns) FROM store s WHERE s.key = $1 FOR NO KEY UPDATE"
     )
+    /// Held against who changes it, or counts all its products.
+    static let sharedStore = PostgresStatement(
+        assembled: "SELECT \(ShelfRow.storeColumns) FROM store s WHERE s.key = $1 FOR SHARE"
+    )
+    /// Held against all who write its products too.
+    static let heldStore = PostgresStatement(
+        assembled: "SELECT \(ShelfRow.storeColumns) FROM store s WHERE s.key = $1 FOR UPDATE"
+    )
     static let keyOfStore = PostgresStatement(
         assembled: "SELECT \(ShelfRow.storeColumns) FROM store s WHERE s.key = $1 FOR KEY SHARE"
     )

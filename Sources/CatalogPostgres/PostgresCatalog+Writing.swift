@@ -102,6 +102,12 @@ extension PostgresCatalog {
                 throw CatalogError.conflict("the product was changed at the same time; try again")
             }
             let changed = try database.execute(Self.upsertProduct, key + ProductRow.parameters(product))
+            if modifiedAt == nil {
+                try database.execute(
+                    PopularityStatements.rememberOld,
+                    [.int4(found.id), .textArray([product.sku.text])]
+                )
+            }
             if changed > 0, !shelves.isEmpty {
                 try database.execute(Self.syncPlacements, key)
                 try Self.bump(shelves, found.id, database)

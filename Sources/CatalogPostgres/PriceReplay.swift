@@ -31,15 +31,17 @@ package struct PriceReplay {
 
     /// Applies a day's changes in one transaction.
     ///
+    /// - Parameter currency: the prices', which must still be the store's; nil where that is sure.
     /// - Returns: what became of them, and a step for each shelf that changed and each sort.
     package mutating func play(
-        _ prices: [PriceChange]
+        _ prices: [PriceChange],
+        pricedIn currency: Currency? = nil
     ) async throws(CatalogError) -> (outcome: PriceOutcome, steps: [Step]) {
         for shelf in sorts.isEmpty ? [] : try await catalog.shelves(of: prices.map(\.sku), in: store)
         where orders[shelf] == nil {
             orders[shelf] = try await read(shelf)
         }
-        let outcome = try await catalog.setPrices(prices, in: store)
+        let outcome = try await catalog.setPrices(prices, in: store, pricedIn: currency)
         var steps: [Step] = []
         for shelf in outcome.shelves.sorted(by: { $0.text < $1.text }) where !sorts.isEmpty {
             let (old, new) = (orders[shelf] ?? [], try await read(shelf))

@@ -24,7 +24,7 @@ extension PostgresConnection {
     /// Runs statements one after another in one round trip, each with a snapshot of its own.
     ///
     /// - Parameter read: gets each one's index and rows.
-    /// - Throws: what the first that failed throws; those behind it did not run.
+    /// - Throws: what the first that failed throws; those behind it did not run, but where reading it failed.
     package func together(
         _ queries: [PostgresQuery],
         _ read: (Int, borrowing PostgresRows) throws -> Void

@@ -25,8 +25,10 @@ struct PricesCommand: AsyncParsableCommand {
             if let store { found = try storeKey(store) } else { found = try await onlyStore(catalog) }
             let currency = try await catalog.store(found).currency
             let changes = try prices.map { pair in
-                let halves = pair.split(separator: "=", maxSplits: 1).map(String.init)
-                guard halves.count == 2, let sku = SKU(halves[0].composed) else {
+                // A sku may have the sign itself.
+                let sign = pair.lastIndex(of: "=") ?? pair.endIndex
+                let halves = [String(pair[..<sign]), String(pair[sign...].dropFirst())]
+                guard sign < pair.endIndex, let sku = SKU(halves[0].composed) else {
                     throw CommandFailure("a price is set as SKU=PRICE, not as “\(pair)”", CommandFailure.usage)
                 }
                 if halves[1] == "none" { return PriceChange(sku: sku, priceMinor: nil) }
@@ -58,7 +60,7 @@ struct PricesCommand: AsyncParsableCommand {
         func execute() async throws {
             let fallback = try store.map(storeKey)
             let sorts = replay ? try sorts.split(separator: ";").map { try parseSort(String($0)) } : []
-            var file = try RowFile(
+            let file = try RowFile(
                 file,
                 format: format,
                 columns: ["date", "store", "sku", "price"],
@@ -67,11 +69,15 @@ struct PricesCommand: AsyncParsableCommand {
             let catalog = try await database.catalog()
             defer { catalog.shutDown() }
             if replay { Console.data("date\tshelf\tsort\tproducts\tmoved\n") }
-            var storm = PriceStorm(catalog, sorts, fallback)
+            var storm = PriceStorm(catalog, sorts, fallback, file.rejections)
             let start = ContinuousClock.now
             try await file.read { rows in
                 for row in rows {
                     let date = row.text("date")
+                    guard Self.isDay(date, isNeeded: replay) else {
+                        file.rejections.note(row.reject("date", "is no day such as 2026-03-01"))
+                        continue
+                    }
                     if storm.isAnotherDay(date) {
                         guard replay else {
                             throw CommandFailure(
@@ -85,15 +91,19 @@ struct PricesCommand: AsyncParsableCommand {
                 }
             }
             try await storm.apply()
-            for rejection in storm.rejections { file.reject(rejection) }
             let counts = [
                 ("days", storm.days), ("changed", storm.changed), ("unchanged", storm.unchanged),
-                ("rejected", file.rejected),
+                ("rejected", file.rejections.count),
             ]
             Console.note(
                 counts.map { "\($0.0) \($0.1)" }.joined(separator: ", ") + " in \(ContinuousClock.now - start)"
             )
             if replay { Console.note(storm.distribution) }
+        }
+
+        private static func isDay(_ date: String?, isNeeded: Bool) -> Bool {
+            guard let date else { return !isNeeded }
+            return date.utf8.count == 10 && Timestamp(rfc3339: date + "T00:00:00Z") != nil
         }
     }
 }
@@ -109,12 +119,13 @@ private struct PriceStorm {
     private var date: String?
     private var isEmpty = true
     private var moved: [Int] = []
-    private(set) var rejections: [ImportRejection] = []
+    private let rejections: RejectionNotes
     private(set) var days = 0
     private(set) var changed = 0
     private(set) var unchanged = 0
 
-    init(_ catalog: PostgresCatalog, _ sorts: [Sort], _ fallback: CatalogKey?) {
+    init(_ catalog: PostgresCatalog, _ sorts: [Sort], _ fallback: CatalogKey?, _ rejections: RejectionNotes) {
+        self.rejections = rejections
         self.catalog = catalog
         self.sorts = sorts
         self.fallback = fallback
@@ -123,9 +134,6 @@ private struct PriceStorm {
     func isAnotherDay(_ date: String?) -> Bool { !isEmpty && date != self.date }
 
     mutating func add(_ row: FieldRow, _ date: String?) async throws {
-        if let date, Timestamp(rfc3339: date + "T00:00:00Z") == nil {
-            return rejections.append(row.reject("date", "is no day such as 2026-03-01"))
-        }
         if let last = self.date, let date, date < last {
             throw CommandFailure(
                 "line \(row.line): \(date) comes after \(last); sort the file by date",
@@ -149,7 +157,7 @@ private struct PriceStorm {
             self.date = date
             isEmpty = false
         } catch let rejection as ImportRejection {
-            rejections.append(rejection)
+            rejections.note(rejection)
         }
     }
 
@@ -160,7 +168,7 @@ private struct PriceStorm {
             let rows = waiting[store]!
             let known = try await catalog.known(Array(rows.keys), in: store)
             for (sku, row) in rows where !known.contains(sku) {
-                rejections.append(
+                rejections.note(
                     ImportRejection(line: row.line, column: "sku", value: sku.text, reason: "is no product of \(store)")
                 )
             }
@@ -168,7 +176,7 @@ private struct PriceStorm {
                 $0.sku.text < $1.sku.text
             }
             var replay = replays[store] ?? PriceReplay(catalog, store: store, sorts: sorts)
-            let (outcome, steps) = try await replay.play(changes)
+            let (outcome, steps) = try await replay.play(changes, pricedIn: currencies[store])
             replays[store] = replay
             changed += outcome.changed
             unchanged += outcome.unchanged

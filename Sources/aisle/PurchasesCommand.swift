@@ -27,7 +27,7 @@ struct PurchasesCommand: AsyncParsableCommand {
 
         func execute() async throws {
             let fallback = try store.map(storeKey)
-            var file = try RowFile(
+            let file = try RowFile(
                 file,
                 format: format,
                 columns: ["store"] + Purchase.columns,
@@ -38,9 +38,11 @@ struct PurchasesCommand: AsyncParsableCommand {
             let start = ContinuousClock.now
             var outcome = PurchaseOutcome()
             var (read, waiting) = (0, [CatalogKey: [Purchase]]())
-            var rejections: [ImportRejection] = []
-            func send(_ store: CatalogKey) async throws {
-                outcome += try await catalog.add(waiting.removeValue(forKey: store) ?? [], to: store)
+            func sendAll() async throws {
+                for store in waiting.keys.sorted(by: { $0.text < $1.text }) {
+                    outcome += try await catalog.add(waiting[store]!, to: store)
+                }
+                waiting = [:]
                 Console.progress("\(read) events")
             }
             try await file.read { rows in
@@ -51,17 +53,16 @@ struct PurchasesCommand: AsyncParsableCommand {
                         let store = try Self.store(row, fallback)
                         waiting[store, default: []].append(try Purchase(row, now: now))
                     } catch {
-                        rejections.append(error)
+                        file.rejections.note(error)
                     }
                 }
-                for store in waiting.filter({ $0.value.count >= Self.batch }).keys { try await send(store) }
+                if waiting.values.reduce(0, { $0 + $1.count }) >= Self.batch { try await sendAll() }
             }
-            for store in waiting.keys.sorted(by: { $0.text < $1.text }) { try await send(store) }
+            try await sendAll()
             Console.endProgress()
-            for rejection in rejections { file.reject(rejection) }
             let counts = [
                 ("read", read), ("accepted", outcome.accepted), ("repeated", outcome.repeated),
-                ("too_old", outcome.tooOld), ("unknown", outcome.unknown), ("rejected", file.rejected),
+                ("too_old", outcome.tooOld), ("unknown", outcome.unknown), ("rejected", file.rejections.count),
             ]
             Console.data(counts.map { "\($0.0)\t\($0.1)\n" }.joined())
             if !outcome.unknownSKUs.isEmpty {

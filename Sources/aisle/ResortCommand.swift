@@ -35,7 +35,8 @@ struct ResortCommand: AsyncParsableCommand {
         @Option(help: "text or json, an object a line.") var format: Format = .text
         @Flag(help: "Change nothing; tell what would be.") var dryRun = false
         @Flag(help: "As --dry-run, and exit with 3 where something would change.") var check = false
-        @Flag(help: "Finish the last run that was interrupted.") var resume = false
+        @Flag(help: "Finish the last run that was interrupted: its shelves, with this call's --jobs and --diff.")
+        var resume = false
         @OptionGroup var database: DatabaseOptions
 
         func execute() async throws {
@@ -46,9 +47,9 @@ struct ResortCommand: AsyncParsableCommand {
             guard !(resume && isRehearsal) else {
                 throw CommandFailure("--resume goes with neither --dry-run nor --check", CommandFailure.usage)
             }
+            var request = try options()
             let catalog = try await database.catalog(jobs: jobs + 2)
             defer { catalog.shutDown() }
-            var request = try options()
             request.isRehearsal = isRehearsal
             try await scope(&request, catalog)
             let report = try ResortReport(out, isJSON: format == .json, form: request.diffs)
@@ -57,7 +58,7 @@ struct ResortCommand: AsyncParsableCommand {
             let resorter = Resorter(catalog)
             let summary: ResortSummary
             if resume {
-                guard let resumed = try await resorter.resume(listener) else {
+                guard let resumed = try await resorter.resume(as: request, listener) else {
                     return Console.note("no run was interrupted; there is nothing to resume")
                 }
                 summary = resumed

@@ -1,14 +1,24 @@
 internal import Catalog
 internal import Foundation
 
+/// Rows that are not taken: the first are told, all are counted.
+final class RejectionNotes {
+    private(set) var count = 0
+
+    func note(_ rejection: ImportRejection) {
+        count += 1
+        if count <= 20 { Console.note("rejected: \(rejection.description)") }
+        if count == 21 { Console.note("rejected: and more") }
+    }
+}
+
 /// A file of rows of named columns, as commands read it.
 struct RowFile {
     let path: String
     let format: ImportOptions.Format
     let columns: [String]
     let needed: [String]
-    /// Rows that were not taken.
-    private(set) var rejected = 0
+    let rejections = RejectionNotes()
 
     init(_ path: String, format: String?, columns: [String], needed: [String]) throws {
         self.path = path
@@ -18,7 +28,7 @@ struct RowFile {
     }
 
     /// Reads the file, piece by piece, and hands its rows over between the pieces.
-    mutating func read(_ onRows: ([FieldRow]) async throws -> Void) async throws {
+    func read(_ onRows: ([FieldRow]) async throws -> Void) async throws {
         let pieces = try FilePieces(path: path)
         var reader = RowReader(format, columns: columns, needed: needed)
         var rows: [FieldRow] = []
@@ -32,20 +42,14 @@ struct RowFile {
         for try await piece in pieces {
             try Task.checkCancellation()
             try piece.withUnsafeBytes { try reader.read($0, take) }
-            for rejection in bad { reject(rejection) }
+            bad.forEach(rejections.note)
             bad = []
             try await onRows(rows)
             rows = []
         }
         try reader.end(take)
-        for rejection in bad { reject(rejection) }
+        bad.forEach(rejections.note)
         try await onRows(rows)
-    }
-
-    mutating func reject(_ rejection: ImportRejection) {
-        rejected += 1
-        if rejected <= 20 { Console.note("rejected: \(rejection.description)") }
-        if rejected == 21 { Console.note("rejected: and more") }
     }
 }
 

@@ -45,15 +45,16 @@ import Testing
         return try await pool.perform { try $0.query(sql) { try $0.first { try $0.int(0) }! } }
     }
 
-    /// A shelf is as it was or as it shall be: its manual order never lies between two.
+    /// Shelves that a re-sort has done whose manual order is not that of the scores that they show: either is of the same
+    /// transaction as the other.
     private static let halfDone: PostgresStatement = """
         SELECT count(*) FROM (
-            SELECT p.store_id, p.shelf_id,
-                array_agg(p.sku ORDER BY p.popularity_log2 DESC, p.name COLLATE "C", p.sku) AS shown,
+            SELECT p.store_id, p.shelf_id, array_agg(p.sku ORDER BY p.popularity_log2 DESC, p.name, p.sku) AS shown,
                 (SELECT array_agg(o.sku ORDER BY o.key) FROM placement_position o
                     WHERE o.store_id = p.store_id AND o.shelf_id = p.shelf_id) AS arranged
             FROM placement p GROUP BY p.store_id, p.shelf_id) s
-        WHERE cardinality(shown) <> cardinality(arranged)
+        JOIN shelf h ON h.store_id = s.store_id AND h.shelf_id = s.shelf_id
+        WHERE h.resorted_version IS NOT NULL AND shown <> arranged
         """
     private static let unsettled: PostgresStatement = """
         SELECT count(*) FROM placement_position a JOIN placement_position b

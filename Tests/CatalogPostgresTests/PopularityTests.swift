@@ -189,6 +189,49 @@ import Testing
         }
     }
 
+    @Test func whatIsRefundedLateOrMadeAnewKeepsItsPurchases() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            try await Self.fill(catalog, halfLife: 1)
+            let (sku, book) = (Self.skus[0], PurchaseBook(catalog))
+            func event(_ number: Int, _ quantity: Int32, daysAgo: Int, _ customer: String?) -> Purchase {
+                let at = Int64(Self.today - daysAgo) * 86_400_000_000
+                return Purchase(
+                    eventID: Self.uuid(number),
+                    sku: sku,
+                    quantity: quantity,
+                    at: Timestamp(microseconds: at),
+                    customer: customer
+                )
+            }
+            // Bought long ago, and a refund today that counts nothing: so little is left that it shows as none, and yet it
+            // is more than nothing.
+            let events = [event(1, 1, daysAgo: 300, "a"), event(2, -1, daysAgo: 0, "b")]
+            _ = try await catalog.add(events, to: Self.shop)
+            _ = try await book.fold(Self.shop)
+            _ = try await book.count(Self.shop, day: Self.today)
+            let popularity = try await catalog.product(Self.shop, sku).product.popularity
+            #expect(Self.isNear(popularity.log2, Double(Self.today - 300 - Popularity.epochDay)))
+            // Deleted and made anew, over the API or by an import, it has its purchases again.
+            for isImported in [false, true] {
+                try await catalog.remove(product: sku, from: Self.shop)
+                if isImported {
+                    let file = "store,shelf,sku,name\nshop,shelf,\(sku),Again\n"
+                    let options = ImportOptions(format: .csv)
+                    _ = try await Importer(catalog).run(ImporterTests.Pieces(text: file), options)
+                } else {
+                    _ = try await catalog.put(Product(sku: sku, name: "Again"), in: Self.shop)
+                }
+                #expect(try await catalog.product(Self.shop, sku).product.popularity == .none)
+                _ = try await Resorter(catalog, day: Self.today).run(ResortRequest())
+                #expect(try await catalog.product(Self.shop, sku).product.popularity == popularity)
+            }
+            let due = try await catalog.pool.perform {
+                try $0.query("SELECT count(*) FROM popularity_due") { try $0.first { try $0.int(0) } }
+            }
+            #expect(due == 0)
+        }
+    }
+
     @Test func eventsOfStrangersWaitForThem() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             try await Self.fill(catalog)

@@ -97,6 +97,7 @@ CREATE UNLOGGED TABLE purchase_row (
     customer bytea NOT NULL,
     quantity integer NOT NULL
 );
+CREATE INDEX purchase_row_by_batch ON purchase_row (batch);
 
 -- The re-sorts that were run.
 CREATE TABLE resort_run (

@@ -11,8 +11,14 @@ package struct FieldRow: Sendable, Hashable {
 
     /// Reads the members of a JSON object; null stands for an empty field.
     ///
+    /// - Parameter numbers: the members that must be numbers, where the others must be texts; nil takes either.
     /// - Throws: what is wrong about the row.
-    package init(line: Int, _ value: JSONValue, columns: [String]) throws(ImportRejection) {
+    package init(
+        line: Int,
+        _ value: JSONValue,
+        columns: [String],
+        numbers: Set<String>? = nil
+    ) throws(ImportRejection) {
         self.line = line
         guard case .object(let members) = value else {
             throw ImportRejection(line: line, reason: "is no JSON object")
@@ -27,8 +33,11 @@ package struct FieldRow: Sendable, Hashable {
             }
             switch member.value {
             case .null: fields[member.name] = ""
-            case .string(let text): fields[member.name] = text
-            case .number(let digits): fields[member.name] = digits
+            case .string(let text) where numbers?.contains(member.name) != true: fields[member.name] = text
+            case .number(let digits) where numbers?.contains(member.name) != false: fields[member.name] = digits
+            case .string, .number:
+                let wanted = numbers!.contains(member.name) ? "a number" : "a text"
+                throw ImportRejection(line: line, column: member.name, reason: "must be \(wanted)")
             case .bool, .array, .object:
                 throw ImportRejection(line: line, column: member.name, reason: "must be a text or a number")
             }
@@ -181,13 +190,20 @@ extension [JSONValue] {
     func rows<Row>(
         bound: Int,
         columns: [String],
+        numbers: Set<String>,
         _ read: (FieldRow) throws(ImportRejection) -> Row
     ) throws(CatalogError) -> [Row] {
         guard count <= bound else { throw .tooLarge("\(count) at once; the most is \(bound)") }
         var rows: [Row] = []
         rows.reserveCapacity(count)
         for (index, value) in enumerated() {
-            do throws(ImportRejection) { rows.append(try read(FieldRow(line: index, value, columns: columns))) } catch {
+            if case .object(let members) = value, let member = members.first(where: { !columns.contains($0.name) }) {
+                let field = "[\(index)].\(member.name.prefix(64))"
+                throw .malformed(parameter: field, detail: "no such field: \(field)", allowed: columns)
+            }
+            do throws(ImportRejection) {
+                rows.append(try read(FieldRow(line: index, value, columns: columns, numbers: numbers)))
+            } catch {
                 let field = "[\(index)]" + (error.column.map { ".\($0)" } ?? "")
                 let shown = error.value.map { "“\($0)” " } ?? ""
                 throw .unprocessable(field: field, detail: "\(field): \(shown)\(error.reason)")

@@ -59,7 +59,8 @@ package struct Purchase: Sendable, Hashable {
         guard case .array(let values)? = body else {
             throw .malformed(parameter: nil, detail: "the body must be an array of purchases")
         }
-        return try values.rows(bound: countBound, columns: columns) { row throws(ImportRejection) in
+        return try values.rows(bound: countBound, columns: columns, numbers: ["quantity"]) {
+            row throws(ImportRejection) in
             try Purchase(row, now: now)
         }
     }

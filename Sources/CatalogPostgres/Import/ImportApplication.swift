@@ -43,6 +43,7 @@ struct ImportApplication: Sendable {
         let shelves = try touchedShelves(rows, database).union(reordered)
         let touched: PostgresValue = .int8Array(shelves.sorted().map(Int64.init))
         try database.execute(ImportStatements.upsertProducts(columns, hasRepeats: hasRepeats), rows)
+        try database.execute(ImportStatements.rememberOld, rows)
         // Who places a product holds its row: whoever was first is seen now, and nobody comes after.
         guard try shelves.union(touchedShelves(rows, database)).isSubset(of: locked) else { throw Self.placedElsewhere }
         try database.execute(ImportStatements.syncPlacements, rows)

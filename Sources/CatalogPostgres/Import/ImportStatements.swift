@@ -166,6 +166,17 @@ enum ImportStatements {
         )
     }
 
+    /// Products that are made anew have their old purchases.
+    static let rememberOld = PostgresStatement(
+        assembled: """
+            INSERT INTO popularity_due AS u (store_id, sku, mark)
+            SELECT $2, r.sku, 1 FROM product r
+            WHERE r.store_id = $2 AND r.created_at = now() AND r.sku IN (SELECT i.sku FROM import_row i WHERE \(mine))
+                AND EXISTS (SELECT FROM purchase_day d WHERE d.store_id = $2 AND d.sku = r.sku)
+            ORDER BY r.sku ON CONFLICT (store_id, sku) DO UPDATE SET mark = abs(u.mark) + 1
+            """
+    )
+
     private static let copies = ProductRow.shared.map { "\($0) = r.\($0)" }.joined(separator: ", ")
     private static let shared = ProductRow.shared.joined(separator: ", ")
     private static let sharedOfProduct = ProductRow.shared.map { "r.\($0)" }.joined(separator: ", ")

@@ -34,17 +34,33 @@ enum PopularityStatements {
 
     // MARK: - Folding
 
-    /// What waited for products that are there now.
-    static let returnStrays: PostgresStatement = """
-        WITH back AS (
-            DELETE FROM purchase_stray y USING product r WHERE y.store_id = $1 AND r.store_id = $1 AND r.sku = y.sku
-            RETURNING y.sku, y.day, y.customer, y.quantity)
-        INSERT INTO purchase_inbox (store_id, sku, day, customer, quantity)
-        SELECT $1, sku, day, customer, quantity FROM back
-        """
+    /// What waited for products that are there now, some at a time.
+    static let returnStrays = returning("LIMIT 20000")
+    /// The same of the products of a shelf, `$2`.
+    static let returnStraysOfShelf = returning(
+        "AND y.sku IN (SELECT p.sku FROM placement p WHERE p.store_id = $1 AND p.shelf_id = $2)"
+    )
+
+    private static func returning(_ scope: String) -> PostgresStatement {
+        PostgresStatement(
+            assembled: """
+                WITH chosen AS (
+                    SELECT y.event_id FROM purchase_stray y JOIN product r ON r.store_id = $1 AND r.sku = y.sku
+                    WHERE y.store_id = $1 \(scope)),
+                back AS (
+                    DELETE FROM purchase_stray y USING chosen c WHERE y.store_id = $1 AND y.event_id = c.event_id
+                    RETURNING y.sku, y.day, y.customer, y.quantity)
+                INSERT INTO purchase_inbox (store_id, sku, day, customer, quantity)
+                SELECT $1, sku, day, customer, quantity FROM back
+                """
+        )
+    }
+
     /// Folds some events behind a product and number, `$2` and `$3`, at most `$4`: how many, and up to which. Others may
     /// fold beside it: nobody takes what another has taken.
-    static let fold = folding("(i.sku, i.inbox_id) > ($2, $3) ORDER BY i.sku, i.inbox_id LIMIT $4")
+    static let fold = folding(
+        "(i.sku, i.inbox_id) > ($2, $3) ORDER BY i.sku, i.inbox_id LIMIT $4 FOR UPDATE SKIP LOCKED"
+    )
     /// Folds the events of the products of a shelf, `$2`.
     static let foldShelf = folding(
         "i.sku IN (SELECT p.sku FROM placement p WHERE p.store_id = $1 AND p.shelf_id = $2) ORDER BY i.sku, i.inbox_id"
@@ -57,8 +73,7 @@ enum PopularityStatements {
         PostgresStatement(
             assembled: """
                 WITH chosen AS (
-                    SELECT i.sku, i.inbox_id FROM purchase_inbox i WHERE i.store_id = $1 AND \(scope)
-                    FOR UPDATE SKIP LOCKED),
+                    SELECT i.sku, i.inbox_id FROM purchase_inbox i WHERE i.store_id = $1 AND \(scope)),
                 taken AS (
                     DELETE FROM purchase_inbox i USING chosen c
                     WHERE i.store_id = $1 AND i.sku = c.sku AND i.inbox_id = c.inbox_id
@@ -87,6 +102,7 @@ enum PopularityStatements {
         SELECT d.sku, d.day, sum(CASE WHEN d.customer = '' THEN d.quantity WHEN d.quantity > 0 THEN 1 ELSE 0 END)
             ::double precision AS count, max(d.day) OVER (PARTITION BY d.sku) AS latest
         FROM purchase_day d WHERE d.store_id = $1 AND \(scope) GROUP BY d.sku, d.day
+        HAVING sum(CASE WHEN d.customer = '' THEN d.quantity WHEN d.quantity > 0 THEN 1 ELSE 0 END) <> 0
         """
     }
 
@@ -149,7 +165,8 @@ enum PopularityStatements {
     static let decayAll = PostgresStatement(assembled: decayed(all))
     /// `$3` is the shelf.
     static let decayShelf = PostgresStatement(assembled: decayed(of(shelf: "$3")))
-    static let decayRange = PostgresStatement(assembled: decayed(due))
+    /// `$3` are the products.
+    static let decaySome = PostgresStatement(assembled: decayed("r.sku = ANY ($3)"))
     static let windowAll = PostgresStatement(assembled: windowed(all))
     /// `$5` is the shelf.
     static let windowShelf = PostgresStatement(assembled: windowed(of(shelf: "$5")))
@@ -161,13 +178,29 @@ enum PopularityStatements {
             ON CONFLICT (store_id, sku) DO UPDATE SET mark = -abs(u.mark) - 1
             """
     )
-    /// Marks some due products, behind `$2`, at most `$3`, as counted: the last of them, and how many.
-    static let markCounted: PostgresStatement = """
-        WITH counted AS (
-            UPDATE popularity_due u SET mark = -u.mark
-            FROM (SELECT sku FROM popularity_due WHERE store_id = $1 AND mark > 0 AND sku > $2 ORDER BY sku LIMIT $3 FOR UPDATE) d
-            WHERE u.store_id = $1 AND u.sku = d.sku RETURNING u.sku)
-        SELECT coalesce(max(sku), ''), count(*) FROM counted
+    /// Claims some due products, behind `$2`, at most `$3`, marks them as counted, and holds them and their rows until the
+    /// transaction ends: which, up to which, and how many were looked at. It waits for nobody: what others hold stays due.
+    static let claimDue: PostgresStatement = """
+        WITH due AS (
+            SELECT sku FROM popularity_due WHERE store_id = $1 AND mark > 0 AND sku > $2 ORDER BY sku LIMIT $3
+            FOR UPDATE SKIP LOCKED),
+        held AS (
+            SELECT r.sku FROM product r WHERE r.store_id = $1 AND r.sku IN (SELECT sku FROM due)
+            FOR NO KEY UPDATE SKIP LOCKED),
+        claimed AS (
+            UPDATE popularity_due u SET mark = -u.mark FROM held h WHERE u.store_id = $1 AND u.sku = h.sku RETURNING u.sku)
+        SELECT ARRAY(SELECT sku FROM claimed), coalesce((SELECT max(sku) FROM due), ''), (SELECT count(*) FROM due)
+        """
+    /// Marks everything that is due as counted.
+    static let claimAll: PostgresStatement = """
+        UPDATE popularity_due SET mark = -mark WHERE store_id = $1 AND mark > 0
+        """
+    /// A product that was made anew has its old purchases: `$2`.
+    static let rememberOld: PostgresStatement = """
+        INSERT INTO popularity_due AS u (store_id, sku, mark)
+        SELECT $1, n.sku, 1 FROM unnest($2) AS n (sku)
+        WHERE EXISTS (SELECT FROM purchase_day d WHERE d.store_id = $1 AND d.sku = n.sku) ORDER BY n.sku
+        ON CONFLICT (store_id, sku) DO UPDATE SET mark = abs(u.mark) + 1
         """
 
     // MARK: - Carrying
@@ -182,10 +215,12 @@ enum PopularityStatements {
         UPDATE placement p SET popularity_log2 = r.popularity_log2 FROM product r
         WHERE p.store_id = $1 AND r.store_id = $1 AND r.sku = p.sku AND p.popularity_log2 <> r.popularity_log2
         """
-    /// Products that all their placements agree with are no longer due, but for those that became it again meanwhile.
+    /// Products that all their placements agree with, or that are gone, are no longer due, but for those that became it
+    /// again meanwhile.
     static let endDue: PostgresStatement = """
         DELETE FROM popularity_due u USING popularity_due s
-        WHERE u.store_id = $1 AND s.store_id = $1 AND s.sku = u.sku AND s.mark = u.mark AND s.mark < 0
+        WHERE u.store_id = $1 AND s.store_id = $1 AND s.sku = u.sku AND s.mark = u.mark
+            AND (s.mark < 0 OR NOT EXISTS (SELECT FROM product r WHERE r.store_id = $1 AND r.sku = s.sku))
             AND NOT EXISTS (SELECT FROM placement p JOIN product r ON r.store_id = p.store_id AND r.sku = p.sku
                 WHERE p.store_id = $1 AND p.sku = s.sku AND p.popularity_log2 <> r.popularity_log2)
         """

@@ -33,9 +33,12 @@ extension PostgresCatalog {
         _ database: isolated PostgresConnection
     ) throws -> PurchaseOutcome {
         var outcome = PurchaseOutcome()
-        let keptFrom = try database.query(PopularityStatements.keptFrom, [.int4(storeID)]) {
-            try $0.first { try $0.int4OrNil(0) } ?? nil
+        func readKeptFrom() throws -> Int32? {
+            try database.query(PopularityStatements.keptFrom, [.int4(storeID)]) {
+                try $0.first { try $0.int4OrNil(0) } ?? nil
+            }
         }
+        let keptFrom = try readKeptFrom()
         let purchases = told.filter { $0.at.day >= keptFrom.map(Int.init) ?? Int.min }
         outcome.tooOld = told.count - purchases.count
         guard !purchases.isEmpty else { return outcome }
@@ -66,12 +69,16 @@ extension PostgresCatalog {
                 outcome.unknownSKUs = Set(try row.textArray(3))
             }
         }
+        // Ids that were forgotten meanwhile may have counted twice: again, by the later day.
+        guard try readKeptFrom() == keptFrom else {
+            throw PostgresError(.server, "the days that are kept moved on meanwhile", sqlState: .serializationFailure)
+        }
         return outcome
     }
 
     /// What stands for a customer: a keyed hash, which tells nothing without the deployment's key.
     static func customerHash(_ customer: String, _ key: SymmetricKey) -> [UInt8] {
-        Array(HMAC<SHA256>.authenticationCode(for: Data(customer.utf8), using: key).prefix(16))
+        Array(HMAC<SHA256>.authenticationCode(for: Data(customer.trimmed.utf8), using: key).prefix(16))
     }
 
     func customerKey() async throws -> SymmetricKey {
@@ -97,9 +104,10 @@ extension PostgresCatalog {
                 let hash = Self.customerHash(customer, try await customerKey())
                 return try await pool.transaction(within: .seconds(60)) { database in
                     let key: [PostgresValue] = [.int4(try Self.store(store.key, database).id), .bytea(hash)]
-                    // What is not folded yet counts as what it is: a day of one customer.
-                    _ = try database.execute(PopularityStatements.foldCustomer, key)
+                    try PurchaseBook.waitLong(database)
+                    // Step by step behind who folds at the same time: from strays to the inbox, from there to days.
                     let strays = try database.execute(PopularityStatements.forgetStrayCustomer, key)
+                    _ = try database.execute(PopularityStatements.foldCustomer, key)
                     return try database.execute(PopularityStatements.forgetCustomer, key) + strays
                 }
             }

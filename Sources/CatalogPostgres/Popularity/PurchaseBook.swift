@@ -18,16 +18,20 @@ package struct PurchaseBook: Sendable {
         try await catalog.mappingErrors {
             let storeID = try await catalog.readStore(store).id
             let pool = catalog.pool
-            try await pool.transaction(within: .seconds(60)) {
-                _ = try $0.execute(PopularityStatements.returnStrays, [.int4(storeID)])
-            }
+            var returned = 0
+            repeat {
+                returned = try await pool.transaction(within: .seconds(60)) {
+                    try $0.execute(PopularityStatements.returnStrays, [.int4(storeID)])
+                }
+            } while returned > 0
             var folded = 0
             var last: (sku: String, number: Int64) = ("", 0)
             while true {
                 try Task.checkCancellation()
                 let from = last
-                let (count, sku, number) = try await pool.transaction(within: .seconds(120)) { database in
-                    try database.query(
+                let (count, sku, number) = try await pool.transaction(within: .seconds(180)) { database in
+                    try Self.waitLong(database)
+                    return try database.query(
                         PopularityStatements.fold,
                         [.int4(storeID), .text(from.sku), .int8(from.number), .int8(Self.batch)]
                     ) { try $0.first { (try $0.int(0), try $0.text(1), try $0.int8(2)) }! }
@@ -48,62 +52,77 @@ package struct PurchaseBook: Sendable {
     package func count(_ store: CatalogKey, day: Int) async throws(CatalogError) -> Int {
         try await catalog.mappingErrors {
             let read = try await catalog.readStore(store)
-            guard read.store.counted.hasRule(of: read.store.rule) else { return try await recount(store, day) }
-            guard read.store.popularityMetric == .decay else {
-                return try await catalog.pool.transaction(within: .seconds(600)) { database in
-                    try Self.unlimited(database)
-                    let changed = try Self.score(read, day, .due, database)
-                    try database.execute(PopularityStatements.setCounted, [.int4(read.id), Self.date(day)])
-                    return changed
-                }
+            if read.store.counted.hasRule(of: read.store.rule), read.store.popularityMetric == .decay {
+                if let changed = try await countDue(read, day) { return changed }
             }
-            return try await countDue(read, day)
+            return try await countAll(store, day)
         }
     }
 
-    private func countDue(_ read: ShelfRow.StoreRead, _ day: Int) async throws -> Int {
+    /// Counts what is due, in pieces; nil where the rule was changed meanwhile.
+    private func countDue(_ read: ShelfRow.StoreRead, _ day: Int) async throws -> Int? {
         var changed = 0
         var last = ""
         while true {
             try Task.checkCancellation()
             let from = last
-            let (scored, sku, count): (Int, String, Int64) = try await catalog.pool.transaction(within: .seconds(120)) {
-                (database) -> (Int, String, Int64) in
-                // Marked first: who makes one of them due meanwhile waits, and it is due again.
-                let (sku, count) = try database.query(
-                    PopularityStatements.markCounted,
-                    [.int4(read.id), .text(from), .int8(Self.batch)]
-                ) { try $0.first { (try $0.text(0), try $0.int8(1)) }! }
-                guard count > 0 else { return (0, "", 0) }
+            let piece: (changed: Int, last: String, count: Int)? = try await catalog.pool.transaction(
+                within: .seconds(180)
+            ) { (database) -> (changed: Int, last: String, count: Int)? in
+                try Self.waitLong(database)
+                // Held against who changes the rule.
+                let now = try PostgresCatalog.store(read.store.key, database, PostgresCatalog.sharedStore)
+                guard now.store.rule == read.store.rule, now.store.counted == read.store.counted else { return nil }
+                let key: [PostgresValue] = [.int4(read.id)]
+                let (claimed, last, count) = try database.query(
+                    PopularityStatements.claimDue,
+                    key + [.text(from), .int8(Self.batch)]
+                ) { try $0.first { (try $0.textArray(0), try $0.text(1), try $0.int(2)) }! }
+                guard !claimed.isEmpty else { return (0, last, count) }
+                // In a statement of its own: it sees what those who held the products have left.
+                let halfLife = PostgresValue.int4(Int32(read.store.popularityHalfLifeDays))
                 let scored = try database.execute(
-                    PopularityStatements.decayRange,
-                    [.int4(read.id), .int4(Int32(read.store.popularityHalfLifeDays)), .text(from), .text(sku)]
+                    PopularityStatements.decaySome,
+                    key + [halfLife, .textArray(claimed)]
                 )
-                return (scored, sku, count)
+                return (scored, last, count)
             }
-            changed += scored
-            guard count > 0 else { return changed }
-            last = sku
+            guard let piece else { return nil }
+            changed += piece.changed
+            guard piece.count > 0 else { return changed }
+            last = piece.last
         }
     }
 
-    /// Counts a whole store by its changed rule, shelves and all: scores by two rules do not compare.
-    private func recount(_ store: CatalogKey, _ day: Int) async throws -> Int {
-        let changed = try await catalog.pool.transaction(within: .seconds(600)) { database in
+    /// Counts every product of a store, in one transaction that keeps out who writes products: of what slides, and by a
+    /// changed rule. By that the shelves follow at once: scores by two rules do not compare.
+    private func countAll(_ store: CatalogKey, _ day: Int) async throws -> Int {
+        let (changed, isAnotherRule) = try await catalog.pool.transaction(within: .seconds(600)) {
+            (database) -> (Int, Bool) in
             try Self.unlimited(database)
-            let read = try PostgresCatalog.store(store, database, PostgresCatalog.lockedStore)
+            let read = try PostgresCatalog.store(store, database, PostgresCatalog.heldStore)
+            let isAnotherRule = !read.store.counted.hasRule(of: read.store.rule)
             let key: [PostgresValue] = [.int4(read.id)]
-            try database.execute("SELECT 1 FROM shelf WHERE store_id = $1 ORDER BY shelf_id FOR NO KEY UPDATE", key)
-            let changed = try Self.score(read, day, .all, database)
-            try database.execute(PopularityStatements.carryStore, key)
-            try database.execute(
-                "UPDATE shelf SET version = version + 1 WHERE store_id = $1 AND deleted_at IS NULL",
-                key
-            )
+            guard isAnotherRule || read.store.popularityMetric != .decay else { return (0, false) }
+            if isAnotherRule {
+                try database.execute("SELECT 1 FROM shelf WHERE store_id = $1 ORDER BY shelf_id FOR NO KEY UPDATE", key)
+            }
+            try database.execute(PopularityStatements.claimAll, key)
+            let changed = try Self.score(read, day, isAnotherRule ? .all : .due, database)
+            if isAnotherRule {
+                try database.execute(PopularityStatements.carryStore, key)
+                try database.execute(
+                    """
+                    UPDATE shelf SET version = version + 1, modified_at = now()
+                    WHERE store_id = $1 AND deleted_at IS NULL
+                    """,
+                    key
+                )
+            }
             try database.execute(PopularityStatements.setCounted, key + [Self.date(day)])
-            return changed
+            return (changed, isAnotherRule)
         }
-        catalog.changes.announce(.store(store))
+        if isAnotherRule { catalog.changes.announce(.store(store)) }
         return changed
     }
 
@@ -161,6 +180,11 @@ package struct PurchaseBook: Sendable {
     /// For what reads or writes a whole store: its own plan, and no hurry.
     static func unlimited(_ database: isolated PostgresConnection) throws {
         try database.run(script: "SET LOCAL lock_timeout = 0; SET LOCAL plan_cache_mode = auto")
+    }
+
+    /// For what may come behind an import.
+    static func waitLong(_ database: isolated PostgresConnection) throws {
+        try database.executeLater("SET LOCAL lock_timeout = '120s'")
     }
 
     static func date(_ day: Int) -> PostgresValue { .date(Int32(day)) }

@@ -43,15 +43,22 @@ enum ResortStatements {
     /// Shelves whose products may get other scores: those with purchases that are not counted yet.
     static let boughtShelves: PostgresStatement = """
         SELECT DISTINCT p.shelf_id FROM placement p WHERE p.store_id = $1 AND p.sku IN (
-            SELECT sku FROM popularity_due WHERE store_id = $1 UNION SELECT sku FROM purchase_inbox WHERE store_id = $1)
+            SELECT sku FROM popularity_due WHERE store_id = $1 UNION SELECT sku FROM purchase_inbox WHERE store_id = $1
+            UNION SELECT sku FROM purchase_stray WHERE store_id = $1)
         """
     static let allShelves: PostgresStatement = "SELECT shelf_id FROM shelf WHERE store_id = $1 AND deleted_at IS NULL"
-    static let inboxCount: PostgresStatement = "SELECT count(*) FROM purchase_inbox WHERE store_id = $1"
-    /// Of some keys, `$2`, where `$3`; changed since `$4`; those that are due, `$5`, in any case.
+    /// How many events a fold would take.
+    static let inboxCount: PostgresStatement = """
+        SELECT (SELECT count(*) FROM purchase_inbox WHERE store_id = $1)
+            + (SELECT count(*) FROM purchase_stray y JOIN product r ON r.store_id = $1 AND r.sku = y.sku WHERE y.store_id = $1)
+        """
+    /// Of some keys, `$2`, where `$3`; changed since `$4`; those that are due, `$5`, in any case. A move of a product leaves
+    /// no time, so that of baked shelves the version alone tells.
     static let targets: PostgresStatement = """
         SELECT shelf_id FROM shelf WHERE store_id = $1 AND deleted_at IS NULL AND (NOT $3 OR key = ANY ($2))
             AND (shelf_id IN (SELECT unnest($5))
-                OR version IS DISTINCT FROM resorted_version AND ($4::timestamptz IS NULL OR modified_at >= $4))
+                OR version IS DISTINCT FROM resorted_version 
+                AND ($4::timestamptz IS NULL OR modified_at >= $4 OR position_source IS NOT NULL))
         ORDER BY shelf_id
         """
 

@@ -47,9 +47,14 @@ package struct Resorter: Sendable {
         }
     }
 
-    /// Goes on with the last run whose process is gone, as it was asked for; nil where there is none.
-    package func resume(_ listener: Listener = Listener()) async throws(CatalogError) -> ResortSummary? {
-        try await catalog.mappingErrors { try await recorded(nil, resuming: true, listener) }
+    /// Goes on with the last run whose process is gone, of the shelves that it was asked for; nil where there is none.
+    ///
+    /// - Parameter options: says how many jobs there are, and what is told.
+    package func resume(
+        as options: ResortRequest = ResortRequest(),
+        _ listener: Listener = Listener()
+    ) async throws(CatalogError) -> ResortSummary? {
+        try await catalog.mappingErrors { try await recorded(options, resuming: true, listener) }
     }
 
     /// The runs that the history has, from the latest on.
@@ -89,13 +94,13 @@ package struct Resorter: Sendable {
 
     /// Runs with a record in the history, and a connection of its own, whose end tells that the run has ended.
     private func recorded(
-        _ asked: ResortRequest?,
+        _ asked: ResortRequest,
         resuming: Bool,
         _ listener: Listener
     ) async throws -> ResortSummary? {
         try await catalog.pool.withConnection { connection in
             let begun: (number: Int64, request: String)? = try await connection.perform { database in
-                if let asked {
+                if !resuming {
                     let number = try database.query(ResortStatements.begin, [.text(asked.text)]) {
                         try $0.first { try $0.int8(0) }
                     }
@@ -106,11 +111,17 @@ package struct Resorter: Sendable {
                 }
             }
             guard let begun else { return nil }
-            guard let request = asked ?? ResortRequest(text: begun.request) else {
-                throw CatalogError.fault("a re-sort was recorded that cannot be read: \(begun.request)")
+            var request = asked
+            if resuming {
+                guard let recorded = ResortRequest(text: begun.request) else {
+                    throw CatalogError.fault("a re-sort was recorded that cannot be read: \(begun.request)")
+                }
+                request = recorded
+                (request.jobs, request.diffs) = (asked.jobs, asked.diffs)
             }
+            let resumed = request
             let outcome: Result<ResortSummary, any Error>
-            do { outcome = .success(try await work(request, (connection, begun.number), listener)) } catch {
+            do { outcome = .success(try await work(resumed, (connection, begun.number), listener)) } catch {
                 outcome = .failure(error)
             }
             let failure: String? = if case .failure(let error) = outcome { "\(error)" } else { nil }

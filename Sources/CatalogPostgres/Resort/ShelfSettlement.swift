@@ -9,7 +9,7 @@ struct ShelfSettlement {
     let request: ResortRequest
     let day: Int
     /// As it was listed: a guess, which the lock confirms.
-    let listed: ShelfRow.HeadRead
+    var listed: ShelfRow.HeadRead
     /// Whether products of it may have other scores than it shows.
     let isDue: Bool
 
@@ -20,14 +20,29 @@ struct ShelfSettlement {
 
     private var scope: [PostgresValue] { [.int4(listed.storeID), .int4(listed.shelfID)] }
 
+    /// The shelf is another than it was listed as.
+    struct Misguessed: Error {
+        let head: ShelfRow.HeadRead
+    }
+
     /// - Returns: nil where nothing changed.
     func run() async throws -> ShelfResort? {
+        var attempt = self
+        while true {
+            do { return try await attempt.runOnce() } catch let miss as Misguessed { attempt.listed = miss.head }
+        }
+    }
+
+    private func runOnce() async throws -> ShelfResort? {
         do {
             return try await catalog.pool.transaction(within: .seconds(300)) { database in
                 // Imports hold a shelf for long; it comes after them.
-                try database.executeLater("SET LOCAL lock_timeout = '120s'")
+                try PurchaseBook.waitLong(database)
                 guard request.isRehearsal else { return try settle(database) }
+                // The shelf first, like everybody who writes its products.
+                _ = try database.execute(ResortStatements.lock, scope)
                 let store = try PostgresCatalog.store(listed.head.store.key, database)
+                _ = try database.execute(PopularityStatements.returnStraysOfShelf, scope)
                 _ = try database.execute(PopularityStatements.foldShelf, scope)
                 _ = try PurchaseBook.score(store, day, .shelf(listed.shelfID), database)
                 throw Rehearsal(report: try settle(database))
@@ -51,7 +66,6 @@ struct ShelfSettlement {
                 }
             )
         ]
-        // Both orders of before and after are those of the guess; where it was wrong they are read again.
         let guess = listed.head
         let shown = Self.sort(of: guess)
         let compares = Self.compares(guess, isDue: isDue, request)
@@ -81,21 +95,18 @@ struct ShelfSettlement {
 
         guard let locked = read.locked else { return nil }
         var head = locked.head
-        if let settled = read.settled { head.state.comparisonDimension = settled }
         let source = head.state.shelf.positionSource
-        let isAsGuessed =
-            source == guess.state.shelf.positionSource && Self.sort(of: head) == shown
-            && head.state.comparisonDimension == guess.state.comparisonDimension
-        if !isAsGuessed {
-            if source != nil {
-                read.list = try database.query(OrderStatements.wholeList, scope) { try PositionList($0) }
-            }
+        guard source == guess.state.shelf.positionSource, Self.sort(of: head) == shown,
+            head.state.comparisonDimension == guess.state.comparisonDimension
+        else { throw Misguessed(head: locked) }
+        if let settled = read.settled {
+            head.state.comparisonDimension = settled
             if source != nil || compares {
-                let query = try order(source ?? Self.sort(of: head), head)
+                let query = try order(source ?? shown, head)
                 read.after = try database.query(query.statement, query.parameters) { try $0.map { try $0.text(0) } }
             }
         }
-        return try conclude(read, head, source != nil, start, database)
+        return try conclude(read, head, isBaked: source != nil, compares: compares, start, database)
     }
 
     private struct Reading {
@@ -112,7 +123,8 @@ struct ShelfSettlement {
     private func conclude(
         _ reading: Reading,
         _ head: ShelfHead,
-        _ isBaked: Bool,
+        isBaked: Bool,
+        compares: Bool,
         _ start: ContinuousClock.Instant,
         _ database: isolated PostgresConnection
     ) throws -> ShelfResort? {
@@ -124,9 +136,10 @@ struct ShelfSettlement {
             moved = try bake(&read.list, read.after, database)
         }
         var diff: OrderDiff?
-        if request.diffs == .moves || request.diffs == .jsonPatch || (!isBaked && old != read.after) {
+        if compares, old != read.after { moved = MoveDiff(from: old, to: read.after).moves.count }
+        // A longer list is told by its number of moves alone, as it is everywhere.
+        if [.moves, .jsonPatch].contains(request.diffs), isBaked || compares, old.count <= OrderDiff.listBound {
             diff = try OrderDiff(old: old, new: read.after, mode: .moves, fromVersion: head.state.version)
-            moved = diff!.diff.moves.count
         }
         let isChanged = read.rescored > 0 || read.settled != nil || moved > 0
         if isChanged || read.resortedVersion != head.state.version {
@@ -142,7 +155,7 @@ struct ShelfSettlement {
             rescored: read.rescored,
             moved: moved,
             duration: ContinuousClock.now - start,
-            diff: request.diffs == .moves || request.diffs == .jsonPatch ? diff : nil
+            diff: diff
         )
     }
 
