@@ -30,7 +30,7 @@ package struct PurchaseBook: Sendable {
                 try Task.checkCancellation()
                 let from = last
                 let (count, sku, number) = try await pool.transaction(within: .seconds(180)) { database in
-                    try Self.waitLong(database)
+                    try Self.runInBatch(database)
                     return try database.query(
                         PopularityStatements.fold,
                         [.int4(storeID), .text(from.sku), .int8(from.number), .int8(Self.batch)]
@@ -69,7 +69,7 @@ package struct PurchaseBook: Sendable {
             let piece: (changed: Int, last: String, count: Int)? = try await catalog.pool.transaction(
                 within: .seconds(180)
             ) { (database) -> (changed: Int, last: String, count: Int)? in
-                try Self.waitLong(database)
+                try Self.runInBatch(database)
                 // Held against who changes the rule.
                 let now = try PostgresCatalog.store(read.store.key, database, PostgresCatalog.sharedStore)
                 guard now.store.rule == read.store.rule, now.store.counted == read.store.counted else { return nil }
@@ -185,6 +185,14 @@ package struct PurchaseBook: Sendable {
     /// For what may come behind an import.
     static func waitLong(_ database: isolated PostgresConnection) throws {
         try database.executeLater("SET LOCAL lock_timeout = '120s'")
+    }
+
+    /// For one of many transactions that are done again where they are lost: the last one of a run waits for the disk, and
+    /// with it for all before.
+    static func runInBatch(_ database: isolated PostgresConnection) throws {
+        try database.executeLater(
+            "SELECT set_config('lock_timeout', '120s', true), set_config('synchronous_commit', 'off', true)"
+        )
     }
 
     static func date(_ day: Int) -> PostgresValue { .date(Int32(day)) }

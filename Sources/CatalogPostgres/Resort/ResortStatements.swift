@@ -91,6 +91,11 @@ enum ResortStatements {
     static let takeOut: PostgresStatement = """
         DELETE FROM placement_position WHERE store_id = $1 AND shelf_id = $2 AND sku = ANY ($3)
         """
+    /// The same of all that stand on the shelf but some, `$3`: in the order of the keys, without looking each up.
+    static let takeOutOthers: PostgresStatement = """
+        DELETE FROM placement_position
+        WHERE store_id = $1 AND shelf_id = $2 AND NOT is_removed AND sku NOT IN (SELECT unnest($3))
+        """
     static let putIn: PostgresStatement = """
         INSERT INTO placement_position (store_id, shelf_id, sku, key) SELECT $1, $2, made.sku, made.key
         FROM unnest($3, $4) AS made (sku, key)

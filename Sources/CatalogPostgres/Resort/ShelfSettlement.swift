@@ -37,7 +37,7 @@ struct ShelfSettlement {
         do {
             return try await catalog.pool.transaction(within: .seconds(300)) { database in
                 // Imports hold a shelf for long; it comes after them.
-                try PurchaseBook.waitLong(database)
+                try PurchaseBook.runInBatch(database)
                 guard request.isRehearsal else { return try settle(database) }
                 // The shelf first, like everybody who writes its products.
                 _ = try database.execute(ResortStatements.lock, scope)
@@ -165,31 +165,37 @@ struct ShelfSettlement {
         _ target: [String],
         _ database: isolated PostgresConnection
     ) throws -> Int {
-        let old = list
-        var made: [(id: String, key: PathKey)]
-        do {
-            made = try list.reorder(to: target)
-        } catch PathKeyError.outOfRange {
-            made = [(id: "", key: PathKey.appending(1, after: nil)[0])]
-            list = old
-        }
-        if made.contains(where: { $0.key.length > PathKey.maximumLength || $0.id.isEmpty }) {
+        let old = list.ids
+        let last = list.rows.last?.key
+        guard let made = try? list.reorder(to: target),
+            made.allSatisfy({ $0.key.length <= PathKey.maximumLength })
+        else {
             // No room is left: all of them anew, in the same order behind whatever was taken off.
-            let moves = MoveDiff(from: old.ids, to: target).moves.count
-            made = zip(target, PathKey.appending(target.count, after: old.rows.last?.key)).map { (id: $0, key: $1) }
-            try write(made, database)
-            return moves
+            let keys = PathKey.appending(target.count, after: last)
+            try write(zip(target, keys).map { (id: $0, key: $1) }, of: old, database)
+            return MoveDiff(from: old, to: target).moves.count
         }
         if made.contains(where: { $0.key.length > OrderEditor.longKey }) { catalog.longKeys.note() }
-        try write(made, database)
+        try write(made, of: old, database)
         return made.count
     }
 
-    private func write(_ made: [(id: String, key: PathKey)], _ database: isolated PostgresConnection) throws {
+    private func write(
+        _ made: [(id: String, key: PathKey)],
+        of standing: [String],
+        _ database: isolated PostgresConnection
+    ) throws {
         guard !made.isEmpty else { return }
-        let ids: PostgresValue = .textArray(made.map(\.id))
-        try database.executeLater(ResortStatements.takeOut, scope + [ids])
-        try database.executeLater(ResortStatements.putIn, scope + [ids, .byteaArray(made.map(\.key.bytes))])
+        let ids = made.map(\.id)
+        if made.count * 2 > standing.count {
+            let moved = Set(ids)
+            let staying = standing.filter { !moved.contains($0) }
+            try database.executeLater(ResortStatements.takeOutOthers, scope + [.textArray(staying)])
+        } else {
+            try database.executeLater(ResortStatements.takeOut, scope + [.textArray(ids)])
+        }
+        let keys = PostgresValue.byteaArray(made.map(\.key.bytes))
+        try database.executeLater(ResortStatements.putIn, scope + [.textArray(ids), keys])
     }
 
     /// The sort that a request without one gets.
