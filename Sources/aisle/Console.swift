@@ -27,6 +27,11 @@ enum Console {
         progress("\(bar) \(Int(min(max(share, 0), 1) * 100)) %  \(text)")
     }
 
+    /// Since a moment, to the millisecond.
+    static func seconds(since start: ContinuousClock.Instant) -> Double {
+        Double((ContinuousClock.now - start) / .milliseconds(1)).rounded() / 1000
+    }
+
     static func endProgress() { progress("") }
 
     /// Data. A reader that has gone away (`| head`) ends the program quietly.

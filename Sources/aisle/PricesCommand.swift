@@ -32,8 +32,12 @@ struct PricesCommand: AsyncParsableCommand {
                     throw CommandFailure("a price is set as SKU=PRICE, not as “\(pair)”", CommandFailure.usage)
                 }
                 if halves[1] == "none" { return PriceChange(sku: sku, priceMinor: nil) }
-                guard let amount = ExactDecimal(halves[1]), let price = currency.minorUnits(amount) else {
-                    throw CommandFailure("“\(halves[1])” is no price such as 1.99", CommandFailure.usage)
+                guard let amount = ExactDecimal(halves[1]), let price = currency.minorUnits(amount), !price.wasRounded
+                else {
+                    throw CommandFailure(
+                        "“\(halves[1])” is no price such as 1.99, with the decimals of \(currency.code)",
+                        CommandFailure.usage
+                    )
                 }
                 return PriceChange(sku: sku, priceMinor: price.minor)
             }
@@ -47,7 +51,8 @@ struct PricesCommand: AsyncParsableCommand {
             abstract: "Apply a day's price changes, in one transaction per store; or days after days.",
             discussion: """
                 Columns: date, store, sku, price. A file of several days is played with --replay, one after another: its days \
-                must ascend. A product that is named twice on a day has its last price.
+                must ascend. A product that is named twice on a day has its last price; \
+                “none” takes a price away.
                 """
         )
         @Argument(help: "The file, or - for standard input.") var file: String
@@ -93,7 +98,7 @@ struct PricesCommand: AsyncParsableCommand {
             try await storm.apply()
             let counts = [
                 ("days", storm.days), ("changed", storm.changed), ("unchanged", storm.unchanged),
-                ("rejected", file.rejections.count),
+                ("rounded", storm.rounded), ("rejected", file.rejections.count),
             ]
             Console.note(
                 counts.map { "\($0.0) \($0.1)" }.joined(separator: ", ") + " in \(ContinuousClock.now - start)"
@@ -123,6 +128,7 @@ private struct PriceStorm {
     private(set) var days = 0
     private(set) var changed = 0
     private(set) var unchanged = 0
+    private(set) var rounded = 0
 
     init(_ catalog: PostgresCatalog, _ sorts: [Sort], _ fallback: CatalogKey?, _ rejections: RejectionNotes) {
         self.rejections = rejections
@@ -144,14 +150,15 @@ private struct PriceStorm {
             guard let store = row.text("store").map({ CatalogKey($0) }) ?? fallback else {
                 throw row.reject("store", "is no store's key")
             }
-            if currencies[store] == nil { currencies[store] = try await catalog.store(store).currency }
+            guard let currency = try await currency(of: store) else { throw row.reject("store", "is no store") }
             let sku = try row.sku()
             var minor: Int64?
-            if let text = row.text("price") {
-                guard let amount = ExactDecimal(text), let price = currencies[store]!.minorUnits(amount) else {
-                    throw row.reject("price", "is no price such as 1.99")
+            if try row.needed("price") != "none" {
+                guard let amount = ExactDecimal(try row.needed("price")), let price = currency.minorUnits(amount) else {
+                    throw row.reject("price", "must be a price such as 1.99, 0 or more, or “none”")
                 }
                 minor = price.minor
+                rounded += price.wasRounded ? 1 : 0
             }
             waiting[store, default: [:]][sku] = (row.line, PriceChange(sku: sku, priceMinor: minor))
             self.date = date
@@ -159,6 +166,15 @@ private struct PriceStorm {
         } catch let rejection as ImportRejection {
             rejections.note(rejection)
         }
+    }
+
+    /// nil where there is no such store.
+    private mutating func currency(of store: CatalogKey) async throws -> Currency? {
+        if currencies.isEmpty {
+            let stores = try await catalog.stores().map { ($0.key, $0.currency) }
+            currencies = Dictionary(uniqueKeysWithValues: stores)
+        }
+        return currencies[store]
     }
 
     /// Applies the day, in one transaction per store.

@@ -35,6 +35,8 @@ struct PurchasesCommand: AsyncParsableCommand {
             )
             let catalog = try await database.catalog()
             defer { catalog.shutDown() }
+            if let fallback { _ = try await catalog.store(fallback) }
+            let stores = Swift.Set(try await catalog.stores().map(\.key))
             let start = ContinuousClock.now
             var outcome = PurchaseOutcome()
             var (read, waiting) = (0, [CatalogKey: [Purchase]]())
@@ -50,7 +52,7 @@ struct PurchasesCommand: AsyncParsableCommand {
                 for row in rows {
                     read += 1
                     do throws(ImportRejection) {
-                        let store = try Self.store(row, fallback)
+                        let store = try Self.store(row, fallback, stores)
                         waiting[store, default: []].append(try Purchase(row, now: now))
                     } catch {
                         file.rejections.note(error)
@@ -72,16 +74,20 @@ struct PurchasesCommand: AsyncParsableCommand {
                 )
             }
             Console.note(
-                "took in \(outcome.accepted) events in \(ContinuousClock.now - start); aisle resort counts them"
+                "took in \(outcome.accepted) events in \(Console.seconds(since: start)) s; aisle resort counts them"
             )
         }
 
-        private static func store(_ row: FieldRow, _ fallback: CatalogKey?) throws(ImportRejection) -> CatalogKey {
+        private static func store(
+            _ row: FieldRow,
+            _ fallback: CatalogKey?,
+            _ stores: Swift.Set<CatalogKey>
+        ) throws(ImportRejection) -> CatalogKey {
             guard let text = row.text("store") else {
                 guard let fallback else { throw row.reject("store", "is missing") }
                 return fallback
             }
-            guard let key = CatalogKey(text) else { throw row.reject("store", "is no store's key") }
+            guard let key = CatalogKey(text), stores.contains(key) else { throw row.reject("store", "is no store") }
             return key
         }
     }
@@ -93,6 +99,9 @@ struct PurchasesCommand: AsyncParsableCommand {
         @Option(help: "The customer, as the purchases named them.") var customer: String
         @OptionGroup var database: DatabaseOptions
         func execute() async throws {
+            guard !customer.trimmed.isEmpty else {
+                throw CommandFailure("--customer must name one", CommandFailure.usage)
+            }
             let catalog = try await database.catalog()
             defer { catalog.shutDown() }
             Console.note("forgot the customer of \(try await catalog.forget(customer: customer)) rows")

@@ -9,6 +9,7 @@ struct ResortCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "resort",
         abstract: "Bring every derived order up to date: popularity, dimensions, baked manual orders.",
+        discussion: "aisle resort --all re-sorts everything; aisle resort run --help lists all options.",
         subcommands: [Run.self, Log.self],
         defaultSubcommand: Run.self
     )
@@ -41,7 +42,10 @@ struct ResortCommand: AsyncParsableCommand {
 
         func execute() async throws {
             guard [!shelves.isEmpty, store != nil, all, resume].filter({ $0 }).count == 1 else {
-                throw CommandFailure("name shelves, or say --store, --all or --resume", CommandFailure.usage)
+                throw CommandFailure(
+                    "say one of these: shelves by name, --store, --all or --resume",
+                    CommandFailure.usage
+                )
             }
             let isRehearsal = dryRun || check
             guard !(resume && isRehearsal) else {

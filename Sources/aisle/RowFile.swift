@@ -22,6 +22,8 @@ struct RowFile {
 
     init(_ path: String, format: String?, columns: [String], needed: [String]) throws {
         self.path = path
+        // What cannot be read at all is told first.
+        if path != "-" { _ = try FilePieces(path: path) }
         self.format = try .of(path, format)
         self.columns = columns
         self.needed = needed

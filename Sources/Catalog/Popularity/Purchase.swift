@@ -38,7 +38,10 @@ package struct Purchase: Sendable, Hashable {
         guard let quantity = Int32(try row.needed("quantity")), quantity != 0,
             (-Self.quantityBound...Self.quantityBound).contains(quantity)
         else {
-            throw row.reject("quantity", "must be a whole number up to \(Self.quantityBound), below zero for a refund")
+            throw row.reject(
+                "quantity",
+                "must be a whole number up to \(Self.quantityBound), not 0, below it for a refund"
+            )
         }
         self.quantity = quantity
         guard let at = Timestamp(rfc3339: try row.needed("at")) else {

@@ -217,12 +217,17 @@ enum PopularityStatements {
         """
     /// Products that all their placements agree with, or that are gone, are no longer due, but for those that became it
     /// again meanwhile.
+    /// Behind `$2`, at most `$3`; up to which it has looked, nothing at the end.
     static let endDue: PostgresStatement = """
-        DELETE FROM popularity_due u USING popularity_due s
-        WHERE u.store_id = $1 AND s.store_id = $1 AND s.sku = u.sku AND s.mark = u.mark
-            AND (s.mark < 0 OR NOT EXISTS (SELECT FROM product r WHERE r.store_id = $1 AND r.sku = s.sku))
-            AND NOT EXISTS (SELECT FROM placement p JOIN product r ON r.store_id = p.store_id AND r.sku = p.sku
-                WHERE p.store_id = $1 AND p.sku = s.sku AND p.popularity_log2 <> r.popularity_log2)
+        WITH seen AS (
+            SELECT sku, mark FROM popularity_due WHERE store_id = $1 AND sku > $2 ORDER BY sku LIMIT $3),
+        done AS (
+            SELECT s.sku, s.mark FROM seen s LEFT JOIN product r ON r.store_id = $1 AND r.sku = s.sku
+            WHERE (s.mark < 0 OR r.sku IS NULL) AND NOT EXISTS (
+                SELECT FROM placement p WHERE p.store_id = $1 AND p.sku = s.sku AND p.popularity_log2 <> r.popularity_log2)),
+        ended AS (
+            DELETE FROM popularity_due u USING done d WHERE u.store_id = $1 AND u.sku = d.sku AND u.mark = d.mark)
+        SELECT coalesce(max(sku), '') FROM seen
         """
     static let setCounted: PostgresStatement = """
         UPDATE store SET counted_metric = popularity_metric, counted_half_life_days = popularity_half_life_days,

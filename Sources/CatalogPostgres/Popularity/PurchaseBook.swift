@@ -188,11 +188,32 @@ package struct PurchaseBook: Sendable {
     }
 
     /// For one of many transactions that are done again where they are lost: the last one of a run waits for the disk, and
-    /// with it for all before.
+    /// with it for all before. What they join is found by keys: tables that have just been filled have no statistics that would
+    /// say so.
     static func runInBatch(_ database: isolated PostgresConnection) throws {
         try database.executeLater(
-            "SELECT set_config('lock_timeout', '120s', true), set_config('synchronous_commit', 'off', true)"
+            """
+            SELECT set_config('lock_timeout', '120s', true), set_config('synchronous_commit', 'off', true),
+                set_config('enable_seqscan', 'off', true)
+            """
         )
+    }
+
+    /// Ends what is due where every shelf shows it, in pieces.
+    func endDue(_ storeID: Int32) async throws {
+        var last = ""
+        while true {
+            let from = last
+            let next = try await catalog.pool.transaction(within: .seconds(180)) { (database) -> String in
+                try Self.runInBatch(database)
+                return try database.query(
+                    PopularityStatements.endDue,
+                    [.int4(storeID), .text(from), .int8(Self.batch)]
+                ) { try $0.first { try $0.text(0) } ?? "" }
+            }
+            if next.isEmpty { return }
+            last = next
+        }
     }
 
     static func date(_ day: Int) -> PostgresValue { .date(Int32(day)) }

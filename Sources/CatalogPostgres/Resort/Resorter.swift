@@ -187,10 +187,7 @@ package struct Resorter: Sendable {
         if request.isRehearsal {
             summary.products = reports.products
         } else {
-            _ = try await pool.transaction(within: .seconds(300)) { database in
-                try PurchaseBook.unlimited(database)
-                return try database.execute(PopularityStatements.endDue, [.int4(read.id)])
-            }
+            try await PurchaseBook(catalog).endDue(read.id)
         }
         return summary
     }
