@@ -100,9 +100,8 @@ struct PricesCommand: AsyncParsableCommand {
                 ("days", storm.days), ("changed", storm.changed), ("unchanged", storm.unchanged),
                 ("rounded", storm.rounded), ("rejected", file.rejections.count),
             ]
-            Console.note(
-                counts.map { "\($0.0) \($0.1)" }.joined(separator: ", ") + " in \(ContinuousClock.now - start)"
-            )
+            let told = counts.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
+            Console.note("\(told) in \(Console.seconds(since: start)) s")
             if replay { Console.note(storm.distribution) }
         }
 
