@@ -7,13 +7,11 @@ package struct ImportReader {
 
     private let options: ImportOptions
     private var currencies: [CatalogKey: Currency]
-    private var csv = CSVReader()
+    private var records: RecordReader
     private var rows: ImportRowReader?
     /// The canonical columns in the order of the file's.
     private var order: [ImportColumn: Int] = [:]
     private var width = 0
-    private var lineBytes: [UInt8] = []
-    private var line = 0
     /// What is odd about the file as a whole.
     package private(set) var warnings: [String] = []
 
@@ -21,6 +19,7 @@ package struct ImportReader {
     package init(_ options: ImportOptions, currencies: [CatalogKey: Currency]) {
         self.options = options
         self.currencies = currencies
+        records = RecordReader(options.format)
         if options.format == .ndjson { rows = ImportRowReader(options, columns: Set(ImportColumn.allCases)) }
     }
 
@@ -29,37 +28,21 @@ package struct ImportReader {
 
     /// - Throws: `CatalogError.unprocessable`, where the header lacks a column that is needed.
     package mutating func read(_ piece: UnsafeRawBufferPointer, _ emit: (Event) throws -> Void) throws {
-        switch options.format {
-        case .csv:
-            var events: [CSVReader.Event] = []
-            csv.read(piece) { events.append($0) }
-            for event in events { try handle(event, emit) }
-        case .ndjson:
-            for byte in piece {
-                if byte == 0x0A {
-                    try endLine(emit)
-                } else if lineBytes.count <= CSVReader.recordBound {
-                    lineBytes.append(byte)
-                }
-            }
-        }
+        var events: [RecordReader.Event] = []
+        records.read(piece) { events.append($0) }
+        for event in events { try handle(event, emit) }
     }
 
     package mutating func end(_ emit: (Event) throws -> Void) throws {
-        switch options.format {
-        case .csv:
-            var events: [CSVReader.Event] = []
-            csv.end { events.append($0) }
-            for event in events { try handle(event, emit) }
-            if rows == nil { throw CatalogError.unprocessable(field: "file", detail: "the file is empty") }
-        case .ndjson:
-            if !lineBytes.isEmpty { try endLine(emit) }
-        }
+        var events: [RecordReader.Event] = []
+        records.end { events.append($0) }
+        for event in events { try handle(event, emit) }
+        if rows == nil { throw CatalogError.unprocessable(field: "file", detail: "the file is empty") }
     }
 
     // MARK: - CSV
 
-    private mutating func handle(_ event: CSVReader.Event, _ emit: (Event) throws -> Void) throws {
+    private mutating func handle(_ event: RecordReader.Event, _ emit: (Event) throws -> Void) throws {
         switch event {
         case .broken(let line, let reason):
             guard rows != nil else {
@@ -69,7 +52,8 @@ package struct ImportReader {
                 )
             }
             try emit(.rejected(ImportRejection(line: line, reason: reason)))
-        case .record(let record):
+        case .line(let line, let bytes): try endLine(line, bytes, emit)
+        case .csv(let record):
             guard let rows else { return try readHeader(record) }
             guard record.count == width else {
                 let reason = "the row has \(record.count) columns, the header \(width)"
@@ -161,30 +145,20 @@ package struct ImportReader {
 
     // MARK: - NDJSON
 
-    private mutating func endLine(_ emit: (Event) throws -> Void) throws {
-        line += 1
-        defer { lineBytes.removeAll(keepingCapacity: true) }
-        if line == 1, lineBytes.starts(with: [0xEF, 0xBB, 0xBF]) { lineBytes.removeFirst(3) }
-        if lineBytes.allSatisfy({ $0 == 0x20 || $0 == 0x0D || $0 == 0x09 }) { return }
+    private mutating func endLine(_ line: Int, _ bytes: [UInt8], _ emit: (Event) throws -> Void) throws {
         let event: Event
-        do throws(ImportRejection) { event = .record(try readLine()) } catch {
+        do throws(ImportRejection) { event = .record(try readLine(line, bytes)) } catch {
             var rejection = error
-            if options.keepsRejectedRows, lineBytes.count <= CSVReader.recordBound {
-                rejection.row = String(decoding: lineBytes, as: UTF8.self)
+            if options.keepsRejectedRows, bytes.count <= CSVReader.recordBound {
+                rejection.row = String(decoding: bytes, as: UTF8.self)
             }
             event = .rejected(rejection)
         }
         try emit(event)
     }
 
-    private mutating func readLine() throws(ImportRejection) -> ImportRecord {
-        guard lineBytes.count <= CSVReader.recordBound else {
-            throw ImportRejection(line: line, reason: "a record of more than \(CSVReader.recordBound) bytes")
-        }
-        let value: JSONValue
-        do { value = try JSONReader.parse(lineBytes) } catch {
-            throw ImportRejection(line: line, reason: "is no JSON: \(error.detail), at byte \(error.offset)")
-        }
+    private mutating func readLine(_ line: Int, _ bytes: [UInt8]) throws(ImportRejection) -> ImportRecord {
+        let value = try RecordReader.value(of: bytes, line: line)
         guard case .object(let members) = value else {
             throw ImportRejection(line: line, reason: "is no JSON object")
         }

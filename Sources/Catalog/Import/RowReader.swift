@@ -74,60 +74,54 @@ package struct RowReader {
         case rejected(ImportRejection)
     }
 
-    private let format: ImportOptions.Format
     private let columns: [String]
     private let needed: [String]
-    private var csv = CSVReader()
+    private let hasHeader: Bool
+    private var records: RecordReader
     private var header: [String]?
-    private var lineBytes: [UInt8] = []
-    private var line = 0
 
     /// - Parameters:
     ///   - columns: those that are read; a file with others is refused.
     ///   - needed: those that a CSV file must have.
     package init(_ format: ImportOptions.Format, columns: [String], needed: [String]) {
-        self.format = format
         self.columns = columns
         self.needed = needed
+        hasHeader = format == .csv
+        records = RecordReader(format)
     }
 
     /// - Throws: `CatalogError.unprocessable`, where the file as a whole cannot be read.
     package mutating func read(_ piece: UnsafeRawBufferPointer, _ emit: (Event) throws -> Void) throws {
-        switch format {
-        case .csv:
-            var events: [CSVReader.Event] = []
-            csv.read(piece) { events.append($0) }
-            for event in events { try handle(event, emit) }
-        case .ndjson:
-            for byte in piece {
-                if byte == 0x0A {
-                    try endLine(emit)
-                } else if lineBytes.count <= CSVReader.recordBound {
-                    lineBytes.append(byte)
-                }
-            }
-        }
+        var events: [RecordReader.Event] = []
+        records.read(piece) { events.append($0) }
+        for event in events { try handle(event, emit) }
     }
 
     package mutating func end(_ emit: (Event) throws -> Void) throws {
-        switch format {
-        case .csv:
-            var events: [CSVReader.Event] = []
-            csv.end { events.append($0) }
-            for event in events { try handle(event, emit) }
-            if header == nil { throw CatalogError.unprocessable(field: "file", detail: "the file is empty") }
-        case .ndjson: if !lineBytes.isEmpty { try endLine(emit) }
+        var events: [RecordReader.Event] = []
+        records.end { events.append($0) }
+        for event in events { try handle(event, emit) }
+        if hasHeader, header == nil {
+            throw CatalogError.unprocessable(field: "file", detail: "the file is empty")
         }
     }
 
-    private mutating func handle(_ event: CSVReader.Event, _ emit: (Event) throws -> Void) throws {
+    private mutating func handle(_ event: RecordReader.Event, _ emit: (Event) throws -> Void) throws {
         switch event {
+        case .line(let line, let bytes):
+            let event: Event
+            do throws(ImportRejection) {
+                event = .row(try FieldRow(line: line, try RecordReader.value(of: bytes, line: line), columns: columns))
+            } catch {
+                event = .rejected(error)
+            }
+            try emit(event)
         case .broken(let line, let reason):
             guard header != nil else {
                 throw CatalogError.unprocessable(field: "file", detail: "line \(line) cannot be read: \(reason)")
             }
             try emit(.rejected(ImportRejection(line: line, reason: reason)))
-        case .record(let record):
+        case .csv(let record):
             guard let header else { return try readHeader(record) }
             guard record.count == header.count else {
                 let reason = "the row has \(record.count) columns, the header \(header.count)"
@@ -161,27 +155,6 @@ package struct RowReader {
             throw CatalogError.unprocessable(field: missing, detail: "the file has no column “\(missing)”; \(wanted)")
         }
         header = names
-    }
-
-    private mutating func endLine(_ emit: (Event) throws -> Void) throws {
-        line += 1
-        defer { lineBytes.removeAll(keepingCapacity: true) }
-        if line == 1, lineBytes.starts(with: [0xEF, 0xBB, 0xBF]) { lineBytes.removeFirst(3) }
-        if lineBytes.allSatisfy({ $0 == 0x20 || $0 == 0x0D || $0 == 0x09 }) { return }
-        let event: Event
-        do throws(ImportRejection) { event = .row(try readLine()) } catch { event = .rejected(error) }
-        try emit(event)
-    }
-
-    private func readLine() throws(ImportRejection) -> FieldRow {
-        guard lineBytes.count <= CSVReader.recordBound else {
-            throw ImportRejection(line: line, reason: "a record of more than \(CSVReader.recordBound) bytes")
-        }
-        let value: JSONValue
-        do { value = try JSONReader.parse(lineBytes) } catch {
-            throw ImportRejection(line: line, reason: "is no JSON: \(error.detail), at byte \(error.offset)")
-        }
-        return try FieldRow(line: line, value, columns: columns)
     }
 }
 
