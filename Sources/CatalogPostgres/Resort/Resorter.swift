@@ -121,7 +121,11 @@ package struct Resorter: Sendable {
             }
             let resumed = request
             let outcome: Result<ResortSummary, any Error>
-            do { outcome = .success(try await work(resumed, (connection, begun.number), listener)) } catch {
+            do {
+                outcome = .success(
+                    try await work(resumed, Record(connection: connection, number: begun.number), listener)
+                )
+            } catch {
                 outcome = .failure(error)
             }
             let failure: String? = if case .failure(let error) = outcome { "\(error)" } else { nil }
@@ -135,22 +139,27 @@ package struct Resorter: Sendable {
         }
     }
 
+    /// The run's line in the history, to which is added what is done.
+    private struct Record: Sendable {
+        let connection: PostgresConnection
+        let number: Int64
+
+        func add(_ done: ResortSummary) async throws {
+            let counts = [done.events, done.products, done.shelves, done.changed, done.moved]
+            try await connection.perform {
+                _ = try $0.execute(ResortStatements.add, [.int8(number)] + counts.map { .int8(Int64($0)) })
+            }
+        }
+    }
+
     private func work(
         _ request: ResortRequest,
-        _ record: (PostgresConnection, Int64)?,
+        _ record: Record?,
         _ listener: Listener
     ) async throws -> ResortSummary {
         var total = ResortSummary()
-        let stores = try await catalog.stores().filter { request.store == nil || $0.key == request.store }
-        for store in stores {
-            let done = try await work(request, store.key, listener)
-            total.add(done)
-            if let (connection, number) = record {
-                let counts = [done.events, done.products, done.shelves, done.changed, done.moved]
-                try await connection.perform {
-                    _ = try $0.execute(ResortStatements.add, [.int8(number)] + counts.map { .int8(Int64($0)) })
-                }
-            }
+        for store in try await catalog.stores() where request.store == nil || store.key == request.store {
+            total.add(try await work(request, store.key, record, listener))
         }
         return total
     }
@@ -158,20 +167,22 @@ package struct Resorter: Sendable {
     private func work(
         _ request: ResortRequest,
         _ store: CatalogKey,
+        _ record: Record?,
         _ listener: Listener
     ) async throws -> ResortSummary {
         var summary = ResortSummary()
-        let pool = catalog.pool
-        if !request.isRehearsal {
+        if request.isRehearsal {
+            summary.events = try await number(ResortStatements.inboxCount, try await catalog.readStore(store).id)
+        } else {
             let book = PurchaseBook(catalog)
             summary.events = try await book.fold(store)
             summary.products = try await book.count(store, day: day)
             _ = try await book.forget(store, olderThan: request.keptDays, day: day)
+            try await record?.add(summary)
         }
         let read = try await catalog.readStore(store)
-        if request.isRehearsal { summary.events = try await number(ResortStatements.inboxCount, read.id) }
         let due = try await dueShelves(read, request)
-        let targets = try await pool.transaction(within: .seconds(60)) { database in
+        let targets = try await catalog.pool.transaction(within: .seconds(60)) { database in
             try database.query(
                 ResortStatements.targets,
                 [
@@ -180,15 +191,8 @@ package struct Resorter: Sendable {
                 ]
             ) { try $0.map { try $0.int4(0) } }
         }
-        let reports = try await settle(targets, read.id, due, request, listener)
-        summary.shelves = targets.count
-        summary.changed = reports.changed
-        summary.moved = reports.moved
-        if request.isRehearsal {
-            summary.products = reports.products
-        } else {
-            try await PurchaseBook(catalog).endDue(read.id)
-        }
+        summary.add(try await settle(targets, read.id, due, request, record, listener))
+        if !request.isRehearsal { try await PurchaseBook(catalog).endDue(read.id) }
         return summary
     }
 
@@ -216,37 +220,36 @@ package struct Resorter: Sendable {
 
     /// What the jobs share.
     private final class Board: Sendable {
-        let tally = Mutex(Tally())
+        private struct State {
+            var next = 0
+            var done = 0
+            var summary = ResortSummary()
+        }
+
+        private let state = Mutex(State())
 
         /// The next shelves to do; small pieces near the end, so that no job is left with the rest.
         func take(of targets: [Int32], jobs: Int) -> ArraySlice<Int32>? {
-            tally.withLock { tally in
-                let left = targets.count - tally.next
+            state.withLock { state in
+                let left = targets.count - state.next
                 guard left > 0 else { return nil }
-                let piece = targets[tally.next...].prefix(max(1, min(Resorter.chunk, left / (2 * jobs))))
-                tally.next += piece.count
+                let piece = targets[state.next...].prefix(max(1, min(Resorter.chunk, left / (2 * jobs))))
+                state.next += piece.count
                 return piece
             }
         }
 
         /// Returns how many shelves are done.
-        func note(_ report: ShelfResort?) -> Int {
-            tally.withLock { tally in
-                tally.done += 1
-                tally.changed += report == nil ? 0 : 1
-                tally.moved += report?.moved ?? 0
-                tally.products += report?.rescored ?? 0
-                return tally.done
+        func noteShelf() -> Int {
+            state.withLock {
+                $0.done += 1
+                return $0.done
             }
         }
-    }
 
-    private struct Tally {
-        var next = 0
-        var done = 0
-        var changed = 0
-        var moved = 0
-        var products = 0
+        func add(_ piece: ResortSummary) { state.withLock { $0.summary.add(piece) } }
+
+        var summary: ResortSummary { state.withLock { $0.summary } }
     }
 
     private func settle(
@@ -254,25 +257,34 @@ package struct Resorter: Sendable {
         _ storeID: Int32,
         _ due: Set<Int32>,
         _ request: ResortRequest,
+        _ record: Record?,
         _ listener: Listener
-    ) async throws -> Tally {
+    ) async throws -> ResortSummary {
         let board = Board()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<max(1, min(request.jobs, targets.count)) {
                 group.addTask {
                     while let piece = board.take(of: targets, jobs: request.jobs) {
+                        var done = ResortSummary()
+                        done.shelves = piece.count
                         for head in try await heads(piece, storeID) {
                             try Task.checkCancellation()
-                            let report = try await settle(head, isDue: due.contains(head.shelfID), request)
-                            if let report { listener.onShelf(report) }
-                            listener.onProgress(board.note(report), targets.count)
+                            if let report = try await settle(head, isDue: due.contains(head.shelfID), request) {
+                                listener.onShelf(report)
+                                done.changed += 1
+                                done.moved += report.moved
+                                if request.isRehearsal { done.products += report.rescored }
+                            }
+                            listener.onProgress(board.noteShelf(), targets.count)
                         }
+                        board.add(done)
+                        try await record?.add(done)
                     }
                 }
             }
             try await group.waitForAll()
         }
-        return board.tally.withLock { $0 }
+        return board.summary
     }
 
     private func settle(
