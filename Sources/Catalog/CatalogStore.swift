@@ -138,28 +138,42 @@ extension CatalogStore {
         try await put(product, in: store, pricedIn: nil, replacing: nil)
     }
 
-    /// Sets prices for a caller that needs no recorded answer.
+    /// Changes a manual order for a caller that needs no recorded answer.
+    package func editOrder(_ request: OrderEditRequest) async throws(CatalogError) -> OrderEditOutcome {
+        try await outcome { render throws(CatalogError) in
+            try await editOrder(request, once: nil, render)
+        }
+    }
+
+    /// The same of prices.
     package func setPrices(
         _ prices: [PriceChange],
         in store: CatalogKey,
         pricedIn currency: Currency? = nil
     ) async throws(CatalogError) -> PriceOutcome {
-        let outcome = Mutex(PriceOutcome())
-        _ = try await setPrices(prices, in: store, pricedIn: currency, once: nil) { made in
-            outcome.withLock { $0 = made }
-            return RecordedAnswer(body: [])
+        try await outcome { render throws(CatalogError) in
+            try await setPrices(prices, in: store, pricedIn: currency, once: nil, render)
         }
-        return outcome.withLock { $0 }
     }
 
-    /// Takes purchases in for a caller that needs no recorded answer.
+    /// The same of purchases.
     package func add(_ purchases: [Purchase], to store: CatalogKey) async throws(CatalogError) -> PurchaseOutcome {
-        let outcome = Mutex(PurchaseOutcome())
-        _ = try await add(purchases, to: store, once: nil) { made in
-            outcome.withLock { $0 = made }
+        try await outcome { render throws(CatalogError) in
+            try await add(purchases, to: store, once: nil, render)
+        }
+    }
+
+    /// What a call tells whoever renders its answer.
+    private func outcome<Outcome: Sendable>(
+        of call: (@escaping @Sendable (Outcome) -> RecordedAnswer) async throws(CatalogError) -> RecordedAnswer
+    ) async throws(CatalogError) -> Outcome {
+        let told = Mutex<Outcome?>(nil)
+        _ = try await call { outcome in
+            told.withLock { $0 = outcome }
             return RecordedAnswer(body: [])
         }
-        return outcome.withLock { $0 }
+        guard let outcome = told.withLock({ $0 }) else { throw .fault("a call was answered without an outcome") }
+        return outcome
     }
 
     package static func productsScope(_ store: CatalogKey) -> String { "products/\(store)" }

@@ -15,13 +15,12 @@ package enum PopularityMetric: String, CaseIterable, Sendable, Hashable {
     case all
     case trend
 
-    /// The days that count, today's among them; nil for all.
+    /// How many days count, today's among them; nil for all.
     package var window: Int? {
         switch self {
-        case .last7Days: 7
+        case .last7Days, .trend: 7
         case .last30Days: 30
         case .last90Days: 90
-        case .trend: 14
         case .decay, .all: nil
         }
     }

@@ -29,11 +29,8 @@ extension PostgresCatalog {
         guard !prices.isEmpty else { return outcome }
         let skus = PostgresValue.textArray(prices.map(\.sku.text))
         try lockShelves(of: skus, storeID, database)
-        let known = try database.query(
-            "SELECT sku FROM product WHERE store_id = $1 AND sku = ANY ($2)",
-            [.int4(storeID), skus]
-        ) { Set(try $0.map { try $0.text(0) }) }
-        if let stranger = prices.first(where: { !known.contains($0.sku.text) }) {
+        let known = try known(skus, storeID, database)
+        if let stranger = prices.first(where: { !known.contains($0.sku) }) {
             throw PriceChange.unknown(stranger.sku)
         }
         // −1 stands for none, −2 for what stays as it is.
@@ -56,6 +53,19 @@ extension PostgresCatalog {
             [.int4(storeID), .int8Array(shelves.map(Int64.init))]
         ) { Set(try $0.map { CatalogKey(try $0.text(0))! }) }
         return outcome
+    }
+
+    /// Those of some products that the store has.
+    ///
+    /// - Parameter skus: an array of skus.
+    static func known(
+        _ skus: PostgresValue,
+        _ storeID: Int32,
+        _ database: isolated PostgresConnection
+    ) throws -> Set<SKU> {
+        try database.query("SELECT sku FROM product WHERE store_id = $1 AND sku = ANY ($2)", [.int4(storeID), skus]) {
+            Set(try $0.map { SKU(stored: try $0.text(0)) })
+        }
     }
 
     private static let priceProducts: PostgresStatement = """

@@ -83,10 +83,7 @@ extension PostgresCatalog {
         try await mappingErrors {
             let storeID = try await readStore(store).id
             return try await pool.perform(within: .seconds(30)) {
-                try $0.query(
-                    "SELECT sku FROM product WHERE store_id = $1 AND sku = ANY ($2)",
-                    [.int4(storeID), .textArray(skus.map(\.text))]
-                ) { Set(try $0.map { SKU(stored: try $0.text(0)) }) }
+                try Self.known(.textArray(skus.map(\.text)), storeID, $0)
             }
         }
     }

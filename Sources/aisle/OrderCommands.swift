@@ -2,7 +2,6 @@ internal import ArgumentParser
 internal import Catalog
 internal import CatalogPostgres
 internal import Foundation
-internal import Synchronization
 
 /// What every command that changes a manual order has.
 struct OrderEditOptions: ParsableArguments {
@@ -38,19 +37,6 @@ struct OrderEditOptions: ParsableArguments {
                 ? "everything is in place; order version \(outcome.orderVersion)"
                 : "\(dryRun ? "would move" : "moved") \(outcome.moved.count); order version \(outcome.orderVersion)"
         )
-    }
-}
-
-extension CatalogStore {
-    /// Changes a manual order for a caller that needs no recorded answer.
-    func editOrder(_ request: OrderEditRequest) async throws(CatalogError) -> OrderEditOutcome {
-        let outcome = Mutex<OrderEditOutcome?>(nil)
-        _ = try await editOrder(request, once: nil) { made in
-            outcome.withLock { $0 = made }
-            return RecordedAnswer(body: [])
-        }
-        guard let made = outcome.withLock({ $0 }) else { throw .fault("an order was changed without an outcome") }
-        return made
     }
 }
 

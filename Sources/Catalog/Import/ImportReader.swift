@@ -28,15 +28,11 @@ package struct ImportReader {
 
     /// - Throws: `CatalogError.unprocessable`, where the header lacks a column that is needed.
     package mutating func read(_ piece: UnsafeRawBufferPointer, _ emit: (Event) throws -> Void) throws {
-        var events: [RecordReader.Event] = []
-        records.read(piece) { events.append($0) }
-        for event in events { try handle(event, emit) }
+        for event in records.read(piece) { try handle(event, emit) }
     }
 
     package mutating func end(_ emit: (Event) throws -> Void) throws {
-        var events: [RecordReader.Event] = []
-        records.end { events.append($0) }
-        for event in events { try handle(event, emit) }
+        for event in records.end() { try handle(event, emit) }
         if rows == nil { throw CatalogError.unprocessable(field: "file", detail: "the file is empty") }
     }
 

@@ -15,34 +15,39 @@ struct RecordReader {
 
     init(_ format: ImportOptions.Format) { self.format = format }
 
-    mutating func read(_ piece: UnsafeRawBufferPointer, _ emit: (Event) throws -> Void) rethrows {
+    /// The records that a piece of the file completes.
+    mutating func read(_ piece: UnsafeRawBufferPointer) -> [Event] {
+        var events: [Event] = []
         switch format {
-        case .csv: try csv.read(piece) { try emit(Event($0)) }
+        case .csv: csv.read(piece) { events.append(Event($0)) }
         case .ndjson:
             for byte in piece {
                 if byte == 0x0A {
-                    try endLine(emit)
+                    endLine(&events)
                 } else if lineBytes.count <= CSVReader.recordBound {
                     lineBytes.append(byte)
                 }
             }
         }
+        return events
     }
 
     /// Ends the file: what stands without a final line break is a record too.
-    mutating func end(_ emit: (Event) throws -> Void) rethrows {
+    mutating func end() -> [Event] {
+        var events: [Event] = []
         switch format {
-        case .csv: try csv.end { try emit(Event($0)) }
-        case .ndjson: if !lineBytes.isEmpty { try endLine(emit) }
+        case .csv: csv.end { events.append(Event($0)) }
+        case .ndjson: if !lineBytes.isEmpty { endLine(&events) }
         }
+        return events
     }
 
-    private mutating func endLine(_ emit: (Event) throws -> Void) rethrows {
+    private mutating func endLine(_ events: inout [Event]) {
         line += 1
         defer { lineBytes.removeAll(keepingCapacity: true) }
         if line == 1, lineBytes.starts(with: [0xEF, 0xBB, 0xBF]) { lineBytes.removeFirst(3) }
         if lineBytes.allSatisfy({ $0 == 0x20 || $0 == 0x0D || $0 == 0x09 }) { return }
-        try emit(.line(line, lineBytes))
+        events.append(.line(line, lineBytes))
     }
 
     /// A line of NDJSON as a value.

@@ -92,15 +92,11 @@ package struct RowReader {
 
     /// - Throws: `CatalogError.unprocessable`, where the file as a whole cannot be read.
     package mutating func read(_ piece: UnsafeRawBufferPointer, _ emit: (Event) throws -> Void) throws {
-        var events: [RecordReader.Event] = []
-        records.read(piece) { events.append($0) }
-        for event in events { try handle(event, emit) }
+        for event in records.read(piece) { try handle(event, emit) }
     }
 
     package mutating func end(_ emit: (Event) throws -> Void) throws {
-        var events: [RecordReader.Event] = []
-        records.end { events.append($0) }
-        for event in events { try handle(event, emit) }
+        for event in records.end() { try handle(event, emit) }
         if hasHeader, header == nil {
             throw CatalogError.unprocessable(field: "file", detail: "the file is empty")
         }

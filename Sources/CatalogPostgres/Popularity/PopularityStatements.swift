@@ -63,11 +63,13 @@ enum PopularityStatements {
     )
     /// Folds the events of the products of a shelf, `$2`.
     static let foldShelf = folding(
-        "i.sku IN (SELECT p.sku FROM placement p WHERE p.store_id = $1 AND p.shelf_id = $2) ORDER BY i.sku, i.inbox_id"
+        """
+        i.sku IN (SELECT p.sku FROM placement p WHERE p.store_id = $1 AND p.shelf_id = $2) ORDER BY i.sku, i.inbox_id
+            FOR UPDATE SKIP LOCKED
+        """
     )
-
-    /// Folds the events of a customer, `$2`.
-    static let foldCustomer = folding("i.customer = $2 ORDER BY i.sku, i.inbox_id")
+    /// Folds the events of a customer, `$2`; waits for those that somebody else folds.
+    static let foldCustomer = folding("i.customer = $2 ORDER BY i.sku, i.inbox_id FOR UPDATE")
 
     private static func folding(_ scope: String) -> PostgresStatement {
         PostgresStatement(
@@ -155,9 +157,6 @@ enum PopularityStatements {
     }
 
     private static let all = "true"
-    /// Due products behind `$3` up to `$4`.
-    private static let due =
-        "r.sku IN (SELECT u.sku FROM popularity_due u WHERE u.store_id = $1 AND u.sku > $3 AND u.sku <= $4)"
     private static func of(shelf: String) -> String {
         "r.sku IN (SELECT p.sku FROM placement p WHERE p.store_id = $1 AND p.shelf_id = \(shelf))"
     }
@@ -206,18 +205,22 @@ enum PopularityStatements {
     // MARK: - Carrying
 
     /// Brings a shelf's placements, `$2`, to what their products' scores are.
-    static let carryShelf: PostgresStatement = """
-        UPDATE placement p SET popularity_log2 = r.popularity_log2 FROM product r
-        WHERE p.store_id = $1 AND p.shelf_id = $2 AND r.store_id = $1 AND r.sku = p.sku
-            AND p.popularity_log2 <> r.popularity_log2
-        """
-    static let carryStore: PostgresStatement = """
-        UPDATE placement p SET popularity_log2 = r.popularity_log2 FROM product r
-        WHERE p.store_id = $1 AND r.store_id = $1 AND r.sku = p.sku AND p.popularity_log2 <> r.popularity_log2
-        """
+    static let carryShelf = carrying(" AND p.shelf_id = $2")
+    /// The same of a whole store.
+    static let carryStore = carrying("")
+
+    private static func carrying(_ scope: String) -> PostgresStatement {
+        PostgresStatement(
+            assembled: """
+                UPDATE placement p SET popularity_log2 = r.popularity_log2 FROM product r
+                WHERE p.store_id = $1\(scope) AND r.store_id = $1 AND r.sku = p.sku
+                    AND p.popularity_log2 <> r.popularity_log2
+                """
+        )
+    }
+
     /// Products that all their placements agree with, or that are gone, are no longer due, but for those that became it
-    /// again meanwhile.
-    /// Behind `$2`, at most `$3`; up to which it has looked, nothing at the end.
+    /// again meanwhile. Of those behind `$2`, at most `$3`; up to which it has looked, nothing at the end.
     static let endDue: PostgresStatement = """
         WITH seen AS (
             SELECT sku, mark FROM popularity_due WHERE store_id = $1 AND sku > $2 ORDER BY sku LIMIT $3),

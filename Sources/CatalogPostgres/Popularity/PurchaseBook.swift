@@ -143,7 +143,7 @@ package struct PurchaseBook: Sendable {
         let store = read.store
         guard store.popularityMetric == .decay else {
             // So long ago that it is all.
-            let window = store.popularityMetric == .trend ? 7 : store.popularityMetric.window ?? 20_000
+            let window = store.popularityMetric.window ?? 20_000
             let values: [PostgresValue] = [
                 .int4(read.id), .int4(Int32(window)), date(day), .bool(store.popularityMetric == .trend),
             ]
