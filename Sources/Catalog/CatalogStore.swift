@@ -20,15 +20,15 @@ package protocol CatalogStore: SettingsStore {
     /// Reads a shelf's ids in several orders, all of one moment.
     ///
     /// - Parameters:
-    ///   - sorts: nil for the one that a request without a sort gets.
-    ///   - remembered: whose sorts come before the shelf's own.
+    ///   - views: what is shown, and in which order.
+    ///   - remembered: what comes before the shelf's own.
     ///   - limit: only the first so many of each; nil for all.
-    ///   - body: gets the orders as the sorts were given, and what reads products by id, at the same moment.
+    ///   - body: gets the orders as the views were given, and what reads products by id, at the same moment.
     func withOrders<T: Sendable>(
         of shelf: CatalogKey,
         in store: CatalogKey,
-        by sorts: [Sort?],
-        remembering remembered: RememberedSorts,
+        by views: [ShelfView],
+        remembering remembered: RememberedViews,
         first limit: Int?,
         _ body: @escaping @Sendable ([ShelfOrder], (_ ids: [String]) throws -> [Product]) throws -> T
     ) async throws(CatalogError) -> T
@@ -118,15 +118,18 @@ extension CatalogStore {
         try await page(request) { _, _ in false }
     }
 
-    /// Every product's id, in order.
+    /// Every product's id, in order; of those that a filter leaves.
     package func order(
         _ store: CatalogKey,
         _ shelf: CatalogKey,
         _ sort: Sort?,
-        remembering remembered: RememberedSorts = .none
+        filter: Filter? = nil,
+        remembering remembered: RememberedViews = .none
     ) async throws(CatalogError) -> ShelfOrder {
-        try await withOrders(of: shelf, in: store, by: [sort], remembering: remembered, first: nil) { orders, _ in
-            orders[0]
+        let view = ShelfView(sort: sort, filter: filter)
+        return try await withOrders(of: shelf, in: store, by: [view], remembering: remembered, first: nil) {
+            orders,
+            _ in orders[0]
         }
     }
 

@@ -33,6 +33,9 @@ package struct Currency: Hashable, Sendable {
         }
     }
 
+    /// How many minor units make one of the currency.
+    package var unit: Int128 { (0..<exponent).reduce(1) { unit, _ in unit * 10 } }
+
     /// An amount in minor units, from a decimal in the currency; rounded half up where it has more decimals.
     ///
     /// - Returns: nil where it is negative or out of bounds (`Product.priceBound`).

@@ -6,6 +6,9 @@ package struct Cursor: Hashable, Sendable {
     package var sort: String
     /// Where the order came from when the first page was asked for.
     package var source: SortSource
+    /// What it is narrowed down by, as a query; and who decided that.
+    package var filter: String
+    package var filterSource: FilterSource
     /// The comparison dimension that the order of groups began with.
     package var dimension: Dimension
     /// Whether the last one stood behind what is in stock.
@@ -21,6 +24,8 @@ package struct Cursor: Hashable, Sendable {
         scope: String,
         sort: String,
         source: SortSource,
+        filter: String = "",
+        filterSource: FilterSource = .query,
         dimension: Dimension = .mass,
         isBehind: Bool = false,
         keyGeneration: Int64 = 0,
@@ -31,6 +36,8 @@ package struct Cursor: Hashable, Sendable {
         self.scope = scope
         self.sort = sort
         self.source = source
+        self.filter = filter
+        self.filterSource = filterSource
         self.dimension = dimension
         self.isBehind = isBehind
         self.keyGeneration = keyGeneration
@@ -38,9 +45,4 @@ package struct Cursor: Hashable, Sendable {
         self.name = name
         self.id = id
     }
-}
-
-/// Who decided the sort of an answer.
-package enum SortSource: String, CaseIterable, Sendable, Hashable {
-    case query, user, shelf, store, system
 }

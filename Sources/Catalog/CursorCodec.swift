@@ -4,7 +4,7 @@ package struct CursorCodec: Sendable {
     package typealias MAC = @Sendable ([UInt8]) -> [UInt8]
 
     private let mac: MAC
-    private static let version: UInt8 = 1
+    private static let version: UInt8 = 2
     private static let macLength = 16
     /// The longest text that is looked at.
     private static let maximumLength = 8192
@@ -17,6 +17,8 @@ package struct CursorCodec: Sendable {
         writer.text(cursor.scope)
         writer.text(cursor.sort)
         writer.byte(UInt8(SortSource.allCases.firstIndex(of: cursor.source)!))
+        writer.text(cursor.filter)
+        writer.byte(UInt8(FilterSource.allCases.firstIndex(of: cursor.filterSource)!))
         writer.byte(UInt8(cursor.dimension.ordinal))
         writer.byte(cursor.isBehind ? 1 : 0)
         writer.word(UInt64(bitPattern: cursor.keyGeneration))
@@ -42,6 +44,7 @@ package struct CursorCodec: Sendable {
         var reader = CursorReader(rest: bytes[...])
         guard reader.byte() == version, let scope = reader.text(), let sort = reader.text(),
             let source = reader.byte(), source < SortSource.allCases.count,
+            let filter = reader.text(), let filterSource = reader.byte(), filterSource < FilterSource.allCases.count,
             let dimension = reader.byte(), dimension < Dimension.allCases.count,
             let behind = reader.byte(), let generation = reader.word(), let count = reader.byte()
         else { return nil }
@@ -55,6 +58,8 @@ package struct CursorCodec: Sendable {
             scope: scope,
             sort: sort,
             source: SortSource.allCases[Int(source)],
+            filter: filter,
+            filterSource: FilterSource.allCases[Int(filterSource)],
             dimension: Dimension.allCases[Int(dimension)],
             isBehind: behind == 1,
             keyGeneration: Int64(bitPattern: generation),

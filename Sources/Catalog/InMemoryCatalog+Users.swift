@@ -41,19 +41,19 @@ extension InMemoryCatalog {
         )
     }
 
-    package func rememberedSorts(
+    package func rememberedViews(
         _ user: UserID,
         _ store: CatalogKey,
         _ shelf: CatalogKey
-    ) async throws(CatalogError) -> RememberedSorts {
+    ) async throws(CatalogError) -> RememberedViews {
         rememberedNow(user, store, shelf)
     }
 
-    func rememberedNow(_ user: UserID, _ store: CatalogKey, _ shelf: CatalogKey) -> RememberedSorts {
+    func rememberedNow(_ user: UserID, _ store: CatalogKey, _ shelf: CatalogKey) -> RememberedViews {
         let settings = users.withLock { $0[user]?.settings } ?? [:]
-        return RememberedSorts(
-            shelf: settings[.sort(of: shelf, in: store)]?.sort,
-            store: settings[.sort(in: store)]?.sort
+        return RememberedViews(
+            shelf: settings[.sort(of: shelf, in: store)]?.view,
+            store: settings[.sort(in: store)]?.view
         )
     }
 

@@ -98,37 +98,38 @@ package final class InMemoryCatalog: CatalogStore {
         let plan = try request.plan(for: head, remembering: remembered ?? .none)
         let tag = plan.entityTag(head, day: clock().day)
         if request.knownTags.contains(tag) || isKept(plan, tag) { return .unchanged(tag: tag) }
-        let sorted = listings.sorted { plan.sort.precedes($0, $1, dimension: plan.dimension, collate: collate) }
+        let shown = listings.filter { plan.view.filter.accepts($0.product, in: plan.currency) }
+        let sorted = shown.sorted { plan.sort.precedes($0, $1, dimension: plan.dimension, collate: collate) }
         let start = plan.after.flatMap { after in sorted.firstIndex { $0.product.sku.text == after.id } }
         let rest = start.map { sorted[($0 + 1)...] } ?? sorted[...]
-        return .page(
-            ShelfPage(head: head, plan: plan, scope: request.scope, listings: Array(rest.prefix(plan.limit + 1))),
-            tag: tag
+        var page = ShelfPage(
+            head: head,
+            plan: plan,
+            scope: request.scope,
+            listings: Array(rest.prefix(plan.limit + 1))
         )
+        if !plan.facets.isEmpty { page.facets = facets(plan, listings.map(\.product)) }
+        return .page(page, tag: tag)
     }
 
     package func withOrders<T: Sendable>(
         of shelf: CatalogKey,
         in store: CatalogKey,
-        by sorts: [Sort?],
-        remembering remembered: RememberedSorts,
+        by views: [ShelfView],
+        remembering remembered: RememberedViews,
         first limit: Int?,
         _ body: @escaping @Sendable ([ShelfOrder], (_ ids: [String]) throws -> [Product]) throws -> T
     ) async throws(CatalogError) -> T {
         let (head, listings) = try read(store, shelf) { store, shelf in
             (self.head(store, shelf), self.listings(store, shelf))
         }
-        let orders = sorts.map { sort in
-            let (order, source) = sort.map { ($0, SortSource.query) } ?? head.sort(remembering: remembered)
-            let ids = listings.sorted {
-                order.precedes($0, $1, dimension: head.state.comparisonDimension, collate: collate)
+        let orders = views.map { asked in
+            let view = head.settle(asked, remembering: remembered)
+            let shown = listings.filter { view.filter.accepts($0.product, in: head.store.currency) }
+            let ids = shown.sorted {
+                view.sort.precedes($0, $1, dimension: head.state.comparisonDimension, collate: collate)
             }.map(\.product.sku.text)
-            return ShelfOrder(
-                head: head,
-                sort: order,
-                source: source,
-                ids: limit.map { Array(ids.prefix($0)) } ?? ids
-            )
+            return ShelfOrder(head: head, view: view, ids: limit.map { Array(ids.prefix($0)) } ?? ids)
         }
         do {
             return try body(orders) { ids in
@@ -182,6 +183,37 @@ package final class InMemoryCatalog: CatalogStore {
     }
 
     // MARK: - Parts
+
+    /// Counts each facet as if its own filter were off.
+    private func facets(_ plan: PagePlan, _ products: [Product]) -> Facets {
+        func left(without keys: Set<FilterKey>) -> [Product] {
+            let filter = plan.view.filter.without(keys)
+            return products.filter { filter.accepts($0, in: plan.currency) }
+        }
+        func counts(_ values: [String]) -> [Facets.Count] {
+            Dictionary(values.map { ($0, 1) }, uniquingKeysWith: +).map { Facets.Count($0, $1) }.sorted { a, b in
+                a.count == b.count ? collate(a.value, b.value) < 0 : a.count > b.count
+            }
+        }
+        var facets = Facets(counted: plan.facets)
+        facets.total = left(without: []).count
+        for facet in plan.facets {
+            let products = left(without: facet.keys)
+            switch facet {
+            case .brand: facets.brands = counts(products.map { $0.brand ?? "" })
+            case .tag: facets.tags = counts(products.flatMap { $0.tags.isEmpty ? [""] : Array(Set($0.tags)) })
+            case .inStock:
+                facets.inStock = products.count(where: \.inStock)
+                facets.soldOut = products.count - facets.inStock
+            case .price:
+                let prices = products.compactMap(\.priceMinor)
+                facets.prices = Dictionary(prices.map { ($0, 1) }, uniquingKeysWith: +).map { PriceCount($0, $1) }
+                    .sorted { $0.minor < $1.minor }
+                facets.unpriced = products.count - prices.count
+            }
+        }
+        return facets
+    }
 
     func listings(_ store: StoreContent, _ shelf: ShelfContent) -> [Listing] {
         let sinks = (shelf.shelf.soldOut ?? store.store.soldOut) == .last

@@ -11,6 +11,8 @@ extension ShelfPage {
                 json.field("keys", plan.sort.description)
                 json.field("source", plan.source.rawValue)
             }
+            json.field("filter", json: plan.view.filterJSON.text)
+            if let facets { facets.write(to: &json, plan.view.filter, head.store.currency) }
             json.field("version", head.state.version)
             json.field("as_of", Timestamp.date(ofDay: head.store.scoreDay(on: day)))
             json.object("page") { json in
@@ -28,6 +30,7 @@ extension ShelfOrder {
         json.object { json in
             json.field("sort", sort.description)
             json.field("source", source.rawValue)
+            json.field("filter", json: view.filterJSON.text)
             json.field("version", head.state.version)
             json.field("order_version", head.state.orderVersion)
             json.array("ids", ids) { $0.string($1) }
@@ -54,7 +57,11 @@ extension Store {
 }
 
 extension ShelfState {
-    package func write(options: [SortOption]? = nil, to json: inout JSONText) {
+    package func write(
+        options: [SortOption]? = nil,
+        filters: [FilterOption]? = nil,
+        to json: inout JSONText
+    ) {
         json.object { json in
             json.field("key", shelf.key.text)
             json.field("title", shelf.title)
@@ -76,6 +83,7 @@ extension ShelfState {
                     }
                 }
             }
+            if let filters { json.array("filter_options", filters) { $1.write(to: &$0) } }
         }
     }
 }

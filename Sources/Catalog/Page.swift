@@ -4,6 +4,10 @@ package struct PageRequest: Sendable, Hashable {
     package var shelf: CatalogKey
     /// nil: the caller's, the shelf's, the store's or the system's.
     package var sort: Sort?
+    /// nil: what the caller remembers with their sort, where that counts.
+    package var filter: Filter?
+    /// What is counted besides.
+    package var facets: Set<Facet>
     /// Whose remembered sort counts where none is asked for.
     package var user: UserID?
     package var limit: Int
@@ -18,6 +22,8 @@ package struct PageRequest: Sendable, Hashable {
         store: CatalogKey,
         shelf: CatalogKey,
         sort: Sort? = nil,
+        filter: Filter? = nil,
+        facets: Set<Facet> = [],
         user: UserID? = nil,
         limit: Int = defaultLimit,
         after: Cursor? = nil,
@@ -26,6 +32,8 @@ package struct PageRequest: Sendable, Hashable {
         self.store = store
         self.shelf = shelf
         self.sort = sort
+        self.filter = filter
+        self.facets = facets
         self.user = user
         self.limit = limit
         self.after = after
@@ -48,58 +56,62 @@ package struct ShelfHead: Sendable, Hashable {
         self.storeVersion = storeVersion
         self.state = state
     }
-
-    /// The sort of a request that names none, and who decided it.
-    package func sort(remembering remembered: RememberedSorts) -> (sort: Sort, source: SortSource) {
-        if let sort = remembered.sort { return (sort, .user) }
-        if let sort = state.shelf.defaultSort ?? state.inheritedSort { return (sort, .shelf) }
-        if let sort = store.defaultSort { return (sort, .store) }
-        return (.system, .system)
-    }
 }
 
 /// What is read for a page: a request, settled against the shelf's settings.
 package struct PagePlan: Sendable, Hashable {
-    package let sort: Sort
-    package let source: SortSource
+    package let view: SettledView
+    package let facets: Set<Facet>
+    /// What prices are in.
+    package let currency: Currency
+    /// Whether what is sold out sorts behind all else.
+    package let sinksSoldOut: Bool
     /// The dimension whose unit prices come first.
     package let dimension: Dimension
     package let after: Cursor?
     package let limit: Int
     /// The shelf's generation of keys.
     package let keyGeneration: Int64
+
+    package var sort: Sort { view.sort }
+    package var source: SortSource { view.source }
+
+    init(_ request: PageRequest, _ view: SettledView, _ head: ShelfHead, dimension: Dimension) {
+        self.view = view
+        self.dimension = dimension
+        facets = request.facets
+        currency = head.store.currency
+        sinksSoldOut = (head.state.shelf.soldOut ?? head.store.soldOut) == .last
+        after = request.after
+        limit = request.limit
+        keyGeneration = head.state.keyGeneration
+    }
 }
 
 extension PageRequest {
-    /// - Throws: `malformed` for a limit out of range, `invalidCursor` for a cursor of another shelf or sort.
-    package func plan(for head: ShelfHead, remembering remembered: RememberedSorts = .none) throws(CatalogError)
-        -> PagePlan
-    {
+    /// - Throws: `malformed` for a limit out of range, `invalidCursor` for a cursor of another shelf, sort or filter.
+    package func plan(
+        for head: ShelfHead,
+        remembering remembered: RememberedViews = .none
+    ) throws(CatalogError) -> PagePlan {
         guard Self.limits.contains(limit) else {
             throw .malformed(parameter: "limit", detail: "limit must be from 1 to 100")
         }
         guard let after else {
-            let (sort, source) = self.sort.map { ($0, SortSource.query) } ?? head.sort(remembering: remembered)
-            return PagePlan(
-                sort: sort,
-                source: source,
-                dimension: head.state.comparisonDimension,
-                after: nil,
-                limit: limit,
-                keyGeneration: head.state.keyGeneration
-            )
+            let view = head.settle(ShelfView(sort: sort, filter: filter), remembering: remembered)
+            return PagePlan(self, view, head, dimension: head.state.comparisonDimension)
         }
         guard after.scope == scope, let order = try? Sort.parse(after.sort), sort == nil || sort == order,
-            after.values.count == order.terms.count
+            after.values.count == order.terms.count, let shown = try? Filter(query: after.filter),
+            filter == nil || filter == shown
         else { throw .invalidCursor }
-        return PagePlan(
+        let view = SettledView(
             sort: order,
             source: sort == nil ? after.source : .query,
-            dimension: after.dimension,
-            after: after,
-            limit: limit,
-            keyGeneration: head.state.keyGeneration
+            filter: shown,
+            filterSource: filter == nil ? after.filterSource : .query
         )
+        return PagePlan(self, view, head, dimension: after.dimension)
     }
 }
 
@@ -110,6 +122,8 @@ package struct ShelfPage: Sendable {
     package let products: [Product]
     /// Where the next page begins; nil on the last.
     package let next: Cursor?
+    /// Those that were asked for.
+    package var facets: Facets?
 
     package init(head: ShelfHead, plan: PagePlan, products: [Product], next: Cursor?) {
         self.head = head
@@ -133,6 +147,8 @@ extension PagePlan {
             scope: scope,
             sort: sort.description,
             source: source,
+            filter: view.filter.query,
+            filterSource: view.filterSource,
             dimension: dimension,
             isBehind: listing.isBehind,
             keyGeneration: keyGeneration,
@@ -142,13 +158,16 @@ extension PagePlan {
         )
     }
 
+    /// The facets' names, in their own order.
+    package var facetNames: String { Facet.allCases.filter(facets.contains).map(\.rawValue).joined(separator: ",") }
+
     /// The entity tag of the answer: it changes with everything that the answer depends on.
     ///
     /// - Parameter day: the UTC day to which popularity is scaled.
     package func entityTag(_ head: ShelfHead, day: Int) -> String {
         var hash = FNV64()
-        hash.combine(sort.description)
-        hash.combine(source.rawValue)
+        hash.combine(view.text)
+        hash.combine(facetNames)
         hash.combine(String(dimension.ordinal))
         hash.combine(String(limit))
         if let after { hash.combine(after.place) }

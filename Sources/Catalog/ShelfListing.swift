@@ -65,17 +65,18 @@ package struct PlacedProduct: Sendable {
     }
 }
 
-/// The whole order of a shelf, ids only.
+/// The order of a shelf, or of what a filter leaves of it; ids only.
 package struct ShelfOrder: Sendable {
     package let head: ShelfHead
-    package let sort: Sort
-    package let source: SortSource
+    package let view: SettledView
     package let ids: [String]
 
-    package init(head: ShelfHead, sort: Sort, source: SortSource, ids: [String]) {
+    package init(head: ShelfHead, view: SettledView, ids: [String]) {
         self.head = head
-        self.sort = sort
-        self.source = source
+        self.view = view
         self.ids = ids
     }
+
+    package var sort: Sort { view.sort }
+    package var source: SortSource { view.source }
 }

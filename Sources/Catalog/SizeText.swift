@@ -87,7 +87,7 @@ private enum SizeToken: Equatable {
 }
 
 extension Character {
-    fileprivate var isASCIIDigit: Bool { ("0"..."9").contains(self) }
+    var isASCIIDigit: Bool { ("0"..."9").contains(self) }
 }
 
 private struct SizeParser {

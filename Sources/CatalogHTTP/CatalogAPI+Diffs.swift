@@ -48,13 +48,13 @@ extension CatalogAPI {
         _ request: Request,
         _ caller: Caller?
     ) async throws -> Response {
-        try target.allow("from_sort", "to_sort", "limit", "mode")
-        let (from, to) = (try target.sort("from_sort"), try target.sort("to_sort"))
+        try target.allow("from_sort", "to_sort", "limit", "mode", filters: true)
+        let (from, to, filter) = (try target.sort("from_sort"), try target.sort("to_sort"), try target.filter())
         var wanted = DiffRequest(
             store: store,
             shelf: shelf,
-            from: .sort(from),
-            to: to,
+            from: .view(ShelfView(sort: from, filter: filter)),
+            to: ShelfView(sort: to, filter: filter),
             limit: try target.value("limit").map { text throws(CatalogError) in try Self.window(text) },
             mode: try mode(target)
         )
@@ -84,7 +84,8 @@ extension CatalogAPI {
         _ request: Request,
         _ caller: Caller?
     ) async throws -> Response {
-        try target.allow("mode")
+        try target.allow("mode", filters: true)
+        let filter = try target.filter()
         let bytes = try await bodyBytes(request, bound: Route.orderBodyBound)
         let call = try idempotentCall(request, bytes, caller)
         if let first = try await recalled(call, in: store) { return first }
@@ -95,12 +96,12 @@ extension CatalogAPI {
             store: store,
             shelf: shelf,
             from: .list(from),
-            to: try reader.sort("to_sort"),
+            to: ShelfView(sort: try reader.sort("to_sort"), filter: filter),
             limit: try reader.integer("limit").map { Int($0) },
             mode: try mode(target)
         )
         try reader.end()
-        if wanted.to == nil { wanted.remembered = try await remembered(caller, store, shelf) }
+        if wanted.to.sort == nil { wanted.remembered = try await remembered(caller, store, shelf) }
         wanted.carriesProducts = form == .json
         return try await recording(try await catalog.diff(wanted), form, call, in: store)
     }

@@ -29,17 +29,24 @@ extension CatalogAPI {
         _ request: Request,
         _ caller: Caller?
     ) async throws -> Response {
-        try target.allow("sort", "limit", "since")
-        var sort = try target.sort()
+        try target.allow("sort", "limit", "since", filters: true)
+        var (sort, filter) = (try target.sort(), try target.filter())
         let limit = try target.limit()
         var since = try lastEventID(request) ?? target.revision("since")
         if sort == nil, caller != nil {
             // The caller's own stays as it was when they began; the shelf's is followed. Which it was when they were here
             // before is not known, and so is not what they show.
-            sort = try await remembered(caller, store, shelf).sort
+            let own = try await remembered(caller, store, shelf).view
+            (sort, filter) = (own?.sort, filter ?? own?.filter)
             since = nil
         }
-        let changes = try await live.follow(ShelfAddress(store, shelf), by: sort, limit: limit, since: since)
+        let changes = try await live.follow(
+            ShelfAddress(store, shelf),
+            by: sort,
+            filter: filter,
+            limit: limit,
+            since: since
+        )
         return stream(request, opening: "retry: \(Self.retry)\n\n", changes)
     }
 

@@ -24,11 +24,11 @@ extension CatalogAPI {
             try target.allow()
             let head = try await catalog.shelf(store, key)
             let remembered = try await remembered(caller, store, key)
-            let options = SortOption.options(
-                selected: head.sort(remembering: remembered).sort,
-                language: Language(accepting: request.headers[.acceptLanguage])
-            )
-            let bytes = document { head.state.write(options: options, to: &$0) }
+            let language = Language(accepting: request.headers[.acceptLanguage])
+            let view = head.settle(remembering: remembered)
+            let options = SortOption.options(selected: view.sort, language: language)
+            let filters = FilterOption.options(selected: view.filter, language: language)
+            let bytes = document { head.state.write(options: options, filters: filters, to: &$0) }
             return hashed(
                 bytes,
                 request,
@@ -65,11 +65,13 @@ extension CatalogAPI {
         _ request: Request,
         _ caller: Caller?
     ) async throws -> Response {
-        try target.allow("sort", "limit", "cursor")
+        try target.allow("sort", "limit", "cursor", "facets", filters: true)
         var pageRequest = PageRequest(
             store: store,
             shelf: shelf,
             sort: try target.sort(),
+            filter: try target.filter(),
+            facets: try target.value("facets").map { text throws(CatalogError) in try Facet.parse(text) } ?? [],
             user: caller?.user,
             limit: try target.limit(),
             after: try target.value("cursor").map { text throws(CatalogError) in try cursors.decode(text) },
@@ -95,6 +97,7 @@ extension CatalogAPI {
             if let token {
                 var query = "limit=\(page.plan.limit)&cursor=\(token)"
                 if isShared { query = "sort=\(page.plan.sort.description)&" + query }
+                if let filter = pageRequest.filter { query = "\(filter.query)&\(query)" }
                 headers[.init("Link")!] = "<\(path)?\(query)>; rel=\"next\""
             }
             headers[.contentType] = "application/json"
@@ -113,17 +116,16 @@ extension CatalogAPI {
         _ request: Request,
         _ caller: Caller?
     ) async throws -> Response {
-        try target.allow("sort")
-        let sort = try target.sort()
+        try target.allow("sort", filters: true)
+        let (sort, filter) = (try target.sort(), try target.filter())
         let remembered = sort == nil ? try await remembered(caller, store, shelf) : .none
-        let order = try await catalog.order(store, shelf, sort, remembering: remembered)
+        let order = try await catalog.order(store, shelf, sort, filter: filter, remembering: remembered)
         // The manual order's tag stands for its own version alone: a price elsewhere does not make it stale.
         let state = order.head.state
         var hash = FNV64()
-        hash.combine(order.sort.description)
-        hash.combine(order.source.rawValue)
+        hash.combine(order.view.text)
         let tag =
-            sort == .position
+            sort == .position && filter == nil
             ? "\"order-\(state.orderVersion)\""
             : "\"\(order.head.storeVersion)-\(state.version)-\(String(hash.value, radix: 36))\""
         let cache = sort == nil ? "private, no-cache" : "public, no-cache"
@@ -195,9 +197,9 @@ extension CatalogAPI {
         _ caller: Caller?,
         _ store: CatalogKey,
         _ shelf: CatalogKey
-    ) async throws -> RememberedSorts {
+    ) async throws -> RememberedViews {
         guard let caller else { return .none }
-        return try await catalog.rememberedSorts(caller.user, store, shelf)
+        return try await catalog.rememberedViews(caller.user, store, shelf)
     }
 
     // MARK: - Parts

@@ -101,7 +101,10 @@ extension CatalogAPI {
 
     private func sortDocument(_ setting: Setting, transition: [UInt8]? = nil) -> [UInt8] {
         object { json in
-            if case .string(let sort)? = setting.value { json.field("sort", sort) }
+            if let view = setting.view {
+                json.field("sort", view.sort.description)
+                json.field("filter", json: view.filter.isEmpty ? "null" : view.filter.json.text)
+            }
             json.field("revision", setting.revision)
             json.field("modified_at", setting.modifiedAt.rfc3339)
             if let transition { json.field("transition", json: String(decoding: transition, as: UTF8.self)) }
@@ -118,10 +121,11 @@ extension CatalogAPI {
         try target.allow()
         var reader = try BodyReader(try await body(request))
         reader.ignore("revision", "modified_at", "transition")
-        let wanted = try reader.sort("sort")
+        let sort = try reader.sort("sort")
+        let filter = try reader.value("filter").map { json throws(CatalogError) in try Filter(json: json) }
         let limit = try reader.integer("transition_limit").map { Int($0) }
         try reader.end()
-        guard let wanted else {
+        guard let wanted = sort.map({ RememberedView($0, filter ?? .none) }) else {
             throw CatalogError.unprocessable(
                 field: "sort",
                 detail: "sort is missing or null; DELETE returns to the default"
@@ -134,16 +138,22 @@ extension CatalogAPI {
             )
         }
         let head = try await catalog.shelf(store, shelf)
-        let wide = limit == nil ? nil : try await catalog.rememberedSorts(caller.user, store, shelf).store
+        let wide = limit == nil ? nil : try await catalog.rememberedViews(caller.user, store, shelf).store
         let key = SettingKey.sort(of: shelf, in: store)
-        var edit = SettingsEdit([.init(key, .string(wanted.description))], expecting: expectation(request))
+        var edit = SettingsEdit([.init(key, wanted.value)], expecting: expectation(request))
         // What was in force when this was written, not when it was asked for.
         edit.needsPrevious = limit != nil
         let result = try await apply(edit, caller)
         var transition: [UInt8]?
         if let limit {
-            let before = head.sort(remembering: RememberedSorts(shelf: result.previous?.sort, store: wide)).sort
-            let wish = DiffRequest(store: store, shelf: shelf, from: .sort(before), to: wanted, limit: limit)
+            let before = head.settle(remembering: RememberedViews(shelf: result.previous?.view, store: wide))
+            let wish = DiffRequest(
+                store: store,
+                shelf: shelf,
+                from: .view(ShelfView(sort: before.sort, filter: before.filter)),
+                to: ShelfView(sort: wanted.sort, filter: wanted.filter),
+                limit: limit
+            )
             // The sort is remembered: without a way there, the client reads the page.
             transition = try? await catalog.diff(wish).json()
         }

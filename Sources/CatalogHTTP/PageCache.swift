@@ -30,7 +30,7 @@ final class PageCache: Sendable {
 
     /// What a page is remembered as: its shelf, and all of the plan but what its tag has.
     static func key(_ path: String, _ plan: PagePlan) -> String {
-        "\(path)?\(plan.sort.description) \(plan.source.rawValue) \(plan.limit) \(plan.after?.place ?? "")"
+        "\(path)?\(plan.view.text) \(plan.facetNames) \(plan.limit) \(plan.after?.place ?? "")"
     }
 
     func page(_ key: @autoclosure () -> String, _ tag: String) -> Page? {

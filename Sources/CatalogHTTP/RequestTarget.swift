@@ -10,7 +10,7 @@ struct RequestTarget {
     init(path: String, query: String?) throws(CatalogError) {
         var segments: [String] = []
         for part in path.utf8.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
-            guard let text = Self.decode(part, plusIsSpace: false) else {
+            guard let text = PercentEncoding.decode(part) else {
                 throw .malformed(parameter: nil, detail: "the path is not valid percent-encoded UTF-8")
             }
             segments.append(text)
@@ -19,8 +19,8 @@ struct RequestTarget {
         var parameters: [(String, String)] = []
         for pair in (query ?? "").utf8.split(separator: UInt8(ascii: "&")) {
             let halves = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
-            guard let name = Self.decode(halves[0], plusIsSpace: true),
-                let value = halves.count > 1 ? Self.decode(halves[1], plusIsSpace: true) : ""
+            guard let name = PercentEncoding.decode(halves[0], plusIsSpace: true),
+                let value = halves.count > 1 ? PercentEncoding.decode(halves[1], plusIsSpace: true) : ""
             else { throw .malformed(parameter: nil, detail: "the query is not valid percent-encoded UTF-8") }
             parameters.append((name, value))
         }
@@ -28,9 +28,10 @@ struct RequestTarget {
     }
 
     /// - Throws: `malformed` for a parameter that the call does not know.
-    func allow(_ names: String...) throws(CatalogError) {
-        for (name, _) in parameters where !names.contains(name) {
-            throw .malformed(parameter: String(name.prefix(64)), detail: "no such query parameter", allowed: names)
+    func allow(_ names: String..., filters: Bool = false) throws(CatalogError) {
+        let allowed = names + (filters ? FilterKey.allCases.map(\.name) : [])
+        for (name, _) in parameters where !allowed.contains(name) {
+            throw .malformed(parameter: String(name.prefix(64)), detail: "no such query parameter", allowed: allowed)
         }
     }
 
@@ -48,6 +49,9 @@ struct RequestTarget {
         do { return try Sort.parse(text) } catch { throw .unknownSortKey(error, parameter: name) }
     }
 
+    /// What the filters' parameters say; nil where there is none.
+    func filter() throws(CatalogError) -> Filter? { try Filter { values($0.name) } }
+
     func limit(default fallback: Int = PageRequest.defaultLimit) throws(CatalogError) -> Int {
         guard let text = try value("limit") else { return fallback }
         guard let limit = Int(text), PageRequest.limits.contains(limit) else {
@@ -62,48 +66,6 @@ struct RequestTarget {
         case "true", "": true
         default: throw .malformed(parameter: name, detail: "\(name) must be true or false", allowed: ["true", "false"])
         }
-    }
-
-    private static func decode(_ text: some Collection<UInt8>, plusIsSpace: Bool) -> String? {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(text.count)
-        var rest = Array(text)[...]
-        while let byte = rest.popFirst() {
-            if byte == UInt8(ascii: "%") {
-                guard rest.count >= 2, let high = hex(rest.removeFirst()), let low = hex(rest.removeFirst()) else {
-                    return nil
-                }
-                bytes.append(high << 4 | low)
-            } else {
-                bytes.append(plusIsSpace && byte == UInt8(ascii: "+") ? 0x20 : byte)
-            }
-        }
-        return bytes.contains(0) ? nil : String(validating: bytes, as: UTF8.self)
-    }
-
-    private static func hex(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-        default: nil
-        }
-    }
-
-    /// Text as a part of a URL: everything but unreserved characters is percent-encoded.
-    static func encode(_ text: String) -> String {
-        var encoded = ""
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), 48...57, 0x2D, 0x2E,
-                0x5F, 0x7E:
-                encoded.unicodeScalars.append(UnicodeScalar(byte))
-            default:
-                let digits = String(byte, radix: 16, uppercase: true)
-                encoded += "%" + (digits.utf8.count == 1 ? "0" : "") + digits
-            }
-        }
-        return encoded
     }
 }
 

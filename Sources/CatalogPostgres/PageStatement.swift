@@ -17,6 +17,8 @@ struct PageStatement: Sendable {
         /// The cursor's value of the i-th key.
         case value(Int)
         case name, sku
+        /// A part of what the filter compares by a key.
+        case filter(FilterKey, FilterShape.Part)
         /// The cursor's generation of keys.
         case generation
     }
@@ -25,6 +27,9 @@ struct PageStatement: Sendable {
     struct Shape: Hashable, Sendable {
         let sort: Sort
         let cursor: CursorShape?
+        var filter = FilterShape.none
+        /// Whether what is sold out stands behind all else; looked at only where a filter asks for what is sold out.
+        var sinksSoldOut = true
         var columns: Columns = .product
         /// Whether there is no limit.
         var isWhole = false
@@ -66,6 +71,7 @@ struct PageStatement: Sendable {
             case .value(let index): plan.after!.values[index].parameter(of: plan.sort.terms[index].key)
             case .name: .text(plan.after!.name)
             case .sku: .text(plan.after!.id)
+            case .filter(let key, let part): plan.view.filter.parameter(key, part, in: plan.currency)
             case .generation: .int4(Int32(truncatingIfNeeded: plan.after!.keyGeneration))
             }
         }
@@ -73,8 +79,9 @@ struct PageStatement: Sendable {
 }
 
 extension PageStatement.Shape {
-    init(_ plan: PagePlan) {
+    init(_ plan: PagePlan, columns: PageStatement.Columns = .product, isWhole: Bool = false) {
         let groups = plan.dimension.groupOrder
+        let filter = FilterShape(plan.view.filter)
         self.init(
             sort: plan.sort,
             cursor: plan.after.map { cursor in
@@ -85,7 +92,11 @@ extension PageStatement.Shape {
                         if case .unitPrice(let dimension, _) = value { groups.firstIndex(of: dimension)! } else { 0 }
                     }
                 )
-            }
+            },
+            filter: filter,
+            sinksSoldOut: filter.kinds[.inStock] != .flag(false) || plan.sinksSoldOut,
+            columns: columns,
+            isWhole: isWhole
         )
     }
 }

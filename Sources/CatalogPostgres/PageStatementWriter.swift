@@ -23,6 +23,7 @@ struct PageStatementWriter {
             case .product: ProductRow.columns("p") + (readsPositions ? ", o.key" : "")
             case .sku: readsPositions && isSingle ? "o.sku" : "p.sku"
             }
+        let isPlainOrder = shape.columns == .sku && shape.filter.isEmpty
         let ids = "store_id = \(bind(.store)) AND %.shelf_id = \(bind(.shelf))"
         let source: String
         let scope: String
@@ -31,7 +32,7 @@ struct PageStatementWriter {
             scope = "p." + ids.replacing("%", with: "p")
         } else if isSingle {
             source =
-                shape.columns == .sku
+                isPlainOrder
                 ? "placement_position o"
                 : "placement_position o JOIN placement p ON p.store_id = o.store_id AND p.shelf_id = o.shelf_id AND p.sku = o.sku"
             scope = "o." + ids.replacing("%", with: "o") + " AND NOT o.is_removed"
@@ -40,7 +41,8 @@ struct PageStatementWriter {
                 "placement p JOIN placement_position o ON o.store_id = p.store_id AND o.shelf_id = p.shelf_id AND o.sku = p.sku"
             scope = "p." + ids.replacing("%", with: "p")
         }
-        let filter = ([scope] + conditions).joined(separator: " AND ")
+        let left = shape.filter.conditions(along: sort.terms[0].key.column) { bind(.filter($0, $1)) }
+        let filter = ([scope] + conditions + left).joined(separator: " AND ")
         let limit = !shape.isWhole ? " LIMIT \(bind(.limit))" : ""
         return "(SELECT \(columns) FROM \(source) WHERE \(filter) ORDER BY \(order())\(limit))"
     }
@@ -50,13 +52,22 @@ struct PageStatementWriter {
     /// The conditions of each range, in order.
     private mutating func conditions() -> [[String]] {
         guard sort.respectsAvailability else { return ranges(cursor: shape.cursor) }
-        guard let cursor = shape.cursor else {
-            return [0, 1].flatMap { level in ranges(cursor: nil).map { ["p.availability = \(level)"] + $0 } }
+        let own = shape.cursor.map { $0.isBehind ? 1 : 0 }
+        var result: [[String]] = []
+        for level in levels where level >= own ?? 0 {
+            result += ranges(cursor: level == own ? shape.cursor : nil).map { ["p.availability = \(level)"] + $0 }
         }
-        let level = cursor.isBehind ? 1 : 0
-        var result = ranges(cursor: cursor).map { ["p.availability = \(level)"] + $0 }
-        if level == 0 { result += ranges(cursor: nil).map { ["p.availability = 1"] + $0 } }
-        return result
+        // A cursor behind all that the filter leaves: nothing is left.
+        return result.isEmpty ? [["false"]] : result
+    }
+
+    /// The levels of availability in which the filter leaves anything.
+    private var levels: [Int] {
+        switch shape.filter.kinds[.inStock] {
+        case .flag(true): [0]
+        case .flag(false): shape.sinksSoldOut ? [1] : [0]
+        default: [0, 1]
+        }
     }
 
     /// The ranges inside one level of availability: the first key's groups.

@@ -4,11 +4,16 @@ internal import Postgres
 /// What a page is settled by: the shelf, and what the caller remembers for it.
 struct PageBasis: Sendable, Hashable {
     var head: ShelfRow.HeadRead
-    var sorts = RememberedSorts.none
+    var views = RememberedViews.none
 
     func plan(_ request: PageRequest) throws(CatalogError) -> PagePlan {
-        try request.plan(for: head.head, remembering: sorts)
+        try request.plan(for: head.head, remembering: views)
     }
+}
+
+extension PagePlan {
+    /// Whether rows have the manual order's key.
+    fileprivate var readsPositions: Bool { sort.terms.contains { $0.key == .position } }
 }
 
 extension PostgresCatalog {
@@ -36,6 +41,7 @@ extension PostgresCatalog {
             if let tag = try knownTag(basis) { return .unchanged(tag: tag) }
             guess = basis
         }
+        if !request.facets.isEmpty { return try await readWithFacets(request, day) }
         // Both travel together; the basis, read first, confirms what the page was read by. A change in between leaves the
         // page newer than its tag says, and then the next request's tag differs.
         for _ in 0..<8 {
@@ -54,6 +60,32 @@ extension PostgresCatalog {
         throw CatalogError.unavailable
     }
 
+    /// A page with what is counted of the whole shelf: not where other pages are read, which it would hold up; all of one
+    /// moment.
+    private func readWithFacets(_ request: PageRequest, _ day: Int) async throws -> PageAnswer {
+        try await pool.transaction("ISOLATION LEVEL REPEATABLE READ READ ONLY", within: .seconds(10)) {
+            [self] database in
+            var basis = PageBasis(head: try Self.head(request.store, request.shelf, database))
+            for query in Self.basisQueries(request).dropFirst() {
+                basis.views = try database.query(query.statement, query.parameters) { try Self.views($0) }
+            }
+            let plan = try basis.plan(request)
+            let (page, facets) = (statement(PageStatement.Shape(plan)), statement(FacetStatement.Shape(plan)))
+            let (storeID, shelfID) = (basis.head.storeID, basis.head.shelfID)
+            let hasPosition = plan.readsPositions
+            let listings = try database.query(
+                page.statement,
+                page.parameters(plan, storeID: storeID, shelfID: shelfID, limit: Int64(plan.limit + 1))
+            ) { try $0.map { try ProductRow.listing($0, hasPosition: hasPosition) } }
+            var answer = ShelfPage(head: basis.head.head, plan: plan, scope: request.scope, listings: listings)
+            answer.facets = try database.query(
+                facets.statement,
+                facets.parameters(plan, storeID: storeID, shelfID: shelfID)
+            ) { try facets.read($0, plan) }
+            return .page(answer, tag: plan.entityTag(basis.head.head, day: day))
+        }
+    }
+
     /// - Throws: `notFound`.
     func readBasis(_ request: PageRequest) async throws -> PageBasis {
         if let (basis, _) = try await read(request, nil) { return basis }
@@ -66,7 +98,7 @@ extension PostgresCatalog {
         let head = PostgresQuery(oneHead, [.text(request.store.text), .text(request.shelf.text)])
         // A cursor has its sort.
         guard let user = request.user, request.after == nil else { return [head] }
-        return [head, sortsQuery(user, request.store, request.shelf)]
+        return [head, viewsQuery(user, request.store, request.shelf)]
     }
 
     /// The basis as it is and the listings as planned; nil where the shelf is gone.
@@ -88,19 +120,19 @@ extension PostgresCatalog {
             )
             queries.append(PostgresQuery(statement.statement, parameters))
         }
-        let hasPosition = page?.plan.sort.terms.contains { $0.key == .position } ?? false
-        let initial: (ShelfRow.HeadRead?, RememberedSorts, [Listing]) = (nil, .none, [])
-        let (head, sorts, listings) = try await pipeline.read(queries, into: initial) { value, index, rows in
+        let hasPosition = page?.plan.readsPositions ?? false
+        let initial: (ShelfRow.HeadRead?, RememberedViews, [Listing]) = (nil, .none, [])
+        let (head, views, listings) = try await pipeline.read(queries, into: initial) { value, index, rows in
             if index == 0 {
                 value.0 = try rows.first { try ShelfRow.head($0) }
             } else if index == width {
                 value.2 = try rows.map { try ProductRow.listing($0, hasPosition: hasPosition) }
             } else {
-                value.1 = try Self.sorts(rows)
+                value.1 = try Self.views(rows)
             }
         }
         guard let head else { return nil }
-        let basis = PageBasis(head: head, sorts: sorts)
+        let basis = PageBasis(head: head, views: views)
         remember(basis, of: request)
         return (basis, listings)
     }

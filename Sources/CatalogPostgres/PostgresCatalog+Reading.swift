@@ -40,8 +40,8 @@ extension PostgresCatalog {
     package func withOrders<T: Sendable>(
         of shelf: CatalogKey,
         in store: CatalogKey,
-        by sorts: [Sort?],
-        remembering remembered: RememberedSorts,
+        by views: [ShelfView],
+        remembering remembered: RememberedViews,
         first limit: Int?,
         _ body: @escaping @Sendable ([ShelfOrder], (_ ids: [String]) throws -> [Product]) throws -> T
     ) async throws(CatalogError) -> T {
@@ -50,9 +50,9 @@ extension PostgresCatalog {
             try await pool.transaction("ISOLATION LEVEL REPEATABLE READ READ ONLY", within: .seconds(30)) {
                 [self] database in
                 let read = try Self.head(store, shelf, database)
-                let orders = try sorts.map { sort in
+                let orders = try views.map { view in
                     try order(
-                        PageRequest(store: store, shelf: shelf, sort: sort),
+                        PageRequest(store: store, shelf: shelf, sort: view.sort, filter: view.filter),
                         read,
                         limit,
                         remembering: remembered,
@@ -87,11 +87,11 @@ extension PostgresCatalog {
         _ request: PageRequest,
         _ read: ShelfRow.HeadRead,
         _ limit: Int?,
-        remembering remembered: RememberedSorts = .none,
+        remembering remembered: RememberedViews = .none,
         _ database: isolated PostgresConnection
     ) throws -> ShelfOrder {
         let plan = try request.plan(for: read.head, remembering: remembered)
-        let statement = statement(.init(sort: plan.sort, cursor: nil, columns: .sku, isWhole: limit == nil))
+        let statement = statement(.init(plan, columns: .sku, isWhole: limit == nil))
         let parameters = statement.parameters(
             plan,
             storeID: read.storeID,
@@ -99,7 +99,7 @@ extension PostgresCatalog {
             limit: Int64(limit ?? 0)
         )
         let ids = try database.query(statement.statement, parameters) { try $0.map { try $0.text(0) } }
-        return ShelfOrder(head: read.head, sort: plan.sort, source: plan.source, ids: ids)
+        return ShelfOrder(head: read.head, view: plan.view, ids: ids)
     }
 
     // MARK: - Statements

@@ -6,7 +6,7 @@ internal import Synchronization
 /// A catalog in PostgreSQL.
 ///
 /// Pages go through a shared pipeline, everything else through a pool. What is remembered between requests (a shelf's
-/// number and settings, users' sorts, statement texts) is only ever a guess that the answer itself confirms: nothing here can be stale.
+/// number and settings, what users remember, statement texts) is only ever a guess that the answer itself confirms: nothing here can be stale.
 package final class PostgresCatalog: CatalogStore {
     package let pool: PostgresPool
     let pipeline: PostgresPipeline
@@ -21,14 +21,15 @@ package final class PostgresCatalog: CatalogStore {
 
     private struct Memory {
         var heads: [String: ShelfRow.HeadRead] = [:]
-        var sorts: [String: RememberedSorts] = [:]
+        var views: [String: RememberedViews] = [:]
         var statements: [PageStatement.Shape: PageStatement] = [:]
+        var facetStatements: [FacetStatement.Shape: FacetStatement] = [:]
     }
 
     /// How many heads or statements are remembered before all are forgotten.
     private static let memoryBound = 4096
     /// As many of what users remember.
-    private static let sortsBound = 32_768
+    private static let viewsBound = 32_768
 
     package init(
         pool: PostgresPool,
@@ -104,7 +105,7 @@ package final class PostgresCatalog: CatalogStore {
         return memory.withLock { memory in
             guard let head = memory.heads[key] else { return nil }
             guard let user = request.user, request.after == nil else { return PageBasis(head: head) }
-            return memory.sorts["\(key)/\(user)"].map { PageBasis(head: head, sorts: $0) }
+            return memory.views["\(key)/\(user)"].map { PageBasis(head: head, views: $0) }
         }
     }
 
@@ -114,8 +115,8 @@ package final class PostgresCatalog: CatalogStore {
             if $0.heads.count >= Self.memoryBound { $0.heads.removeAll() }
             $0.heads[key] = basis.head
             guard let user = request.user, request.after == nil else { return }
-            if $0.sorts.count >= Self.sortsBound { $0.sorts.removeAll() }
-            $0.sorts["\(key)/\(user)"] = basis.sorts
+            if $0.views.count >= Self.viewsBound { $0.views.removeAll() }
+            $0.views["\(key)/\(user)"] = basis.views
         }
     }
 
@@ -125,6 +126,16 @@ package final class PostgresCatalog: CatalogStore {
             if $0.statements.count >= Self.memoryBound { $0.statements.removeAll() }
             let statement = PageStatement(shape)
             $0.statements[shape] = statement
+            return statement
+        }
+    }
+
+    func statement(_ shape: FacetStatement.Shape) -> FacetStatement {
+        memory.withLock {
+            if let statement = $0.facetStatements[shape] { return statement }
+            if $0.facetStatements.count >= Self.memoryBound { $0.facetStatements.removeAll() }
+            let statement = FacetStatement(shape)
+            $0.facetStatements[shape] = statement
             return statement
         }
     }

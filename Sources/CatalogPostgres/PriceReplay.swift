@@ -55,7 +55,13 @@ package struct PriceReplay {
     }
 
     private func read(_ shelf: CatalogKey) async throws(CatalogError) -> [[String]] {
-        try await catalog.withOrders(of: shelf, in: store, by: sorts, remembering: .none, first: nil) { orders, _ in
+        try await catalog.withOrders(
+            of: shelf,
+            in: store,
+            by: sorts.map { ShelfView(sort: $0) },
+            remembering: .none,
+            first: nil
+        ) { orders, _ in
             orders.map(\.ids)
         }
     }

@@ -14,6 +14,7 @@ struct CommandFailure: Error {
     static let badData: Int32 = 65
     static let noInput: Int32 = 66
     static let unavailable: Int32 = 69
+    static let cannotCreate: Int32 = 73
     static let tryAgain: Int32 = 75
     static let denied: Int32 = 77
     static let configuration: Int32 = 78

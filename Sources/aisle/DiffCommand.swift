@@ -45,7 +45,13 @@ struct DiffCommand: AisleCommand {
         defer { catalog.shutDown() }
         let (store, shelf) = try await name.resolve(catalog)
         let diff = try await catalog.diff(
-            DiffRequest(store: store, shelf: shelf, from: .sort(from), to: to, limit: limit)
+            DiffRequest(
+                store: store,
+                shelf: shelf,
+                from: .view(ShelfView(sort: from)),
+                to: ShelfView(sort: to),
+                limit: limit
+            )
         )
         guard format == .moves else { return show(diff, names: [:]) }
         // Names for people: of no more than they read.

@@ -33,24 +33,18 @@ struct ImportCommand: AisleCommand {
         let pieces = try FilePieces(path: file)
         let catalog = try await database.catalog()
         defer { catalog.shutDown() }
-        let rejectFile = try rejects.map { try RejectFile(path: $0, besides: file) }
-        var shown = 0
+        let rejections = try Rejections(keptIn: rejects, besides: file, hasRows: true)
         let start = ContinuousClock.now
         let summary = try await Importer(catalog).run(
             pieces,
             options,
-            onReject: { rejection in
-                try rejectFile?.write(rejection)
-                shown += 1
-                if shown <= 20 { Console.note("rejected: \(rejection.description)") }
-                if shown == 21 { Console.note("rejected: and more; --rejects FILE keeps them all") }
-            },
+            onReject: rejections.note,
             onProgress: { rows in
                 Console.progress("\(rows) rows", share: pieces.size.map { Double(pieces.progress.read) / Double($0) })
             }
         )
         Console.endProgress()
-        try rejectFile?.close()
+        try rejections.end()
         for warning in summary.warnings { Console.note("warning: \(warning)") }
         let seconds = Double((ContinuousClock.now - start).milliseconds) / 1000
         let counts = summary.counts.filter {
@@ -133,53 +127,6 @@ struct FilePieces: AsyncSequence, Sendable {
     }
 
     func makeAsyncIterator() -> AsyncIterator { AsyncIterator(handle: handle, progress: progress) }
-}
-
-/// The rejected rows as a CSV file.
-private final class RejectFile {
-    private let path: String
-    private let handle: FileHandle
-
-    /// - Parameter input: the file that is read, which must be another.
-    init(path: String, besides input: String) throws {
-        guard Self.identity(path) == nil || Self.identity(path) != Self.identity(input) else {
-            throw CommandFailure("--rejects names the file that is imported; name another", CommandFailure.usage)
-        }
-        guard FileManager.default.createFile(atPath: path, contents: nil),
-            let handle = FileHandle(forUpdatingAtPath: path)
-        else { throw CommandFailure("\(path) cannot be written", CommandFailure.noInput) }
-        self.path = path
-        self.handle = handle
-        try write("line,column,value,reason,row\n")
-    }
-
-    /// Device and number of a file.
-    private static func identity(_ path: String) -> [Int]? {
-        guard let found = try? FileManager.default.attributesOfItem(atPath: path),
-            let device = found[.systemNumber] as? Int, let file = found[.systemFileNumber] as? Int
-        else { return nil }
-        return [device, file]
-    }
-
-    func write(_ rejection: ImportRejection) throws {
-        let fields = [
-            String(rejection.line), rejection.column ?? "", rejection.value ?? "", rejection.reason,
-            rejection.row ?? "",
-        ]
-        try write(fields.map(CSVReader.field).joined(separator: ",") + "\n")
-    }
-
-    private func write(_ text: String) throws {
-        do { try handle.write(contentsOf: Data(text.utf8)) } catch { throw failure }
-    }
-
-    func close() throws {
-        do { try handle.close() } catch { throw failure }
-    }
-
-    private var failure: CommandFailure {
-        CommandFailure("\(path) cannot be written; nothing was imported", CommandFailure.failed)
-    }
 }
 
 struct SeedCommand: AisleCommand {

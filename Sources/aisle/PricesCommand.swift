@@ -59,6 +59,7 @@ struct PricesCommand: AsyncParsableCommand {
         @OptionGroup var database: DatabaseOptions
         @Option(help: "The store of all rows, where the file has no such column.") var store: String?
         @Option(help: "csv or ndjson; otherwise the file's ending decides.") var format: String?
+        @Option(help: "Write the rejected rows' lines and reasons to a CSV file.") var rejects: String?
         @Flag(help: "Play days after days, and tell what moved on each shelf.") var replay = false
         @Option(help: "With --replay: whose moves are told, sorts with semicolons between.") var sorts = "price"
 
@@ -69,7 +70,8 @@ struct PricesCommand: AsyncParsableCommand {
                 file,
                 format: format,
                 columns: ["date", "store", "sku", "price"],
-                needed: ["sku", "price"] + (replay ? ["date"] : []) + (fallback == nil ? ["store"] : [])
+                needed: ["sku", "price"] + (replay ? ["date"] : []) + (fallback == nil ? ["store"] : []),
+                rejects: rejects
             )
             let catalog = try await database.catalog()
             defer { catalog.shutDown() }
@@ -80,7 +82,7 @@ struct PricesCommand: AsyncParsableCommand {
                 for row in rows {
                     let date = row.text("date")
                     guard Self.isDay(date, isNeeded: replay) else {
-                        file.rejections.note(row.reject("date", "is no day such as 2026-03-01"))
+                        try file.rejections.note(row.reject("date", "is no day such as 2026-03-01"))
                         continue
                     }
                     if storm.isAnotherDay(date) {
@@ -96,6 +98,8 @@ struct PricesCommand: AsyncParsableCommand {
                 }
             }
             try await storm.apply()
+            Console.endProgress()
+            try file.rejections.end()
             let counts = [
                 ("days", storm.days), ("changed", storm.changed), ("unchanged", storm.unchanged),
                 ("rounded", storm.rounded), ("rejected", file.rejections.count),
@@ -123,13 +127,13 @@ private struct PriceStorm {
     private var date: String?
     private var isEmpty = true
     private var moved: [Int] = []
-    private let rejections: RejectionNotes
+    private let rejections: Rejections
     private(set) var days = 0
     private(set) var changed = 0
     private(set) var unchanged = 0
     private(set) var rounded = 0
 
-    init(_ catalog: PostgresCatalog, _ sorts: [Sort], _ fallback: CatalogKey?, _ rejections: RejectionNotes) {
+    init(_ catalog: PostgresCatalog, _ sorts: [Sort], _ fallback: CatalogKey?, _ rejections: Rejections) {
         self.rejections = rejections
         self.catalog = catalog
         self.sorts = sorts
@@ -163,7 +167,7 @@ private struct PriceStorm {
             self.date = date
             isEmpty = false
         } catch let rejection as ImportRejection {
-            rejections.note(rejection)
+            try rejections.note(rejection)
         }
     }
 
@@ -183,7 +187,7 @@ private struct PriceStorm {
             let rows = waiting[store]!
             let known = try await catalog.known(Array(rows.keys), in: store)
             for (sku, row) in rows where !known.contains(sku) {
-                rejections.note(
+                try rejections.note(
                     ImportRejection(line: row.line, column: "sku", value: sku.text, reason: "is no product of \(store)")
                 )
             }

@@ -21,6 +21,7 @@ struct PurchasesCommand: AsyncParsableCommand {
         @OptionGroup var database: DatabaseOptions
         @Option(help: "The store of all rows, where the file has no such column.") var store: String?
         @Option(help: "csv or ndjson; otherwise the file's ending decides.") var format: String?
+        @Option(help: "Write the rejected rows' lines and reasons to a CSV file.") var rejects: String?
 
         /// How many events are taken in at a time.
         private static let batch = 50_000
@@ -31,7 +32,8 @@ struct PurchasesCommand: AsyncParsableCommand {
                 file,
                 format: format,
                 columns: ["store"] + Purchase.columns,
-                needed: ["event_id", "sku", "quantity", "at"] + (fallback == nil ? ["store"] : [])
+                needed: ["event_id", "sku", "quantity", "at"] + (fallback == nil ? ["store"] : []),
+                rejects: rejects
             )
             let catalog = try await database.catalog()
             defer { catalog.shutDown() }
@@ -55,13 +57,14 @@ struct PurchasesCommand: AsyncParsableCommand {
                         let store = try Self.store(row, fallback, stores)
                         waiting[store, default: []].append(try Purchase(row, now: now))
                     } catch {
-                        file.rejections.note(error)
+                        try file.rejections.note(error)
                     }
                 }
                 if waiting.values.reduce(0, { $0 + $1.count }) >= Self.batch { try await sendAll() }
             }
             try await sendAll()
             Console.endProgress()
+            try file.rejections.end()
             let counts = [
                 ("read", read), ("accepted", outcome.accepted), ("repeated", outcome.repeated),
                 ("too_old", outcome.tooOld), ("unknown", outcome.unknown), ("rejected", file.rejections.count),

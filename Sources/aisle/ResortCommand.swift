@@ -60,6 +60,11 @@ struct ResortCommand: AsyncParsableCommand {
             let listener = Resorter.Listener(onShelf: report.tell, onProgress: report.progress)
             let start = ContinuousClock.now
             let resorter = Resorter(catalog)
+            for other in try await resorter.history(20) where other.state == .running {
+                Console.note(
+                    "run \(other.number), begun at \(other.startedAt.rfc3339), is under way; this one shares its work"
+                )
+            }
             let summary: ResortSummary
             if resume {
                 guard let resumed = try await resorter.resume(as: request, listener) else {
@@ -106,12 +111,18 @@ struct ResortCommand: AsyncParsableCommand {
 
         /// A time, or how long ago: `24h`.
         private static func moment(_ text: String) throws -> Timestamp {
-            if let time = Timestamp(rfc3339: text) { return time }
+            let now = Timestamp.now()
+            if let time = Timestamp(rfc3339: text) {
+                guard time <= now else {
+                    throw CommandFailure("--changed-since \(text) is to come", CommandFailure.usage)
+                }
+                return time
+            }
             let units: [Character: Int64] = ["m": 60, "h": 3600, "d": 86_400]
             guard let unit = text.last.flatMap({ units[$0] }), let count = Int64(text.dropLast()), count >= 0,
                 count < 1_000_000
             else { throw CommandFailure("--changed-since is such as 24h, 30m, 7d, or a time", CommandFailure.usage) }
-            return Timestamp(microseconds: Timestamp.now().microseconds - count * unit * 1_000_000)
+            return Timestamp(microseconds: now.microseconds - count * unit * 1_000_000)
         }
     }
 
@@ -149,23 +160,14 @@ struct ResortCommand: AsyncParsableCommand {
 private final class ResortReport: Sendable {
     private let isJSON: Bool
     private let form: ResortRequest.DiffForm
-    private let path: String?
-    private let file: FileHandle?
+    private let file: OutputFile?
     private let start = ContinuousClock.now
     private let lastProgress = Mutex(ContinuousClock.now)
 
     init(_ path: String?, isJSON: Bool, form: ResortRequest.DiffForm) throws {
         self.isJSON = isJSON || form == .moves || form == .jsonPatch
         self.form = form
-        self.path = path
-        guard let path else {
-            file = nil
-            if !self.isJSON { Console.data("shelf\tproducts\trescored\tmoved\tms\n") }
-            return
-        }
-        guard FileManager.default.createFile(atPath: path, contents: nil), let file = FileHandle(forWritingAtPath: path)
-        else { throw CommandFailure("\(path) cannot be written", CommandFailure.noInput) }
-        self.file = file
+        file = try path.map { try OutputFile($0, option: "--out") }
         if !self.isJSON { write("shelf\tproducts\trescored\tmoved\tms\n") }
     }
 
@@ -207,9 +209,7 @@ private final class ResortReport: Sendable {
 
     func end(_ summary: ResortSummary, _ duration: Duration, isRehearsal: Bool) throws {
         Console.endProgress()
-        if let file {
-            do { try file.close() } catch { throw CommandFailure("\(path!) cannot be written", CommandFailure.failed) }
-        }
+        try file?.close()
         if isJSON {
             var json = JSONText()
             json.object { json in
@@ -229,8 +229,8 @@ private final class ResortReport: Sendable {
 
     private func write(_ text: String) {
         guard let file else { return Console.data(text) }
-        do { try file.write(contentsOf: Data(text.utf8)) } catch {
-            Console.note("aisle: \(path!) cannot be written; the re-sort goes on")
+        do { try file.write(text) } catch {
+            Console.note("aisle: \(CommandFailure(error).message); the re-sort goes on")
         }
     }
 }

@@ -1,32 +1,23 @@
 internal import Catalog
 internal import Foundation
 
-/// Rows that are not taken: the first are told, all are counted.
-final class RejectionNotes {
-    private(set) var count = 0
-
-    func note(_ rejection: ImportRejection) {
-        count += 1
-        if count <= 20 { Console.note("rejected: \(rejection.description)") }
-        if count == 21 { Console.note("rejected: and more") }
-    }
-}
-
 /// A file of rows of named columns, as commands read it.
 struct RowFile {
     let path: String
     let format: ImportOptions.Format
     let columns: [String]
     let needed: [String]
-    let rejections = RejectionNotes()
+    let rejections: Rejections
 
-    init(_ path: String, format: String?, columns: [String], needed: [String]) throws {
+    /// - Parameter rejects: the file that keeps the rows that are not taken.
+    init(_ path: String, format: String?, columns: [String], needed: [String], rejects: String?) throws {
         self.path = path
         // What cannot be read at all is told first.
         if path != "-" { _ = try FilePieces(path: path) }
         self.format = try .of(path, format)
         self.columns = columns
         self.needed = needed
+        rejections = try Rejections(keptIn: rejects, besides: path)
     }
 
     /// Reads the file, piece by piece, and hands its rows over between the pieces.
@@ -44,13 +35,13 @@ struct RowFile {
         for try await piece in pieces {
             try Task.checkCancellation()
             try piece.withUnsafeBytes { try reader.read($0, take) }
-            bad.forEach(rejections.note)
+            try bad.forEach(rejections.note)
             bad = []
             try await onRows(rows)
             rows = []
         }
         try reader.end(take)
-        bad.forEach(rejections.note)
+        try bad.forEach(rejections.note)
         try await onRows(rows)
     }
 }

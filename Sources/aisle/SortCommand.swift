@@ -14,7 +14,8 @@ struct SortCommand: AisleCommand {
     @OptionGroup var database: DatabaseOptions
     @Option(parsing: .unconditional, help: "The sort, such as -unit_price,name; otherwise the shelf's own.") var by:
         String?
-    @Option(help: "The user whose remembered sort counts without --by.") var user: UserArgument?
+    @OptionGroup(title: "Filters") var filters: FilterArguments
+    @Option(help: "The user whose remembered sort and filter count without --by.") var user: UserArgument?
     @Option(help: "At most so many products; all by default.") var limit: Int?
     @Option(help: "table, tsv, json, ndjson or csv.") var format: OutputFormat?
 
@@ -22,11 +23,12 @@ struct SortCommand: AisleCommand {
         let sort = try by.map { text in
             try parseSort(text)
         }
+        let filter = try filters.filter()
         if let limit, limit < 1 { throw CommandFailure("--limit must be 1 or more", CommandFailure.usage) }
         let catalog = try await database.catalog()
         defer { catalog.shutDown() }
         let (store, key) = try await shelf.resolve(catalog)
-        var request = PageRequest(store: store, shelf: key, sort: sort, user: user?.id)
+        var request = PageRequest(store: store, shelf: key, sort: sort, filter: filter, user: user?.id)
         var products: [Product] = []
         var settled: ShelfPage?
         repeat {
@@ -40,9 +42,14 @@ struct SortCommand: AisleCommand {
         show(products, settled, .chosen(format))
         if Console.notesAreTerminal {
             Console.note(
-                "\(products.count) of \(settled.head.state.productCount) products by \(settled.plan.sort.description) (\(settled.plan.source.rawValue))"
+                "\(products.count) of \(settled.head.state.productCount) products by \(settled.plan.sort.description) (\(settled.plan.source.rawValue))\(Self.told(settled.plan.view.filter))"
             )
         }
+    }
+
+    private static func told(_ filter: Filter) -> String {
+        guard !filter.isEmpty else { return "" }
+        return " where " + filter.parameters.map { "\($0.name)=\($0.value)" }.joined(separator: ", ")
     }
 
     private func show(_ products: [Product], _ page: ShelfPage, _ format: OutputFormat) {

@@ -44,6 +44,25 @@ import Testing
         return nil
     }
 
+    @Test func whatAFilterLeavesIsFollowedForItself() async throws {
+        try await withHub { catalog, hub in
+            let cheap = try Filter(query: "price_max=0.04")
+            let sort = Sort(.price, .ascending)
+            let changes = try await hub.follow(Self.address, by: sort, filter: cheap, limit: 10, since: nil)
+            let first = try await events(changes)
+            #expect(String(decoding: first![0].data, as: UTF8.self).contains(#""ids":["p0","p1","p2","p3","p4"]"#))
+            // One grows dear, one cheap: the one leaves, the other comes, with its product.
+            _ = try await catalog.setPrices(
+                [PriceChange(sku: SKU("p0")!, priceMinor: 90), PriceChange(sku: SKU("p9")!, priceMinor: 0)],
+                in: Self.address.store
+            )
+            let next = String(decoding: try await events(changes)![0].data, as: UTF8.self)
+            #expect(
+                next.contains(#""deletes":[{"id":"p0","from":0}]"#) && next.contains(#""inserts":[{"id":"p9","to":0"#)
+            )
+        }
+    }
+
     private func edit(_ catalog: InMemoryCatalog, _ edit: OrderEdit) async throws {
         let request = OrderEditRequest(store: Self.address.store, shelf: Self.address.shelf, edit: edit)
         _ = try await catalog.editOrder(request, once: nil) { RecordedAnswer(body: $0.json) }

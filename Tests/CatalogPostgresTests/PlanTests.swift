@@ -64,6 +64,68 @@ import Testing
         }
     }
 
+    /// A filter that keeps a tenth or more reads at most twenty times what the page shows, from wherever it goes on.
+    @Test func commonFiltersReadLittleMoreThanThePage() async throws {
+        let database = try await TestDatabase.migrated()
+        let catalog = try PostgresCatalog(database.configuration)
+        try await CatalogGenerator(shelves: 1, products: 100_000, seed: 5).run(catalog.pool)
+        try await catalog.pool.perform { try $0.run(script: "VACUUM ANALYZE placement") }
+        let head = try await catalog.readHead(Self.store, Self.shelf)
+        let wide = PageRequest(store: Self.store, shelf: Self.shelf, sort: .system, facets: [.brand, .price])
+        guard case .page(let counted, _) = try await catalog.page(wide), let facets = counted.facets else { return }
+        // The least that keeps a tenth: of the brands, and the cheapest and the dearest tenth of what has a price.
+        var (brands, kept) = ([String](), 0)
+        for brand in facets.brands.reversed() where kept < 10_000 && !brand.value.isEmpty {
+            brands.append(brand.value)
+            kept += brand.count
+        }
+        func price(_ share: Int) -> String {
+            var below = 0
+            let found = facets.prices.first {
+                below += $0.count; return below >= share * facets.total / 100
+            }
+            return Currency("EUR")!.decimal(found!.minor)
+        }
+        let filters: [[FilterKey: [String]]] = [
+            [.inStock: ["true"]], [.brand: Array(brands.prefix(Filter.valueBound))], [.priceMax: [price(12)]],
+            [.priceMin: [price(45)], .priceMax: [price(57)]], [.inStock: ["true"], .priceMin: [price(50)]],
+        ]
+        for values in filters {
+            let filter = try Filter { values[$0] ?? [] }!
+            // The price is a part of the unit price: one tells where the other is not.
+            for sort in Sort.allSingle where sort.terms[0].key != .unitPrice || filter[.priceMin] == filter[.priceMax] {
+                var request = PageRequest(store: Self.store, shelf: Self.shelf, sort: sort, filter: filter)
+                var read: [Int] = []
+                for _ in 0..<3 {
+                    let plan = try request.plan(for: head.head)
+                    let lines = Self.withoutGeneration(try await Self.explain(catalog, plan, head))
+                    read.append(Self.rowsRead(lines))
+                    guard case .page(let page, _) = try await catalog.page(request) else { break }
+                    request.after = page.next
+                    if page.next == nil { break }
+                }
+                #expect(read.max()! <= 20 * 25, "\(sort.description) where \(filter.query)")
+            }
+        }
+        catalog.shutDown()
+        try await database.drop()
+    }
+
+    /// How many rows the scans of a plan touched.
+    private static func rowsRead(_ lines: [String]) -> Int {
+        func number(_ line: String, behind mark: String) -> Int? {
+            line.ranges(of: mark).last.flatMap { Int(line[$0.upperBound...].prefix { $0.isNumber }) }
+        }
+        var isScan = false
+        return lines.reduce(0) { sum, line in
+            if line.contains("(actual") || line.contains("never executed") {
+                isScan = line.contains("Scan")
+                return sum + (isScan ? number(line, behind: "rows=") ?? 0 : 0)
+            }
+            return sum + (isScan ? number(line, behind: "Rows Removed by Filter: ") ?? 0 : 0)
+        }
+    }
+
     /// A plan without the look at the shelf's own row, which tells the generation of keys: the table of shelves is small here,
     /// and read as it is.
     private static func withoutGeneration(_ lines: [String]) -> [String] {
@@ -127,6 +189,8 @@ extension PostgresValue {
         case .bytea: "bytea"
         case .numeric: "numeric"
         case .timestamptz: "timestamptz"
+        case .textArray: "text[]"
+        case .int8Array: "bigint[]"
         default: "text"
         }
     }
@@ -141,6 +205,9 @@ extension PostgresValue {
         case .numeric(let value?): value
         case .bytea(let value?): "'\\x" + value.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() + "'"
         case .timestamptz(let value?): "'\(Timestamp(microseconds: value).rfc3339)'"
+        case .textArray(let values):
+            "ARRAY[" + values.map { "'\($0.replacing("'", with: "''"))'" }.joined(separator: ", ") + "]"
+        case .int8Array(let values): "ARRAY[" + values.map { String($0) }.joined(separator: ", ") + "]"
         default: "NULL"
         }
     }

@@ -299,13 +299,13 @@ import Testing
                     return #expect(Bool(false))
                 }
                 #expect(page.plan.sort == expected.sort && page.plan.source == expected.source, "\(mask)")
-                let remembered = try await catalog.rememberedSorts(Self.ann, store, shelf)
+                let remembered = try await catalog.rememberedViews(Self.ann, store, shelf)
                 let order = try await catalog.order(store, shelf, has(0), remembering: remembered)
                 #expect(order.sort == expected.sort && order.source == expected.source, "\(mask)")
                 if has(0) == nil {
                     let head = try await catalog.shelf(store, shelf)
                     let options = SortOption.options(
-                        selected: head.sort(remembering: remembered).sort,
+                        selected: head.settle(remembering: remembered).sort,
                         language: .en
                     )
                     #expect(options.filter(\.isSelected).map(\.sort) == [expected.sort])

@@ -28,8 +28,8 @@ import Testing
             let request = DiffRequest(
                 store: Self.shop,
                 shelf: Self.dairy,
-                from: .sort(Sort(.price, .ascending)),
-                to: Sort(.name, .descending)
+                from: .view(ShelfView(sort: Sort(.price, .ascending))),
+                to: ShelfView(sort: Sort(.name, .descending))
             )
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for writer in 0..<2 {
@@ -76,8 +76,8 @@ import Testing
         var request = DiffRequest(
             store: Self.shop,
             shelf: bread,
-            from: .sort(Sort(.name, .ascending)),
-            to: Sort(.price, .ascending)
+            from: .view(ShelfView(sort: Sort(.name, .ascending))),
+            to: ShelfView(sort: Sort(.price, .ascending))
         )
         let whole = try await catalog.diff(request)
         #expect(whole.old == ["d1", "d2", "d3", "d4"] && whole.new == ["d2", "d3", "d1", "d4"])
@@ -109,7 +109,7 @@ import Testing
         #expect(try await catalog.put(Shelf(key: Self.dairy, title: "Dairy", defaultSort: sort), in: Self.shop))
         #expect(try await catalog.put(Shelf(key: Self.cheese, title: "Cheese", parent: Self.dairy), in: Self.shop))
         let head = try await catalog.shelf(Self.shop, Self.cheese)
-        #expect(head.sort(remembering: .none).sort == sort && head.sort(remembering: .none).source == .shelf)
+        #expect(head.settle().sort == sort && head.settle().source == .shelf)
         await #expect(throws: CatalogError.self) {
             try await catalog.put(Shelf(key: Self.cheese, title: "Cheese", parent: CatalogKey("none")!), in: Self.shop)
         }

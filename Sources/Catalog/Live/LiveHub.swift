@@ -92,15 +92,17 @@ package final class LiveHub: Sendable {
     ///
     /// - Parameters:
     ///   - sort: nil for the shelf's own.
+    ///   - filter: what of the shelf is shown; nil for all.
     ///   - version: at which the follower has them, by the same sort and limit.
     /// - Throws: `notFound`; `unavailable` once closed, or where too many follow.
     package func follow(
         _ address: ShelfAddress,
         by sort: Sort?,
+        filter: Filter? = nil,
         limit: Int,
         since version: Int64?
     ) async throws(CatalogError) -> ShelfChanges {
-        let key = ShelfFeed.Key(address: address, sort: sort, limit: limit)
+        let key = ShelfFeed.Key(address: address, sort: sort, filter: filter, limit: limit)
         let joined = state.withLock { state -> Result<(ShelfFeed, ShelfChanges), CatalogError> in
             if state.isClosed || state.shelfFollowers >= options.followers { return .failure(.unavailable) }
             if state.shelves[key] == nil, state.shelves.count >= options.shelves {

@@ -6,6 +6,7 @@ final class ShelfFeed: Sendable {
         var address: ShelfAddress
         /// nil for the sort that the shelf has of itself, whatever that becomes.
         var sort: Sort?
+        var filter: Filter?
         var limit: Int
     }
 
@@ -93,7 +94,7 @@ final class ShelfFeed: Sendable {
     }
 
     private static func event(from shown: Window?, to newest: Window, _ page: ShelfPage) -> LiveEvent? {
-        let reached = ShelfOrder(head: page.head, sort: newest.sort, source: page.plan.source, ids: newest.ids)
+        let reached = ShelfOrder(head: page.head, view: page.plan.view, ids: newest.ids)
         let diff = try? OrderDiff(
             old: shown?.ids ?? [],
             new: newest.ids,
@@ -162,6 +163,7 @@ final class ShelfFeed: Sendable {
             store: key.address.store,
             shelf: key.address.shelf,
             sort: key.sort,
+            filter: key.filter,
             limit: key.limit
         )
         for attempt in 1... {

@@ -111,11 +111,10 @@ extension DiffRequest {
     /// - Parameter day: the UTC day to which the popularity of products is scaled.
     /// - Returns: nil for a diff from a list.
     package func entityTag(_ head: ShelfHead, form: String, day: Int = Timestamp.now().day) -> String? {
-        guard case .sort(let from) = from else { return nil }
+        guard case .view(let from) = from else { return nil }
         var hash = FNV64()
-        let usual = head.sort(remembering: remembered).sort
         for part in [
-            (from ?? usual).description, (to ?? usual).description,
+            head.settle(from, remembering: remembered).text, head.settle(to, remembering: remembered).text,
             limit.map { "\($0) \(day)" } ?? "", mode.rawValue, form,
         ] { hash.combine(part) }
         return "\"diff-\(head.storeVersion)-\(head.state.version)-\(String(hash.value, radix: 36))\""

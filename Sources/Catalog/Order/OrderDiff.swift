@@ -14,8 +14,8 @@ package enum DiffMode: String, CaseIterable, Sendable {
 package struct DiffRequest: Sendable {
     /// What the client shows.
     package enum Start: Sendable {
-        /// The shelf by a sort; nil for the one that a request without a sort gets.
-        case sort(Sort?)
+        /// The shelf as it is asked for.
+        case view(ShelfView)
         /// Any list of ids.
         case list([String])
     }
@@ -23,10 +23,9 @@ package struct DiffRequest: Sendable {
     package var store: CatalogKey
     package var shelf: CatalogKey
     package var from: Start
-    /// nil for the sort that a request without one gets.
-    package var to: Sort?
+    package var to: ShelfView
     /// The caller's, which come before the shelf's own.
-    package var remembered = RememberedSorts.none
+    package var remembered = RememberedViews.none
     /// Only the first so many of both orders are looked at.
     package var limit: Int?
     package var mode: DiffMode
@@ -40,7 +39,7 @@ package struct DiffRequest: Sendable {
         store: CatalogKey,
         shelf: CatalogKey,
         from: Start,
-        to: Sort? = nil,
+        to: ShelfView = ShelfView(),
         limit: Int? = nil,
         mode: DiffMode = .moves
     ) {
@@ -147,19 +146,19 @@ extension CatalogStore {
         }
         // All of the list, not only what is in the window.
         if case .list(let ids) = request.from, request.limit != nil { try OrderDiff.check(ids, "from") }
-        var sorts = [request.to]
-        if case .sort(let sort) = request.from { sorts.append(sort) }
+        var views = [request.to]
+        if case .view(let view) = request.from { views.append(view) }
         let start = ContinuousClock.now
         return try await withOrders(
             of: request.shelf,
             in: request.store,
-            by: sorts,
+            by: views,
             remembering: request.remembered,
             first: request.limit
         ) { orders, fetch in
             let old: [String] =
                 switch request.from {
-                case .sort: orders[1].ids
+                case .view: orders[1].ids
                 case .list(let ids): request.limit.map { Array(ids.prefix($0)) } ?? ids
                 }
             let diff = try OrderDiff(

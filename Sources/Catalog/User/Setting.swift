@@ -25,11 +25,8 @@ package struct Setting: Sendable, Hashable {
     /// How long it is remembered that a setting was deleted, in days.
     package static let tombstoneDays = 90
 
-    /// The sort that a setting of the catalog's own holds; nil where it is none that exists.
-    package var sort: Sort? {
-        guard case .string(let text)? = value else { return nil }
-        return try? Sort.parse(text)
-    }
+    /// What a setting of the catalog's own holds; nil where it is none that exists.
+    package var view: RememberedView? { value.flatMap { try? RememberedView($0, field: "value") } }
 
     /// Checks what a client wants to set.
     ///
@@ -44,11 +41,7 @@ package struct Setting: Sendable, Hashable {
         guard size <= valueBound else {
             throw .unprocessable(field: field, detail: "\(field) has \(size) bytes; at most \(valueBound) are kept")
         }
-        guard key.isSort else { return }
-        guard case .string(let text) = value else {
-            throw .unprocessable(field: field, detail: "\(field) must be a sort, such as \"-unit_price\"")
-        }
-        do { _ = try Sort.parse(text) } catch { throw .unknownSortKey(error, parameter: field) }
+        if key.isSort { _ = try RememberedView(value, field: field) }
     }
 }
 
@@ -66,20 +59,4 @@ package struct SettingsPage: Sendable, Hashable {
         self.revision = revision
         self.isResync = isResync
     }
-}
-
-/// The sorts that a user remembers for a shelf and for its store; nil for none, or for one that no longer exists.
-package struct RememberedSorts: Sendable, Hashable {
-    package var shelf: Sort?
-    package var store: Sort?
-
-    package init(shelf: Sort? = nil, store: Sort? = nil) {
-        self.shelf = shelf
-        self.store = store
-    }
-
-    package static let none = RememberedSorts()
-
-    /// The one that counts.
-    package var sort: Sort? { shelf ?? store }
 }

@@ -11,11 +11,11 @@ package protocol SettingsStore: Sendable {
     ///   - limit: only the first so many; the page's revision is then that of the last one.
     func settings(of user: UserID, since: Int64?, limit: Int?) async throws(CatalogError) -> SettingsPage
     /// The sorts that count for a shelf.
-    func rememberedSorts(
+    func rememberedViews(
         _ user: UserID,
         _ store: CatalogKey,
         _ shelf: CatalogKey
-    ) async throws(CatalogError) -> RememberedSorts
+    ) async throws(CatalogError) -> RememberedViews
     /// Changes settings, all or none; results in the order of the writes.
     ///
     /// - Throws: `staleSetting`; `unprocessable` where there would be too many.

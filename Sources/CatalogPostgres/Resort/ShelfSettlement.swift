@@ -199,7 +199,7 @@ struct ShelfSettlement {
     }
 
     /// The sort that a request without one gets.
-    private static func sort(of head: ShelfHead) -> Sort { head.sort(remembering: .none).sort }
+    private static func sort(of head: ShelfHead) -> Sort { head.settle().sort }
 
     /// Whether what is done here can change the order that the shelf shows.
     private static func compares(_ head: ShelfHead, isDue: Bool, _ request: ResortRequest) -> Bool {
@@ -211,7 +211,7 @@ struct ShelfSettlement {
     private func order(_ sort: Sort, _ head: ShelfHead) throws -> PostgresQuery {
         let request = PageRequest(store: head.store.key, shelf: head.state.shelf.key, sort: sort)
         let plan = try request.plan(for: head)
-        let statement = catalog.statement(.init(sort: plan.sort, cursor: nil, columns: .sku, isWhole: true))
+        let statement = catalog.statement(.init(plan, columns: .sku, isWhole: true))
         return PostgresQuery(
             statement.statement,
             statement.parameters(plan, storeID: listed.storeID, shelfID: listed.shelfID, limit: 0)

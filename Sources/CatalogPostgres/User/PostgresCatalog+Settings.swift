@@ -50,31 +50,33 @@ extension PostgresCatalog {
         }
     }
 
-    package func rememberedSorts(
+    package func rememberedViews(
         _ user: UserID,
         _ store: CatalogKey,
         _ shelf: CatalogKey
-    ) async throws(CatalogError) -> RememberedSorts {
+    ) async throws(CatalogError) -> RememberedViews {
         try await mappingErrors {
-            try await pipeline.read([Self.sortsQuery(user, store, shelf)], into: .none) { sorts, _, rows in
-                sorts = try Self.sorts(rows)
+            try await pipeline.read([Self.viewsQuery(user, store, shelf)], into: .none) { views, _, rows in
+                views = try Self.views(rows)
             }
         }
     }
 
-    static func sortsQuery(_ user: UserID, _ store: CatalogKey, _ shelf: CatalogKey) -> PostgresQuery {
+    static func viewsQuery(_ user: UserID, _ store: CatalogKey, _ shelf: CatalogKey) -> PostgresQuery {
         let (own, wide) = (SettingKey.sort(of: shelf, in: store), SettingKey.sort(in: store))
-        return PostgresQuery(rememberedSorts, [.text(user.text), .text(own.text), .text(wide.text)])
+        return PostgresQuery(rememberedViews, [.text(user.text), .text(own.text), .text(wide.text)])
     }
 
-    static func sorts(_ rows: borrowing PostgresRows) throws -> RememberedSorts {
-        var sorts = RememberedSorts.none
+    static func views(_ rows: borrowing PostgresRows) throws -> RememberedViews {
+        var views = RememberedViews.none
         try rows.forEach { row in
-            // A value that is no string, or no sort that exists, is none.
-            let sort = try row.textOrNil(1).flatMap { try? Sort.parse($0) }
-            if try row.bool(0) { sorts.shelf = sort } else { sorts.store = sort }
+            // A value that is no string stands there as JSON; one that is no sort that exists is none.
+            let sort = try row.textOrNil(1).map { JSONValue.string($0) }
+            let value = try sort ?? row.textOrNil(2).flatMap { try? JSONReader.parse(Array($0.utf8)) }
+            let view = value.flatMap { try? RememberedView($0, field: "value") }
+            if try row.bool(0) { views.shelf = view } else { views.store = view }
         }
-        return sorts
+        return views
     }
 
     package func edit(
@@ -116,8 +118,10 @@ extension PostgresCatalog {
             WHERE s.user_id = $1 AND s.key = $2 AND s.deleted_at IS NULL
             """
     )
-    private static let rememberedSorts: PostgresStatement = """
-        SELECT key = $2, CASE WHEN json_typeof(value) = 'string' THEN value #>> '{}' END FROM user_setting
+    private static let rememberedViews: PostgresStatement = """
+        SELECT key = $2, CASE json_typeof(value) WHEN 'string' THEN value #>> '{}' END,
+            CASE json_typeof(value) WHEN 'object' THEN value::text END
+        FROM user_setting
         WHERE user_id = $1 AND key IN ($2, $3) AND deleted_at IS NULL
         """
     /// The account beside each row: one moment. Who asks from before the horizon, or from another life, gets everything.

@@ -1,0 +1,188 @@
+// A filter as it is written: in a query, in JSON, in a cursor.
+extension Filter {
+    /// The most values of one key.
+    package static let valueBound = 100
+    /// The longest value of a text.
+    private static let textBound = 500
+
+    /// Reads the parameters of a query.
+    ///
+    /// - Parameter texts: the values that a key was given.
+    /// - Returns: nil where there is none at all.
+    /// - Throws: `malformed`, naming the parameter.
+    package init?(_ texts: (FilterKey) -> [String]) throws(CatalogError) {
+        var values: [FilterKey: FilterValue] = [:]
+        for key in FilterKey.allCases {
+            let given = texts(key)
+            guard !given.isEmpty else { continue }
+            values[key] = try Self.value(of: given, for: key)
+        }
+        guard !values.isEmpty else { return nil }
+        try self.init(values)
+    }
+
+    /// Reads what `query` wrote; nothing is `none`.
+    package init(query: String) throws(CatalogError) {
+        var given: [FilterKey: [String]] = [:]
+        for pair in query.split(separator: "&") {
+            let halves = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard halves.count == 2, let key = FilterKey(rawValue: String(halves[0])),
+                let text = PercentEncoding.decode(halves[1].utf8)
+            else { throw .malformed(parameter: "filter", detail: "a filter cannot be read") }
+            given[key, default: []].append(text)
+        }
+        self = try Filter { given[$0] ?? [] } ?? .none
+    }
+
+    /// Reads a JSON object of the keys: texts and dimensions alone or in an array, amounts as strings or numbers.
+    ///
+    /// - Throws: `malformed`, naming the member.
+    package init(json: JSONValue, field: String = "filter") throws(CatalogError) {
+        guard case .object(let members) = json else {
+            throw .malformed(parameter: field, detail: "\(field) must be an object, such as {\"in_stock\":true}")
+        }
+        var given: [FilterKey: [String]] = [:]
+        for member in members {
+            let name = "\(field).\(member.name.prefix(64))"
+            guard let key = FilterKey(rawValue: member.name) else {
+                throw .malformed(parameter: name, detail: "no such filter", allowed: FilterKey.allCases.map(\.name))
+            }
+            guard given[key] == nil else { throw .malformed(parameter: name, detail: "\(name) is given twice") }
+            if member.value == .null { continue }
+            given[key] = try Self.texts(member.value, key, name)
+        }
+        do throws(CatalogError) {
+            self = try Filter { given[$0] ?? [] } ?? .none
+        } catch .malformed(let parameter, let detail, let allowed, let hint) {
+            throw .malformed(
+                parameter: parameter.map { "\(field).\($0)" },
+                detail: detail,
+                allowed: allowed,
+                hint: hint
+            )
+        }
+    }
+
+    private static func texts(_ value: JSONValue, _ key: FilterKey, _ name: String) throws(CatalogError) -> [String] {
+        func text(_ value: JSONValue) throws(CatalogError) -> String {
+            switch (value, key.form) {
+            case (.bool(let flag), .flag): return flag ? "true" : "false"
+            case (.number(let digits), .amount): return digits
+            case (.string(let text), let form) where form != .flag: return text
+            default: throw .malformed(parameter: name, detail: "\(name): \(key.rule)")
+            }
+        }
+        guard case .array(let values) = value, key.isRepeatable else { return [try text(value)] }
+        guard !values.isEmpty else {
+            throw .malformed(parameter: name, detail: "\(name) is empty: leave it out to show all")
+        }
+        var texts: [String] = []
+        for value in values { texts.append(try text(value)) }
+        return texts
+    }
+
+    private static func value(of given: [String], for key: FilterKey) throws(CatalogError) -> FilterValue {
+        guard key.isRepeatable || given.count == 1 else {
+            throw .malformed(parameter: key.name, detail: "\(key.name) is given twice")
+        }
+        guard given.count <= valueBound else {
+            throw .malformed(
+                parameter: key.name,
+                detail: "\(key.name) is given \(given.count) times; at most \(valueBound)"
+            )
+        }
+        guard let value = key.value(of: given, textBound: textBound) else {
+            let shown = given.first { key.value(of: [$0], textBound: textBound) == nil } ?? given[0]
+            throw .malformed(
+                parameter: key.name,
+                detail: "\(key.name): \(key.rule), not “\(shown.prefix(64))”",
+                allowed: key.allowed
+            )
+        }
+        return value
+    }
+
+    // MARK: - Writing
+
+    /// Each key's values as they are written, in the order of the keys.
+    package var parameters: [(name: String, value: String)] {
+        keys.flatMap { key in values[key]!.texts.map { (key.name, $0) } }
+    }
+
+    /// The canonical query: the same for filters that are the same.
+    package var query: String {
+        parameters.map { "\($0.name)=\(PercentEncoding.encode($0.value))" }.joined(separator: "&")
+    }
+
+    package var json: JSONValue {
+        .object(
+            keys.map { key in
+                let value = values[key]!
+                if case .flag(let flag) = value { return .init(key.name, .bool(flag)) }
+                let texts = value.texts.map { JSONValue.string($0) }
+                return .init(key.name, key.isRepeatable ? .array(texts) : texts[0])
+            }
+        )
+    }
+}
+
+extension FilterKey {
+    /// The values from texts; nil where one of them is none.
+    fileprivate func value(of given: [String], textBound: Int) -> FilterValue? {
+        switch form {
+        case .texts:
+            let texts = given.map(\.composed)
+            guard texts.allSatisfy({ $0.utf8.count <= textBound && $0.isPrintable }) else { return nil }
+            let sorted = texts.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+            return .texts(
+                sorted.enumerated().filter { $0 == 0 || !sorted[$0 - 1].utf8.elementsEqual($1.utf8) }.map(\.element)
+            )
+        case .flag: return given[0] == "true" ? .flag(true) : given[0] == "false" ? .flag(false) : nil
+        case .amount: return FilterValue.amount(of: given[0]).map { .amount($0) }
+        case .amountPerQuantity: return AmountPerQuantity(given[0]).map { .amountPerQuantity($0) }
+        case .moment(let isEnd):
+            if given[0].utf8.count == 10, let start = Timestamp(rfc3339: given[0] + "T00:00:00Z") {
+                let day: Int64 = 86_400_000_000
+                return .moment(isEnd ? Timestamp(microseconds: start.microseconds + day - 1) : start)
+            }
+            return Timestamp(rfc3339: given[0]).map { .moment($0) }
+        case .dimensions:
+            let wanted = given.compactMap(Dimension.init)
+            return wanted.count == given.count ? .dimensions(Dimension.allCases.filter(wanted.contains)) : nil
+        }
+    }
+
+    /// What a value must be.
+    fileprivate var rule: String {
+        switch form {
+        case .texts: "a printable text of at most 500 bytes"
+        case .flag: "true or false"
+        case .amount: "a decimal of 0 or more in the store's currency, such as 4.99"
+        case .amountPerQuantity: "an amount per quantity, such as 1.20/100g or 12/kg"
+        case .moment: "a time such as 2026-03-01T08:00:00Z, or a day such as 2026-03-01"
+        case .dimensions: "one of those allowed"
+        }
+    }
+
+    fileprivate var allowed: [String] {
+        switch form {
+        case .flag: ["true", "false"]
+        case .dimensions: Dimension.allCases.map(\.rawValue)
+        default: []
+        }
+    }
+}
+
+extension FilterValue {
+    /// As it is written; what is written is read as the same value.
+    fileprivate var texts: [String] {
+        switch self {
+        case .texts(let texts): texts
+        case .flag(let flag): [flag ? "true" : "false"]
+        case .amount(let amount): [amount.description]
+        case .amountPerQuantity(let bound): [bound.text]
+        case .moment(let moment): [moment.rfc3339]
+        case .dimensions(let dimensions): dimensions.map(\.rawValue)
+        }
+    }
+}

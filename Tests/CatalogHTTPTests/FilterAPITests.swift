@@ -1,0 +1,224 @@
+import Catalog
+import CatalogPostgres
+import HTTPTypes
+import Hummingbird
+import HummingbirdTesting
+import NIOCore
+import TestSupport
+import Testing
+
+/// Filters and facets over a real socket, in every call that lists or diffs a shelf.
+@Suite struct FilterAPITests {
+    private static let shelf = "/v1/stores/s/shelves/x"
+
+    private func withServer(
+        _ body: @escaping @Sendable (any TestClientProtocol, PostgresCatalog) async throws -> Void
+    ) async throws {
+        try await TestAPI.withServer { client, catalog in
+            let (store, shelf) = (CatalogKey("s")!, CatalogKey("x")!)
+            _ = try await catalog.put(Store(key: store, title: "S", currency: Currency("EUR")!))
+            _ = try await catalog.put(Shelf(key: shelf, title: "X", defaultSort: Sort(.name, .ascending)), in: store)
+            for (id, price, brand, isInStock) in [
+                ("a", 300, "Arla", true), ("b", 100, "Arla", false), ("c", 200, "Zott", true), ("d", 400, nil, true),
+            ] {
+                let product = Product(
+                    sku: SKU(id)!,
+                    name: id,
+                    brand: brand,
+                    priceMinor: Int64(price),
+                    size: try Size(amount: ExactDecimal(500), unit: .g, packs: 1),
+                    inStock: isInStock,
+                    tags: id == "a" ? ["organic"] : []
+                )
+                _ = try await catalog.put(product, in: store)
+                _ = try await catalog.place(SKU(id)!, on: shelf, in: store)
+            }
+            try await body(client, catalog)
+        }
+    }
+
+    private func get(
+        _ client: any TestClientProtocol,
+        _ path: String,
+        as user: String? = nil,
+        _ headers: HTTPFields = [:]
+    ) async throws -> (status: Int, json: JSONValue, headers: HTTPFields) {
+        var headers = headers
+        if let user { headers[.authorization] = "Bearer " + (try await TestAPI.token(user)) }
+        let response = try await client.execute(uri: path, method: .get, headers: headers)
+        return (
+            response.status.code, (try? JSONReader.parse(Array(buffer: response.body))) ?? .null, response.headers
+        )
+    }
+
+    private func send(
+        _ client: any TestClientProtocol,
+        _ method: HTTPRequest.Method,
+        _ path: String,
+        _ body: String,
+        as user: String
+    ) async throws -> (status: Int, json: JSONValue) {
+        let response = try await client.execute(
+            uri: path,
+            method: method,
+            headers: [.contentType: "application/json", .authorization: "Bearer " + (try await TestAPI.token(user))],
+            body: ByteBuffer(string: body)
+        )
+        return (response.status.code, (try? JSONReader.parse(Array(buffer: response.body))) ?? .null)
+    }
+
+    private func skus(_ json: JSONValue) -> [String] {
+        guard case .array(let products)? = json["products"] else { return ["no products"] }
+        return products.map { if case .string(let sku)? = $0["sku"] { sku } else { "no sku" } }
+    }
+
+    private func strings(_ json: JSONValue?) -> [String] {
+        guard case .array(let values)? = json else { return ["no array"] }
+        return values.map { if case .string(let text) = $0 { text } else { $0.text } }
+    }
+
+    @Test func pagesAreNarrowedDownAndSayBy() async throws {
+        try await withServer { client, _ in
+            let path = Self.shelf + "/products"
+            for (query, expected) in [
+                ("?in_stock=true", ["a", "c", "d"]), ("?in_stock=false", ["b"]),
+                ("?brand=Arla&sort=price", ["a", "b"]),
+                ("?brand=Arla&brand=", ["a", "d", "b"]), ("?tag=organic", ["a"]), ("?tag=", ["c", "d", "b"]),
+                ("?price_min=2&price_max=3.00", ["a", "c"]), ("?unit_price_max=0.40/100g", ["c", "b"]),
+                ("?dimension=volume", []), ("?dimension=mass&in_stock=true&price_max=2.5", ["c"]),
+                ("?created_before=2000-01-01", []), ("?modified_after=2000-01-01", ["a", "c", "d", "b"]),
+                ("?brand=arla", []),
+            ] {
+                let answer = try await get(client, path + query)
+                #expect(answer.status == 200 && skus(answer.json) == expected, "\(query): \(answer.json.text)")
+            }
+            let told = try await get(client, path + "?in_stock=true&brand=Arla&sort=price")
+            #expect(told.json["filter"]?.text == #"{"terms":{"brand":["Arla"],"in_stock":true},"source":"query"}"#)
+            #expect(try await get(client, path).json["filter"] == .null)
+            for (query, parameter) in [
+                ("?price_min=5&price_max=4", "price_max"), ("?created_after=monday", "created_after"),
+                ("?colour=red", "colour"),
+                ("?in_stock=1", "in_stock"), ("?facets=colour", "facets"), ("?facets=brand,brand", "facets"),
+                ("?price_max=1&price_max=2", "price_max"), ("?dimension=weight", "dimension"),
+            ] {
+                let answer = try await get(client, path + query)
+                #expect(
+                    answer.status == 400 && answer.json["parameter"] == .string(parameter),
+                    "\(query): \(answer.json.text)"
+                )
+            }
+        }
+    }
+
+    @Test func theLinkToTheNextPageAndTheTagCarryTheFilter() async throws {
+        try await withServer { client, _ in
+            var path: String? = Self.shelf + "/products?in_stock=true&limit=1&sort=price"
+            var seen: [String] = []
+            var tags: Set<String> = []
+            while let next = path {
+                let answer = try await get(client, next)
+                seen += skus(answer.json)
+                tags.insert(answer.headers[.eTag]!)
+                path = answer.headers[.init("Link")!].map { String($0.dropFirst().prefix { $0 != ">" }) }
+                let same = try await get(client, next, as: nil, [.ifNoneMatch: answer.headers[.eTag]!])
+                #expect(same.status == 304)
+            }
+            #expect(seen == ["c", "a", "d"] && tags.count == 3)
+            let other = try await get(client, Self.shelf + "/products?in_stock=true&limit=1&sort=price&price_max=99")
+            #expect(!tags.contains(other.headers[.eTag]!))
+            let cursor = try await get(client, Self.shelf + "/products?brand=Arla&limit=1&sort=price").json["page"]
+            guard case .string(let token)? = cursor?["next_cursor"] else { return #expect(Bool(false), "no cursor") }
+            #expect(try await skus(get(client, Self.shelf + "/products?limit=5&cursor=\(token)").json) == ["b"])
+            let strange = try await get(client, Self.shelf + "/products?brand=Zott&cursor=\(token)")
+            #expect(strange.status == 400 && strange.json["type"] == .string("/problems/invalid-cursor"))
+        }
+    }
+
+    @Test func facetsCountWhatAPickerShows() async throws {
+        try await withServer { client, _ in
+            let answer = try await get(
+                client,
+                Self.shelf + "/products?facets=brand,tag,in_stock,price&in_stock=true&brand=Zott&brand=None"
+            )
+            let facets = answer.json["facets"]?.text
+            #expect(
+                facets
+                    == #"{"total":1,"brand":{"values":[{"value":"","count":1,"selected":false},{"value":"Arla","count":1,"selected":false},"#
+                    + #"{"value":"Zott","count":1,"selected":true},{"value":"None","count":0,"selected":true}],"more":0},"#
+                    + #""tag":{"values":[{"value":"","count":1,"selected":false}],"more":0},"#
+                    + #""in_stock":{"values":[{"value":true,"count":1,"selected":true},{"value":false,"count":0,"selected":false}]},"#
+                    + #""price":{"min":"2.00","max":"2.00","buckets":[{"price_min":null,"price_max":null,"count":1}],"unpriced":0}}"#,
+                "\(facets ?? "none")"
+            )
+            #expect(try await get(client, Self.shelf + "/products").json["facets"] == nil)
+        }
+    }
+
+    @Test func ordersAndDiffsAreThoseOfWhatIsLeft() async throws {
+        try await withServer { client, _ in
+            let order = try await get(client, Self.shelf + "/order?sort=price&in_stock=true")
+            #expect(strings(order.json["ids"]) == ["c", "a", "d"])
+            let manual = try await get(client, Self.shelf + "/order?sort=position&in_stock=true")
+            #expect(strings(manual.json["ids"]) == ["a", "c", "d"])
+            #expect(!manual.headers[.eTag]!.contains("order-"), "such a tag stands for the whole manual order")
+            let diff = try await get(client, Self.shelf + "/order/diff?from_sort=price&to_sort=name&in_stock=true")
+            #expect(diff.json["old_count"] == .number("3") && strings(diff.json["moves"]).count == 1)
+            let tag = diff.headers[.eTag]!
+            let others = Self.shelf + "/order/diff?from_sort=price&to_sort=name"
+            #expect(try await get(client, others, as: nil, [.ifNoneMatch: tag]).status == 200)
+            #expect(try await get(client, others + "&in_stock=true", as: nil, [.ifNoneMatch: tag]).status == 304)
+            let from = try await send(
+                client,
+                .post,
+                Self.shelf + "/order/diff?brand=Arla",
+                #"{"from":["a","b","c","d"],"to_sort":"price"}"#,
+                as: "ann"
+            )
+            #expect(from.json["new_count"] == .number("2") && from.json["deletes"]?.text.contains("\"d\"") == true)
+        }
+    }
+
+    @Test func aFilterIsRememberedWithTheSort() async throws {
+        try await withServer { client, _ in
+            let own = "/v1/me/stores/s/shelves/x/sort"
+            let put = try await send(
+                client,
+                .put,
+                own,
+                #"{"sort":"-price","filter":{"in_stock":true,"brand":"Arla"},"transition_limit":9}"#,
+                as: "ann"
+            )
+            #expect(put.status == 200 && put.json["filter"]?.text == #"{"brand":["Arla"],"in_stock":true}"#)
+            // From name, in stock first: a c d b, to the one that is left.
+            #expect(put.json["transition"]?["new_count"] == .number("1"))
+            #expect(put.json["transition"]?["deletes"]?.text.contains("\"b\"") == true)
+            let setting = try await get(client, own, as: "ann")
+            #expect(setting.json["sort"] == .string("-price") && setting.json["filter"] == put.json["filter"])
+            let path = Self.shelf + "/products"
+            let page = try await get(client, path, as: "ann")
+            #expect(skus(page.json) == ["a"] && page.json["filter"]?["source"] == .string("user"))
+            // A filter that is asked for replaces it; a sort that is asked for takes nothing from what is remembered.
+            #expect(try await skus(get(client, path + "?in_stock=false", as: "ann").json) == ["b"])
+            #expect(try await skus(get(client, path + "?sort=name", as: "ann").json) == ["a", "c", "d", "b"])
+            #expect(try await skus(get(client, path, as: "bob").json) == ["a", "c", "d", "b"])
+            let shelf = try await get(client, Self.shelf, as: "ann", [.acceptLanguage: "ru"])
+            guard case .array(let options)? = shelf.json["filter_options"] else {
+                return #expect(Bool(false), "no options")
+            }
+            #expect(options.count == FilterKey.allCases.count)
+            let stock = options.first { $0["filter"] == .string("in_stock") }
+            #expect(stock?["title"] == .string("В наличии") && stock?["selected"] == .bool(true))
+            // The store's counts where the shelf's is gone; a value that is none is refused.
+            _ = try await send(client, .delete, own, "", as: "ann")
+            let wide = "/v1/me/settings/stores/s/sort"
+            let value = #"{"value":{"sort":"price","filter":{"price_max":"2"}}}"#
+            #expect(try await send(client, .put, wide, value, as: "ann").status == 200)
+            #expect(try await skus(get(client, path, as: "ann").json) == ["c", "b"])
+            for wrong in [
+                #"{"value":{"filter":{}}}"#, #"{"value":{"sort":"price","filter":{"colour":"red"}}}"#,
+                #"{"value":{"sort":"price","limit":3}}"#, #"{"value":{"sort":"prices"}}"#,
+            ] { #expect([400, 422].contains(try await send(client, .put, wide, wrong, as: "ann").status), "\(wrong)") }
+            #expect(try await skus(get(client, path, as: "ann").json) == ["c", "b"])
+        }
+    }
+}

@@ -1,0 +1,154 @@
+import Catalog
+import CatalogPostgres
+import TestSupport
+import Testing
+
+/// PostgreSQL leaves what the specification leaves, in its order: for every filter, alone and in pairs, with every sort and
+/// from every cursor; and counts its facets.
+@Suite struct FilterOracleTests {
+    private static let store = CatalogKey("shop")!
+    private static let shelf = CatalogKey("dairy")!
+
+    @Test(arguments: [SoldOut.last, .mixed]) func everyFilterLeavesWhatIsMeant(_ soldOut: SoldOut) async throws {
+        try await withShelf(soldOut, seed: soldOut == .last ? 1 : 2) { memory, catalog, products, generator in
+            let several = ["brand,-price", "-brand,price", "-unit_price,name", "tags,-created", "modified,position"]
+            let sorts = Sort.allSingle + several.map { try! Sort.parse($0) }
+            let orders = try await Self.orders(memory, sorts)
+            let keys = FilterKey.allCases
+            let pairs = keys.indices.flatMap { a in keys.indices.filter { $0 >= a }.map { [keys[a], keys[$0]] } }
+            var kept = 0
+            for pair in pairs {
+                guard let filter = Self.filter(Set(pair), products, &generator) else { continue }
+                let left = Set(products.filter { filter.accepts($0, in: Currency("EUR")!) }.map(\.sku.text))
+                kept += left.count
+                for (sort, whole) in zip(sorts, orders) {
+                    let expected = whole.filter(left.contains)
+                    let place = "\(sort.description) where \(filter.query)"
+                    #expect(
+                        try await catalog.order(Self.store, Self.shelf, sort, filter: filter).ids == expected,
+                        "\(place)"
+                    )
+                    #expect(try await Self.allPages(catalog, sort, filter, 7) == expected, "\(place)")
+                }
+                let (sort, whole) = (sorts.randomElement(using: &generator)!, products.count)
+                let specified = try await memory.order(Self.store, Self.shelf, sort, filter: filter).ids
+                #expect(specified.count == left.count && specified.count <= whole)
+                #expect(try await Self.allPages(memory, sort, filter, 7) == specified)
+            }
+            // What a filter keeps is neither nothing nor everything, in the mean.
+            #expect(kept > pairs.count && kept < pairs.count * products.count)
+        }
+    }
+
+    @Test(arguments: [SoldOut.last, .mixed]) func facetsCountAsIfTheirOwnFilterWereOff(_ soldOut: SoldOut) async throws
+    {
+        try await withShelf(soldOut, seed: 3) { memory, catalog, products, generator in
+            for round in 0..<60 {
+                let keys = Set(FilterKey.allCases.shuffled(using: &generator).prefix(round % 5))
+                let filter = Self.filter(keys, products, &generator) ?? .none
+                let chosen = Facet.allCases.filter { _ in round % 7 == 0 || Bool.random(using: &generator) }
+                let request = PageRequest(
+                    store: Self.store,
+                    shelf: Self.shelf,
+                    sort: .system,
+                    filter: filter,
+                    facets: Set(chosen)
+                )
+                guard case .page(let specified, let tag) = try await memory.page(request),
+                    case .page(let page, let ownTag) = try await catalog.page(request)
+                else { return #expect(Bool(false), "no page") }
+                #expect(page.facets == specified.facets, "\(chosen) where \(filter.query)")
+                #expect(page.products.map(\.sku) == specified.products.map(\.sku))
+                #expect((page.facets == nil) == chosen.isEmpty && !tag.isEmpty && !ownTag.isEmpty)
+                guard let facets = page.facets else { continue }
+                #expect(facets.total == products.count { filter.accepts($0, in: Currency("EUR")!) })
+                let prices = facets.prices.reduce(0) { $0 + $1.count }
+                #expect(PriceBucket.all(facets.prices).reduce(0) { $0 + $1.count } == prices)
+            }
+        }
+    }
+
+    @Test func aCursorGoesOnWithItsOwnFilterAndNoOther() async throws {
+        try await withShelf(.last, seed: 4) { _, catalog, _, _ in
+            let filter = try Filter([.inStock: .flag(true)])
+            var request = PageRequest(store: Self.store, shelf: Self.shelf, sort: .system, filter: filter, limit: 5)
+            guard case .page(let first, let tag) = try await catalog.page(request) else { return }
+            request.after = first.next
+            guard case .page(let second, _) = try await catalog.page(request) else { return }
+            // The cursor has the filter.
+            request.filter = nil
+            guard case .page(let same, _) = try await catalog.page(request) else { return }
+            #expect(same.products == second.products && same.plan.view.filter == filter)
+            request.filter = try Filter([.inStock: .flag(false)])
+            await #expect(throws: CatalogError.invalidCursor) { try await catalog.page(request) }
+            request.filter = Filter.none
+            await #expect(throws: CatalogError.invalidCursor) { try await catalog.page(request) }
+            // And the tag tells filters and facets apart.
+            request = PageRequest(store: Self.store, shelf: Self.shelf, sort: .system, limit: 5, knownTags: [tag])
+            guard case .page = try await catalog.page(request) else { return #expect(Bool(false), "told unchanged") }
+            request.filter = filter
+            guard case .unchanged = try await catalog.page(request) else { return #expect(Bool(false), "told anew") }
+            request.facets = [.brand]
+            guard case .page = try await catalog.page(request) else { return #expect(Bool(false), "told unchanged") }
+        }
+    }
+
+    private func withShelf(
+        _ soldOut: SoldOut,
+        seed: UInt64,
+        _ body: (InMemoryCatalog, PostgresCatalog, [Product], inout SeededGenerator) async throws -> Void
+    ) async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            var generator = SeededGenerator(seed: seed)
+            let products = (0..<60).map { Product.random($0, using: &generator) }
+            let memory = InMemoryCatalog(collate: collator())
+            let store = Store(key: Self.store, title: "Shop", currency: Currency("EUR")!, soldOut: soldOut)
+            let shelf = Shelf(key: Self.shelf, title: "Dairy", dimension: .mass)
+            _ = try await memory.put(store)
+            _ = try await memory.put(shelf, in: Self.store)
+            _ = try await catalog.put(store)
+            _ = try await catalog.put(shelf, in: Self.store)
+            for product in products { try memory.seed(product, in: Self.store, on: [Self.shelf]) }
+            try await catalog.seed(products, on: Self.shelf, in: Self.store)
+            try await body(memory, catalog, products, &generator)
+        }
+    }
+
+    private static func orders(_ memory: InMemoryCatalog, _ sorts: [Sort]) async throws -> [[String]] {
+        var orders: [[String]] = []
+        for sort in sorts { orders.append(try await memory.order(store, shelf, sort).ids) }
+        return orders
+    }
+
+    /// nil where the ends of a range cross.
+    private static func filter(
+        _ keys: Set<FilterKey>,
+        _ products: [Product],
+        _ generator: inout SeededGenerator
+    ) -> Filter? {
+        for _ in 0..<50 {
+            var values: [FilterKey: [String]] = [:]
+            for key in FilterKey.allCases where keys.contains(key) {
+                values[key] = key.random(products, Currency("EUR")!, using: &generator)
+            }
+            if let filter = try? Filter({ values[$0] ?? [] }) { return filter }
+        }
+        return nil
+    }
+
+    private static func allPages(
+        _ catalog: some CatalogStore,
+        _ sort: Sort,
+        _ filter: Filter,
+        _ limit: Int
+    ) async throws -> [String] {
+        var ids: [String] = []
+        var request = PageRequest(store: store, shelf: shelf, sort: sort, filter: filter, limit: limit)
+        while true {
+            guard case .page(let page, _) = try await catalog.page(request) else { return [] }
+            ids += page.products.map(\.sku.text)
+            guard let next = page.next, ids.count < 1000 else { return ids }
+            request.after = next
+        }
+    }
+}
