@@ -46,7 +46,7 @@ let package = Package(
         .target(
             name: "Schema",
             path: "sql",
-            exclude: ["distribute.sql", "distribute_users.sql", "distribute_purchases.sql"],
+            exclude: ["distribute.sql", "distribute_users.sql", "distribute_purchases.sql", "distribute_lists.sql"],
             resources: [.embedInCode("migrations")],
             swiftSettings: strict
         ),
@@ -165,7 +165,7 @@ let package = Package(
         .testTarget(
             name: "AisleTests",
             dependencies: [
-                "aisle", "Catalog", "CatalogHTTP", "Postgres", "TestSupport",
+                "aisle", "AisleDiff", "Catalog", "CatalogHTTP", "Postgres", "TestSupport",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),

@@ -42,6 +42,13 @@ package enum Schema {
             PackageResources.v006_manual_order_down_sql
         ),
         Migration(7, "purchases", PackageResources.v007_purchases_up_sql, PackageResources.v007_purchases_down_sql),
+        Migration(8, "lists", PackageResources.v008_lists_up_sql, PackageResources.v008_lists_down_sql),
+        Migration(
+            9,
+            "list_foreign_keys",
+            PackageResources.v009_list_foreign_keys_up_sql,
+            PackageResources.v009_list_foreign_keys_down_sql
+        ),
     ]
 
     /// The newest migration.

@@ -18,6 +18,9 @@ package struct BodyReader {
         return members[name].flatMap { $0 == .null ? nil : $0 }
     }
 
+    /// Whether there is such a member, null too.
+    package func has(_ name: String) -> Bool { members[name] != nil }
+
     package mutating func string(_ name: String, bytes: Int) throws(CatalogError) -> String? {
         guard let value = value(name) else { return nil }
         guard case .string(let text) = value else { throw wrong(name, "a string") }

@@ -14,6 +14,10 @@ package enum CatalogError: Error, Sendable, Equatable {
     case stale(current: Int64)
     /// The revision of a setting that was expected is not the current one; nil where there is none.
     case staleSetting(current: Int64?)
+    /// A list is at another version than was expected.
+    case staleList(current: Int64)
+    /// What the caller may not do with what they may see.
+    case forbidden(String)
     /// The same idempotency key was used with another request.
     case keyReused
     /// More than is taken at once.

@@ -8,6 +8,12 @@ extension InMemoryCatalog {
         var settings: [SettingKey: Setting] = [:]
         var tickets: [Ticket] = []
         var answers = AnswerMemory()
+        /// Their own lists, who may join them, and the lists that they have.
+        var lists: [UniqueID: UserList] = [:]
+        var shares: [UniqueID: [Share]] = [:]
+        var places: [UniqueID: Place] = [:]
+        /// What was told of lists, by revision.
+        var events: [LiveEvent] = []
 
         init(_ now: Timestamp) {
             revision = SettingsEdit.firstRevision(now)
@@ -41,6 +47,20 @@ extension InMemoryCatalog {
         )
     }
 
+    package func changes(of user: UserID, since: Int64, limit: Int) async throws(CatalogError) -> ChangesPage {
+        let page = try await settings(of: user, since: since, limit: nil)
+        let lists = users.withLock { $0[user]?.events.filter { page.isResync || $0.id > since } ?? [] }
+        let all = (page.settings.map { LiveEvent(.setting, id: $0.revision, data: $0.json) } + lists).sorted {
+            $0.id < $1.id
+        }
+        let shown = all.prefix(limit)
+        return ChangesPage(
+            events: Array(shown),
+            revision: shown.count < all.count ? shown.last!.id : page.revision,
+            isResync: page.isResync
+        )
+    }
+
     package func rememberedViews(
         _ user: UserID,
         _ store: CatalogKey,
@@ -63,7 +83,11 @@ extension InMemoryCatalog {
     ) async throws(CatalogError) -> [SettingsEdit.Result] {
         let results = try change(user) { content, now throws(CatalogError) in try Self.apply(edit, &content, now) }
         // What changed nothing makes no account.
-        users.withLock { if $0[user]?.settings.isEmpty == true, $0[user]?.tickets.isEmpty == true { $0[user] = nil } }
+        users.withLock {
+            if $0[user]?.settings.isEmpty == true, $0[user]?.tickets.isEmpty == true, $0[user]?.places.isEmpty == true {
+                $0[user] = nil
+            }
+        }
         return results
     }
 
@@ -102,7 +126,12 @@ extension InMemoryCatalog {
             content.answers.keep(answer, call)
             return (answer, true)
         }
-        if isFirst { users.withLock { $0[guest] = nil } }
+        if isFirst {
+            users.withLock {
+                mergeLists(of: guest, into: user, &$0)
+                $0[guest] = nil
+            }
+        }
         return answer
     }
 
@@ -137,12 +166,16 @@ extension InMemoryCatalog {
             revision: content?.revision ?? 0,
             settings: (content.map { Array($0.settings.values) } ?? []).sorted { $0.key < $1.key },
             orderChanges: changes.sorted { $0.changedAt < $1.changedAt },
-            purchases: bought.sorted { ($0.store.text, $0.day, $0.sku.text) < ($1.store.text, $1.day, $1.sku.text) }
+            purchases: bought.sorted { ($0.store.text, $0.day, $0.sku.text) < ($1.store.text, $1.day, $1.sku.text) },
+            lists: allLists(of: user)
         )
     }
 
     package func erase(_ user: UserID) async throws(CatalogError) {
-        users.withLock { $0[user] = nil }
+        users.withLock {
+            eraseLists(of: user, &$0)
+            $0[user] = nil
+        }
         content.withLock { stores in
             for store in stores.keys {
                 for (id, purchase) in stores[store]!.purchases where purchase.customer == user.text {

@@ -52,7 +52,7 @@ extension CatalogAPI {
         case .openAPI: return hashed(OpenAPI.document, request)
         case .problem(let kind): return page(of: kind)
         case .placement, .imports, .purchases, .prices, .listDiff, .orderMoves, .orderUndo, .shelfMoves, .mySort,
-            .mySettings, .mySetting,
+            .mySettings, .mySetting, .myLists,
             .myEvents, .myTickets, .myMerge, .myExport, .me:
             throw Problem(.methodNotAllowed, "GET does not apply here")
         }

@@ -12,6 +12,7 @@ extension CatalogAPI {
         _ caller: Caller
     ) async throws -> Response {
         switch (route, request.method) {
+        case (.myLists(let route), _): return try await lists(route, target, request, caller)
         case (.mySettings, .put): return try await putSettings(target, request, caller)
         case (.mySettings, _): return try await settings(target, request, caller)
         case (.mySetting(let name), .put):
@@ -221,8 +222,7 @@ extension CatalogAPI {
         try target.allow()
         let bytes = try await bodyBytes(request, bound: options.bodyBound)
         if !bytes.isEmpty { try BodyReader(try json(of: bytes)).end() }
-        var random = SystemRandomNumberGenerator()
-        let secret = (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &random) }
+        let secret = [UInt8].random(32)
         let expiry = Timestamp(microseconds: Timestamp.now().microseconds + Int64(Ticket.life) * 1_000_000)
         let ticket = Ticket(
             user: caller.user,
@@ -247,5 +247,5 @@ extension CatalogAPI {
         return Caller(user: ticket.user, expiresAt: ticket.tokenExpiresAt)
     }
 
-    private static func digest(_ secret: [UInt8]) -> [UInt8] { Array(SHA256.hash(data: secret)) }
+    static func digest(_ secret: [UInt8]) -> [UInt8] { Array(SHA256.hash(data: secret)) }
 }

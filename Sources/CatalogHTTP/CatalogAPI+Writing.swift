@@ -77,7 +77,7 @@ extension CatalogAPI {
         }
     }
 
-    private static let patchTypes = ["application/merge-patch+json", "application/json"]
+    static let patchTypes = ["application/merge-patch+json", "application/json"]
 
     /// A patch is read, merged and written; where somebody else wrote in between, it is done again.
     private func retryingConflicts(_ body: () async throws -> Response) async throws -> Response {

@@ -72,11 +72,12 @@ enum ProblemKind: String, CaseIterable {
             "A cursor works with the shelf and the sort that it was made for, unaltered. Start from the first page."
         case .unauthenticated:
             "Send the header “Authorization: Bearer …” with a token that is signed, meant for this service, and not expired."
-        case .forbidden: "Ask for a token with the scope that “detail” names."
+        case .forbidden: "“detail” says what is missing: a token with a scope, or the right to change a list."
         case .notFound: "What the path names does not exist, or no longer."
         case .methodNotAllowed: "The header “Allow” lists the methods of this path."
         case .conflict: "Read “detail”, change what stands in the way, and send the request again."
-        case .stale: "Nothing was changed. “order_version” or “revision” is the current one: read again, and repeat it."
+        case .stale:
+            "Nothing was changed. “order_version”, “revision” or “version” is the current one: read again, and repeat it."
         case .keyReused: "Make a new Idempotency-Key for every request; repeat it only with the same body."
         case .tooLarge: "Send less at once; an import has no bound."
         case .unsupportedMediaType: "Set Content-Type to a type that “allowed” lists."
@@ -102,6 +103,8 @@ struct Problem: Error {
     var orderVersion: Int64?
     /// The revision of a setting that it did not name.
     var revision: Int64?
+    /// The version of a list that it did not name.
+    var version: Int64?
     var headers: HTTPFields = [:]
     /// Whether the connection ends with the answer, because the rest of the request is not read.
     var closes = false
@@ -141,6 +144,11 @@ struct Problem: Error {
             )
             revision = current
             headers[.eTag] = current.map { "\"\($0)\"" }
+        case .staleList(let current):
+            self.init(.stale, "the list was changed meanwhile; it is at version \(current)")
+            version = current
+            headers[.eTag] = "\"\(current)\""
+        case .forbidden(let detail): self.init(.forbidden, detail)
         case .tooMany(let detail):
             self.init(.tooMany, detail)
             headers[.retryAfter] = "30"
@@ -168,6 +176,7 @@ struct Problem: Error {
             if let hint { json.field("hint", hint) }
             if let orderVersion { json.field("order_version", orderVersion) }
             if let revision { json.field("revision", revision) }
+            if let version { json.field("version", version) }
             if !rejections.isEmpty { rejections.write(to: &json) }
         }
         var headers = headers

@@ -60,6 +60,19 @@ struct RequestTarget {
         return limit
     }
 
+    func choice<C: RawRepresentable & CaseIterable>(_ name: String) throws(CatalogError) -> C?
+    where C.RawValue == String {
+        guard let text = try value(name) else { return nil }
+        guard let choice = C(rawValue: text) else {
+            throw .malformed(
+                parameter: name,
+                detail: "\(name) must be one of those allowed, not “\(text.prefix(64))”",
+                allowed: C.allCases.map(\.rawValue)
+            )
+        }
+        return choice
+    }
+
     func flag(_ name: String) throws(CatalogError) -> Bool {
         switch try value(name) {
         case nil, "false": false

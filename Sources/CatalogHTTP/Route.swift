@@ -25,6 +25,7 @@ enum Route {
     case mySettings
     /// By its key, which may be none.
     case mySetting(String)
+    case myLists(ListRoute)
     case myEvents, myTickets, myMerge, myExport, me
     case live, ready, openAPI
     case problem(ProblemKind)
@@ -74,6 +75,7 @@ enum Route {
         case ["export"]: return .myExport
         default: break
         }
+        if parts.first == "lists" { return ListRoute(parts.dropFirst()).map { .myLists($0) } }
         if parts.first == "settings" {
             // The rest of the path, slashes and all.
             return .mySetting(parts.dropFirst().joined(separator: "/"))
@@ -144,7 +146,7 @@ enum Route {
     func access(_ method: HTTPRequest.Method) -> Access {
         switch self {
         case .live, .ready, .openAPI, .problem: .open
-        case .mySort, .mySettings, .mySetting, .myTickets, .myMerge, .myExport, .me: .user
+        case .mySort, .mySettings, .mySetting, .myLists, .myTickets, .myMerge, .myExport, .me: .user
         // With a ticket, where there is no token.
         case .myEvents: .anybody
         // What is asked for does not fit into a URL, and nothing is changed.
@@ -164,6 +166,7 @@ enum Route {
         case .shelfEvents, .myEvents, .myExport: [.get]
         case .mySort, .mySetting: [.get, .put, .delete]
         case .mySettings: [.get, .put]
+        case .myLists(let route): route.methods
         case .myTickets, .myMerge: [.post]
         case .me: [.delete]
         case .store: [.get, .put]

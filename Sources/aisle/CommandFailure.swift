@@ -54,6 +54,9 @@ struct CommandFailure: Error {
                     ?? "there is no such setting",
                 Self.tryAgain
             )
+        case .staleList(let current):
+            self.init("the list was changed meanwhile; it is at version \(current)", Self.tryAgain)
+        case .forbidden(let detail): self.init(detail, Self.denied)
         case .tooMany(let detail): self.init(detail, Self.tryAgain)
         case .keyReused: self.init("the key was used with another request", Self.usage)
         case .tooLarge(let detail): self.init(detail, Self.badData)

@@ -20,6 +20,7 @@ struct Housekeeping: Service {
                 _ = try await compaction.run()
                 while try await catalog.sweepAnswers() > 0 {}
                 while try await catalog.sweepUsers() > 0 {}
+                while try await catalog.sweepLists() > 0 {}
                 for store in try await catalog.stores() { _ = try await purchases.fold(store.key) }
             } catch CatalogError.fault(let detail) {
                 catalog.observer.see(.fault(request: "housekeeping", detail: detail))

@@ -10,74 +10,17 @@ import Testing
 
 /// Two servers on one database, devices on real sockets.
 @Suite(.serialized) struct EventTests {
-    private static let secret = String(repeating: "k", count: 40)
-
-    private struct Servers {
-        let database: TestDatabase
-        let processes: [TestProcess]
-        let ports: [Int]
-
-        func url(_ server: Int, _ path: String) -> String { "http://127.0.0.1:\(ports[server])/v1" + path }
-    }
-
-    private func withServers(
-        _ environment: [String: String] = [:],
-        _ body: (Servers) async throws -> Void
-    ) async throws {
-        let database = try await TestDatabase.migrated()
-        var variables = environment
-        variables["DATABASE_URL"] = database.configuration.dsn
-        variables["AISLE_JWT_SECRET"] = Self.secret
-        #expect(try TestProcess(["seed"], environment: variables).wait() == 0)
-        let processes = try (0..<2).map { _ in try TestProcess(["serve", "--port", "0"], environment: variables) }
-        var ports: [Int] = []
-        for process in processes { ports.append(try #require(await process.port())) }
-        try await body(Servers(database: database, processes: processes, ports: ports))
-        for process in processes {
-            process.signal(SIGTERM)
-            #expect(process.wait() == 0)
-        }
-        try await database.drop()
-    }
-
-    private func token(_ user: String, _ scopes: Set<Scope> = []) async throws -> String {
-        try await TokenSigner(secret: Array(Self.secret.utf8)).token(
-            for: Caller(
-                user: UserID(user)!,
-                scopes: scopes,
-                expiresAt: Timestamp(microseconds: Timestamp.now().microseconds + 3_600_000_000)
-            )
-        )
-    }
-
-    @discardableResult
-    private func send(
-        _ method: HTTPMethod,
-        _ url: String,
-        _ body: String = "",
-        as token: String
-    ) async throws -> (status: Int, json: JSONValue) {
-        var request = HTTPClientRequest(url: url)
-        request.method = method
-        request.headers.add(name: "Authorization", value: "Bearer \(token)")
-        request.headers.add(name: "Content-Type", value: "application/json")
-        if !body.isEmpty { request.body = .bytes(ByteBuffer(string: body)) }
-        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(60))
-        let bytes = Array(buffer: try await response.body.collect(upTo: 1 << 20))
-        return (Int(response.status.code), bytes.isEmpty ? .null : try JSONReader.parse(bytes))
-    }
-
     @Test(arguments: ["true", "false"])
     func aChangeReachesTheUsersOtherDevicesAndNobodyElses(listens: String) async throws {
-        try await withServers(["AISLE_LISTEN": listens]) { servers in
-            let (ann, bob) = (try await token("ann"), try await token("bob"))
+        try await TestServers.run(["AISLE_LISTEN": listens]) { servers in
+            let (ann, bob) = (try await TestServers.token("ann"), try await TestServers.token("bob"))
             let phone = EventReader(servers.url(0, "/me/events"), token: ann)
             let watch = EventReader(servers.url(1, "/me/events"), token: ann)
             let other = EventReader(servers.url(1, "/me/events"), token: bob)
             for reader in [phone, watch, other] { #expect(await reader.reaches { !$0.lastID.isEmpty }) }
             let key = "stores/corner/shelves/dairy/sort"
             let path = "/me/" + key
-            let put = try await send(.PUT, servers.url(0, path), #"{"sort":"-unit_price"}"#, as: ann)
+            let put = try await TestServers.send(.PUT, servers.url(0, path), #"{"sort":"-unit_price"}"#, as: ann)
             #expect(put.status == 200)
             for reader in [phone, watch] {
                 #expect(await reader.reaches { $0.events.count == 1 })
@@ -87,33 +30,34 @@ import Testing
                 #expect(value["key"] == .string(key) && value["value"] == .string("-unit_price"))
             }
             // What comes on the other's stream is the first that happened for them.
-            try await send(.PUT, servers.url(0, "/me/settings/mine"), #"{"value":1}"#, as: bob)
+            try await TestServers.send(.PUT, servers.url(0, "/me/settings/mine"), #"{"value":1}"#, as: bob)
             #expect(await other.reaches { !$0.events.isEmpty })
             #expect(other.events.count == 1 && other.events[0].data.contains("mine"))
             // Deletions are told, and a device that was away is told of all of it, from where it was.
             let seen = watch.lastID
             watch.stop()
-            try await send(.PUT, servers.url(1, "/me/settings/a"), #"{"value":{"x":[1,2]}}"#, as: ann)
-            try await send(.DELETE, servers.url(1, path), as: ann)
+            try await TestServers.send(.PUT, servers.url(1, "/me/settings/a"), #"{"value":{"x":[1,2]}}"#, as: ann)
+            try await TestServers.send(.DELETE, servers.url(1, path), as: ann)
             let back = EventReader(servers.url(1, "/me/events"), token: ann, lastEventID: seen)
             #expect(await back.reaches { $0.events.count == 2 })
             #expect(back.events.map { $0.data.contains(#""deleted":true"#) } == [false, true])
             #expect(await phone.reaches { $0.events.count == 3 })
             #expect(phone.events.suffix(2).map(\.data) == back.events.map(\.data))
             // Erased on one, a gap on all.
-            try await send(.DELETE, servers.url(0, "/me"), as: ann)
+            try await TestServers.send(.DELETE, servers.url(0, "/me"), as: ann)
             for reader in [phone, back] { #expect(await reader.reaches { $0.events.last?.name == "gap" }) }
         }
     }
 
     @Test func aShelfIsFollowedByDiffsThatLeadToItsOrder() async throws {
-        try await withServers { servers in
-            let writer = try await token("m", [.catalogWrite])
+        try await TestServers.run { servers in
+            let writer = try await TestServers.token("m", [.catalogWrite])
             let path = "/stores/corner/shelves/dairy"
             let readers = (0..<2).map { EventReader(servers.url($0, path + "/events?sort=position&limit=5")) }
             for reader in readers { #expect(await reader.reaches { $0.events.count == 1 }) }
             func order() async throws -> [String] {
-                let answer = try await send(.GET, servers.url(0, path + "/order?sort=position"), as: writer).json
+                let answer = try await TestServers.send(.GET, servers.url(0, path + "/order?sort=position"), as: writer)
+                    .json
                 guard case .array(let ids)? = answer["ids"] else { return [] }
                 return ids.prefix(5).map { if case .string(let id) = $0 { id } else { "" } }
             }
@@ -123,13 +67,14 @@ import Testing
                 let target = round % 3 == 0 ? #""place":"last""# : #""position":\#(round % 4)"#
                 let body = #"{"moves":[{"ids":["\#(id)"],\#(target)}]}"#
                 #expect(
-                    try await send(.POST, servers.url(round % 2, path + "/order/moves"), body, as: writer).status == 200
+                    try await TestServers.send(.POST, servers.url(round % 2, path + "/order/moves"), body, as: writer)
+                        .status == 200
                 )
                 ids = try await order()
             }
             // A price is a change of content, not of place.
             let patch = #"{"price_minor":12345}"#
-            try await send(.PATCH, servers.url(0, "/stores/corner/products/\(ids[1])"), patch, as: writer)
+            try await TestServers.send(.PATCH, servers.url(0, "/stores/corner/products/\(ids[1])"), patch, as: writer)
             let expected = ids
             for reader in readers {
                 #expect(
@@ -144,12 +89,12 @@ import Testing
             #expect(await lost.reaches { !$0.events.isEmpty })
             #expect(lost.events[0].data.contains(#""mode":"order""#))
             let body = #"{"moves":[{"ids":["\#(ids[4])"],"place":"first"}]}"#
-            try await send(.POST, servers.url(1, path + "/order/moves"), body, as: writer)
+            try await TestServers.send(.POST, servers.url(1, path + "/order/moves"), body, as: writer)
             #expect(await resumed.reaches { !$0.events.isEmpty })
             #expect(resumed.events[0].data.contains(#""mode":"moves""#))
             #expect(resumed.events[0].data.contains(#""from_version":\#(version)"#))
             // A shelf that goes ends its streams.
-            #expect(try await send(.DELETE, servers.url(0, path), as: writer).status == 204)
+            #expect(try await TestServers.send(.DELETE, servers.url(0, path), as: writer).status == 204)
             for reader in readers {
                 #expect(await reader.reaches { $0.hasEnded })
                 #expect(reader.events.last?.name == "gone")
@@ -181,8 +126,8 @@ import Testing
     }
 
     @Test func nothingIsMissingAfterTheListenersConnectionIsLost() async throws {
-        try await withServers { servers in
-            let ann = try await token("ann")
+        try await TestServers.run { servers in
+            let ann = try await TestServers.token("ann")
             let reader = EventReader(servers.url(0, "/me/events"), token: ann)
             #expect(await reader.reaches { !$0.lastID.isEmpty })
             let admin = try await PostgresConnection.connect(servers.database.configuration)
@@ -197,7 +142,7 @@ import Testing
                         )
                     }
                 }
-                let put = try await send(
+                let put = try await TestServers.send(
                     .PUT,
                     servers.url(1, "/me/settings/k\(round)"),
                     #"{"value":\#(round)}"#,
@@ -214,8 +159,8 @@ import Testing
     }
 
     @Test func aServerThatStopsSendsItsDevicesToAnother() async throws {
-        try await withServers { servers in
-            let ann = try await token("ann")
+        try await TestServers.run { servers in
+            let ann = try await TestServers.token("ann")
             let reader = EventReader(servers.url(0, "/me/events"), token: ann)
             let shelf = EventReader(servers.url(0, "/stores/corner/shelves/dairy/events"))
             #expect(await reader.reaches { !$0.lastID.isEmpty })
@@ -226,7 +171,7 @@ import Testing
                 #expect(await stream.reaches { $0.hasEnded })
                 #expect(stream.retries.count == 2 && (500...4000).contains(stream.retries[1]))
             }
-            try await send(.PUT, servers.url(1, "/me/settings/k"), #"{"value":true}"#, as: ann)
+            try await TestServers.send(.PUT, servers.url(1, "/me/settings/k"), #"{"value":true}"#, as: ann)
             let moved = EventReader(servers.url(1, "/me/events"), token: ann, lastEventID: reader.lastID)
             #expect(await moved.reaches { $0.events.count == 1 })
         }

@@ -55,17 +55,15 @@ package actor UserChanges: LiveChanges {
     private func pending() async throws(CatalogError) -> [LiveEvent] {
         if isBehind {
             // At the start, and for one who reads too slowly: only ever a page at a time.
-            let page = try await hub.catalog.settings(of: feed.user, since: position, limit: Self.page)
+            let page = try await hub.catalog.changes(of: feed.user, since: position, limit: Self.page)
             if page.isResync {
                 position = try await hub.catalog.revisions(of: [feed.user])[feed.user] ?? 0
                 isBehind = false
                 return [.gap(position)]
             }
             position = max(position, page.revision)
-            isBehind = page.settings.count == Self.page
-            if !page.settings.isEmpty {
-                return page.settings.map { LiveEvent(.setting, id: $0.revision, data: $0.json) }
-            }
+            isBehind = page.events.count == Self.page
+            if !page.events.isEmpty { return page.events }
         }
         switch feed.changes(after: position, resets: resets) {
         case .events(let events, let revision):

@@ -3,6 +3,8 @@ package struct LiveEvent: Sendable, Hashable {
     package enum Name: String, Sendable {
         /// One of the user's settings changed.
         case setting
+        /// One of the user's lists changed, or their order did.
+        case list
         /// A shelf's order, or how it got to it.
         case order
         /// Something was missed: read everything again.

@@ -58,19 +58,19 @@ final class UserFeed: Sendable {
         while true {
             let known = revision
             // Where the database is away the next tick asks again.
-            guard let page = try? await store.settings(of: user, since: known, limit: Self.bound) else { return }
+            guard let page = try? await store.changes(of: user, since: known, limit: Self.bound) else { return }
             if page.isResync {
                 guard let revisions = try? await store.revisions(of: [user]) else { return }
                 return reset(to: revisions[user] ?? 0)
             }
             add(page)
-            if page.settings.count < Self.bound { return }
+            if page.events.count < Self.bound { return }
         }
     }
 
-    private func add(_ page: SettingsPage) {
+    private func add(_ page: ChangesPage) {
         state.withLock { state in
-            state.recent += page.settings.map { LiveEvent(.setting, id: $0.revision, data: $0.json) }
+            state.recent += page.events
             state.revision = page.revision
             var (surplus, bytes) = (0, state.recent.reduce(0) { $0 + $1.data.count })
             while state.recent.count - surplus > Self.bound || bytes > Self.byteBound {

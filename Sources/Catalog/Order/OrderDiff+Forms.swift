@@ -6,7 +6,7 @@ extension OrderDiff {
         var json = JSONText(reserving: 128 + 48 * (diff.moves.count + diff.deletes.count) + 64 * diff.inserts.count)
         json.object { json in
             json.field("from_version", fromVersion)
-            json.field("to_version", reached?.head.state.version)
+            json.field("to_version", toVersion)
             if let reached {
                 if let fromSort { json.field("from_sort", fromSort.description) }
                 json.field("to_sort", reached.sort.description)
@@ -95,10 +95,9 @@ extension OrderDiff {
 
     /// The diff in the wire form of `AisleDiff`.
     package func wireForm() -> [UInt8] {
-        let version = reached?.head.state.version
         let message = ShelfDiff<NoProduct>(
             fromVersion: fromVersion,
-            toVersion: version,
+            toVersion: toVersion,
             content: .moves(diff, inserts: insertedIDs.map { .init(id: $0) })
         )
         return message.wireForm(asOrder: isWholeOrder)!

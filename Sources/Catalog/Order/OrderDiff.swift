@@ -63,6 +63,8 @@ package struct OrderDiff: Sendable {
     package let fromSort: Sort?
     /// The shelf's version that it was reached from, where that is known.
     package let fromVersion: Int64?
+    /// The version that was reached.
+    package let toVersion: Int64?
     package let old: [String]
     package let new: [String]
     package private(set) var diff: MoveDiff
@@ -83,7 +85,8 @@ package struct OrderDiff: Sendable {
         mode: DiffMode,
         reached: ShelfOrder? = nil,
         fromSort: Sort? = nil,
-        fromVersion: Int64? = nil
+        fromVersion: Int64? = nil,
+        toVersion: Int64? = nil
     ) throws(CatalogError) {
         // A shelf's own orders have no repeats.
         try Self.check(old, "from", isOwn: fromSort != nil || fromVersion != nil)
@@ -100,6 +103,7 @@ package struct OrderDiff: Sendable {
         self.reached = reached
         self.fromSort = fromSort
         self.fromVersion = fromVersion ?? (fromSort == nil ? nil : reached?.head.state.version)
+        self.toVersion = toVersion ?? reached?.head.state.version
         isWholeOrder = mode == .order || (mode == .auto && diff.moves.count * 2 > new.count)
     }
 

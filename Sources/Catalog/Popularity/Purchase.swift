@@ -33,7 +33,7 @@ package struct Purchase: Sendable, Hashable {
     /// - Parameter now: the moment beyond which, but for the leeway, nothing can have been bought.
     package init(_ row: FieldRow, now: Timestamp) throws(ImportRejection) {
         eventID = try row.needed("event_id").lowercased()
-        guard Self.isUUID(eventID) else { throw row.reject("event_id", "is no UUID") }
+        guard UniqueID(eventID) != nil else { throw row.reject("event_id", "is no UUID") }
         sku = try row.sku()
         guard let quantity = Int32(try row.needed("quantity")), quantity != 0,
             (-Self.quantityBound...Self.quantityBound).contains(quantity)
@@ -66,16 +66,6 @@ package struct Purchase: Sendable, Hashable {
             row throws(ImportRejection) in
             try Purchase(row, now: now)
         }
-    }
-
-    private static func isUUID(_ text: String) -> Bool {
-        let bytes = Array(text.utf8)
-        return bytes.count == 36
-            && bytes.indices.allSatisfy { index in
-                [8, 13, 18, 23].contains(index)
-                    ? bytes[index] == UInt8(ascii: "-")
-                    : (48...57).contains(bytes[index]) || (97...102).contains(bytes[index])
-            }
     }
 }
 

@@ -42,6 +42,20 @@ package struct Setting: Sendable, Hashable {
             throw .unprocessable(field: field, detail: "\(field) has \(size) bytes; at most \(valueBound) are kept")
         }
         if key.isSort { _ = try RememberedView(value, field: field) }
+        if key == .listsSort {
+            guard case .string(let text) = value, ListSort(rawValue: text) != nil else {
+                throw .malformed(
+                    parameter: field,
+                    detail: "\(field) must be one of those allowed",
+                    allowed: ListSort.allCases.map(\.rawValue)
+                )
+            }
+        }
+        if key == .listsSinkChecked {
+            guard case .bool = value else {
+                throw .unprocessable(field: field, detail: "\(field) must be true or false")
+            }
+        }
     }
 }
 

@@ -1,5 +1,5 @@
 /// Where users' own is kept: settings, and what signs a device in to its events.
-package protocol SettingsStore: Sendable {
+package protocol SettingsStore: ListStore {
     /// - Throws: `notFound` for one that is not there, or was deleted.
     func setting(_ key: SettingKey, of user: UserID) async throws(CatalogError) -> Setting
     /// What changed since a revision, by revision.
@@ -10,7 +10,11 @@ package protocol SettingsStore: Sendable {
     ///   - since: 0 for all that is remembered; nil for what there is, without deleted ones.
     ///   - limit: only the first so many; the page's revision is then that of the last one.
     func settings(of user: UserID, since: Int64?, limit: Int?) async throws(CatalogError) -> SettingsPage
-    /// The sorts that count for a shelf.
+    /// What changed of a user's own behind a revision, settings and lists, as their devices are told.
+    ///
+    /// - Parameter limit: only the first so many; the page's revision is then that of the last one.
+    func changes(of user: UserID, since: Int64, limit: Int) async throws(CatalogError) -> ChangesPage
+    /// What is remembered for a shelf.
     func rememberedViews(
         _ user: UserID,
         _ store: CatalogKey,
@@ -45,4 +49,20 @@ package protocol SettingsStore: Sendable {
     ) async throws(CatalogError) -> RecordedAnswer
     /// The ticket with that digest, for the first who asks within its time; nil otherwise.
     func redeem(_ digest: [UInt8]) async throws(CatalogError) -> Ticket?
+}
+
+/// What a user's devices are told.
+package struct ChangesPage: Sendable {
+    /// By revision.
+    package var events: [LiveEvent]
+    /// What to ask from next.
+    package var revision: Int64
+    /// Whether something is forgotten that they were not told: they read everything anew.
+    package var isResync: Bool
+
+    package init(events: [LiveEvent], revision: Int64, isResync: Bool) {
+        self.events = events
+        self.revision = revision
+        self.isResync = isResync
+    }
 }

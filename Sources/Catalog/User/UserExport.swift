@@ -36,19 +36,23 @@ package struct UserExport: Sendable, Hashable {
     package var settings: [Setting]
     package var orderChanges: [OrderChange]
     package var purchases: [Purchase]
+    /// Their own lists and those that they have joined, deleted ones and items too, for as long as that is remembered.
+    package var lists: [HeldList]
 
     package init(
         user: UserID,
         revision: Int64,
         settings: [Setting],
         orderChanges: [OrderChange],
-        purchases: [Purchase] = []
+        purchases: [Purchase] = [],
+        lists: [HeldList] = []
     ) {
         self.user = user
         self.revision = revision
         self.settings = settings
         self.orderChanges = orderChanges
         self.purchases = purchases
+        self.lists = lists
     }
 
     package var json: [UInt8] {
@@ -71,6 +75,15 @@ package struct UserExport: Sendable, Hashable {
                     json.field("sku", purchase.sku.text)
                     json.field("day", Timestamp.date(ofDay: purchase.day))
                     json.field("quantity", purchase.quantity)
+                }
+            }
+            json.array("lists", lists) { json, held in
+                json.object { json in
+                    json.key("list")
+                    held.write(to: &json)
+                    json.array("items", held.list.items.sorted { $0.key < $1.key }) {
+                        $1.write(ListFacts(), withProduct: false, day: 0, to: &$0)
+                    }
                 }
             }
         }

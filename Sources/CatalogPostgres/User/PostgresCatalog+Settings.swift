@@ -50,6 +50,42 @@ extension PostgresCatalog {
         }
     }
 
+    package func changes(of user: UserID, since: Int64, limit: Int) async throws(CatalogError) -> ChangesPage {
+        try await mappingErrors {
+            let (name, bound) = (PostgresValue.text(user.text), PostgresValue.int8(Int64(limit)))
+            let initial = (page: SettingsPage(settings: [], revision: 0, isResync: since > 0), lists: [LiveEvent]())
+            // The account first: what is told of lists behind it comes with the next look.
+            let (page, lists) = try await pipeline.read(
+                [
+                    PostgresQuery(Self.changedSettings, [name, .int8(since), bound]),
+                    PostgresQuery(ListStatements.changes, [name, .int8(since), bound]),
+                ],
+                into: initial
+            ) { value, index, rows in
+                if index == 0 {
+                    try Self.add(rows, to: &value.page)
+                } else {
+                    value.lists = try rows.map {
+                        LiveEvent(.list, id: try $0.int8(0), data: Array(try $0.text(1).utf8))
+                    }
+                }
+            }
+            let settings = page.settings.map { LiveEvent(.setting, id: $0.revision, data: $0.json) }
+            // One that was cut short tells nothing of what the other has behind its end.
+            let ends = [settings, lists].filter { $0.count == limit }.map { $0.last!.id }
+            let end = min(page.revision, ends.min() ?? .max)
+            let events = (settings + lists.filter { _ in !page.isResync }).filter { $0.id <= end }.sorted {
+                $0.id < $1.id
+            }
+            let shown = Array(events.prefix(limit))
+            return ChangesPage(
+                events: shown,
+                revision: shown.count < events.count ? shown.last!.id : end,
+                isResync: page.isResync
+            )
+        }
+    }
+
     package func rememberedViews(
         _ user: UserID,
         _ store: CatalogKey,

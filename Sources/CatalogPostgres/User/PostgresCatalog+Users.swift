@@ -9,6 +9,8 @@ extension PostgresCatalog {
         _ render: @escaping @Sendable (GuestMerge) -> RecordedAnswer
     ) async throws(CatalogError) -> RecordedAnswer {
         try await mappingErrors {
+            // Before the settings: a merge that is lost in between is repeated, and finds what is left.
+            try await mergeLists(of: guest, into: user)
             let answer = try await pool.transaction(within: .seconds(30)) { database in
                 let writer = SettingsWriter(user: user)
                 try writer.ensureAccount(database)
@@ -74,7 +76,8 @@ extension PostgresCatalog {
                             )
                         }
                     },
-                    purchases: try Self.purchases(of: hash, database)
+                    purchases: try Self.purchases(of: hash, database),
+                    lists: try Self.allLists(of: user, database)
                 )
             }
         }
@@ -82,6 +85,7 @@ extension PostgresCatalog {
 
     package func erase(_ user: UserID) async throws(CatalogError) {
         try await mappingErrors {
+            try await eraseLists(of: user)
             try await pool.transaction(within: .seconds(60)) { database in
                 let writer = SettingsWriter(user: user)
                 try writer.lock(database)

@@ -1,0 +1,402 @@
+internal import Ordering
+internal import Synchronization
+
+// Users' lists as they are meant.
+extension InMemoryCatalog {
+    /// A list as a user has it.
+    struct Place: Sendable {
+        var owner: UserID
+        var role: ListRole
+        var share: UniqueID?
+        var key: PathKey
+        var revision: Int64
+        var leftAt: Timestamp?
+    }
+
+    struct Share: Sendable {
+        var share: ListShare
+        var digest: [UInt8]
+    }
+
+    typealias Users = [UserID: UserContent]
+
+    package func lists(of user: UserID, by sort: ListSort?, since: Int64?) async throws(CatalogError) -> ListsPage {
+        try transact { users, _ throws(CatalogError) in
+            let content = users[user]
+            let known = since ?? 0
+            let isResync = known > 0 && (content.map { known < $0.horizon || known > $0.revision } ?? true)
+            var page = ListsPage(entries: [], revision: content?.revision ?? 0, isResync: isResync)
+            for id in (content?.places ?? [:]).keys {
+                let held = try self.held(id, user, users, standing: false)
+                guard since == nil ? !held.isDeleted : isResync || held.revision > known else { continue }
+                let standing = held.list.standing
+                page.entries.append(
+                    .init(held: held, items: standing.count, checked: standing.count(where: \.isChecked))
+                )
+            }
+            if since != nil { page.entries.sort { $0.held.revision < $1.held.revision } }
+            guard since == nil else { return page }
+            return page.sorted(by: sort ?? Self.sort(content), self.ranks(page.entries.map(\.held.list.name)))
+        }
+    }
+
+    private static func sort(_ content: UserContent?) -> ListSort {
+        guard case .string(let text)? = content?.settings[.listsSort]?.value else { return .modifiedDescending }
+        return ListSort(rawValue: text) ?? .modifiedDescending
+    }
+
+    package func list(
+        _ id: UniqueID,
+        of user: UserID,
+        by sort: ListItemSort?
+    ) async throws(CatalogError) -> (HeldList, ListFacts) {
+        try transact { users, _ throws(CatalogError) in
+            let held = try self.held(id, user, users)
+            return (held, self.facts([held.list]))
+        }
+    }
+
+    package func createList(
+        _ new: NewList,
+        of user: UserID,
+        once call: IdempotentCall?,
+        _ render: @escaping @Sendable (HeldList, _ isNew: Bool) -> RecordedAnswer
+    ) async throws(CatalogError) -> RecordedAnswer {
+        try once(call, user) { users, now throws(CatalogError) in
+            if users[user]!.places[new.id] != nil {
+                let held = try self.held(new.id, user, users, standing: false)
+                guard !held.isDeleted else { throw .goneList(new.id) }
+                return render(held, false)
+            }
+            try Self.checkNumber(users, user)
+            var sinks = new.autoSort
+            if case .bool(let own)? = users[user]!.settings[.listsSinkChecked]?.value { sinks = sinks ?? own }
+            let list = UserList(
+                id: new.id,
+                owner: user,
+                name: new.name,
+                autoSort: sinks ?? true,
+                sort: new.sort,
+                createdAt: now,
+                modifiedAt: now
+            )
+            users[user]!.lists[new.id] = list
+            Self.place(new.id, Place(owner: user, role: .owner, key: .first, revision: 0), user, &users)
+            let held = try self.held(new.id, user, users)
+            self.tell(ListOutcome(list, held, [], ListFacts()), &users)
+            return render(try self.held(new.id, user, users), true)
+        }
+    }
+
+    package func editList(
+        _ id: UniqueID,
+        of user: UserID,
+        _ edit: ListEdit,
+        expected: Set<Int64>?,
+        once call: IdempotentCall?,
+        _ render: @escaping @Sendable (ListOutcome) -> RecordedAnswer
+    ) async throws(CatalogError) -> RecordedAnswer {
+        try once(call, user) { users, now throws(CatalogError) in
+            render(try self.apply(edit, id, user, expected, &users, now))
+        }
+    }
+
+    private func apply(
+        _ edit: ListEdit,
+        _ id: UniqueID,
+        _ user: UserID,
+        _ expected: Set<Int64>?,
+        _ users: inout Users,
+        _ now: Timestamp
+    ) throws(CatalogError) -> ListOutcome {
+        let before = try held(id, user, users, standing: false)
+        try before.check(edit, expected)
+        if edit.bringsBack, before.list.isDeleted { try Self.checkNumber(users, user) }
+        var list = before.list
+        let changed = try list.apply(edit, facts([list], edit.products), now: now)
+        users[list.owner]!.lists[id] = list
+        let facts = facts([before.list, list], edit.products)
+        var outcome = ListOutcome(before.list, try held(id, user, users, standing: false), changed, facts)
+        if outcome.isChange { tell(outcome, &users) }
+        outcome.held = try held(id, user, users, standing: false)
+        return outcome
+    }
+
+    package func removeList(_ id: UniqueID, of user: UserID, expected: Set<Int64>?) async throws(CatalogError) {
+        try transact { users, now throws(CatalogError) in
+            let before = try self.held(id, user, users)
+            if before.role == .owner {
+                _ = try self.apply(.set(ListSettings(isDeleted: true)), id, user, expected, &users, now)
+            } else {
+                self.leave(id, user, &users, now)
+            }
+        }
+    }
+
+    package func moveLists(
+        _ moves: [OrderMove],
+        of user: UserID,
+        once call: IdempotentCall?,
+        _ render: @escaping @Sendable (ListsMoved) -> RecordedAnswer
+    ) async throws(CatalogError) -> RecordedAnswer {
+        try OrderEdit.moves(moves).check()
+        return try once(call, user) { users, _ throws(CatalogError) in
+            let rows = try users[user]!.places.map { id, place throws(CatalogError) in
+                let isRemoved = try self.held(id, user, users, standing: false).isDeleted
+                return PositionList.Row(id: id.text, key: place.key, isRemoved: isRemoved)
+            }
+            var list = PositionList(rows)
+            let old = list.ids
+            let made = try list.renumber(by: moves)
+            for (id, key) in made { users[user]!.places[UniqueID(id)!]!.key = key }
+            let moved = ListsMoved.between(old, list.ids, made.map(\.id))
+            guard !moved.isEmpty else { return render(ListsMoved(revision: users[user]!.revision, moved: [])) }
+            users[user]!.revision += 1
+            let outcome = ListsMoved(revision: users[user]!.revision, moved: moved)
+            users[user]!.events.append(LiveEvent(.list, id: outcome.revision, data: outcome.json))
+            return render(outcome)
+        }
+    }
+
+    // MARK: - Sharing
+
+    package func share(
+        _ id: UniqueID,
+        of user: UserID,
+        _ share: ListShare,
+        digest: [UInt8],
+        once call: IdempotentCall?,
+        answering answer: RecordedAnswer
+    ) async throws(CatalogError) -> RecordedAnswer {
+        try once(call, user) { users, _ throws(CatalogError) in
+            try self.held(id, user, users).checkOwner()
+            guard users[user]!.shares[id, default: []].count < ListShare.numberBound else { throw .tooManyShares }
+            users[user]!.shares[id, default: []].append(Share(share: share, digest: digest))
+            return answer
+        }
+    }
+
+    package func shares(_ id: UniqueID, of user: UserID) async throws(CatalogError) -> [ListShare] {
+        try transact { users, _ throws(CatalogError) in
+            try self.held(id, user, users).checkOwner()
+            return users[user]!.shares[id, default: []].map { share in
+                var told = share.share
+                told.members = users.values.count { $0.places[id]?.share == told.id && $0.places[id]?.leftAt == nil }
+                return told
+            }.sorted { ($0.createdAt, $0.id) < ($1.createdAt, $1.id) }
+        }
+    }
+
+    package func takeBack(_ share: UniqueID, _ id: UniqueID, of user: UserID) async throws(CatalogError) {
+        try transact { users, now throws(CatalogError) in
+            try self.held(id, user, users).checkOwner()
+            guard users[user]!.shares[id, default: []].contains(where: { $0.share.id == share }) else {
+                throw .notFound("share “\(share)”")
+            }
+            users[user]!.shares[id]!.removeAll { $0.share.id == share }
+            for member in users.keys where users[member]!.places[id]?.share == share {
+                self.leave(id, member, &users, now)
+            }
+        }
+    }
+
+    package func join(_ digest: [UInt8], of user: UserID) async throws(CatalogError) -> (HeldList, ListFacts) {
+        try transact { users, now throws(CatalogError) in
+            for owner in users.keys {
+                for (id, shares) in users[owner]!.shares {
+                    guard let found = shares.first(where: { $0.digest == digest }), found.share.expiresAt > now,
+                        users[owner]!.lists[id]?.isDeleted == false
+                    else { continue }
+                    if users[user] == nil { users[user] = UserContent(now) }
+                    let standing = users[user]!.places[id].flatMap { $0.leftAt == nil ? $0 : nil }
+                    if standing?.role.mayEdit != true, standing?.role != found.share.role {
+                        if standing == nil {
+                            try Self.checkNumber(users, user)
+                            let members = users.values.count { $0.places[id].map { $0.leftAt == nil } ?? false }
+                            guard members <= ListShare.memberBound else { throw .tooManyMembers }
+                        }
+                        let place = Place(
+                            owner: owner,
+                            role: found.share.role,
+                            share: found.share.id,
+                            key: .first,
+                            revision: 0
+                        )
+                        Self.place(id, place, user, &users)
+                        let list = users[owner]!.lists[id]!
+                        let outcome = ListOutcome(list, try self.held(id, user, users), [], self.facts([list]))
+                        self.tell(outcome, to: [user], &users)
+                    }
+                    let held = try self.held(id, user, users)
+                    return (held, self.facts([held.list]))
+                }
+            }
+            throw .notFound("such share")
+        }
+    }
+
+    // MARK: - Erasing and merging
+
+    func allLists(of user: UserID) -> [HeldList] {
+        users.withLock { users in
+            let ids = users[user]?.places.keys.sorted() ?? []
+            return ids.compactMap { id in try? self.held(id, user, users, standing: false) }
+        }
+    }
+
+    /// Deletes a user's own lists, which those lose who joined them.
+    func eraseLists(of user: UserID, _ users: inout Users) {
+        for id in users[user]?.lists.keys.sorted() ?? [] {
+            for member in users.keys where member != user { leave(id, member, &users, clock()) }
+        }
+    }
+
+    /// Hands a guest's lists over to an account, and has it join those that the guest had joined.
+    func mergeLists(of guest: UserID, into user: UserID, _ users: inout Users) {
+        guard let brought = users[guest] else { return }
+        for (id, place) in brought.places.sorted(by: { $0.key < $1.key }) {
+            if place.owner == guest {
+                users[user]!.lists[id] = brought.lists[id]
+                users[user]!.lists[id]!.owner = user
+                users[user]!.shares[id] = brought.shares[id]
+                for member in users.keys where users[member]!.places[id]?.owner == guest {
+                    users[member]!.places[id]!.owner = user
+                }
+            } else {
+                let own = users[user]!.places[id].flatMap { $0.leftAt == nil ? $0.role : nil }
+                guard place.leftAt == nil, own == nil || own == .reader, own != place.role else { continue }
+            }
+            var taken = place
+            taken.owner = place.owner == guest ? user : place.owner
+            Self.place(id, taken, user, &users)
+            users[guest]!.places[id] = nil
+            guard let held = try? held(id, user, users, standing: false) else { continue }
+            tell(ListOutcome(held.list, held, [], facts([held.list])), to: [user], &users)
+        }
+    }
+
+    // MARK: - Parts
+
+    /// - Parameter standing: false for one that is deleted, or was left, too.
+    private func held(
+        _ id: UniqueID,
+        _ user: UserID,
+        _ users: Users,
+        standing: Bool = true
+    ) throws(CatalogError) -> HeldList {
+        guard let place = users[user]?.places[id], let list = users[place.owner]?.lists[id] else {
+            throw .notFound("list “\(id)”")
+        }
+        let held = HeldList(
+            list: list,
+            role: place.role,
+            key: place.key,
+            revision: place.revision,
+            leftAt: place.leftAt
+        )
+        guard !standing || !held.isDeleted else { throw .notFound("list “\(id)”") }
+        return held
+    }
+
+    private static func checkNumber(_ users: Users, _ user: UserID) throws(CatalogError) {
+        let number = users[user]!.places.count { id, place in
+            place.leftAt == nil && users[place.owner]?.lists[id]?.isDeleted == false
+        }
+        guard number < UserList.numberBound else { throw .tooManyLists }
+    }
+
+    /// Puts a list behind all others of a user, or where it stood before.
+    private static func place(_ id: UniqueID, _ place: Place, _ user: UserID, _ users: inout Users) {
+        var place = place
+        place.key =
+            users[user]!.places[id]?.key
+            ?? PathKey.appending(1, after: users[user]!.places.values.map(\.key).max())[0]
+        users[user]!.places[id] = place
+    }
+
+    private func leave(_ id: UniqueID, _ user: UserID, _ users: inout Users, _ now: Timestamp) {
+        guard let place = users[user]?.places[id], place.leftAt == nil else { return }
+        users[user]!.places[id]!.leftAt = now
+        users[user]!.revision += 1
+        users[user]!.places[id]!.revision = users[user]!.revision
+        users[user]!.events.append(.leftList(id, users[user]!.revision))
+    }
+
+    /// Tells all who have a list of a change.
+    private func tell(_ outcome: ListOutcome, to only: [UserID]? = nil, _ users: inout Users) {
+        let id = outcome.held.list.id
+        let data = outcome.json(isEvent: true)
+        for user in users.keys where users[user]!.places[id].map({ $0.leftAt == nil }) ?? false {
+            guard only?.contains(user) ?? true else { continue }
+            users[user]!.revision += 1
+            users[user]!.places[id]!.revision = users[user]!.revision
+            users[user]!.events.append(LiveEvent(.list, id: users[user]!.revision, data: data))
+        }
+    }
+
+    private func facts(_ lists: [UserList], _ more: [ProductReference] = []) -> ListFacts {
+        let catalog = content.withLock { $0 }
+        var facts = ListFacts()
+        let items = lists.flatMap(\.items)
+        for product in items.compactMap(\.product) + more {
+            guard let store = catalog[product.store], let found = store.products[product.sku] else { continue }
+            facts.products[product] = (store.store, found)
+        }
+        for store in Set(facts.products.keys.map(\.store)) {
+            var passed = 0
+            for shelf in catalog[store]!.shelfOrder.compactMap({ catalog[store]!.shelves[$0] }) where !shelf.isRemoved {
+                for sku in shelf.placed.sorted(by: { shelf.positions[$0]! < shelf.positions[$1]! }) {
+                    let reference = ProductReference(store, sku)
+                    passed += 1
+                    if facts.products[reference] != nil, facts.aisles[reference] == nil {
+                        facts.aisles[reference] = passed
+                    }
+                }
+            }
+        }
+        facts.ranks = ranks(items.flatMap { [facts.name(of: $0), $0.text] })
+        return facts
+    }
+
+    private func ranks(_ names: [String]) -> [String: Int] {
+        // What the collation calls equal is told apart by its bytes.
+        let sorted = Set(names).sorted { a, b in
+            let order = collate(a, b)
+            return order == 0 ? a.utf8.lexicographicallyPrecedes(b.utf8) : order < 0
+        }
+        return Dictionary(uniqueKeysWithValues: sorted.enumerated().map { ($1, $0) })
+    }
+
+    /// All or nothing, on all users.
+    private func transact<T: Sendable>(
+        _ body: (inout Users, Timestamp) throws(CatalogError) -> T
+    ) throws(CatalogError) -> T {
+        let now = clock()
+        let result: Result<T, CatalogError> = users.withLock { users in
+            var copy = users
+            do throws(CatalogError) {
+                let value = try body(&copy, now)
+                users = copy
+                return .success(value)
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try result.get()
+    }
+
+    /// The same once for a call.
+    private func once(
+        _ call: IdempotentCall?,
+        _ user: UserID,
+        _ body: (inout Users, Timestamp) throws(CatalogError) -> RecordedAnswer
+    ) throws(CatalogError) -> RecordedAnswer {
+        try transact { users, now throws(CatalogError) in
+            if users[user] == nil { users[user] = UserContent(now) }
+            if let answer = try users[user]!.answers.known(call) { return answer }
+            let answer = try body(&users, now)
+            users[user]!.answers.keep(answer, call)
+            return answer
+        }
+    }
+}

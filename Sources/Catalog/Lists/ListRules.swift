@@ -1,0 +1,101 @@
+package import Ordering
+
+// What holds of lists wherever they are kept.
+
+extension CatalogError {
+    package static func goneList(_ id: UniqueID) -> CatalogError {
+        .conflict("list “\(id)” was deleted or left; bring it back, or make one with another id")
+    }
+
+    package static let tooManyLists = CatalogError.unprocessable(
+        field: "lists",
+        detail: "a user has at most \(UserList.numberBound) lists; delete some that are not needed any more"
+    )
+    package static let tooManyShares = CatalogError.unprocessable(
+        field: "shares",
+        detail: "a list has at most \(ListShare.numberBound) shares; take back some that are not needed any more"
+    )
+    package static let tooManyMembers = CatalogError.unprocessable(
+        field: "shares",
+        detail: "at most \(ListShare.memberBound) users join a list"
+    )
+}
+
+extension HeldList {
+    /// Whether one may make a change.
+    ///
+    /// - Throws: `notFound` for a list that is gone, unless it is brought back; `forbidden`; `staleList`.
+    package func check(_ edit: ListEdit, _ expected: Set<Int64>?) throws(CatalogError) {
+        guard leftAt == nil, !list.isDeleted || edit.bringsBack else { throw .notFound("list “\(list.id)”") }
+        guard role.mayEdit else {
+            throw .forbidden("this list was shared with you to read; its owner may let you edit it")
+        }
+        if case .set(let settings) = edit, settings.isDeleted != nil { try checkOwner() }
+        if let expected, !expected.contains(list.version) { throw .staleList(current: list.version) }
+    }
+
+    package func checkOwner() throws(CatalogError) {
+        guard role == .owner else { throw .forbidden("only the owner of the list may do that") }
+    }
+}
+
+extension ListEdit {
+    /// Whether it brings a deleted list back.
+    package var bringsBack: Bool { if case .set(let settings) = self { settings.isDeleted == false } else { false } }
+
+    /// What items are sorted by from now on, where that is changed.
+    package var sort: ListItemSort? { if case .set(let settings) = self { settings.sort } else { nil } }
+
+    /// The products that it names.
+    package var products: [ProductReference] {
+        if case .add(let items) = self { items.compactMap(\.product) } else { [] }
+    }
+}
+
+extension PathKey {
+    /// The first key of an order.
+    package static var first: PathKey { appending(1, after: nil)[0] }
+}
+
+extension PositionList {
+    /// A key of more bytes has a short list numbered anew.
+    private static let longKey = 64
+
+    /// Makes moves, one after the other. There are few rows: where a key grows long, all get new ones.
+    ///
+    /// - Returns: the last new key of each row that has one.
+    /// - Throws: as `OrderMove.apply`.
+    package mutating func renumber(by moves: [OrderMove]) throws(CatalogError) -> [(id: String, key: PathKey)] {
+        var keys: [String: PathKey] = [:]
+        for move in moves { for (id, key) in try apply(move) { keys[id] = key } }
+        guard keys.values.contains(where: { $0.length > Self.longKey }) else {
+            return rows.compactMap { row in keys[row.id].map { (row.id, $0) } }
+        }
+        let fresh = zip(rows, PathKey.appending(rows.count, after: nil))
+        self = PositionList(fresh.map { Row(id: $0.id, key: $1, isRemoved: $0.isRemoved) })
+        return rows.map { ($0.id, $0.key) }
+    }
+}
+
+extension ListsMoved {
+    /// Lists that stand elsewhere, of those that got new keys.
+    package static func between(_ old: [String], _ new: [String], _ ids: [String]) -> [OrderEditOutcome.Moved] {
+        guard old != new else { return [] }
+        let standing = Set(new)
+        return OrderEditOutcome.Moved.of(ids.filter(standing.contains), from: old, to: new)
+    }
+}
+
+extension LiveEvent {
+    /// What is told to who has left a list, or was put out.
+    package static func leftList(_ id: UniqueID, _ revision: Int64) -> LiveEvent {
+        var json = JSONText(reserving: 100)
+        json.object { json in
+            json.object("list") { json in
+                json.field("id", id.text)
+                json.field("deleted", true)
+            }
+        }
+        return LiveEvent(.list, id: revision, data: json.bytes)
+    }
+}

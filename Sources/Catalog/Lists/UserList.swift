@@ -1,0 +1,214 @@
+internal import Ordering
+
+/// A user's own list, with all that stands on it.
+package struct UserList: Hashable, Sendable {
+    package let id: UniqueID
+    /// Whose it is; others may have joined it.
+    package var owner: UserID
+    package var name: String
+    /// Whether a checked item sinks below those that are not.
+    package var autoSort: Bool
+    package var sort: ListItemSort
+    /// Grows with every change of the list or its items.
+    package var version: Int64
+    package let createdAt: Timestamp
+    package var modifiedAt: Timestamp
+    package var deletedAt: Timestamp?
+    /// Deleted ones too, for as long as they can be brought back; in any order.
+    package var items: [ListItem]
+
+    package init(
+        id: UniqueID,
+        owner: UserID,
+        name: String,
+        autoSort: Bool = true,
+        sort: ListItemSort = .position,
+        version: Int64 = 1,
+        createdAt: Timestamp,
+        modifiedAt: Timestamp,
+        deletedAt: Timestamp? = nil,
+        items: [ListItem] = []
+    ) {
+        self.id = id
+        self.owner = owner
+        self.name = name
+        self.autoSort = autoSort
+        self.sort = sort
+        self.version = version
+        self.createdAt = createdAt
+        self.modifiedAt = modifiedAt
+        self.deletedAt = deletedAt
+        self.items = items
+    }
+
+    package var isDeleted: Bool { deletedAt != nil }
+    package var standing: [ListItem] { items.filter { !$0.isDeleted } }
+
+    /// The items as they are shown.
+    ///
+    /// - Parameter sort: nil for the list's own.
+    package func shown(_ facts: ListFacts, by sort: ListItemSort? = nil) -> [ListItem] {
+        (sort ?? self.sort).order(standing, sinks: autoSort, facts)
+    }
+
+    /// The most bytes of a list's name.
+    package static let nameBound = 200
+    /// The most lists of a user, without deleted ones.
+    package static let numberBound = 500
+    /// The most items of a list, without deleted ones.
+    package static let itemBound = 2000
+    /// The most items that are added at once.
+    package static let addBound = 100
+    /// How long a list or an item that was deleted can be brought back, in days.
+    package static let tombstoneDays = 30
+}
+
+/// A change of a list.
+package enum ListEdit: Sendable, Hashable {
+    case add([NewListItem])
+    /// The items in turn.
+    case change([ListItemChange])
+    /// Moves items in the manual order, one move after the other.
+    case move([OrderMove])
+    case set(ListSettings)
+}
+
+/// What is to be changed of a list itself; nil leaves it as it is.
+package struct ListSettings: Sendable, Hashable {
+    package var name: String?
+    package var autoSort: Bool?
+    package var sort: ListItemSort?
+    package var isDeleted: Bool?
+
+    package init(
+        name: String? = nil,
+        autoSort: Bool? = nil,
+        sort: ListItemSort? = nil,
+        isDeleted: Bool? = nil
+    ) {
+        self.name = name
+        self.autoSort = autoSort
+        self.sort = sort
+        self.isDeleted = isDeleted
+    }
+}
+
+extension UserList {
+    /// Makes a change, all of it or nothing: the heart of every store of lists. The version grows by one where anything
+    /// changed.
+    ///
+    /// - Returns: the items that changed; none where only the list itself did.
+    /// - Throws: `unprocessable`, for an item that is not there too; `notFound` for a list that is deleted.
+    /// - Complexity: O(n log n).
+    package mutating func apply(
+        _ edit: ListEdit,
+        _ facts: ListFacts,
+        now: Timestamp
+    ) throws(CatalogError) -> Set<UniqueID> {
+        var copy = self
+        let changed = try copy.make(edit, facts, now)
+        guard copy != self else { return [] }
+        copy.version += 1
+        copy.modifiedAt = max(now, modifiedAt)
+        for index in copy.items.indices where changed.contains(copy.items[index].id) {
+            copy.items[index].version = copy.version
+        }
+        self = copy
+        return changed
+    }
+
+    private mutating func make(
+        _ edit: ListEdit,
+        _ facts: ListFacts,
+        _ now: Timestamp
+    ) throws(CatalogError) -> Set<UniqueID> {
+        if case .set(let settings) = edit {
+            set(settings, now)
+            return []
+        }
+        guard !isDeleted else { throw .notFound("list “\(id)”") }
+        switch edit {
+        case .add(let new): return try add(new, facts, now)
+        case .change(let changes): return try change(changes, now)
+        case .move(let moves): return try move(moves, now)
+        case .set: return []
+        }
+    }
+
+    private mutating func set(_ settings: ListSettings, _ now: Timestamp) {
+        name = settings.name ?? name
+        autoSort = settings.autoSort ?? autoSort
+        sort = settings.sort ?? sort
+        if let isDeleted = settings.isDeleted { deletedAt = isDeleted ? deletedAt ?? now : nil }
+    }
+
+    private mutating func add(
+        _ new: [NewListItem],
+        _ facts: ListFacts,
+        _ now: Timestamp
+    ) throws(CatalogError) -> Set<UniqueID> {
+        var added: Set<UniqueID> = []
+        let known = Set(items.map(\.id))
+        // Behind all, those that were deleted too: they come back to where they stood.
+        var last = items.map(\.key).max()
+        for item in new where !known.contains(item.id) && !added.contains(item.id) {
+            if let product = item.product, facts.products[product] == nil {
+                throw .unprocessable(field: "sku", detail: "store “\(product.store)” has no product “\(product.sku)”")
+            }
+            let key = PathKey.appending(1, after: last)[0]
+            last = key
+            items.append(
+                ListItem(
+                    id: item.id,
+                    product: item.product,
+                    text: item.text ?? item.product.flatMap { facts.products[$0]?.product.name } ?? "",
+                    quantity: item.quantity,
+                    note: item.note,
+                    isChecked: item.isChecked,
+                    key: key,
+                    createdAt: now,
+                    modifiedAt: now,
+                    version: version
+                )
+            )
+            added.insert(item.id)
+        }
+        try checkNumber()
+        return added
+    }
+
+    private mutating func change(_ changes: [ListItemChange], _ now: Timestamp) throws(CatalogError) -> Set<UniqueID> {
+        var changed: Set<UniqueID> = []
+        for change in changes {
+            guard let index = items.firstIndex(where: { $0.id == change.id }) else {
+                throw .notFound("item “\(change.id)”")
+            }
+            // One that is deleted is only ever brought back: what else was changed of it meanwhile is kept for then.
+            if items[index].apply(change, now: now) { changed.insert(change.id) }
+        }
+        try checkNumber()
+        return changed
+    }
+
+    private mutating func move(_ moves: [OrderMove], _ now: Timestamp) throws(CatalogError) -> Set<UniqueID> {
+        var list = PositionList(items.map { .init(id: $0.id.text, key: $0.key, isRemoved: $0.isDeleted) })
+        let keys = Dictionary(try list.renumber(by: moves).map { ($0.id, $0.key) }) { _, last in last }
+        var changed: Set<UniqueID> = []
+        for index in items.indices {
+            guard let key = keys[items[index].id.text], key != items[index].key else { continue }
+            items[index].key = key
+            items[index].modifiedAt = now
+            changed.insert(items[index].id)
+        }
+        return changed
+    }
+
+    private func checkNumber() throws(CatalogError) {
+        guard standing.count <= Self.itemBound else {
+            throw .unprocessable(
+                field: "items",
+                detail: "a list has at most \(Self.itemBound) items; delete some that are bought, or begin another list"
+            )
+        }
+    }
+}

@@ -1,0 +1,116 @@
+internal import Catalog
+internal import Ordering
+internal import Postgres
+
+/// Lists and items as they are stored.
+enum ListRow {
+    /// The number of a list's columns.
+    static let listWidth = 9
+    /// The number of a place's.
+    static let placeWidth = 4
+
+    static func list(_ row: borrowing PostgresRow, from start: Int = 0) throws -> UserList {
+        guard let id = UniqueID(try row.text(start)), let owner = UserID(try row.text(start + 1)),
+            let sort = ListItemSort(rawValue: try row.text(start + 4))
+        else { throw unreadable }
+        return UserList(
+            id: id,
+            owner: owner,
+            name: try row.text(start + 2),
+            autoSort: try row.bool(start + 3),
+            sort: sort,
+            version: try row.int8(start + 5),
+            createdAt: try moment(row, start + 6)!,
+            modifiedAt: try moment(row, start + 7)!,
+            deletedAt: try moment(row, start + 8)
+        )
+    }
+
+    /// A list and its place, whose columns follow each other.
+    static func held(_ row: borrowing PostgresRow, from start: Int = 0) throws -> HeldList {
+        try held(row, try list(row, from: start), from: start + listWidth)
+    }
+
+    static func held(_ row: borrowing PostgresRow, _ list: UserList, from start: Int) throws -> HeldList {
+        guard let role = ListRole(rawValue: try row.text(start)) else { throw unreadable }
+        return HeldList(
+            list: list,
+            role: role,
+            key: try PathKey(bytes: try row.bytea(start + 1)),
+            revision: try row.int8(start + 2),
+            leftAt: try moment(row, start + 3)
+        )
+    }
+
+    static func item(_ row: borrowing PostgresRow, _ stores: [Int32: CatalogKey]) throws -> ListItem {
+        guard let id = UniqueID(try row.text(0)), let quantity = ExactDecimal(try row.text(4)) else { throw unreadable }
+        let store = try row.int4OrNil(1).flatMap { stores[$0] }
+        let changes = try JSONReader.parse(Array(try row.text(12).utf8))
+        var moments: [ListItem.Field: Timestamp] = [:]
+        for field in ListItem.Field.allCases {
+            if case .number(let digits)? = changes[field.rawValue], let microseconds = Int64(digits) {
+                moments[field] = Timestamp(microseconds: microseconds)
+            }
+        }
+        return ListItem(
+            id: id,
+            product: try store.map { ProductReference($0, SKU(stored: try row.text(2))) },
+            text: try row.text(3),
+            quantity: quantity,
+            note: try row.textOrNil(5),
+            isChecked: try row.bool(6),
+            key: try PathKey(bytes: try row.bytea(7)),
+            createdAt: try moment(row, 9)!,
+            modifiedAt: try moment(row, 10)!,
+            deletedAt: try moment(row, 11),
+            version: try row.int8(8),
+            changes: moments
+        )
+    }
+
+    /// A list's own columns as parameters of `ListStatements.write`.
+    static func parameters(_ list: UserList) -> [PostgresValue] {
+        [
+            .text(list.owner.text), .text(list.id.text), .text(list.name), .bool(list.autoSort),
+            .text(list.sort.rawValue), .int8(list.version), .timestamptz(list.createdAt.microseconds),
+            .timestamptz(list.modifiedAt.microseconds), .timestamptz(list.deletedAt?.microseconds),
+        ]
+    }
+
+    /// Items as `ListStatements.writeItems` reads them.
+    static func json(_ items: [ListItem], _ stores: [CatalogKey: Int32]) -> String {
+        func number(_ moment: Timestamp?) -> JSONValue { moment.map { .number("\($0.microseconds)") } ?? .null }
+        func text(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
+        return JSONValue.array(
+            items.map { item in
+                .object([
+                    .init("id", .string(item.id.text)),
+                    .init("store", item.product.flatMap { stores[$0.store] }.map { .number("\($0)") } ?? .null),
+                    .init("sku", text(item.product?.sku.text)), .init("text", .string(item.text)),
+                    .init("quantity", .number(item.quantity.description)), .init("note", text(item.note)),
+                    .init("checked", .bool(item.isChecked)), .init("key", .string(hexadecimal(item.key.bytes))),
+                    .init("version", .number("\(item.version)")), .init("created", number(item.createdAt)),
+                    .init("modified", number(item.modifiedAt)), .init("deleted", number(item.deletedAt)),
+                    .init(
+                        "changes",
+                        .object(
+                            ListItem.Field.allCases.compactMap { field in
+                                item.changes[field].map { .init(field.rawValue, number($0)) }
+                            }
+                        )
+                    ),
+                ])
+            }
+        ).text
+    }
+
+    private static func hexadecimal(_ bytes: [UInt8]) -> String {
+        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+
+    static func moment(_ row: borrowing PostgresRow, _ column: Int) throws -> Timestamp? {
+        row.isNull(column) ? nil : Timestamp(microseconds: try row.timestamptz(column))
+    }
+
+    private static var unreadable: PostgresError { PostgresError(.decoding, "a stored list cannot be read") }
+}

@@ -1,0 +1,229 @@
+internal import Postgres
+
+/// The statements of users' lists. `$1` is the user, or a list's owner, and `$2` the list, but where said.
+enum ListStatements {
+    static let listColumns = """
+        l.list_id::text, l.user_id, l.name, l.auto_sort, l.sort, l.version, l.created_at, l.modified_at, l.deleted_at
+        """
+    static let placeColumns = "p.role, p.key, p.revision, p.left_at"
+
+    // MARK: - Reading
+
+    /// As a user has it; nothing of the list where its owner is gone.
+    static let held = PostgresStatement(
+        assembled: """
+            SELECT \(listColumns), \(placeColumns) FROM user_list_place p
+            JOIN user_list l ON l.user_id = p.owner_id AND l.list_id = p.list_id
+            WHERE p.user_id = $1 AND p.list_id = $2::uuid
+            """
+    )
+    static let items: PostgresStatement = """
+        SELECT i.item_id::text, i.store_id, i.sku, i.text, i.quantity::text, i.note, i.is_checked, i.key, i.version,
+            i.created_at, i.modified_at, i.deleted_at, i.changes::text
+        FROM user_list_item i WHERE i.user_id = $1 AND i.list_id = $2::uuid
+        """
+    /// A user's lists, with their numbers of items; those that changed behind a revision, `$2`, or all that stand. The account
+    /// beside each row: one moment.
+    static let lists = PostgresStatement(
+        assembled: """
+            SELECT a.revision, a.is_resync, p.list_id::text, \(listColumns), \(placeColumns), n.items, n.checked,
+                dense_rank() OVER (ORDER BY l.name)
+            FROM (SELECT user_id, revision, coalesce($2, 0) > 0 AND ($2 < horizon OR $2 > revision) AS is_resync
+                FROM user_account WHERE user_id = $1) AS a
+            LEFT JOIN user_list_place p ON p.user_id = a.user_id AND p.user_id = $1
+                AND p.revision > CASE WHEN a.is_resync THEN 0 ELSE coalesce($2, 0) END
+            LEFT JOIN user_list l ON l.user_id = p.owner_id AND l.list_id = p.list_id
+            LEFT JOIN LATERAL (
+                SELECT count(*) AS items, count(*) FILTER (WHERE i.is_checked) AS checked FROM user_list_item i
+                WHERE i.user_id = p.owner_id AND i.list_id = p.list_id AND i.deleted_at IS NULL) n ON true
+            WHERE $2 IS NOT NULL OR (p.left_at IS NULL AND l.deleted_at IS NULL) ORDER BY p.revision
+            """
+    )
+    /// What a user has set of the catalog's own for lists: `$2` and `$3`.
+    static let settings: PostgresStatement = """
+        SELECT key, value::text FROM user_setting WHERE user_id = $1 AND key IN ($2, $3) AND deleted_at IS NULL
+        """
+    /// Where one comes by products, `$2` of the store `$1`, on the way through its shelves.
+    static let aisles: PostgresStatement = """
+        SELECT f.sku, row_number() OVER (ORDER BY f.position, f.key) FROM (
+            SELECT DISTINCT ON (p.sku) p.sku, h.position, o.key FROM placement p
+            JOIN shelf h ON h.store_id = p.store_id AND h.shelf_id = p.shelf_id AND h.deleted_at IS NULL
+            JOIN placement_position o ON o.store_id = p.store_id AND o.shelf_id = p.shelf_id AND o.sku = p.sku
+            WHERE p.store_id = $1 AND p.sku = ANY ($2) ORDER BY p.sku, h.position, o.key) AS f
+        """
+    /// The places of texts, `$1`, in the catalog's collation.
+    static let ranks: PostgresStatement = """
+        SELECT t.text, dense_rank() OVER (ORDER BY t.text COLLATE catalog) FROM unnest($1) AS t (text)
+        """
+    static let changes: PostgresStatement = """
+        SELECT revision, data FROM user_event WHERE user_id = $1 AND revision > $2 ORDER BY revision LIMIT $3
+        """
+
+    // MARK: - Writing
+
+    static let ensureAccount: PostgresStatement = """
+        INSERT INTO user_account (user_id, revision, horizon) VALUES ($1, $2, $2) ON CONFLICT (user_id) DO NOTHING
+        """
+    static let lockAccount: PostgresStatement = "SELECT revision FROM user_account WHERE user_id = $1 FOR NO KEY UPDATE"
+    /// The owner of a list that the user `$1` has.
+    static let owner: PostgresStatement = """
+        SELECT owner_id FROM user_list_place WHERE user_id = $1 AND list_id = $2::uuid
+        """
+    static let lock: PostgresStatement = """
+        SELECT 1 FROM user_list WHERE user_id = $1 AND list_id = $2::uuid FOR UPDATE
+        """
+    static let write: PostgresStatement = """
+        INSERT INTO user_list (user_id, list_id, name, auto_sort, sort, version, created_at, modified_at, deleted_at)
+        VALUES ($1, $2::uuid, $3, $4, $5, $6, $7, $8, $9)
+        ON CONFLICT (user_id, list_id) DO UPDATE SET name = excluded.name, auto_sort = excluded.auto_sort,
+            sort = excluded.sort, version = excluded.version, modified_at = excluded.modified_at,
+            deleted_at = excluded.deleted_at
+        """
+    /// Items as a JSON array, `$3`; times in microseconds since 1970, keys as hexadecimal digits.
+    static let writeItems: PostgresStatement = """
+        INSERT INTO user_list_item (user_id, list_id, item_id, store_id, sku, text, quantity, note, is_checked, key, version,
+            created_at, modified_at, deleted_at, changes)
+        SELECT $1, $2::uuid, x.id, x.store, x.sku, x.text, x.quantity, x.note, x.checked, decode(x.key, 'hex'), x.version,
+            timestamptz 'epoch' + x.created * interval '1 microsecond',
+            timestamptz 'epoch' + x.modified * interval '1 microsecond',
+            timestamptz 'epoch' + x.deleted * interval '1 microsecond', x.changes
+        FROM jsonb_to_recordset($3) AS x (id uuid, store integer, sku text, text text, quantity numeric, note text,
+            checked boolean, key text, version bigint, created bigint, modified bigint, deleted bigint, changes jsonb)
+        ON CONFLICT (user_id, list_id, item_id) DO UPDATE SET text = excluded.text, quantity = excluded.quantity,
+            note = excluded.note, is_checked = excluded.is_checked, key = excluded.key, version = excluded.version,
+            modified_at = excluded.modified_at, deleted_at = excluded.deleted_at, changes = excluded.changes
+        """
+    static let members: PostgresStatement = """
+        SELECT user_id FROM user_list_place WHERE owner_id = $1 AND list_id = $2::uuid AND left_at IS NULL ORDER BY user_id
+        """
+    /// Those who joined by a share, `$3`.
+    static let membersByShare: PostgresStatement = """
+        SELECT user_id FROM user_list_place
+        WHERE owner_id = $1 AND list_id = $2::uuid AND share_id = $3::uuid AND left_at IS NULL ORDER BY user_id
+        """
+    /// Counts a change for users, `$1`, of whom each has the list, `$2`, and keeps what they are told, `$3`; as those who
+    /// leave it where `$4`.
+    static let tell: PostgresStatement = """
+        WITH held AS MATERIALIZED (
+            SELECT user_id FROM user_account WHERE user_id = ANY ($1) ORDER BY user_id FOR NO KEY UPDATE),
+        counted AS (
+            UPDATE user_account a SET revision = a.revision + 1 FROM held WHERE a.user_id = held.user_id
+            RETURNING a.user_id, a.revision),
+        placed AS (
+            UPDATE user_list_place p SET revision = c.revision, left_at = CASE WHEN $4 THEN now() ELSE p.left_at END
+            FROM counted c WHERE p.user_id = c.user_id AND p.list_id = $2::uuid)
+        INSERT INTO user_event (user_id, revision, data, created_at) SELECT user_id, revision, $3, now() FROM counted
+        RETURNING user_id, revision
+        """
+    /// The same of the order of a user's lists.
+    static let countMoved: PostgresStatement =
+        "UPDATE user_account SET revision = revision + 1 WHERE user_id = $1 RETURNING revision"
+    static let tellMoved: PostgresStatement = """
+        INSERT INTO user_event (user_id, revision, data, created_at) VALUES ($1, $2, $3, now())
+        """
+    /// Forgets all but the last so many, `$2`, that a user was told: who knows less reads everything anew.
+    static let trim: PostgresStatement = """
+        WITH gone AS (DELETE FROM user_event WHERE user_id = $1 AND revision <= (
+            SELECT revision FROM user_event WHERE user_id = $1 ORDER BY revision DESC OFFSET $2 LIMIT 1) RETURNING revision)
+        UPDATE user_account SET horizon = greatest(horizon, (SELECT max(revision) FROM gone)) WHERE user_id = $1
+            AND EXISTS (SELECT FROM gone)
+        """
+    /// How many lists a user has.
+    static let number: PostgresStatement = """
+        SELECT count(*) FROM user_list_place p JOIN user_list l ON l.user_id = p.owner_id AND l.list_id = p.list_id
+        WHERE p.user_id = $1 AND p.left_at IS NULL AND l.deleted_at IS NULL
+        """
+    static let lastKey: PostgresStatement =
+        "SELECT key FROM user_list_place WHERE user_id = $1 ORDER BY key DESC LIMIT 1"
+    /// Gives a user a list: `$3` its owner, `$4` their role, `$5` the share; behind all others, `$6`, or where it stood before.
+    static let place: PostgresStatement = """
+        INSERT INTO user_list_place (user_id, list_id, owner_id, role, share_id, key, revision)
+        VALUES ($1, $2::uuid, $3, $4, $5::uuid, $6, 0)
+        ON CONFLICT (user_id, list_id) DO UPDATE SET owner_id = excluded.owner_id, role = excluded.role,
+            share_id = excluded.share_id, left_at = NULL
+        """
+    /// Every list of a user with its key, those that are gone too.
+    static let places: PostgresStatement = """
+        SELECT p.list_id::text, p.key, p.left_at IS NOT NULL OR l.deleted_at IS NOT NULL OR l.list_id IS NULL
+        FROM user_list_place p LEFT JOIN user_list l ON l.user_id = p.owner_id AND l.list_id = p.list_id WHERE p.user_id = $1
+        """
+    static let movePlaces: PostgresStatement = """
+        UPDATE user_list_place p SET key = m.key FROM unnest($2, $3) AS m (id, key)
+        WHERE p.user_id = $1 AND p.list_id = m.id::uuid
+        """
+
+    // MARK: - Sharing
+
+    static let share: PostgresStatement = """
+        INSERT INTO user_list_share (user_id, list_id, share_id, digest, role, created_at, expires_at)
+        VALUES ($1, $2::uuid, $3::uuid, $4, $5, $6, $7)
+        """
+    static let shares: PostgresStatement = """
+        SELECT s.share_id::text, s.role, s.created_at, s.expires_at, (SELECT count(*) FROM user_list_place p
+            WHERE p.owner_id = $1 AND p.list_id = $2::uuid AND p.share_id = s.share_id AND p.left_at IS NULL)
+        FROM user_list_share s WHERE s.user_id = $1 AND s.list_id = $2::uuid ORDER BY s.created_at, s.share_id
+        """
+    static let shareCount: PostgresStatement =
+        "SELECT count(*) FROM user_list_share WHERE user_id = $1 AND list_id = $2::uuid"
+    static let takeBack: PostgresStatement = """
+        DELETE FROM user_list_share WHERE user_id = $1 AND list_id = $2::uuid AND share_id = $3::uuid
+        """
+    /// What a token, `$1`, opens.
+    static let opened: PostgresStatement = """
+        SELECT s.user_id, s.list_id::text, s.share_id::text, s.role FROM user_list_share s
+        JOIN user_list l ON l.user_id = s.user_id AND l.list_id = s.list_id AND l.deleted_at IS NULL
+        WHERE s.digest = $1 AND s.expires_at > now()
+        """
+
+    // MARK: - Leaving and sweeping
+
+    /// A user's own lists, and those that they have joined.
+    static let ownLists: PostgresStatement = "SELECT list_id::text, user_id FROM user_list WHERE user_id = $1"
+    static let joinedLists: PostgresStatement = """
+        SELECT list_id::text, owner_id FROM user_list_place WHERE user_id = $1 AND role <> 'owner'
+        """
+    static let shareOfPlace: PostgresStatement = """
+        SELECT share_id::text FROM user_list_place WHERE user_id = $1 AND list_id = $2::uuid
+        """
+    static let deleteItems: PostgresStatement = "DELETE FROM user_list_item WHERE user_id = $1 AND list_id = $2::uuid"
+    static let deleteShares: PostgresStatement = "DELETE FROM user_list_share WHERE user_id = $1 AND list_id = $2::uuid"
+    static let deleteList: PostgresStatement = "DELETE FROM user_list WHERE user_id = $1 AND list_id = $2::uuid"
+    static let deletePlace: PostgresStatement = "DELETE FROM user_list_place WHERE user_id = $1 AND list_id = $2::uuid"
+    /// Gives a list to another owner, `$3`.
+    static let hand: [PostgresStatement] = [
+        """
+        INSERT INTO user_list SELECT $3, list_id, name, auto_sort, sort, version, created_at, modified_at, deleted_at
+        FROM user_list WHERE user_id = $1 AND list_id = $2::uuid
+        """,
+        """
+        INSERT INTO user_list_item SELECT $3, list_id, item_id, store_id, sku, text, quantity, note, is_checked, key, version,
+            created_at, modified_at, deleted_at, changes
+        FROM user_list_item WHERE user_id = $1 AND list_id = $2::uuid
+        """,
+        """
+        INSERT INTO user_list_share SELECT $3, list_id, share_id, digest, role, created_at, expires_at
+        FROM user_list_share WHERE user_id = $1 AND list_id = $2::uuid
+        """,
+        "UPDATE user_list_place SET owner_id = $3 WHERE owner_id = $1 AND list_id = $2::uuid",
+    ]
+    /// Lists, items and places that were gone before `$1`; some at a time.
+    static let oldLists: PostgresStatement = """
+        SELECT user_id, list_id::text FROM user_list WHERE deleted_at < $1 ORDER BY deleted_at LIMIT 200
+        """
+    static let sweepItems: PostgresStatement = """
+        DELETE FROM user_list_item WHERE (user_id, list_id, item_id) IN (SELECT user_id, list_id, item_id
+            FROM user_list_item WHERE deleted_at < $1 ORDER BY deleted_at LIMIT 1000 FOR UPDATE SKIP LOCKED)
+        """
+    static let sweepPlaces: PostgresStatement = """
+        DELETE FROM user_list_place WHERE (user_id, list_id) IN (SELECT user_id, list_id
+            FROM user_list_place WHERE left_at < $1 ORDER BY left_at LIMIT 1000 FOR UPDATE SKIP LOCKED)
+        """
+    static let oldEvents: PostgresStatement = """
+        SELECT DISTINCT user_id FROM (
+            SELECT user_id FROM user_event WHERE created_at < $1 ORDER BY created_at LIMIT 1000) AS old
+        """
+    static let forgetEvents: PostgresStatement = """
+        WITH gone AS (DELETE FROM user_event WHERE user_id = $1 AND created_at < $2 RETURNING revision)
+        UPDATE user_account SET horizon = greatest(horizon, (SELECT max(revision) FROM gone)) WHERE user_id = $1
+        """
+}

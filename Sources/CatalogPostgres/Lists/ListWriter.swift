@@ -1,0 +1,190 @@
+internal import Catalog
+internal import Ordering
+internal import Postgres
+
+/// Reads and writes lists inside a transaction. Who writes holds the list's row first, and then the accounts of those who
+/// have it, in the order of their names.
+struct ListWriter {
+    let user: UserID
+    private var caller: PostgresValue { .text(user.text) }
+
+    /// How many events a user's devices can go back.
+    static let eventBound = 1000
+
+    // MARK: - Reading
+
+    /// - Parameter standing: false for one that is deleted, or was left, too.
+    /// - Throws: `notFound`.
+    func held(
+        _ id: UniqueID,
+        _ database: isolated PostgresConnection,
+        standing: Bool = true
+    ) throws -> HeldList {
+        let found = try database.query(ListStatements.held, [caller, .text(id.text)]) {
+            try $0.first { try ListRow.held($0) }
+        }
+        guard var held = found, !standing || !held.isDeleted else { throw CatalogError.notFound("list “\(id)”") }
+        let stores = try Self.stores(database)
+        held.list.items = try database.query(ListStatements.items, [.text(held.list.owner.text), .text(id.text)]) {
+            try $0.map { try ListRow.item($0, stores) }
+        }
+        return held
+    }
+
+    /// The same with the list's row held: nobody else changes it, or who has it, until the transaction ends.
+    func hold(
+        _ id: UniqueID,
+        _ database: isolated PostgresConnection,
+        standing: Bool = true
+    ) throws -> HeldList {
+        for _ in 0..<8 {
+            let owner = try database.query(ListStatements.owner, [caller, .text(id.text)]) {
+                try $0.first { try $0.text(0) }
+            }
+            guard let owner else { throw CatalogError.notFound("list “\(id)”") }
+            let isThere = try database.query(ListStatements.lock, [.text(owner), .text(id.text)]) { $0.count > 0 }
+            // It may have got another owner, or lost its last, while its row was waited for.
+            let held = try held(id, database, standing: standing)
+            if isThere, held.list.owner.text == owner { return held }
+        }
+        throw CatalogError.unavailable
+    }
+
+    private static func stores(_ database: isolated PostgresConnection) throws -> [Int32: CatalogKey] {
+        let stores = try database.query("SELECT store_id, key FROM store") {
+            try $0.map { (try $0.int4(0), CatalogKey(try $0.text(1))!) }
+        }
+        return Dictionary(uniqueKeysWithValues: stores)
+    }
+
+    /// What the catalog knows of the products on lists, as far as sorts ask.
+    static func facts(
+        _ lists: [UserList],
+        _ more: [ProductReference] = [],
+        for sorts: [ListItemSort],
+        _ database: isolated PostgresConnection
+    ) throws -> ListFacts {
+        var facts = ListFacts()
+        let items = lists.flatMap(\.items)
+        let references = Set(items.compactMap(\.product) + more)
+        for (key, wanted) in Dictionary(grouping: references, by: \.store) {
+            guard let read = try? PostgresCatalog.store(key, database) else { continue }
+            let scope: [PostgresValue] = [.int4(read.id), .textArray(wanted.map(\.sku.text))]
+            for product in try database.query(
+                PostgresCatalog.productsByKey,
+                scope,
+                { try $0.map { try ProductRow.read($0) } }
+            ) {
+                facts.products[ProductReference(key, product.sku)] = (read.store, product)
+            }
+            guard sorts.contains(.shelf) else { continue }
+            try database.query(ListStatements.aisles, scope) { rows in
+                try rows.forEach { row in
+                    facts.aisles[ProductReference(key, SKU(stored: try row.text(0)))] = try row.int(1)
+                }
+            }
+        }
+        guard sorts.contains(where: { [.name, .nameDescending].contains($0) }) else { return facts }
+        // By either name: a product may be gone by the next look.
+        let names = Set(items.flatMap { [facts.name(of: $0), $0.text] })
+        facts.ranks = try database.query(ListStatements.ranks, [.textArray(Array(names))]) { rows in
+            Dictionary(uniqueKeysWithValues: try rows.map { (try $0.text(0), try $0.int(1)) })
+        }
+        return facts
+    }
+
+    // MARK: - Writing
+
+    func ensureAccount(_ database: isolated PostgresConnection) throws {
+        try database.execute(
+            ListStatements.ensureAccount,
+            [caller, .int8(SettingsEdit.firstRevision(.now()))]
+        )
+    }
+
+    /// - Throws: `unprocessable` for a user who has as many lists as there may be; two who make one in the same instant wait
+    ///   for each other.
+    func checkNumber(_ database: isolated PostgresConnection) throws {
+        try database.execute(ListStatements.lockAccount, [caller])
+        let number = try database.query(ListStatements.number, [caller]) { try $0.first { try $0.int(0) } ?? 0 }
+        guard number < UserList.numberBound else { throw CatalogError.tooManyLists }
+    }
+
+    /// Writes a list, and those of its items that changed.
+    func write(
+        _ list: UserList,
+        _ changed: Set<UniqueID>,
+        _ database: isolated PostgresConnection
+    ) throws {
+        try database.executeLater(ListStatements.write, ListRow.parameters(list))
+        guard !changed.isEmpty else { return }
+        let stores = Dictionary(uniqueKeysWithValues: try Self.stores(database).map { ($1, $0) })
+        let items = list.items.filter { changed.contains($0.id) }
+        try database.executeLater(
+            ListStatements.writeItems,
+            [.text(list.owner.text), .text(list.id.text), .jsonb(ListRow.json(items, stores))]
+        )
+    }
+
+    /// Gives the user a list, behind all others or where it stood before.
+    func place(
+        _ list: UserList,
+        as role: ListRole,
+        by share: UniqueID?,
+        _ database: isolated PostgresConnection
+    ) throws {
+        let last = try database.query(ListStatements.lastKey, [caller]) {
+            try $0.first { try PathKey(bytes: try $0.bytea(0)) }
+        }
+        try database.execute(
+            ListStatements.place,
+            [
+                caller, .text(list.id.text), .text(list.owner.text), .text(role.rawValue), .text(share?.text),
+                .bytea(PathKey.appending(1, after: last)[0].bytes),
+            ]
+        )
+    }
+
+    /// Everybody who has a list.
+    static func members(_ list: UserList, _ database: isolated PostgresConnection) throws -> [String] {
+        try database.query(ListStatements.members, [.text(list.owner.text), .text(list.id.text)]) {
+            try $0.map { try $0.text(0) }
+        }
+    }
+
+    /// Counts a change for users who have a list, and keeps what their devices are told.
+    ///
+    /// - Parameter isLeaving: whether they have it no longer.
+    /// - Returns: those who were told, and their revision now.
+    @discardableResult static func tell(
+        _ users: [String],
+        _ list: UniqueID,
+        _ data: [UInt8],
+        isLeaving: Bool = false,
+        _ database: isolated PostgresConnection
+    ) throws -> [UserID: Int64] {
+        guard !users.isEmpty else { return [:] }
+        let told = try database.query(
+            ListStatements.tell,
+            [.textArray(users), .text(list.text), .text(String(decoding: data, as: UTF8.self)), .bool(isLeaving)]
+        ) { try $0.map { (try $0.text(0), try $0.int8(1)) } }
+        try trim(told, database)
+        return Dictionary(uniqueKeysWithValues: told.map { (UserID($0.0)!, $0.1) })
+    }
+
+    /// Puts users out of a list.
+    @discardableResult static func leave(
+        _ users: [String],
+        _ list: UniqueID,
+        _ database: isolated PostgresConnection
+    ) throws -> [UserID: Int64] {
+        try tell(users, list, LiveEvent.leftList(list, 0).data, isLeaving: true, database)
+    }
+
+    /// Now and then: forgets what a user was told long ago.
+    static func trim(_ told: [(user: String, revision: Int64)], _ database: isolated PostgresConnection) throws {
+        for (user, revision) in told where revision % 64 == 0 {
+            try database.execute(ListStatements.trim, [.text(user), .int8(Int64(eventBound))])
+        }
+    }
+}

@@ -1,0 +1,237 @@
+package import Catalog
+internal import Ordering
+internal import Postgres
+
+extension PostgresCatalog {
+    package func lists(of user: UserID, by sort: ListSort?, since: Int64?) async throws(CatalogError) -> ListsPage {
+        try await mappingErrors {
+            try await pool.transaction("ISOLATION LEVEL REPEATABLE READ READ ONLY", within: .seconds(10)) { database in
+                var page = ListsPage(entries: [], revision: 0, isResync: since ?? 0 > 0)
+                var ranks: [String: Int] = [:]
+                try database.query(ListStatements.lists, [.text(user.text), .int8(since)]) { rows in
+                    try rows.forEach { row in
+                        page.revision = try row.int8(0)
+                        page.isResync = try row.bool(1)
+                        guard !row.isNull(2) else { return }
+                        let entry = try Self.entry(row)
+                        page.entries.append(entry)
+                        ranks[entry.held.list.name] = try row.int(3 + ListRow.listWidth + ListRow.placeWidth + 2)
+                    }
+                }
+                guard since == nil else { return page }
+                return page.sorted(by: try sort ?? Self.listsSort(user, database), ranks)
+            }
+        }
+    }
+
+    private static func entry(_ row: borrowing PostgresRow) throws -> ListsPage.Entry {
+        let place = 3 + ListRow.listWidth
+        var list: UserList
+        if row.isNull(3) {
+            // Its owner is gone, and with them the list: only that it was left is known.
+            let moment = try ListRow.moment(row, place + 3) ?? .now()
+            guard let id = UniqueID(try row.text(2)), let nobody = UserID("nobody") else {
+                throw PostgresError(.decoding, "a stored list cannot be read")
+            }
+            list = UserList(id: id, owner: nobody, name: "", createdAt: moment, modifiedAt: moment, deletedAt: moment)
+        } else {
+            list = try ListRow.list(row, from: 3)
+        }
+        let counts = place + ListRow.placeWidth
+        return .init(
+            held: try ListRow.held(row, list, from: place),
+            items: try row.int(counts),
+            checked: try row.int(counts + 1)
+        )
+    }
+
+    private static func listsSettings(
+        _ user: UserID,
+        _ database: isolated PostgresConnection
+    ) throws -> [String: JSONValue] {
+        try database.query(
+            ListStatements.settings,
+            [.text(user.text), .text(SettingKey.listsSort.text), .text(SettingKey.listsSinkChecked.text)]
+        ) { rows in
+            Dictionary(
+                uniqueKeysWithValues: try rows.map { row in
+                    (try row.text(0), (try? JSONReader.parse(Array(try row.text(1).utf8))) ?? .null)
+                }
+            )
+        }
+    }
+
+    private static func listsSort(_ user: UserID, _ database: isolated PostgresConnection) throws -> ListSort {
+        let settings = try listsSettings(user, database)
+        guard case .string(let text)? = settings[SettingKey.listsSort.text] else { return .modifiedDescending }
+        return ListSort(rawValue: text) ?? .modifiedDescending
+    }
+
+    package func list(
+        _ id: UniqueID,
+        of user: UserID,
+        by sort: ListItemSort?
+    ) async throws(CatalogError) -> (HeldList, ListFacts) {
+        try await mappingErrors {
+            try await pool.transaction("ISOLATION LEVEL REPEATABLE READ READ ONLY", within: .seconds(10)) { database in
+                let held = try ListWriter(user: user).held(id, database)
+                return (held, try ListWriter.facts([held.list], for: [sort ?? held.list.sort], database))
+            }
+        }
+    }
+
+    // MARK: - Writing
+
+    package func createList(
+        _ new: NewList,
+        of user: UserID,
+        once call: IdempotentCall?,
+        _ render: @escaping @Sendable (HeldList, _ isNew: Bool) -> RecordedAnswer
+    ) async throws(CatalogError) -> RecordedAnswer {
+        try await writeLists(of: user, once: call) { writer, database in
+            let known = try? writer.held(new.id, database, standing: false)
+            if let known {
+                guard !known.isDeleted else { throw CatalogError.goneList(new.id) }
+                return (render(known, false), [])
+            }
+            try writer.checkNumber(database)
+            var sinks = new.autoSort
+            if sinks == nil,
+                case .bool(let own)? = try Self.listsSettings(user, database)[SettingKey.listsSinkChecked.text]
+            {
+                sinks = own
+            }
+            let now = Timestamp.now()
+            let list = UserList(
+                id: new.id,
+                owner: user,
+                name: new.name,
+                autoSort: sinks ?? true,
+                sort: new.sort,
+                createdAt: now,
+                modifiedAt: now
+            )
+            try writer.write(list, [], database)
+            try writer.place(list, as: .owner, by: nil, database)
+            let held = try writer.held(new.id, database)
+            let data = ListOutcome(list, held, [], ListFacts()).json(isEvent: true)
+            let told = try ListWriter.tell([user.text], new.id, data, database)
+            return (render(try writer.held(new.id, database), true), Array(told.keys))
+        }
+    }
+
+    package func editList(
+        _ id: UniqueID,
+        of user: UserID,
+        _ edit: ListEdit,
+        expected: Set<Int64>?,
+        once call: IdempotentCall?,
+        _ render: @escaping @Sendable (ListOutcome) -> RecordedAnswer
+    ) async throws(CatalogError) -> RecordedAnswer {
+        try await writeLists(of: user, once: call) { writer, database in
+            let (outcome, told) = try Self.apply(edit, id, expected, writer, database)
+            return (render(outcome), told)
+        }
+    }
+
+    private static func apply(
+        _ edit: ListEdit,
+        _ id: UniqueID,
+        _ expected: Set<Int64>?,
+        _ writer: ListWriter,
+        _ database: isolated PostgresConnection
+    ) throws -> (ListOutcome, told: [UserID]) {
+        let before = try writer.hold(id, database, standing: false)
+        try before.check(edit, expected)
+        if edit.bringsBack, before.list.isDeleted { try writer.checkNumber(database) }
+        var held = before
+        let products = try ListWriter.facts([before.list], edit.products, for: [], database)
+        let changed = try held.list.apply(edit, products, now: .now())
+        // Names that came in, and those that went, are compared too.
+        let sorts = [before.list.sort, held.list.sort]
+        let facts = try ListWriter.facts([before.list, held.list], for: sorts, database)
+        var outcome = ListOutcome(before.list, held, changed, facts)
+        guard outcome.isChange else { return (outcome, []) }
+        try writer.write(held.list, changed, database)
+        let members = try ListWriter.members(held.list, database)
+        let told = try ListWriter.tell(members, id, outcome.json(isEvent: true), database)
+        outcome.held.revision = told[writer.user] ?? held.revision
+        return (outcome, Array(told.keys))
+    }
+
+    package func removeList(_ id: UniqueID, of user: UserID, expected: Set<Int64>?) async throws(CatalogError) {
+        _ = try await writeLists(of: user, once: nil) { writer, database in
+            let before = try writer.hold(id, database)
+            guard before.role == .owner else {
+                let told = try ListWriter.leave([user.text], id, database)
+                return (RecordedAnswer(body: []), Array(told.keys))
+            }
+            let edit = ListEdit.set(ListSettings(isDeleted: true))
+            return (RecordedAnswer(body: []), try Self.apply(edit, id, expected, writer, database).told)
+        }
+    }
+
+    package func moveLists(
+        _ moves: [OrderMove],
+        of user: UserID,
+        once call: IdempotentCall?,
+        _ render: @escaping @Sendable (ListsMoved) -> RecordedAnswer
+    ) async throws(CatalogError) -> RecordedAnswer {
+        try OrderEdit.moves(moves).check()
+        return try await writeLists(of: user, once: call) { _, database in
+            let owner: [PostgresValue] = [.text(user.text)]
+            let revision = try database.query(ListStatements.lockAccount, owner) {
+                try $0.first { try $0.int8(0) } ?? 0
+            }
+            var list = PositionList(
+                try database.query(ListStatements.places, owner) {
+                    try $0.map { row in
+                        .init(
+                            id: try row.text(0),
+                            key: try PathKey(bytes: try row.bytea(1)),
+                            isRemoved: try row.bool(2)
+                        )
+                    }
+                }
+            )
+            let old = list.ids
+            let made = try list.renumber(by: moves)
+            let moved = ListsMoved.between(old, list.ids, made.map(\.id))
+            guard !moved.isEmpty else { return (render(ListsMoved(revision: revision, moved: [])), []) }
+            try database.execute(
+                ListStatements.movePlaces,
+                owner + [.textArray(made.map(\.id)), .byteaArray(made.map(\.key.bytes))]
+            )
+            let counted = try database.query(ListStatements.countMoved, owner) { try $0.first { try $0.int8(0) }! }
+            let outcome = ListsMoved(revision: counted, moved: moved)
+            let data = String(decoding: outcome.json, as: UTF8.self)
+            try database.execute(ListStatements.tellMoved, owner + [.int8(counted), .text(data)])
+            try ListWriter.trim([(user.text, counted)], database)
+            return (render(outcome), [user])
+        }
+    }
+
+    /// Runs a change of a user's lists once for a call, and has those who are told of it looked at.
+    func writeLists(
+        of user: UserID,
+        once call: IdempotentCall?,
+        _ body: @escaping @Sendable (ListWriter, isolated PostgresConnection) throws -> (RecordedAnswer, told: [UserID])
+    ) async throws(CatalogError) -> RecordedAnswer {
+        try await mappingErrors {
+            let (answer, told) = try await pool.transaction(within: .seconds(10)) { database in
+                let writer = ListWriter(user: user)
+                // Not held: whoever holds a list may be about to tell this user.
+                try writer.ensureAccount(database)
+                var told: [UserID] = []
+                let answer = try IdempotencyRecords(user: user).once(call, database) {
+                    let (answer, users) = try body(writer, database)
+                    told = users
+                    return answer
+                }
+                return (answer, told)
+            }
+            for user in told { changes.announce(.user(user)) }
+            return answer
+        }
+    }
+}

@@ -1,0 +1,164 @@
+import Catalog
+import NIOHTTP1
+import Synchronization
+import TestSupport
+import Testing
+
+/// Three devices of a list, two of one user and one of another, on two servers: whatever they do, and whenever they are
+/// away, they come to show the same, and nothing is lost.
+@Suite(.serialized) struct ListSyncTests {
+    /// What every device did, by its own clock: the oracle.
+    private final class Log: Sendable {
+        private struct State {
+            var last = Timestamp.now().microseconds
+            var fields: [String: [String: (moment: Int64, value: String)]] = [:]
+            var added: [String] = []
+        }
+
+        private let state = Mutex(State())
+
+        /// A moment that no other change has.
+        func moment() -> Int64 {
+            state.withLock { state in
+                state.last = max(state.last + 1, Timestamp.now().microseconds)
+                return state.last
+            }
+        }
+
+        func note(_ item: String, _ field: String, _ value: String, at moment: Int64) {
+            state.withLock { state in
+                if let known = state.fields[item]?[field], known.moment >= moment { return }
+                state.fields[item, default: [:]][field] = (moment, value)
+            }
+        }
+
+        func add(_ item: String) { state.withLock { $0.added.append(item) } }
+        var added: [String] { state.withLock { $0.added } }
+        func value(_ item: String, _ field: String) -> String? { state.withLock { $0.fields[item]?[field]?.value } }
+    }
+
+    @Test(arguments: [UInt64(1), 2]) func devicesConvergeAndNothingIsLost(_ seed: UInt64) async throws {
+        try await TestServers.run { servers in
+            let (ann, bob) = (try await TestServers.token("ann"), try await TestServers.token("bob"))
+            let made = try await TestServers.send(.POST, servers.url(0, "/me/lists"), #"{"name":"Ours"}"#, as: ann)
+            let list = ListDevice.text(made.json["id"])
+            let path = "/me/lists/\(list)"
+            let share = try await TestServers.send(
+                .POST,
+                servers.url(0, path + "/shares"),
+                #"{"role":"editor"}"#,
+                as: ann
+            )
+            let token = "{\"token\":\"\(ListDevice.text(share.json["token"]))\"}"
+            #expect(try await TestServers.send(.POST, servers.url(1, "/me/lists/join"), token, as: bob).status == 200)
+            let devices = [
+                ListDevice(servers, server: 0, token: ann, list: list),
+                ListDevice(servers, server: 1, token: ann, list: list),
+                ListDevice(servers, server: 1, token: bob, list: list),
+            ]
+            for device in devices { try await device.goOnline() }
+            let log = Log()
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for (number, device) in devices.enumerated() {
+                    group.addTask { try await Self.live(device, log, seed: seed * 10 + UInt64(number)) }
+                }
+                try await group.waitForAll()
+            }
+            for device in devices { try await device.goOnline() }
+            let end = try await TestServers.send(.GET, servers.url(0, path + "/items"), as: ann)
+            let version = Int64(end.json["version"]?.text ?? "") ?? -1
+            for device in devices { try await device.reaches(version) }
+            let shown = await devices[0].shown()
+            for device in devices.dropFirst() { #expect(await device.shown() == shown) }
+            guard case .array(let items)? = end.json["items"] else { return #expect(Bool(false), "no items") }
+            #expect(await devices[0].order == items.map { ListDevice.text($0["id"]) })
+            // Each field is what was said of it last, and what nobody deleted is there.
+            let standing = Dictionary(uniqueKeysWithValues: items.map { (ListDevice.text($0["id"]), $0) })
+            #expect(log.added.count > 20)
+            for id in log.added {
+                let isDeleted = log.value(id, "deleted") == "true"
+                #expect((standing[id] == nil) == isDeleted, "\(id)")
+                for field in ["text", "quantity", "note", "checked"] {
+                    guard let item = standing[id], let value = log.value(id, field) else { continue }
+                    #expect(ListDevice.text(item[field]) == value, "\(field) of \(id)")
+                }
+            }
+            // Checked ones stand behind those that are not, each kind in the manual order.
+            let checks = items.map { $0["checked"] == .bool(true) }
+            #expect(checks == checks.sorted { !$0 && $1 } && checks.contains(true) && checks.contains(false))
+            // None was told too little: what they missed was only ever missed while they were away.
+            for device in devices {
+                #expect(await device.gaps == 0)
+                #expect(await device.told > 0)
+            }
+            try await Self.sinkAndReturn(devices[0], servers, path, ann)
+        }
+    }
+
+    /// One device's life: it comes and goes, and changes what it knows of.
+    private static func live(_ device: ListDevice, _ log: Log, seed: UInt64) async throws {
+        var generator = SeededGenerator(seed: seed)
+        for step in 0..<60 {
+            if Int.random(in: 0..<6, using: &generator) == 0 {
+                if await device.isOnline { await device.goOffline() } else { try await device.goOnline() }
+            }
+            try await device.catchUp()
+            let known = await device.order
+            guard step > 3, !known.isEmpty, Int.random(in: 0..<4, using: &generator) > 0 else {
+                let id = UniqueID.random().text
+                log.add(id)
+                try await device.perform(
+                    .init(method: .POST, path: "/items", body: #"{"id":"\#(id)","text":"\#(step)"}"#)
+                )
+                continue
+            }
+            let id = known.randomElement(using: &generator)!
+            let moment = log.moment()
+            let at = Timestamp(microseconds: moment).rfc3339
+            let (field, value, json): (String, String, String) =
+                switch Int.random(in: 0..<7, using: &generator) {
+                case 0: ("text", "t\(moment)", "\"t\(moment)\"")
+                case 1: ("quantity", "\(step + 2)", "\"\(step + 2)\"")
+                case 2: ("note", "n\(moment)", "\"n\(moment)\"")
+                case 3, 4: Bool.random(using: &generator) ? ("checked", "true", "true") : ("checked", "false", "false")
+                case 5: Bool.random(using: &generator) ? ("deleted", "true", "true") : ("deleted", "false", "false")
+                default: ("", "", "")
+                }
+            if field.isEmpty {
+                let target = known.randomElement(using: &generator)!
+                let body = #"{"moves":[{"ids":["\#(id)"],"after":"\#(target)"}]}"#
+                try await device.perform(.init(method: .POST, path: "/order/moves", body: body, mayBeLate: true))
+                continue
+            }
+            log.note(id, field, value, at: moment)
+            let body = #"{"\#(field)":\#(json),"modified_at":"\#(at)"}"#
+            try await device.perform(.init(method: .PATCH, path: "/items/\(id)", body: body))
+        }
+    }
+
+    /// Each item in turn is checked, sinks behind the others, and returns to exactly where it stood.
+    private static func sinkAndReturn(
+        _ device: ListDevice,
+        _ servers: TestServers,
+        _ path: String,
+        _ token: String
+    ) async throws {
+        let before = await device.order
+        for id in before where !(await device.isChecked(id)) {
+            for isChecked in [true, false] {
+                let url = servers.url(1, "\(path)/items/\(id)")
+                let answer = try await TestServers.send(.PATCH, url, #"{"checked":\#(isChecked)}"#, as: token)
+                try await device.reaches(Int64(answer.json["version"]?.text ?? "") ?? -1)
+                let order = await device.order
+                guard isChecked else {
+                    #expect(order == before)
+                    continue
+                }
+                var checks: [Bool] = []
+                for other in order { checks.append(await device.isChecked(other)) }
+                #expect(checks == checks.sorted { !$0 && $1 } && checks[order.firstIndex(of: id)!])
+                #expect(order.filter { $0 != id } == before.filter { $0 != id })
+            }
+        }
+    }
+}

@@ -1,0 +1,440 @@
+import Catalog
+import CatalogPostgres
+import HTTPTypes
+import Hummingbird
+import HummingbirdTesting
+import NIOCore
+import TestSupport
+import Testing
+
+/// Users' lists over a real socket, on a real database.
+@Suite struct ListAPITests {
+    private struct Answer: Sendable {
+        var status: Int
+        var json: JSONValue
+        var headers: HTTPFields
+
+        func text(_ path: String...) -> String {
+            var value: JSONValue? = json
+            for name in path { value = value?[name] }
+            if case .string(let text)? = value { return text }
+            return value?.text ?? "nothing"
+        }
+
+        func values(_ name: String) -> [JSONValue] { if case .array(let values)? = json[name] { values } else { [] } }
+        func texts(_ name: String, _ member: String) -> [String] {
+            values(name).map { if case .string(let text)? = $0[member] { text } else { "nothing" } }
+        }
+    }
+
+    private static let lists = "/v1/me/lists"
+
+    private func withServer(
+        _ body: @escaping @Sendable (any TestClientProtocol, PostgresCatalog) async throws -> Void
+    ) async throws {
+        try await TestAPI.withServer { client, catalog in
+            let store = CatalogKey("s")!
+            _ = try await catalog.put(Store(key: store, title: "S", currency: Currency("EUR")!))
+            for (shelf, products) in [("fruit", ["pear", "apple"]), ("dairy", ["milk", "butter"])] {
+                _ = try await catalog.put(Shelf(key: CatalogKey(shelf)!, title: shelf), in: store)
+                for (index, id) in products.enumerated() {
+                    let size = try Size(amount: ExactDecimal(500), unit: .g, packs: 1)
+                    let product = Product(sku: SKU(id)!, name: id, priceMinor: Int64(300 - 100 * index), size: size)
+                    _ = try await catalog.put(product, in: store)
+                    _ = try await catalog.place(product.sku, on: CatalogKey(shelf)!, in: store)
+                }
+            }
+            try await body(client, catalog)
+        }
+    }
+
+    private func send(
+        _ client: any TestClientProtocol,
+        _ method: HTTPRequest.Method,
+        _ path: String,
+        _ body: String? = nil,
+        as user: String = "ann",
+        _ headers: [String: String] = [:]
+    ) async throws -> Answer {
+        var fields: HTTPFields = [.contentType: "application/json"]
+        fields[.authorization] = "Bearer " + (try await TestAPI.token(user))
+        for (name, value) in headers { fields[.init(name)!] = value }
+        let response = try await client.execute(
+            uri: path,
+            method: method,
+            headers: fields,
+            body: method == .get ? nil : ByteBuffer(string: body ?? "")
+        )
+        let json = (try? JSONReader.parse(Array(buffer: response.body))) ?? .null
+        return Answer(status: response.status.code, json: json, headers: response.headers)
+    }
+
+    /// A new list; returns its path.
+    private func list(_ client: any TestClientProtocol, _ name: String, as user: String = "ann") async throws -> String
+    {
+        let made = try await send(client, .post, Self.lists, "{\"name\":\"\(name)\"}", as: user)
+        #expect(made.status == 201 && made.headers[.location] == Self.lists + "/" + made.text("id"))
+        return Self.lists + "/" + made.text("id")
+    }
+
+    /// A new item of free text; returns its id.
+    private func item(_ client: any TestClientProtocol, _ path: String, _ text: String, as user: String = "ann")
+        async throws
+        -> String
+    {
+        let made = try await send(client, .post, path + "/items", "{\"text\":\"\(text)\"}", as: user)
+        #expect(made.status == 201)
+        return made.texts("items", "id").first ?? ""
+    }
+
+    private func shown(_ client: any TestClientProtocol, _ path: String, _ query: String = "") async throws -> [String]
+    {
+        try await send(client, .get, path + "/items" + query).texts("items", "name")
+    }
+
+    @Test func checkedItemsSinkAndReturnToTheirPlace() async throws {
+        try await withServer { client, _ in
+            let path = try await list(client, "Week")
+            var ids: [String] = []
+            for name in ["a", "b", "c", "d"] { ids.append(try await item(client, path, name)) }
+            let checked = try await send(client, .patch, "\(path)/items/\(ids[1])", #"{"checked":true}"#)
+            #expect(try await shown(client, path) == ["a", "c", "d", "b"])
+            // The way there, in least moves, with the content told apart from the place.
+            #expect(
+                checked.json["diff"]?["moves"]?.text == #"[{"id":"\#(ids[1])","from":1,"to":3,"after":"\#(ids[3])"}]"#
+            )
+            #expect(checked.json["diff"]?["changed"]?.text == #"[{"id":"\#(ids[1])","at":3}]"#)
+            _ = try await send(client, .patch, "\(path)/items/\(ids[0])", #"{"checked":true}"#)
+            #expect(try await shown(client, path) == ["c", "d", "a", "b"])
+            _ = try await send(client, .patch, "\(path)/items/\(ids[1])", #"{"checked":false}"#)
+            #expect(try await shown(client, path) == ["b", "c", "d", "a"])
+            // Off, all stand where they stood.
+            let off = try await send(client, .patch, path, #"{"auto_sort":false}"#)
+            #expect(
+                off.text("list", "auto_sort") == "false" && off.json["diff"]?["moves"]?.text.contains(ids[0]) == true
+            )
+            #expect(try await shown(client, path) == ["a", "b", "c", "d"])
+            // What is so already changes nothing.
+            let version = off.text("version")
+            let same = try await send(client, .patch, path, #"{"auto_sort":false}"#)
+            #expect(same.text("version") == version && same.json["diff"]?["moves"]?.text == "[]")
+        }
+    }
+
+    @Test func itemsAreProductsOrTextsAndSortAsOneWalks() async throws {
+        try await withServer { client, catalog in
+            let path = try await list(client, "Week")
+            for body in [
+                #"{"store":"s","sku":"milk","quantity":"2","note":"low fat"}"#, #"{"text":"Candles"}"#,
+                #"{"items":[{"store":"s","sku":"apple"},{"store":"s","sku":"pear","quantity":0.5}]}"#,
+            ] { #expect(try await send(client, .post, path + "/items", body).status == 201) }
+            #expect(try await shown(client, path) == ["milk", "Candles", "apple", "pear"])
+            #expect(try await shown(client, path, "?sort=name") == ["apple", "Candles", "milk", "pear"])
+            #expect(try await shown(client, path, "?sort=-name") == ["pear", "milk", "Candles", "apple"])
+            #expect(try await shown(client, path, "?sort=shelf") == ["pear", "apple", "milk", "Candles"])
+            #expect(try await shown(client, path, "?sort=price") == ["apple", "milk", "pear", "Candles"])
+            #expect(try await shown(client, path, "?sort=-unit_price") == ["milk", "pear", "apple", "Candles"])
+            // The shelves moved: so does the way.
+            let moves = [OrderMove(["dairy"], .first)]
+            _ = try await catalog.moveShelves(moves, in: CatalogKey("s")!, expected: nil, once: nil) { _ in
+                RecordedAnswer(body: [])
+            }
+            #expect(try await shown(client, path, "?sort=shelf") == ["milk", "pear", "apple", "Candles"])
+            let items = try await send(client, .get, path + "/items")
+            #expect(items.values("items")[0]["product"]?["price_minor"] == .number("300"))
+            #expect(
+                items.values("items")[0]["quantity"] == .string("2") && items.values("items")[1]["product"] == .null
+            )
+            // A product that is gone is called as it was.
+            try await catalog.remove(product: SKU("milk")!, from: CatalogKey("s")!)
+            let left = try await send(client, .get, path + "/items")
+            #expect(left.values("items")[0]["name"] == .string("milk") && left.values("items")[0]["product"] == .null)
+            for (body, field) in [
+                (#"{"store":"s","sku":"none"}"#, "sku"), (#"{"store":"s"}"#, "sku"), ("{}", "text"),
+                (#"{"text":"  "}"#, "text"),
+                (#"{"text":"x","quantity":0}"#, "quantity"), (#"{"text":"x","quantity":"1.2345"}"#, "quantity"),
+                (#"{"text":"x","quantity":1000000}"#, "quantity"), (#"{"text":"x","id":"7"}"#, "id"),
+                (#"{"items":[{"text":"x"},{"note":"y"}]}"#, "items[1].text"), (#"{"items":[]}"#, "items"),
+            ] {
+                let answer = try await send(client, .post, path + "/items", body)
+                #expect(answer.status == 422 && answer.text("parameter") == field, "\(body): \(answer.json.text)")
+            }
+            #expect(try await send(client, .get, path + "/items?sort=color").status == 400)
+        }
+    }
+
+    @Test func whatIsDeletedCanBeBroughtBack() async throws {
+        try await withServer { client, _ in
+            let path = try await list(client, "Week")
+            let (a, b) = (try await item(client, path, "a"), try await item(client, path, "b"))
+            let gone = try await send(client, .delete, "\(path)/items/\(a)")
+            #expect(gone.status == 200 && gone.json["diff"]?["deletes"]?.text == #"[{"id":"\#(a)","from":0}]"#)
+            #expect(try await send(client, .delete, "\(path)/items/\(a)").status == 404)
+            #expect(try await send(client, .get, "\(path)/items/\(a)").status == 404)
+            let version = try await send(client, .get, path).text("version")
+            let back = try await send(client, .patch, "\(path)/items/\(a)", #"{"deleted":false}"#)
+            #expect(back.json["diff"]?["inserts"]?.text == #"[{"id":"\#(a)","to":0,"after":null}]"#)
+            #expect(try await shown(client, path) == ["a", "b"])
+            // A device that was away is told what changed, and the order.
+            let since = try await send(client, .get, "\(path)/items?since=\(version)")
+            #expect(since.texts("items", "id") == [a] && since.json["order"]?.text == #"["\#(a)","\#(b)"]"#)
+            #expect(try await send(client, .delete, path).status == 204)
+            #expect(try await send(client, .delete, path).status == 404)
+            #expect(try await send(client, .get, path + "/items").status == 404)
+            #expect(try await send(client, .post, path + "/items", #"{"text":"c"}"#).status == 404)
+            #expect(try await send(client, .get, Self.lists).values("lists").isEmpty)
+            let tombstone = try await send(client, .get, Self.lists + "?since=1").values("lists")
+            #expect(tombstone.map { $0["deleted"] } == [.bool(true)])
+            #expect(try await send(client, .patch, path, #"{"deleted":false}"#).status == 200)
+            #expect(try await shown(client, path) == ["a", "b"])
+        }
+    }
+
+    @Test func listsSortAndMoveAsTheirUserWants() async throws {
+        try await withServer { client, _ in
+            var paths: [String: String] = [:]
+            for name in ["Zoo", "Apples", "Market"] { paths[name] = try await list(client, name) }
+            _ = try await item(client, paths["Apples"]!, "x")
+            func names(_ query: String = "") async throws -> [String] {
+                try await send(client, .get, Self.lists + query).texts("lists", "name")
+            }
+            #expect(try await names() == ["Apples", "Market", "Zoo"])
+            #expect(try await names("?sort=position") == ["Zoo", "Apples", "Market"])
+            #expect(try await names("?sort=-name") == ["Zoo", "Market", "Apples"])
+            let id = paths["Market"]!.split(separator: "/").last!
+            let moved = try await send(
+                client,
+                .post,
+                Self.lists + "/order/moves",
+                #"{"moves":[{"ids":["\#(id)"],"place":"first"}]}"#
+            )
+            #expect(moved.status == 200 && moved.json["diff"]?["moves"]?.text == #"[{"id":"\#(id)","after":null}]"#)
+            #expect(try await names("?sort=position") == ["Market", "Zoo", "Apples"])
+            let set = try await send(client, .put, "/v1/me/settings/lists.sort", #"{"value":"position"}"#)
+            #expect(set.status == 200)
+            #expect(try await names() == ["Market", "Zoo", "Apples"])
+            _ = try await send(client, .put, "/v1/me/settings/lists.sink_checked", #"{"value":false}"#)
+            let quiet = try await send(client, .post, Self.lists, #"{"name":"Quiet"}"#)
+            #expect(quiet.text("auto_sort") == "false")
+            for (key, value) in [("lists.sort", "\"colour\""), ("lists.sort", "1"), ("lists.sink_checked", "\"no\"")] {
+                let answer = try await send(client, .put, "/v1/me/settings/\(key)", "{\"value\":\(value)}")
+                #expect([400, 422].contains(answer.status), "\(key) \(value)")
+            }
+            let unknown = UniqueID.random()
+            let stray = #"{"moves":[{"ids":["\#(unknown)"],"place":"first"}]}"#
+            #expect(try await send(client, .post, Self.lists + "/order/moves", stray).status == 422)
+        }
+    }
+
+    @Test func movesRepeatsAndStaleVersionsAreAsOnShelves() async throws {
+        try await withServer { client, _ in
+            let path = try await list(client, "Week")
+            var ids: [String] = []
+            for name in ["a", "b", "c", "d"] { ids.append(try await item(client, path, name)) }
+            let tag = try await send(client, .get, path).headers[.eTag]!
+            let body = #"{"moves":[{"ids":["\#(ids[3])","\#(ids[0])"],"before":"\#(ids[2])"}]}"#
+            let key = ["Idempotency-Key": "once", "If-Match": tag]
+            let moved = try await send(client, .post, path + "/order/moves", body, as: "ann", key)
+            #expect(moved.status == 200 && moved.json["diff"]?["new_count"] == .number("4"))
+            #expect(try await shown(client, path) == ["b", "d", "a", "c"])
+            #expect(try await send(client, .post, path + "/order/moves", body, as: "ann", key).json == moved.json)
+            let stale = try await send(client, .post, path + "/order/moves", body, as: "ann", ["If-Match": tag])
+            #expect(stale.status == 412 && stale.text("version") == moved.text("version"))
+            #expect(try await send(client, .patch, path, #"{"name":"x"}"#, as: "ann", ["If-Match": tag]).status == 412)
+            #expect(try await send(client, .delete, path, nil, as: "ann", ["If-Match": tag]).status == 412)
+            let fresh = stale.headers[.eTag]!
+            #expect(
+                try await send(client, .patch, path, #"{"name":"x"}"#, as: "ann", ["If-Match": fresh]).status == 200
+            )
+            let unknown = #"{"moves":[{"ids":["\#(ids[0])"],"after":"nobody"}]}"#
+            #expect(try await send(client, .post, path + "/order/moves", unknown).status == 422)
+            #expect(try await shown(client, path) == ["b", "d", "a", "c"])
+            // A device's own ids: what is sent again is there once.
+            let own = UniqueID.random()
+            let again = #"{"id":"\#(own)","text":"e"}"#
+            #expect(try await send(client, .post, path + "/items", again).status == 201)
+            let second = try await send(client, .post, path + "/items", again)
+            #expect(second.status == 200 && second.json["diff"]?["inserts"]?.text == "[]")
+            let listID = UniqueID.random()
+            let made = #"{"id":"\#(listID)","name":"Own"}"#
+            #expect(try await send(client, .post, Self.lists, made).status == 201)
+            #expect(try await send(client, .post, Self.lists, made).status == 200)
+            _ = try await send(client, .delete, Self.lists + "/\(listID)")
+            #expect(try await send(client, .post, Self.lists, made).status == 409)
+        }
+    }
+
+    @Test func anothersListIsNotThereInAnyCall() async throws {
+        try await withServer { client, _ in
+            let path = try await list(client, "Ann's")
+            let item = try await item(client, path, "a")
+            let share = try await send(client, .post, path + "/shares").text("id")
+            let calls: [(HTTPRequest.Method, String, String?)] = [
+                (.get, path, nil), (.patch, path, #"{"name":"x"}"#), (.patch, path, #"{"deleted":false}"#),
+                (.delete, path, nil),
+                (.get, path + "/items", nil), (.get, path + "/items?since=0", nil),
+                (.post, path + "/items", #"{"text":"b"}"#),
+                (.patch, path + "/items", #"{"items":[{"id":"\#(item)","checked":true}]}"#),
+                (.get, "\(path)/items/\(item)", nil), (.patch, "\(path)/items/\(item)", #"{"checked":true}"#),
+                (.delete, "\(path)/items/\(item)", nil),
+                (.post, path + "/order/moves", #"{"moves":[{"ids":["\#(item)"],"place":"first"}]}"#),
+                (.get, path + "/shares", nil), (.post, path + "/shares", nil),
+                (.delete, "\(path)/shares/\(share)", nil),
+            ]
+            let none = Self.lists + "/\(UniqueID.random())"
+            for (method, call, body) in calls {
+                let answer = try await send(client, method, call, body, as: "bob")
+                #expect(answer.status == 404, "\(method) \(call): \(answer.status)")
+                // As one that is nobody's: the answer does not tell.
+                let other = try await send(client, method, call.replacing(path, with: none), body, as: "bob")
+                #expect(other.status == 404 && other.text("title") == answer.text("title"))
+                let response = try await client.execute(
+                    uri: call,
+                    method: method,
+                    headers: [.init("X-Anonymous")!: "1"],
+                    body: method == .get ? nil : ByteBuffer()
+                )
+                #expect(response.status == .unauthorized)
+            }
+            let stray = #"{"moves":[{"ids":["\#(path.split(separator: "/").last!)"],"place":"first"}]}"#
+            #expect(try await send(client, .post, Self.lists + "/order/moves", stray, as: "bob").status == 422)
+            #expect(try await shown(client, path) == ["a"])
+            #expect(try await send(client, .get, path).text("name") == "Ann's")
+        }
+    }
+
+    @Test func aListIsSharedAndTakenBack() async throws {
+        try await withServer { client, _ in
+            let path = try await list(client, "Ours")
+            let first = try await item(client, path, "a")
+            let reader = try await send(client, .post, path + "/shares")
+            let editor = try await send(client, .post, path + "/shares", #"{"role":"editor"}"#)
+            #expect(reader.status == 201 && reader.text("role") == "reader" && editor.text("role") == "editor")
+            func join(_ share: Answer, as user: String) async throws -> Answer {
+                try await send(client, .post, Self.lists + "/join", "{\"token\":\"\(share.text("token"))\"}", as: user)
+            }
+            #expect(try await join(reader, as: "bob").text("role") == "reader")
+            #expect(try await send(client, .get, path + "/items", as: "bob").texts("items", "id") == [first])
+            #expect(try await send(client, .get, Self.lists, as: "bob").texts("lists", "role") == ["reader"])
+            for (method, call, body) in [
+                (HTTPRequest.Method.post, path + "/items", #"{"text":"b"}"#),
+                (.patch, "\(path)/items/\(first)", #"{"checked":true}"#),
+                (.patch, path, #"{"name":"x"}"#), (.get, path + "/shares", nil as String?),
+                (.post, path + "/shares", nil),
+                (.delete, "\(path)/items/\(first)", nil),
+            ] {
+                #expect(try await send(client, method, call, body, as: "bob").status == 403, "\(method) \(call)")
+            }
+            // The better of both roles, and never the worse.
+            #expect(try await join(editor, as: "bob").text("role") == "editor")
+            #expect(try await join(reader, as: "bob").text("role") == "editor")
+            #expect(try await join(editor, as: "ann").text("role") == "owner")
+            let added = try await item(client, path, "b", as: "bob")
+            #expect(try await shown(client, path) == ["a", "b"])
+            #expect(try await send(client, .delete, path, as: "eve").status == 404)
+            #expect(try await send(client, .patch, path, #"{"deleted":true}"#, as: "bob").status == 403)
+            let shares = try await send(client, .get, path + "/shares")
+            #expect(shares.values("shares").map { $0["members"] } == [.number("0"), .number("1")])
+            #expect(shares.values("shares").allSatisfy { $0["token"] == nil })
+            // Taken back: at once nothing is there.
+            #expect(try await send(client, .delete, "\(path)/shares/\(editor.text("id"))").status == 204)
+            #expect(try await send(client, .delete, "\(path)/shares/\(editor.text("id"))").status == 404)
+            for (method, call, body) in [
+                (HTTPRequest.Method.get, path, nil as String?), (.get, path + "/items", nil),
+                (.post, path + "/items", #"{"text":"c"}"#),
+                (.patch, "\(path)/items/\(added)", #"{"checked":true}"#),
+            ] {
+                #expect(try await send(client, method, call, body, as: "bob").status == 404, "\(method) \(call)")
+            }
+            #expect(try await join(editor, as: "bob").status == 404)
+            #expect(try await send(client, .get, Self.lists, as: "bob").values("lists").isEmpty)
+            #expect(
+                try await send(client, .get, Self.lists + "?since=1", as: "bob").values("lists").map { $0["deleted"] }
+                    == [.bool(true)]
+            )
+            for wrong in [#"{"token":"x"}"#, #"{"token":""}"#] {
+                #expect(try await send(client, .post, Self.lists + "/join", wrong, as: "bob").status == 404)
+            }
+            #expect(try await send(client, .post, Self.lists + "/join", "{}", as: "bob").status == 422)
+            // One may come back by another share, and leave by oneself.
+            #expect(try await join(reader, as: "bob").status == 200)
+            #expect(try await send(client, .delete, path, as: "bob").status == 204)
+            #expect(try await send(client, .get, path, as: "bob").status == 404)
+            #expect(try await send(client, .get, path).status == 200)
+        }
+    }
+
+    @Test func thereIsAnEndToListsAndItems() async throws {
+        try await withServer { client, catalog in
+            let path = try await list(client, "Long")
+            let one = #"{"text":"x"}"#
+            for _ in 0..<(UserList.itemBound / UserList.addBound) {
+                let many =
+                    "{\"items\":[" + Array(repeating: one, count: UserList.addBound).joined(separator: ",") + "]}"
+                #expect(try await send(client, .post, path + "/items", many).status == 201)
+            }
+            let full = try await send(client, .post, path + "/items", one)
+            #expect(full.status == 422 && full.text("detail").contains("2000"))
+            let shown = try await send(client, .get, path + "/items")
+            #expect(shown.values("items").count == UserList.itemBound)
+            let first = shown.texts("items", "id")[0]
+            _ = try await send(client, .delete, "\(path)/items/\(first)")
+            #expect(try await send(client, .post, path + "/items", one).status == 201)
+            #expect(try await send(client, .patch, "\(path)/items/\(first)", #"{"deleted":false}"#).status == 422)
+            let many =
+                "{\"items\":[" + Array(repeating: one, count: UserList.addBound + 1).joined(separator: ",") + "]}"
+            #expect(try await send(client, .post, path + "/items", many).status == 422)
+            let bob = UserID("bob")!
+            for number in 0..<UserList.numberBound {
+                _ = try await catalog.createList(NewList(name: "\(number)"), of: bob, once: nil) { _, _ in
+                    RecordedAnswer(body: [])
+                }
+            }
+            let surplus = try await send(client, .post, Self.lists, #"{"name":"x"}"#, as: "bob")
+            #expect(surplus.status == 422 && surplus.text("detail").contains("500"))
+            #expect(try await send(client, .get, Self.lists, as: "bob").values("lists").count == UserList.numberBound)
+        }
+    }
+
+    @Test func listsFollowTheirUserIntoAnAccountAndOutOfIt() async throws {
+        try await withServer { client, _ in
+            let path = try await list(client, "Guest's", as: "guest:1")
+            _ = try await item(client, path, "a", as: "guest:1")
+            let shared = try await send(client, .post, path + "/shares", #"{"role":"editor"}"#, as: "guest:1")
+            let token = "{\"token\":\"\(shared.text("token"))\"}"
+            #expect(try await send(client, .post, Self.lists + "/join", token, as: "bob").status == 200)
+            let others = try await list(client, "Bob's", as: "bob")
+            let invitation = try await send(client, .post, others + "/shares", nil, as: "bob")
+            let second = "{\"token\":\"\(invitation.text("token"))\"}"
+            #expect(try await send(client, .post, Self.lists + "/join", second, as: "guest:1").status == 200)
+            let guest = try await TestAPI.token("guest:1")
+            #expect(try await send(client, .post, "/v1/me/merge", "{\"guest_token\":\"\(guest)\"}").status == 200)
+            #expect(try await Set(send(client, .get, Self.lists).texts("lists", "name")) == ["Guest's", "Bob's"])
+            #expect(try await shown(client, path) == ["a"])
+            #expect(try await send(client, .get, path).text("role") == "owner")
+            #expect(try await send(client, .get, path, as: "guest:1").status == 404)
+            // Who joined stays, by the same share; and so does who was invited.
+            #expect(try await send(client, .get, path, as: "bob").text("role") == "editor")
+            #expect(try await send(client, .delete, "\(path)/shares/\(shared.text("id"))").status == 204)
+            #expect(try await send(client, .get, path, as: "bob").status == 404)
+            #expect(
+                try await send(client, .delete, "\(others)/shares/\(invitation.text("id"))", as: "bob").status == 204
+            )
+            #expect(try await send(client, .get, others).status == 404)
+            let export = try await send(client, .get, "/v1/me/export")
+            #expect(export.values("lists").count == 1 || export.values("lists").count == 2)
+            #expect(export.json["lists"]?.text.contains("Guest's") == true)
+            let own = try await send(client, .post, path + "/shares")
+            #expect(
+                try await send(client, .post, Self.lists + "/join", "{\"token\":\"\(own.text("token"))\"}", as: "bob")
+                    .status == 200
+            )
+            #expect(try await send(client, .delete, "/v1/me").status == 204)
+            #expect(try await send(client, .get, path, as: "bob").status == 404)
+            #expect(try await send(client, .get, Self.lists, as: "bob").texts("lists", "name") == ["Bob's"])
+            let left = try await send(client, .get, Self.lists + "?since=1", as: "bob").values("lists")
+            #expect(left.contains { $0["deleted"] == .bool(true) })
+            #expect(try await send(client, .get, Self.lists).values("lists").isEmpty)
+        }
+    }
+}

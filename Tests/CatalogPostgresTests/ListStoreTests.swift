@@ -1,0 +1,345 @@
+import Catalog
+import CatalogPostgres
+import Synchronization
+import TestSupport
+import Testing
+
+/// Lists in PostgreSQL are those of the specification, whatever is done to them.
+@Suite struct ListStoreTests {
+    private static let users = ["ann", "bob", "eve", "guest:tim"].map { UserID($0)! }
+    private static let shop = CatalogKey("shop")!
+
+    /// A catalog, and what users were told of each list's version by it.
+    private func withBoth(
+        _ body: (InMemoryCatalog, PostgresCatalog) async throws -> Void
+    ) async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            let memory = InMemoryCatalog(collate: collator())
+            var generator = SeededGenerator(seed: 11)
+            let products = (0..<30).map { Product.random($0, using: &generator) }
+            let shelves = ["a", "b"].map { CatalogKey($0)! }
+            for store in [memory, catalog] as [any CatalogStore] {
+                _ = try await store.put(Store(key: Self.shop, title: "Shop", currency: Currency("EUR")!))
+                for key in shelves { _ = try await store.put(Shelf(key: key, title: key.text), in: Self.shop) }
+                for product in products { _ = try await store.put(product, in: Self.shop) }
+                for (index, product) in products.enumerated() where index % 3 > 0 {
+                    _ = try await store.place(product.sku, on: shelves[(index / 7) % 2], in: Self.shop)
+                }
+            }
+            try await body(memory, catalog)
+        }
+    }
+
+    private enum Step {
+        case create(NewList)
+        case edit(UniqueID, ListEdit)
+        case remove(UniqueID)
+        case move([OrderMove])
+        case share(UniqueID, ListShare, [UInt8])
+        case takeBack(UniqueID, UniqueID)
+        case join([UInt8])
+    }
+
+    /// What a step was answered: an error, or what the list then is.
+    private func perform(_ step: Step, _ user: UserID, on catalog: any CatalogStore) async -> String {
+        do {
+            switch step {
+            case .create(let new):
+                let answer = try await catalog.createList(new, of: user, once: nil) { held, isNew in
+                    RecordedAnswer(body: Array("\(isNew) \(held.role) \(held.list.version)".utf8))
+                }
+                return String(decoding: answer.body, as: UTF8.self)
+            case .edit(let id, let edit):
+                let answer = try await catalog.editList(id, of: user, edit, expected: nil, once: nil) { outcome in
+                    let changed = outcome.changed.sorted().map(\.text)
+                    let new = outcome.new.map(\.id.text)
+                    return RecordedAnswer(
+                        body: Array("\(outcome.held.list.version) \(changed) \(outcome.old) \(new)".utf8)
+                    )
+                }
+                return String(decoding: answer.body, as: UTF8.self)
+            case .remove(let id):
+                try await catalog.removeList(id, of: user, expected: nil)
+                return "removed"
+            case .move(let moves):
+                let answer = try await catalog.moveLists(moves, of: user, once: nil) {
+                    RecordedAnswer(body: Array("\($0.moved)".utf8))
+                }
+                return String(decoding: answer.body, as: UTF8.self)
+            case .share(let id, let share, let digest):
+                _ = try await catalog.share(id, of: user, share, digest: digest, once: nil, answering: .init(body: []))
+                return "shared \(try await catalog.shares(id, of: user).map { "\($0.id) \($0.role) \($0.members)" })"
+            case .takeBack(let share, let id):
+                try await catalog.takeBack(share, id, of: user)
+                return "taken back"
+            case .join(let digest):
+                let (held, _) = try await catalog.join(digest, of: user)
+                return "\(held.list.id) \(held.role)"
+            }
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    /// All that a user sees of their lists, without what differs between two clocks.
+    private func state(_ user: UserID, of catalog: any CatalogStore) async throws -> String {
+        var text = ""
+        for sort in [ListSort.position, .name, .nameDescending] {
+            let page = try await catalog.lists(of: user, by: sort, since: nil)
+            text += "\(sort): \(page.entries.map { "\($0.held.list.id) \($0.items) \($0.checked)" })\n"
+        }
+        for entry in try await catalog.lists(of: user, by: .position, since: nil).entries {
+            let id = entry.held.list.id
+            text += "\(id) \(entry.held.role) \(entry.held.list.name) \(entry.held.list.version)\n"
+            for sort in ListItemSort.allCases {
+                let (held, facts) = try await catalog.list(id, of: user, by: sort)
+                let items = held.list.shown(facts, by: sort)
+                let told = items.map {
+                    "\($0.id) \(facts.name(of: $0)) \($0.quantity) \($0.note ?? "-") \($0.isChecked) \($0.version)"
+                }
+                text += " \(sort): \(told)\n"
+            }
+        }
+        let changed = try await catalog.lists(of: user, by: nil, since: 0)
+        text += "gone: \(changed.entries.filter(\.held.isDeleted).map(\.held.list.id).sorted())\n"
+        return text
+    }
+
+    @Test(arguments: [UInt64(1), 2, 3]) func randomStepsLeaveWhatTheSpecificationLeaves(_ seed: UInt64) async throws {
+        try await withBoth { memory, catalog in
+            var generator = SeededGenerator(seed: seed)
+            var lists = (0..<5).map { _ in UniqueID.random() }
+            var items = (0..<12).map { _ in UniqueID.random() }
+            var shares: [(UniqueID, ListShare, [UInt8])] = []
+            lists.shuffle(using: &generator)
+            let products = Array((try await memory.products(Self.shop, after: nil, limit: 100)).products)
+            var answers: [String: Int] = [:]
+            for number in 0..<220 {
+                let user = Self.users.randomElement(using: &generator)!
+                let list = lists.randomElement(using: &generator)!
+                let step = Self.step(list, items, products, &shares, lists, &generator)
+                let expected = await perform(step, user, on: memory)
+                let answer = await perform(step, user, on: catalog)
+                #expect(answer == expected, "\(number): \(user) \(step)")
+                answers[String(expected.prefix { $0 != " " && $0 != "(" }), default: 0] += 1
+                if number % 20 == 19 || answer != expected {
+                    for user in Self.users {
+                        let (a, b) = (try await state(user, of: memory), try await state(user, of: catalog))
+                        #expect(a == b, "after \(number)")
+                        guard a == b else { return }
+                    }
+                }
+                items.shuffle(using: &generator)
+            }
+            // Most steps did something.
+            #expect(answers.count > 5 && (answers["notFound"] ?? 0) < 180, "\(answers)")
+        }
+    }
+
+    private static func step(
+        _ list: UniqueID,
+        _ items: [UniqueID],
+        _ products: [Product],
+        _ shares: inout [(UniqueID, ListShare, [UInt8])],
+        _ lists: [UniqueID],
+        _ generator: inout SeededGenerator
+    ) -> Step {
+        let texts = ["Milk", "milk", "Ёжик", "2 dl Cream", "10 dl Cream", "Zebra"]
+        func bool() -> Bool { Bool.random(using: &generator) }
+        switch Int.random(in: 0..<24, using: &generator) {
+        case 0..<3:
+            return .create(
+                NewList(
+                    id: list,
+                    name: texts.randomElement(using: &generator)!,
+                    autoSort: bool() ? nil : bool(),
+                    sort: ListItemSort.allCases.randomElement(using: &generator)!
+                )
+            )
+        case 3..<9:
+            let count = Int.random(in: 1...3, using: &generator)
+            let new = items.prefix(count).map { id in
+                let product = bool() ? products.randomElement(using: &generator) : nil
+                return NewListItem(
+                    id: id,
+                    product: product.map { ProductReference(shop, $0.sku) },
+                    text: product == nil || bool() ? texts.randomElement(using: &generator)! : nil,
+                    quantity: ExactDecimal(Int128(count)),
+                    isChecked: Int.random(in: 0..<4, using: &generator) == 0
+                )
+            }
+            return .edit(list, .add(new))
+        case 9..<15:
+            let ago = Int64.random(in: -5...5, using: &generator) * 1_000_000
+            let change = ListItemChange(
+                items[0],
+                text: bool() ? nil : texts.randomElement(using: &generator)!,
+                quantity: bool() ? nil : ExactDecimal(Int128.random(in: 1...9, using: &generator), scale: 1),
+                note: bool() ? nil : bool() ? .some(nil) : "note",
+                isChecked: bool() ? nil : bool(),
+                isDeleted: Int.random(in: 0..<5, using: &generator) > 0 ? nil : bool(),
+                modifiedAt: bool() ? nil : Timestamp(microseconds: 1_700_000_000_000_000 + ago)
+            )
+            return .edit(list, .change([change]))
+        case 15..<18:
+            let moved = items.prefix(Int.random(in: 1...2, using: &generator)).map(\.text)
+            let target: OrderMove.Target =
+                bool() ? .first : bool() ? .after(items[3].text) : .position(Int.random(in: 0...4, using: &generator))
+            return .edit(list, .move([OrderMove(moved, target)]))
+        case 18:
+            return .edit(
+                list,
+                .set(
+                    ListSettings(
+                        name: bool() ? nil : texts.randomElement(using: &generator)!,
+                        autoSort: bool() ? nil : bool(),
+                        sort: ListItemSort.allCases.randomElement(using: &generator)!,
+                        isDeleted: Int.random(in: 0..<3, using: &generator) == 0 ? false : nil
+                    )
+                )
+            )
+        case 19: return .remove(list)
+        case 20: return .move([OrderMove([list.text], bool() ? .first : .after(lists[0].text))])
+        case 21:
+            let moment = Timestamp.now()
+            let share = ListShare(
+                id: .random(),
+                role: bool() ? .editor : .reader,
+                createdAt: moment,
+                expiresAt: Timestamp(microseconds: moment.microseconds + 60_000_000)
+            )
+            shares.append((list, share, [UInt8].random(32)))
+            return .share(list, share, shares.last!.2)
+        case 22:
+            guard let known = shares.randomElement(using: &generator) else { return .remove(list) }
+            return .takeBack(known.1.id, known.0)
+        default:
+            guard let known = shares.randomElement(using: &generator) else { return .join([UInt8].random(32)) }
+            return .join(known.2)
+        }
+    }
+
+    @Test func twoWhoEditAtOnceLoseNothing() async throws {
+        try await withBoth { _, catalog in
+            let (ann, bob) = (Self.users[0], Self.users[1])
+            let list = NewList(name: "Together")
+            _ = try await catalog.createList(list, of: ann, once: nil) { _, _ in RecordedAnswer(body: []) }
+            let now = Timestamp.now()
+            let share = ListShare(
+                id: .random(),
+                role: .editor,
+                createdAt: now,
+                expiresAt: Timestamp(microseconds: now.microseconds + 60_000_000)
+            )
+            _ = try await catalog.share(
+                list.id,
+                of: ann,
+                share,
+                digest: Array(repeating: 7, count: 32),
+                once: nil,
+                answering: .init(body: [])
+            )
+            let before = try await catalog.join(Array(repeating: 7, count: 32), of: bob).0.list
+            var starts: [Int64] = []
+            for user in [ann, bob] { starts.append(try await catalog.lists(of: user, by: nil, since: nil).revision) }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for writer in 0..<8 {
+                    group.addTask {
+                        for number in 0..<15 {
+                            let user = writer % 2 == 0 ? ann : bob
+                            let item = NewListItem(text: "\(writer)-\(number)")
+                            for edit in [
+                                ListEdit.add([item]), .change([ListItemChange(item.id, isChecked: number % 2 == 0)]),
+                                .move([OrderMove([item.id.text], .first)]),
+                            ] {
+                                _ = try await catalog.editList(list.id, of: user, edit, expected: nil, once: nil) { _ in
+                                    RecordedAnswer(body: [])
+                                }
+                            }
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            let (held, _) = try await catalog.list(list.id, of: bob, by: nil)
+            #expect(held.list.standing.count == 120 && Set(held.list.items.map(\.key)).count == 120)
+            #expect(held.list.standing.count(where: \.isChecked) == 8 * 8)
+            // Each change is one version, and one event to each of both.
+            #expect(held.list.version >= before.version + 120 + 64)
+            for (user, start) in [(ann, starts[0]), (bob, starts[1])] {
+                var (since, versions) = (start, [String]())
+                while true {
+                    let page = try await catalog.changes(of: user, since: since, limit: 50)
+                    #expect(!page.isResync)
+                    versions += try page.events.map { try JSONReader.parse($0.data)["version"]?.text ?? "" }
+                    since = page.revision
+                    if page.events.count < 50 { break }
+                }
+                #expect(versions == (before.version + 1...held.list.version).map { "\($0)" })
+            }
+        }
+    }
+
+    @Test func whatIsToldFollowsOneAnother() async throws {
+        try await withBoth { memory, catalog in
+            for store in [memory, catalog] as [any CatalogStore] {
+                let ann = Self.users[0]
+                let list = NewList(name: "L")
+                _ = try await store.createList(list, of: ann, once: nil) { _, _ in RecordedAnswer(body: []) }
+                let start = try await store.lists(of: ann, by: nil, since: nil).revision
+                let edit = SettingsEdit([.init(SettingKey("x")!, .bool(true))])
+                var revisions: [Int64] = []
+                for number in 0..<5 {
+                    _ = try await store.editList(
+                        list.id,
+                        of: ann,
+                        .add([.init(text: "\(number)")]),
+                        expected: nil,
+                        once: nil
+                    ) {
+                        RecordedAnswer(body: $0.json())
+                    }
+                    if number == 2 { _ = try await store.edit(edit, of: ann) }
+                    revisions.append(try await store.lists(of: ann, by: nil, since: nil).revision)
+                }
+                let all = try await store.changes(of: ann, since: start, limit: 100)
+                #expect(all.events.map(\.name) == [.list, .list, .list, .setting, .list, .list] && !all.isResync)
+                #expect(all.events.map(\.id) == all.events.map(\.id).sorted() && all.revision == revisions.last)
+                // In pieces they are the same.
+                var (since, pieces) = (start, [LiveEvent]())
+                while true {
+                    let page = try await store.changes(of: ann, since: since, limit: 2)
+                    pieces += page.events
+                    since = page.revision
+                    if page.events.count < 2 { break }
+                }
+                #expect(pieces == all.events)
+                #expect(try await store.changes(of: ann, since: start - 1_000_000_000, limit: 9).isResync)
+            }
+        }
+    }
+
+    @Test func deletedListsAndItemsGoInTheEnd() async throws {
+        try await withBoth { _, catalog in
+            let ann = Self.users[0]
+            let (kept, gone) = (NewList(name: "kept"), NewList(name: "gone"))
+            let item = NewListItem(text: "x")
+            for list in [kept, gone] {
+                _ = try await catalog.createList(list, of: ann, once: nil) { _, _ in RecordedAnswer(body: []) }
+            }
+            for edit in [ListEdit.add([item]), .change([ListItemChange(item.id, isDeleted: true)])] {
+                _ = try await catalog.editList(kept.id, of: ann, edit, expected: nil, once: nil) { _ in
+                    RecordedAnswer(body: [])
+                }
+            }
+            try await catalog.removeList(gone.id, of: ann, expected: nil)
+            // Not yet: they can be brought back.
+            while try await catalog.sweepLists() > 0 {}
+            #expect(try await catalog.list(kept.id, of: ann, by: nil).0.list.items.count == 1)
+            #expect(try await catalog.lists(of: ann, by: nil, since: 0).entries.count == 2)
+            while try await catalog.sweepLists(after: 0) > 0 {}
+            #expect(try await catalog.list(kept.id, of: ann, by: nil).0.list.items.isEmpty)
+            #expect(try await catalog.lists(of: ann, by: nil, since: 0).entries.count == 1)
+        }
+    }
+}
