@@ -41,8 +41,8 @@ extension InMemoryCatalog {
     }
 
     private static func sort(_ content: UserContent?) -> ListSort {
-        guard case .string(let text)? = content?.settings[.listsSort]?.value else { return .modifiedDescending }
-        return ListSort(rawValue: text) ?? .modifiedDescending
+        guard case .string(let text)? = content?.settings[.listsSort]?.value else { return .lastModified }
+        return ListSort(rawValue: text) ?? .lastModified
     }
 
     package func list(

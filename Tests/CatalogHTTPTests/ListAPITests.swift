@@ -199,8 +199,9 @@ import Testing
                 try await send(client, .get, Self.lists + query).texts("lists", "name")
             }
             #expect(try await names() == ["Apples", "Market", "Zoo"])
-            #expect(try await names("?sort=position") == ["Zoo", "Apples", "Market"])
-            #expect(try await names("?sort=-name") == ["Zoo", "Market", "Apples"])
+            #expect(try await names("?sort=manual") == ["Zoo", "Apples", "Market"])
+            #expect(try await names("?sort=name") == ["Apples", "Market", "Zoo"])
+            #expect(try await send(client, .get, Self.lists + "?sort=position").status == 400)
             let id = paths["Market"]!.split(separator: "/").last!
             let moved = try await send(
                 client,
@@ -209,8 +210,8 @@ import Testing
                 #"{"moves":[{"ids":["\#(id)"],"place":"first"}]}"#
             )
             #expect(moved.status == 200 && moved.json["diff"]?["moves"]?.text == #"[{"id":"\#(id)","after":null}]"#)
-            #expect(try await names("?sort=position") == ["Market", "Zoo", "Apples"])
-            let set = try await send(client, .put, "/v1/me/settings/lists.sort", #"{"value":"position"}"#)
+            #expect(try await names("?sort=manual") == ["Market", "Zoo", "Apples"])
+            let set = try await send(client, .put, "/v1/me/settings/lists.sort", #"{"value":"manual"}"#)
             #expect(set.status == 200)
             #expect(try await names() == ["Market", "Zoo", "Apples"])
             _ = try await send(client, .put, "/v1/me/settings/lists.sink_checked", #"{"value":false}"#)

@@ -271,7 +271,7 @@ import Testing
         }
     }
 
-    /// The settings of an app that Aisle knows nothing about.
+    /// How a user's lists are sorted is a setting like any other.
     @Test func aListAppKeepsItsOwn() async throws {
         try await withServer { client, _ in
             let ann = try await bearer("ann")

@@ -84,11 +84,11 @@ import Testing
     /// All that a user sees of their lists, without what differs between two clocks.
     private func state(_ user: UserID, of catalog: any CatalogStore) async throws -> String {
         var text = ""
-        for sort in [ListSort.position, .name, .nameDescending] {
+        for sort in [ListSort.manual, .name] {
             let page = try await catalog.lists(of: user, by: sort, since: nil)
             text += "\(sort): \(page.entries.map { "\($0.held.list.id) \($0.items) \($0.checked)" })\n"
         }
-        for entry in try await catalog.lists(of: user, by: .position, since: nil).entries {
+        for entry in try await catalog.lists(of: user, by: .manual, since: nil).entries {
             let id = entry.held.list.id
             text += "\(id) \(entry.held.role) \(entry.held.list.name) \(entry.held.list.version)\n"
             for sort in ListItemSort.allCases {

@@ -60,13 +60,12 @@ package struct ListsPage: Sendable, Hashable {
         page.entries.sort { a, b in
             let (x, y) = (a.held, b.held)
             switch sort {
-            case .name, .nameDescending:
+            case .name:
                 let (m, n) = (ranks[x.list.name] ?? 0, ranks[y.list.name] ?? 0)
-                if m != n { return (m < n) == (sort == .name) }
-            case .modified, .modifiedDescending:
-                let (m, n) = (x.list.modifiedAt, y.list.modifiedAt)
-                if m != n { return (m < n) == (sort == .modified) }
-            case .position: break
+                if m != n { return m < n }
+            case .lastModified:
+                if x.list.modifiedAt != y.list.modifiedAt { return x.list.modifiedAt > y.list.modifiedAt }
+            case .manual: break
             }
             return x.key < y.key
         }

@@ -19,10 +19,11 @@ package enum ListItemSort: String, CaseIterable, Sendable, Hashable {
 
 /// What a user's lists are sorted by.
 package enum ListSort: String, CaseIterable, Sendable, Hashable {
-    case position, name
-    case nameDescending = "-name"
-    case modified
-    case modifiedDescending = "-modified"
+    /// The latest first.
+    case lastModified = "last-modified"
+    case name
+    /// As the user moved them; as they were made.
+    case manual
 }
 
 /// What the catalog knows of the products on a list, and how texts compare.

@@ -63,8 +63,8 @@ extension PostgresCatalog {
 
     private static func listsSort(_ user: UserID, _ database: isolated PostgresConnection) throws -> ListSort {
         let settings = try listsSettings(user, database)
-        guard case .string(let text)? = settings[SettingKey.listsSort.text] else { return .modifiedDescending }
-        return ListSort(rawValue: text) ?? .modifiedDescending
+        guard case .string(let text)? = settings[SettingKey.listsSort.text] else { return .lastModified }
+        return ListSort(rawValue: text) ?? .lastModified
     }
 
     package func list(
