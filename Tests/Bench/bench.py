@@ -5,7 +5,7 @@ Usage: bench.py AISLE [CSV]    AISLE: the release executable; CSV: a catalog fil
 """
 import http.client, json, os, re, statistics, subprocess, sys, time, urllib.request
 
-import resort, users
+import filters, resort, users
 from harness import *
 
 CSV = os.path.abspath(sys.argv[2]) if len(sys.argv) > 2 else None
@@ -187,7 +187,7 @@ def million():
     print(f"50 ids in the middle of a million: {sum(int(n or 0) for n in hits.groups())} buffers (aim: ≤ 5)")
 
 
-only = os.environ.get("AISLE_BENCH_ONLY", "imports pages moves million users resort").split()
+only = os.environ.get("AISLE_BENCH_ONLY", "imports pages filters moves million users resort").split()
 try:
     if CSV and "imports" in only:
         imports()
@@ -195,6 +195,8 @@ try:
         big()
     if "pages" in only:
         pages()
+    if "filters" in only:
+        filters.all(CSV)
     if "moves" in only:
         moves()
     if "million" in only:
