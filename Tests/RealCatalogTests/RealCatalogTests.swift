@@ -43,6 +43,63 @@ import Testing
         }
     }
 
+    /// What a picker shows of the largest shelf is what its filters leave: every range of prices, the brands and tags that most
+    /// products have, and what is in stock.
+    @Test func everyFacetCountsWhatItsFilterLeaves() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            _ = try await Importer(catalog).run(try File("konzum-hr.csv"), ImportOptions(format: .csv))
+            var largest: (store: CatalogKey, shelf: CatalogKey, count: Int)?
+            for store in try await catalog.stores() {
+                for state in try await catalog.shelves(ShelvesRequest(store: store.key)).shelves
+                where state.productCount > largest?.count ?? 0 {
+                    largest = (store.key, state.shelf.key, state.productCount)
+                }
+            }
+            let (store, shelf, count) = try #require(largest)
+            let currency = try await catalog.store(store).currency
+            let sort = try Sort.parse("-unit_price")
+            var request = PageRequest(store: store, shelf: shelf, sort: sort, limit: 100)
+            var products: [Product] = []
+            repeat {
+                guard case .page(let page, _) = try await catalog.page(request) else { break }
+                products += page.products
+                request.after = page.next
+            } while request.after != nil
+            #expect(products.count == count)
+            request.facets = Set(Facet.allCases)
+            request.after = nil
+            guard case .page(let page, _) = try await catalog.page(request), let facets = page.facets else { return }
+            func ends(_ bucket: PriceBucket) -> [FilterKey: [String]] {
+                [
+                    .priceMin: bucket.from.map { [currency.decimal($0)] } ?? ["0"],
+                    .priceMax: bucket.to.map { [currency.decimal($0)] } ?? ["999999999"],
+                ]
+            }
+            var cases = PriceBucket.all(facets.prices).map { (values: ends($0), count: $0.count) }
+            cases += facets.brands.prefix(20).map { ([.brand: [$0.value]], $0.count) }
+            cases += facets.tags.prefix(20).map { ([.tag: [$0.value]], $0.count) }
+            cases += [([.inStock: ["true"]], facets.inStock), ([.inStock: ["false"]], facets.soldOut)]
+            cases += [
+                (
+                    [.unitPriceMax: ["2/kg"]],
+                    products.count { product in
+                        guard let price = product.priceMinor, let size = product.size, size.unit.dimension == .mass,
+                            let bound = ExactDecimal(200).multiplied(by: size.baseQuantity)
+                        else { return false }
+                        return ExactDecimal(Int128(price) * 1000) <= bound
+                    }
+                )
+            ]
+            for (values, count) in cases {
+                let filter = try #require(try Filter { values[$0] ?? [] })
+                let left = try await catalog.order(store, shelf, sort, filter: filter).ids
+                #expect(left.count == count, "\(filter.query)")
+                #expect(left == products.filter { filter.accepts($0, in: currency) }.map(\.sku.text))
+            }
+            #expect(cases.count > 20 && facets.total == count)
+        }
+    }
+
     @Test func theChainsOwnFileIsImportedByMapping() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             let mapping: [ImportColumn: String] = [
