@@ -43,7 +43,7 @@ extension Shelf {
     package init(key: CatalogKey, body: JSONValue) throws(CatalogError) {
         var reader = try BodyReader(body)
         try reader.checkKey("key", key.text)
-        reader.ignore("product_count", "modified_at", "version", "order_version", "sort_options")
+        reader.ignore("product_count", "modified_at", "version", "order_version", "sort_options", "filter_options")
         var parent: CatalogKey?
         if let text = try reader.string("parent", bytes: 64) {
             parent = CatalogKey(text)

@@ -13,6 +13,12 @@ extension InMemoryCatalog {
         var leftAt: Timestamp?
     }
 
+    /// What was told of a list; nil for their order.
+    struct ListEvent: Sendable {
+        var list: UniqueID?
+        var event: LiveEvent
+    }
+
     struct Share: Sendable {
         var share: ListShare
         var digest: [UInt8]
@@ -27,15 +33,19 @@ extension InMemoryCatalog {
             let isResync = known > 0 && (content.map { known < $0.horizon || known > $0.revision } ?? true)
             var page = ListsPage(entries: [], revision: content?.revision ?? 0, isResync: isResync)
             for id in (content?.places ?? [:]).keys {
-                let held = try self.held(id, user, users, standing: false)
+                let held = self.heldOrStub(id, user, users)
                 guard since == nil ? !held.isDeleted : isResync || held.revision > known else { continue }
                 let standing = held.list.standing
                 page.entries.append(
                     .init(held: held, items: standing.count, checked: standing.count(where: \.isChecked))
                 )
             }
-            if since != nil { page.entries.sort { $0.held.revision < $1.held.revision } }
-            guard since == nil else { return page }
+            guard since == nil else {
+                page.entries.sort { $0.held.revision < $1.held.revision }
+                let standing = (content?.places ?? [:]).filter { !self.heldOrStub($0.key, user, users).isDeleted }
+                page.order = standing.sorted { $0.value.key < $1.value.key }.map(\.key)
+                return page
+            }
             return page.sorted(by: sort ?? Self.sort(content), self.ranks(page.entries.map(\.held.list.name)))
         }
     }
@@ -83,7 +93,7 @@ extension InMemoryCatalog {
             users[user]!.lists[new.id] = list
             Self.place(new.id, Place(owner: user, role: .owner, key: .first, revision: 0), user, &users)
             let held = try self.held(new.id, user, users)
-            self.tell(ListOutcome(list, held, [], ListFacts()), &users)
+            self.tell(ListOutcome(new: held, ListFacts()), &users)
             return render(try self.held(new.id, user, users), true)
         }
     }
@@ -96,7 +106,8 @@ extension InMemoryCatalog {
         once call: IdempotentCall?,
         _ render: @escaping @Sendable (ListOutcome) -> RecordedAnswer
     ) async throws(CatalogError) -> RecordedAnswer {
-        try once(call, user) { users, now throws(CatalogError) in
+        try transact { users, _ throws(CatalogError) in try Self.checkPlace(id, user, users) }
+        return try once(call, user) { users, now throws(CatalogError) in
             render(try self.apply(edit, id, user, expected, &users, now))
         }
     }
@@ -117,6 +128,7 @@ extension InMemoryCatalog {
         users[list.owner]!.lists[id] = list
         let facts = facts([before.list, list], edit.products)
         var outcome = ListOutcome(before.list, try held(id, user, users, standing: false), changed, facts)
+        outcome.note(edit)
         if outcome.isChange { tell(outcome, &users) }
         outcome.held = try held(id, user, users, standing: false)
         return outcome
@@ -125,6 +137,7 @@ extension InMemoryCatalog {
     package func removeList(_ id: UniqueID, of user: UserID, expected: Set<Int64>?) async throws(CatalogError) {
         try transact { users, now throws(CatalogError) in
             let before = try self.held(id, user, users)
+            if let expected, !expected.contains(before.list.version) { throw .staleList(current: before.list.version) }
             if before.role == .owner {
                 _ = try self.apply(.set(ListSettings(isDeleted: true)), id, user, expected, &users, now)
             } else {
@@ -141,19 +154,19 @@ extension InMemoryCatalog {
     ) async throws(CatalogError) -> RecordedAnswer {
         try OrderEdit.moves(moves).check()
         return try once(call, user) { users, _ throws(CatalogError) in
-            let rows = try users[user]!.places.map { id, place throws(CatalogError) in
-                let isRemoved = try self.held(id, user, users, standing: false).isDeleted
-                return PositionList.Row(id: id.text, key: place.key, isRemoved: isRemoved)
+            let rows = users[user]!.places.map { id, place in
+                PositionList.Row(id: id.text, key: place.key, isRemoved: self.heldOrStub(id, user, users).isDeleted)
             }
             var list = PositionList(rows)
             let old = list.ids
             let made = try list.renumber(by: moves)
             for (id, key) in made { users[user]!.places[UniqueID(id)!]!.key = key }
-            let moved = ListsMoved.between(old, list.ids, made.map(\.id))
+            let moved = ListsMoved.between(old, list.ids)
             guard !moved.isEmpty else { return render(ListsMoved(revision: users[user]!.revision, moved: [])) }
             users[user]!.revision += 1
             let outcome = ListsMoved(revision: users[user]!.revision, moved: moved)
-            users[user]!.events.append(LiveEvent(.list, id: outcome.revision, data: outcome.json))
+            let event = LiveEvent(.list, id: outcome.revision, data: outcome.json)
+            users[user]!.events.append(ListEvent(list: nil, event: event))
             return render(outcome)
         }
     }
@@ -168,9 +181,10 @@ extension InMemoryCatalog {
         once call: IdempotentCall?,
         answering answer: RecordedAnswer
     ) async throws(CatalogError) -> RecordedAnswer {
-        try once(call, user) { users, _ throws(CatalogError) in
+        try once(call, user) { users, now throws(CatalogError) in
             try self.held(id, user, users).checkOwner()
-            guard users[user]!.shares[id, default: []].count < ListShare.numberBound else { throw .tooManyShares }
+            let open = users[user]!.shares[id, default: []].count { $0.share.expiresAt > now }
+            guard open < ListShare.numberBound else { throw .tooManyShares }
             users[user]!.shares[id, default: []].append(Share(share: share, digest: digest))
             return answer
         }
@@ -200,8 +214,13 @@ extension InMemoryCatalog {
         }
     }
 
-    package func join(_ digest: [UInt8], of user: UserID) async throws(CatalogError) -> (HeldList, ListFacts) {
-        try transact { users, now throws(CatalogError) in
+    package func join(
+        _ digest: [UInt8],
+        of user: UserID,
+        once call: IdempotentCall?,
+        _ render: @escaping @Sendable (HeldList) -> RecordedAnswer
+    ) async throws(CatalogError) -> RecordedAnswer {
+        try once(call, user) { users, now throws(CatalogError) in
             for owner in users.keys {
                 for (id, shares) in users[owner]!.shares {
                     guard let found = shares.first(where: { $0.digest == digest }), found.share.expiresAt > now,
@@ -223,12 +242,11 @@ extension InMemoryCatalog {
                             revision: 0
                         )
                         Self.place(id, place, user, &users)
-                        let list = users[owner]!.lists[id]!
-                        let outcome = ListOutcome(list, try self.held(id, user, users), [], self.facts([list]))
+                        let held = try self.held(id, user, users)
+                        let outcome = ListOutcome(new: held, self.facts([held.list]))
                         self.tell(outcome, to: [user], &users)
                     }
-                    let held = try self.held(id, user, users)
-                    return (held, self.facts([held.list]))
+                    return render(try self.held(id, user, users))
                 }
             }
             throw .notFound("such share")
@@ -239,7 +257,7 @@ extension InMemoryCatalog {
 
     func allLists(of user: UserID) -> [HeldList] {
         users.withLock { users in
-            let ids = users[user]?.places.keys.sorted() ?? []
+            let ids = users[user]?.places.filter { $0.value.leftAt == nil }.keys.sorted() ?? []
             return ids.compactMap { id in try? self.held(id, user, users, standing: false) }
         }
     }
@@ -247,7 +265,10 @@ extension InMemoryCatalog {
     /// Deletes a user's own lists, which those lose who joined them.
     func eraseLists(of user: UserID, _ users: inout Users) {
         for id in users[user]?.lists.keys.sorted() ?? [] {
-            for member in users.keys where member != user { leave(id, member, &users, clock()) }
+            for member in users.keys where member != user && users[member]!.places[id]?.owner == user {
+                leave(id, member, &users, clock())
+                users[member]!.places[id]!.owner = member
+            }
         }
     }
 
@@ -256,22 +277,28 @@ extension InMemoryCatalog {
         guard let brought = users[guest] else { return }
         for (id, place) in brought.places.sorted(by: { $0.key < $1.key }) {
             if place.owner == guest {
-                users[user]!.lists[id] = brought.lists[id]
-                users[user]!.lists[id]!.owner = user
-                users[user]!.shares[id] = brought.shares[id]
-                for member in users.keys where users[member]!.places[id]?.owner == guest {
-                    users[member]!.places[id]!.owner = user
+                // An id that the account has already stays with the account's list.
+                let own = users[user]!.places[id] == nil ? id : UniqueID.random()
+                users[user]!.lists[own] = brought.lists[id]
+                users[user]!.lists[own]!.id = own
+                users[user]!.lists[own]!.owner = user
+                users[user]!.shares[own] = brought.shares[id]
+                for member in users.keys where member != user && users[member]!.places[id]?.owner == guest {
+                    users[member]!.places[own] = users[member]!.places.removeValue(forKey: id)
+                    users[member]!.places[own]!.owner = user
                 }
+                var taken = place
+                taken.owner = user
+                Self.place(own, taken, user, &users)
+                guard let held = try? held(own, user, users, standing: false) else { continue }
+                tell(ListOutcome(new: held, facts([held.list])), to: [user], &users)
             } else {
                 let own = users[user]!.places[id].flatMap { $0.leftAt == nil ? $0.role : nil }
                 guard place.leftAt == nil, own == nil || own == .reader, own != place.role else { continue }
+                Self.place(id, place, user, &users)
+                guard let held = try? held(id, user, users, standing: false) else { continue }
+                tell(ListOutcome(new: held, facts([held.list])), to: [user], &users)
             }
-            var taken = place
-            taken.owner = place.owner == guest ? user : place.owner
-            Self.place(id, taken, user, &users)
-            users[guest]!.places[id] = nil
-            guard let held = try? held(id, user, users, standing: false) else { continue }
-            tell(ListOutcome(held.list, held, [], facts([held.list])), to: [user], &users)
         }
     }
 
@@ -298,11 +325,24 @@ extension InMemoryCatalog {
         return held
     }
 
+    /// - Throws: `notFound` for a list that one does not have; also where the call is a repeated one.
+    private static func checkPlace(_ id: UniqueID, _ user: UserID, _ users: Users) throws(CatalogError) {
+        guard let place = users[user]?.places[id], place.leftAt == nil else { throw .notFound("list “\(id)”") }
+    }
+
+    /// The same, of a list whose owner is gone too.
+    private func heldOrStub(_ id: UniqueID, _ user: UserID, _ users: Users) -> HeldList {
+        if let held = try? held(id, user, users, standing: false) { return held }
+        let place = users[user]!.places[id]!
+        return .gone(id, place.role, place.key, place.revision, leftAt: place.leftAt ?? clock())
+    }
+
     private static func checkNumber(_ users: Users, _ user: UserID) throws(CatalogError) {
         let number = users[user]!.places.count { id, place in
             place.leftAt == nil && users[place.owner]?.lists[id]?.isDeleted == false
         }
         guard number < UserList.numberBound else { throw .tooManyLists }
+        guard users[user]!.places.count < UserList.rememberedBound else { throw .tooManyDeletedLists }
     }
 
     /// Puts a list behind all others of a user, or where it stood before.
@@ -319,18 +359,21 @@ extension InMemoryCatalog {
         users[user]!.places[id]!.leftAt = now
         users[user]!.revision += 1
         users[user]!.places[id]!.revision = users[user]!.revision
-        users[user]!.events.append(.leftList(id, users[user]!.revision))
+        // What was told of it is told no more.
+        users[user]!.events.removeAll { $0.list == id }
+        users[user]!.events.append(ListEvent(list: id, event: .leftList(id, users[user]!.revision)))
     }
 
     /// Tells all who have a list of a change.
     private func tell(_ outcome: ListOutcome, to only: [UserID]? = nil, _ users: inout Users) {
         let id = outcome.held.list.id
-        let data = outcome.json(isEvent: true)
+        let data = outcome.event
         for user in users.keys where users[user]!.places[id].map({ $0.leftAt == nil }) ?? false {
             guard only?.contains(user) ?? true else { continue }
             users[user]!.revision += 1
             users[user]!.places[id]!.revision = users[user]!.revision
-            users[user]!.events.append(LiveEvent(.list, id: users[user]!.revision, data: data))
+            let event = LiveEvent(.list, id: users[user]!.revision, data: data)
+            users[user]!.events.append(ListEvent(list: id, event: event))
         }
     }
 

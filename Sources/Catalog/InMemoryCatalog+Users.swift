@@ -13,7 +13,7 @@ extension InMemoryCatalog {
         var shares: [UniqueID: [Share]] = [:]
         var places: [UniqueID: Place] = [:]
         /// What was told of lists, by revision.
-        var events: [LiveEvent] = []
+        var events: [ListEvent] = []
 
         init(_ now: Timestamp) {
             revision = SettingsEdit.firstRevision(now)
@@ -49,7 +49,7 @@ extension InMemoryCatalog {
 
     package func changes(of user: UserID, since: Int64, limit: Int) async throws(CatalogError) -> ChangesPage {
         let page = try await settings(of: user, since: since, limit: nil)
-        let lists = users.withLock { $0[user]?.events.filter { page.isResync || $0.id > since } ?? [] }
+        let lists = users.withLock { $0[user]?.events.map(\.event).filter { $0.id > since } ?? [] }
         let all = (page.settings.map { LiveEvent(.setting, id: $0.revision, data: $0.json) } + lists).sorted {
             $0.id < $1.id
         }

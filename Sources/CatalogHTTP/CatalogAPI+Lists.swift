@@ -46,7 +46,7 @@ extension CatalogAPI {
             return hashed(found.json(facts), request, cache: "private, no-cache", headers: Self.own)
         case (.itemMoves(let id), _):
             return try await editList(id, target, request, caller) { body throws(CatalogError) in
-                let moves = try OrderMove.list(body: body)
+                let moves = try OrderMove.list(body: body).byUniqueID
                 try OrderEdit.moves(moves).check()
                 return .move(moves)
             }
@@ -84,14 +84,17 @@ extension CatalogAPI {
             RecordedAnswer(status: isNew ? 201 : 200, body: held.json)
         }
         var response = recorded(answer)
-        if answer.status == 201 { response.headers[.location] = "/v1/me/lists/\(new.id)" }
+        // A repeated one is of the first's id.
+        if answer.status == 201, case .string(let id)? = try? JSONReader.parse(answer.body)["id"] {
+            response.headers[.location] = "/v1/me/lists/\(id)"
+        }
         return response
     }
 
     private func moveLists(_ target: RequestTarget, _ request: Request, _ caller: Caller) async throws -> Response {
         try target.allow()
         let bytes = try await bodyBytes(request, bound: options.bodyBound)
-        let moves = try OrderMove.list(body: try json(of: bytes))
+        let moves = try OrderMove.list(body: try json(of: bytes)).byUniqueID
         let call = try idempotentCall(request, bytes, caller)
         return recorded(
             try await catalog.moveLists(moves, of: caller.user, once: call) { RecordedAnswer(body: $0.json) }
@@ -135,7 +138,7 @@ extension CatalogAPI {
             once: call
         ) { outcome in
             // Items that were there already are answered as they stand.
-            RecordedAnswer(status: outcome.changed.isEmpty && status == 201 ? 200 : status, body: outcome.json())
+            RecordedAnswer(status: outcome.changed.isEmpty && status == 201 ? 200 : status, body: outcome.json)
         }
         return recorded(answer)
     }
@@ -156,7 +159,7 @@ extension CatalogAPI {
             expected: expectedVersions(request),
             once: nil
         ) { outcome in
-            RecordedAnswer(status: outcome.changed.isEmpty ? 404 : 200, body: outcome.json())
+            RecordedAnswer(status: outcome.changed.isEmpty ? 404 : 200, body: outcome.json)
         }
         guard answer.status == 200 else { throw CatalogError.notFound("item “\(item)”") }
         return recorded(answer)
@@ -188,7 +191,8 @@ extension CatalogAPI {
 
     private func join(_ target: RequestTarget, _ request: Request, _ caller: Caller) async throws -> Response {
         try target.allow()
-        var reader = try BodyReader(try await body(request))
+        let bytes = try await bodyBytes(request, bound: options.bodyBound)
+        var reader = try BodyReader(try json(of: bytes))
         let token = try reader.string("token", bytes: 64)
         try reader.end()
         guard let token else {
@@ -196,8 +200,10 @@ extension CatalogAPI {
         }
         // A token that can be none is none: nothing tells them apart.
         let secret = Base64URL.decode(token) ?? []
-        let (held, _) = try await catalog.join(Self.digest(secret), of: caller.user)
-        return tagged(held.json, held, request)
+        let call = try idempotentCall(request, bytes, caller)
+        return recorded(
+            try await catalog.join(Self.digest(secret), of: caller.user, once: call) { RecordedAnswer(body: $0.json) }
+        )
     }
 
     // MARK: - Versions

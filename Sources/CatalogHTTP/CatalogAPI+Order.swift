@@ -72,7 +72,7 @@ extension CatalogAPI {
         guard let header = request.headers[.ifMatch], header != "*" else { return nil }
         let tag = header.filter { $0 != " " }
         guard tag.hasPrefix("\"order-"), tag.hasSuffix("\"") else { return -1 }
-        return Int64(tag.dropFirst(7).dropLast()) ?? -1
+        return Int64(tag.dropFirst(7).prefix { $0.isNumber }) ?? -1
     }
 
     /// The call that a request with an `Idempotency-Key` is.

@@ -124,10 +124,10 @@ extension CatalogAPI {
         let state = order.head.state
         var hash = FNV64()
         hash.combine(order.view.text)
-        let tag =
-            sort == .position && filter == nil
-            ? "\"order-\(state.orderVersion)\""
-            : "\"\(order.head.storeVersion)-\(state.version)-\(String(hash.value, radix: 36))\""
+        let whole = "\(order.head.storeVersion)-\(state.version)-\(String(hash.value, radix: 36))"
+        let manual = "order-\(state.orderVersion)"
+        // What a filter leaves of the manual order depends on more, and is arranged by the same version.
+        let tag = sort != .position ? "\"\(whole)\"" : filter == nil ? "\"\(manual)\"" : "\"\(manual)-\(whole)\""
         let cache = sort == nil ? "private, no-cache" : "public, no-cache"
         var headers: HTTPFields = [:]
         if sort == nil { headers[.vary] = "Authorization" }

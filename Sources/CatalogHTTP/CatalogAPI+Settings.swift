@@ -141,6 +141,7 @@ extension CatalogAPI {
         let head = try await catalog.shelf(store, shelf)
         let wide = limit == nil ? nil : try await catalog.rememberedViews(caller.user, store, shelf).store
         let key = SettingKey.sort(of: shelf, in: store)
+        try Setting.check(wanted.value, for: key, field: wanted.filter.isEmpty ? "sort" : "filter")
         var edit = SettingsEdit([.init(key, wanted.value)], expecting: expectation(request))
         // What was in force when this was written, not when it was asked for.
         edit.needsPrevious = limit != nil

@@ -126,7 +126,7 @@ struct Problem: Error {
             self.parameter = parameter
             hint = error.hint
         case .invalidCursor:
-            self.init(.invalidCursor, "the cursor was altered, or made for another shelf or sort")
+            self.init(.invalidCursor, "the cursor was altered, or made for another shelf, sort or filter")
             parameter = "cursor"
         case .notFound(let what): self.init(.notFound, "there is no \(what)")
         case .unprocessable(let field, let detail):

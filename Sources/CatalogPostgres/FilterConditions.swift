@@ -37,6 +37,11 @@ struct FilterShape: Hashable, Sendable {
 
     func only(_ keys: Set<FilterKey>) -> FilterShape { FilterShape(kinds: kinds.filter { keys.contains($0.key) }) }
 
+    /// Whether a key names texts of which one must be there.
+    func isOneOfSeveral(_ key: FilterKey) -> Bool {
+        if case .texts(some: true, _)? = kinds[key] { true } else { false }
+    }
+
     /// What stands in a filter's parameter.
     enum Part: Hashable, Sendable { case value, quantity, dimension }
 
@@ -49,7 +54,7 @@ struct FilterShape: Hashable, Sendable {
     func conditions(along column: String? = nil, _ bind: (FilterKey, Part) -> String) -> [String] {
         keys.flatMap { key in
             let isAlong = key.column == column
-            let conditions = Self.conditions(of: key, kinds[key]!, isAlong) { bind(key, $0) }
+            let conditions = Self.conditions(of: key, kinds[key]!) { bind(key, $0) }
             return isAlong ? conditions : conditions.map { "(\($0)) IS TRUE" }
         }
     }
@@ -57,18 +62,13 @@ struct FilterShape: Hashable, Sendable {
     private static func conditions(
         of key: FilterKey,
         _ kind: Kind,
-        _ isAlong: Bool,
         _ bind: (Part) -> String
     ) -> [String] {
         let column = "p.\(key.column)"
         switch (key.comparison, kind) {
         case (.isAny, .texts(let some, let none)):
             let given = some ? bind(.value) : ""
-            let any = either(some ? "\(column) = ANY (\(given))" : nil, none ? "\(column) IS NULL" : nil)
-            guard isAlong, some, !none else { return any }
-            // From the first to the last of them: an index that gives an order looks nothing up by several values.
-            func end(_ which: String) -> String { "(SELECT \(which)(g COLLATE catalog) FROM unnest(\(given)) AS g)" }
-            return any + ["\(column) >= \(end("min"))", "\(column) <= \(end("max"))"]
+            return either(some ? "\(column) = ANY (\(given))" : nil, none ? "\(column) IS NULL" : nil)
         case (.hasAny, .texts(let some, let none)):
             return either(some ? "\(column) && \(bind(.value))" : nil, none ? "p.tag_count = 0" : nil)
         case (.equals, .flag(let flag)): return [flag ? column : "NOT \(column)"]

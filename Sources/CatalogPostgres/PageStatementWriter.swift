@@ -41,9 +41,22 @@ struct PageStatementWriter {
                 "placement p JOIN placement_position o ON o.store_id = p.store_id AND o.shelf_id = p.shelf_id AND o.sku = p.sku"
             scope = "p." + ids.replacing("%", with: "p")
         }
-        let left = shape.filter.conditions(along: sort.terms[0].key.column) { bind(.filter($0, $1)) }
+        // An index that gives an order looks nothing up by several values: those of the order itself are walked in turn.
+        let walksBrands =
+            isSingle && sort.terms[0].key == .brand && shape.filter.isOneOfSeveral(.brand)
+            && !conditions.contains("p.brand IS NULL")
+        let rest = walksBrands ? shape.filter.without([.brand]) : shape.filter
+        let left = rest.conditions(along: sort.terms[0].key.column) { bind(.filter($0, $1)) }
         let filter = ([scope] + conditions + left).joined(separator: " AND ")
         let limit = !shape.isWhole ? " LIMIT \(bind(.limit))" : ""
+        if walksBrands {
+            let brands =
+                "unnest(\(bind(.filter(.brand, .value)))) AS g ORDER BY g COLLATE catalog\(keyword(sort.terms[0].direction))"
+            return """
+                (SELECT \(columns) FROM (SELECT g FROM \(brands)) AS b CROSS JOIN LATERAL (
+                    SELECT * FROM \(source) WHERE \(filter) AND p.brand = b.g ORDER BY \(order())\(limit)) AS p\(limit))
+                """
+        }
         return "(SELECT \(columns) FROM \(source) WHERE \(filter) ORDER BY \(order())\(limit))"
     }
 

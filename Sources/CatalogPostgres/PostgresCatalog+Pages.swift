@@ -41,7 +41,7 @@ extension PostgresCatalog {
             if let tag = try knownTag(basis) { return .unchanged(tag: tag) }
             guess = basis
         }
-        if !request.facets.isEmpty { return try await readWithFacets(request, day) }
+        if try reads(aside: guess!, request) { return try await readAside(request, day) }
         // Both travel together; the basis, read first, confirms what the page was read by. A change in between leaves the
         // page newer than its tag says, and then the next request's tag differs.
         for _ in 0..<8 {
@@ -60,17 +60,25 @@ extension PostgresCatalog {
         throw CatalogError.unavailable
     }
 
-    /// A page with what is counted of the whole shelf: not where other pages are read, which it would hold up; all of one
-    /// moment.
-    private func readWithFacets(_ request: PageRequest, _ day: Int) async throws -> PageAnswer {
-        try await pool.transaction("ISOLATION LEVEL REPEATABLE READ READ ONLY", within: .seconds(10)) {
+    /// Whether a page may read much of its shelf: one with facets does, and a filtered one of a large shelf may.
+    private func reads(aside basis: PageBasis, _ request: PageRequest) throws -> Bool {
+        let plan = try basis.plan(request)
+        return !plan.facets.isEmpty
+            || (!plan.view.filter.isEmpty && basis.head.head.state.productCount > Self.largeShelf)
+    }
+
+    private static let largeShelf = 10_000
+
+    /// Reads a page not where other pages are read, which it would hold up; all of one moment.
+    private func readAside(_ request: PageRequest, _ day: Int) async throws -> PageAnswer {
+        try await pool.transaction("ISOLATION LEVEL REPEATABLE READ READ ONLY", within: .seconds(5)) {
             [self] database in
             var basis = PageBasis(head: try Self.head(request.store, request.shelf, database))
             for query in Self.basisQueries(request).dropFirst() {
                 basis.views = try database.query(query.statement, query.parameters) { try Self.views($0) }
             }
             let plan = try basis.plan(request)
-            let (page, facets) = (statement(PageStatement.Shape(plan)), statement(FacetStatement.Shape(plan)))
+            let page = statement(PageStatement.Shape(plan))
             let (storeID, shelfID) = (basis.head.storeID, basis.head.shelfID)
             let hasPosition = plan.readsPositions
             let listings = try database.query(
@@ -78,6 +86,8 @@ extension PostgresCatalog {
                 page.parameters(plan, storeID: storeID, shelfID: shelfID, limit: Int64(plan.limit + 1))
             ) { try $0.map { try ProductRow.listing($0, hasPosition: hasPosition) } }
             var answer = ShelfPage(head: basis.head.head, plan: plan, scope: request.scope, listings: listings)
+            guard !plan.facets.isEmpty else { return .page(answer, tag: plan.entityTag(basis.head.head, day: day)) }
+            let facets = statement(FacetStatement.Shape(plan))
             answer.facets = try database.query(
                 facets.statement,
                 facets.parameters(plan, storeID: storeID, shelfID: shelfID)

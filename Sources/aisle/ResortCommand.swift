@@ -114,14 +114,19 @@ struct ResortCommand: AsyncParsableCommand {
             let now = Timestamp.now()
             if let time = Timestamp(rfc3339: text) {
                 guard time <= now else {
-                    throw CommandFailure("--changed-since \(text) is to come", CommandFailure.usage)
+                    throw CommandFailure("--changed-since \(text) lies in the future", CommandFailure.usage)
                 }
                 return time
             }
             let units: [Character: Int64] = ["m": 60, "h": 3600, "d": 86_400]
             guard let unit = text.last.flatMap({ units[$0] }), let count = Int64(text.dropLast()), count >= 0,
                 count < 1_000_000
-            else { throw CommandFailure("--changed-since is such as 24h, 30m, 7d, or a time", CommandFailure.usage) }
+            else {
+                throw CommandFailure(
+                    "--changed-since is such as 24h, 30m, 7d, or a time such as 2026-03-01T08:00:00Z",
+                    CommandFailure.usage
+                )
+            }
             return Timestamp(microseconds: now.microseconds - count * unit * 1_000_000)
         }
     }

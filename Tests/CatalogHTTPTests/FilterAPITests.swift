@@ -160,9 +160,19 @@ import Testing
             #expect(strings(order.json["ids"]) == ["c", "a", "d"])
             let manual = try await get(client, Self.shelf + "/order?sort=position&in_stock=true")
             #expect(strings(manual.json["ids"]) == ["a", "c", "d"])
-            #expect(!manual.headers[.eTag]!.contains("order-"), "such a tag stands for the whole manual order")
+            // Its tag changes with more than the order, and arranges by the order's version.
+            let whole = try await get(client, Self.shelf + "/order?sort=position").headers[.eTag]!
+            #expect(manual.headers[.eTag] != whole && manual.headers[.eTag]!.hasPrefix(whole.dropLast()))
+            let moved = try await client.execute(
+                uri: Self.shelf + "/order/moves",
+                method: .post,
+                headers: [.contentType: "application/json", .ifMatch: manual.headers[.eTag]!],
+                body: ByteBuffer(string: #"{"moves":[{"ids":["a"],"place":"first"}]}"#)
+            )
+            #expect(moved.status == .ok)
             let diff = try await get(client, Self.shelf + "/order/diff?from_sort=price&to_sort=name&in_stock=true")
             #expect(diff.json["old_count"] == .number("3") && strings(diff.json["moves"]).count == 1)
+            #expect(diff.json["filter"]?["terms"]?.text == #"{"in_stock":true}"#)
             let tag = diff.headers[.eTag]!
             let others = Self.shelf + "/order/diff?from_sort=price&to_sort=name"
             #expect(try await get(client, others, as: nil, [.ifNoneMatch: tag]).status == 200)
@@ -202,6 +212,23 @@ import Testing
             #expect(try await skus(get(client, path + "?sort=name", as: "ann").json) == ["a", "c", "d", "b"])
             #expect(try await skus(get(client, path, as: "bob").json) == ["a", "c", "d", "b"])
             let shelf = try await get(client, Self.shelf, as: "ann", [.acceptLanguage: "ru"])
+            // What was read can be sent back.
+            let back = try await client.execute(
+                uri: Self.shelf,
+                method: .put,
+                headers: [.contentType: "application/json"],
+                body: ByteBuffer(string: shelf.json.text)
+            )
+            #expect(back.status == .ok, "\(String(buffer: back.body))")
+            let long = (0..<100).map { "\"\($0)" + String(repeating: "b", count: 200) + "\"" }.joined(separator: ",")
+            let tooLong = try await send(
+                client,
+                .put,
+                own,
+                "{\"sort\":\"price\",\"filter\":{\"brand\":[\(long)]}}",
+                as: "ann"
+            )
+            #expect(tooLong.status == 400 && tooLong.json.text.contains("4096"))
             guard case .array(let options)? = shelf.json["filter_options"] else {
                 return #expect(Bool(false), "no options")
             }

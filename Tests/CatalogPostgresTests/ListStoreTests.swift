@@ -38,6 +38,9 @@ import Testing
         case share(UniqueID, ListShare, [UInt8])
         case takeBack(UniqueID, UniqueID)
         case join([UInt8])
+        case erase
+        /// Into the first of the users.
+        case merge
     }
 
     /// What a step was answered: an error, or what the list then is.
@@ -69,12 +72,21 @@ import Testing
             case .share(let id, let share, let digest):
                 _ = try await catalog.share(id, of: user, share, digest: digest, once: nil, answering: .init(body: []))
                 return "shared \(try await catalog.shares(id, of: user).map { "\($0.id) \($0.role) \($0.members)" })"
+            case .erase:
+                try await catalog.erase(user)
+                return "erased"
+            case .merge:
+                guard user.isGuest else { return "no guest" }
+                _ = try await catalog.merge(user, into: Self.users[0], once: nil) { _ in RecordedAnswer(body: []) }
+                return "merged"
             case .takeBack(let share, let id):
                 try await catalog.takeBack(share, id, of: user)
                 return "taken back"
             case .join(let digest):
-                let (held, _) = try await catalog.join(digest, of: user)
-                return "\(held.list.id) \(held.role)"
+                let answer = try await catalog.join(digest, of: user, once: nil) { held in
+                    RecordedAnswer(body: Array("\(held.list.id) \(held.role)".utf8))
+                }
+                return String(decoding: answer.body, as: UTF8.self)
             }
         } catch {
             return "\(error)"
@@ -100,7 +112,10 @@ import Testing
                 text += " \(sort): \(told)\n"
             }
         }
+        let export = try await catalog.export(user).lists
+        text += "export: \(export.map { "\($0.list.id) \($0.list.name) \($0.list.items.count)" }.sorted())\n"
         let changed = try await catalog.lists(of: user, by: nil, since: 0)
+        text += "order: \(changed.order ?? [])\n"
         text += "gone: \(changed.entries.filter(\.held.isDeleted).map(\.held.list.id).sorted())\n"
         return text
     }
@@ -146,7 +161,7 @@ import Testing
     ) -> Step {
         let texts = ["Milk", "milk", "Ёжик", "2 dl Cream", "10 dl Cream", "Zebra"]
         func bool() -> Bool { Bool.random(using: &generator) }
-        switch Int.random(in: 0..<24, using: &generator) {
+        switch Int.random(in: 0..<25, using: &generator) {
         case 0..<3:
             return .create(
                 NewList(
@@ -210,7 +225,8 @@ import Testing
             )
             shares.append((list, share, [UInt8].random(32)))
             return .share(list, share, shares.last!.2)
-        case 22:
+        case 22 where Int.random(in: 0..<3, using: &generator) == 0: return bool() ? .erase : .merge
+        case 22, 24:
             guard let known = shares.randomElement(using: &generator) else { return .remove(list) }
             return .takeBack(known.1.id, known.0)
         default:
@@ -239,7 +255,10 @@ import Testing
                 once: nil,
                 answering: .init(body: [])
             )
-            let before = try await catalog.join(Array(repeating: 7, count: 32), of: bob).0.list
+            _ = try await catalog.join(Array(repeating: 7, count: 32), of: bob, once: nil) { _ in
+                RecordedAnswer(body: [])
+            }
+            let before = try await catalog.list(list.id, of: bob, by: nil).0.list
             var starts: [Int64] = []
             for user in [ann, bob] { starts.append(try await catalog.lists(of: user, by: nil, since: nil).revision) }
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -297,7 +316,7 @@ import Testing
                         expected: nil,
                         once: nil
                     ) {
-                        RecordedAnswer(body: $0.json())
+                        RecordedAnswer(body: $0.json)
                     }
                     if number == 2 { _ = try await store.edit(edit, of: ann) }
                     revisions.append(try await store.lists(of: ann, by: nil, since: nil).revision)

@@ -72,7 +72,8 @@ import Testing
         try await catalog.pool.perform { try $0.run(script: "VACUUM ANALYZE placement") }
         let head = try await catalog.readHead(Self.store, Self.shelf)
         let wide = PageRequest(store: Self.store, shelf: Self.shelf, sort: .system, facets: [.brand, .price])
-        guard case .page(let counted, _) = try await catalog.page(wide), let facets = counted.facets else { return }
+        guard case .page(let counted, _) = try await catalog.page(wide) else { return #expect(Bool(false), "no page") }
+        let facets = try #require(counted.facets)
         // The least that keeps a tenth: of the brands, and the cheapest and the dearest tenth of what has a price.
         var (brands, kept) = ([String](), 0)
         for brand in facets.brands.reversed() where kept < 10_000 && !brand.value.isEmpty {
@@ -104,7 +105,9 @@ import Testing
                     request.after = page.next
                     if page.next == nil { break }
                 }
-                #expect(read.max()! <= 20 * 25, "\(sort.description) where \(filter.query)")
+                // Rows of the manual order are read beside their placements: two for each.
+                let rows = read.max()! / (sort == .position ? 2 : 1)
+                #expect(rows <= 20 * 25, "\(sort.description) where \(filter.query)")
             }
         }
         catalog.shutDown()
@@ -116,13 +119,14 @@ import Testing
         func number(_ line: String, behind mark: String) -> Int? {
             line.ranges(of: mark).last.flatMap { Int(line[$0.upperBound...].prefix { $0.isNumber }) }
         }
-        var isScan = false
+        var (isScan, loops) = (false, 1)
         return lines.reduce(0) { sum, line in
             if line.contains("(actual") || line.contains("never executed") {
                 isScan = line.contains("Scan")
-                return sum + (isScan ? number(line, behind: "rows=") ?? 0 : 0)
+                loops = number(line, behind: "loops=") ?? 1
+                return sum + (isScan ? (number(line, behind: "rows=") ?? 0) * loops : 0)
             }
-            return sum + (isScan ? number(line, behind: "Rows Removed by Filter: ") ?? 0 : 0)
+            return sum + (isScan ? (number(line, behind: "Rows Removed by Filter: ") ?? 0) * loops : 0)
         }
     }
 

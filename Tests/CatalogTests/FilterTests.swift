@@ -104,12 +104,33 @@ import Testing
         ("unit_price_max=1/2/kg", "unit_price_max"), ("created_after=2026-02-30", "created_after"),
         ("created_after=monday", "created_after"),
         ("dimension=weight", "dimension"), ("brand=a%0Ab", "brand"),
+        ("created_before=9999-12-31T23%3A59%3A59-23%3A59", "created_before"),
+        ("created_after=0001-01-01T00%3A00%3A00%2B01%3A00", "created_after"),
     ]) func whatIsWrongIsNamed(_ query: String, _ parameter: String) {
         #expect {
             try Filter(query: query)
         } throws: { error in
             guard case .malformed(let named, let detail, _, _)? = error as? CatalogError else { return false }
             return named == parameter && detail.contains(parameter)
+        }
+    }
+
+    @Test func aFilterStaysShortEnoughToTravel() throws {
+        let brands = (0..<100).map { "\($0)" + String(repeating: "ä", count: 60) }
+        #expect(throws: CatalogError.self) { try Filter { $0 == .brand ? brands : [] } }
+        #expect(throws: CatalogError.self) { try Filter { $0 == .brand ? Array(repeating: "x", count: 101) : [] } }
+        let some = try Filter { $0 == .brand ? Array(brands.prefix(10)) : [] }!
+        let cursor = Cursor(scope: "products/s/x", sort: "price", source: .query, filter: some.query, id: "x")
+        let codec = CursorCodec { Array($0.prefix(32)) }
+        #expect(try codec.decode(codec.encode(cursor)) == cursor)
+        // As large as an amount and a size may be.
+        let size = try Size(amount: ExactDecimal(999_999_999), unit: .g, packs: 1)
+        let dear = Product(sku: SKU("x")!, name: "X", priceMinor: 999_999_999_999, size: size)
+        for (bound, isLeft) in [
+            ("999999999999/1g", true), ("0.000001/999999999g", false), ("9999999.99999999/999999999g", false),
+        ] {
+            guard let filter = try? Filter({ $0 == .unitPriceMax ? [bound] : [] }) else { continue }
+            #expect(filter.accepts(dear, in: Self.euro) == isLeft, "\(bound)")
         }
     }
 

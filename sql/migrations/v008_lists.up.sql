@@ -88,6 +88,8 @@ CREATE TABLE user_list_place (
 CREATE TABLE user_event (
     user_id text COLLATE "C" NOT NULL,
     revision bigint NOT NULL,
+    -- Null where their order changed.
+    list_id uuid,
     data text COLLATE "C" NOT NULL,
     created_at timestamptz NOT NULL,
     CONSTRAINT user_event_pkey PRIMARY KEY (user_id, revision)

@@ -2,6 +2,8 @@
 extension Filter {
     /// The most values of one key.
     package static let valueBound = 100
+    /// The most bytes of a filter as a query: it travels in cursors and links.
+    package static let queryBound = 4096
     /// The longest value of a text.
     private static let textBound = 500
 
@@ -19,6 +21,13 @@ extension Filter {
         }
         guard !values.isEmpty else { return nil }
         try self.init(values)
+        guard query.utf8.count <= Self.queryBound else {
+            throw .malformed(
+                parameter: keys.first { isRepeated($0) }?.name,
+                detail:
+                    "the filter has \(query.utf8.count) bytes as a query; at most \(Self.queryBound): name fewer values"
+            )
+        }
     }
 
     /// Reads what `query` wrote; nothing is `none`.
@@ -62,6 +71,8 @@ extension Filter {
             )
         }
     }
+
+    private func isRepeated(_ key: FilterKey) -> Bool { values[key].map { $0.texts.count > 1 } ?? false }
 
     private static func texts(_ value: JSONValue, _ key: FilterKey, _ name: String) throws(CatalogError) -> [String] {
         func text(_ value: JSONValue) throws(CatalogError) -> String {
@@ -141,11 +152,14 @@ extension FilterKey {
         case .amount: return FilterValue.amount(of: given[0]).map { .amount($0) }
         case .amountPerQuantity: return AmountPerQuantity(given[0]).map { .amountPerQuantity($0) }
         case .moment(let isEnd):
+            var moment = Timestamp(rfc3339: given[0])
             if given[0].utf8.count == 10, let start = Timestamp(rfc3339: given[0] + "T00:00:00Z") {
                 let day: Int64 = 86_400_000_000
-                return .moment(isEnd ? Timestamp(microseconds: start.microseconds + day - 1) : start)
+                moment = isEnd ? Timestamp(microseconds: start.microseconds + day - 1) : start
             }
-            return Timestamp(rfc3339: given[0]).map { .moment($0) }
+            // With its offset one may be in a year that is not written: it could not be read again.
+            guard let moment, Timestamp(rfc3339: moment.rfc3339) == moment else { return nil }
+            return .moment(moment)
         case .dimensions:
             let wanted = given.compactMap(Dimension.init)
             return wanted.count == given.count ? .dimensions(Dimension.allCases.filter(wanted.contains)) : nil

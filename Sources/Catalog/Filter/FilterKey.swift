@@ -131,7 +131,8 @@ package struct AmountPerQuantity: Sendable, Hashable {
     /// Reads `1.20/100g`, `12/kg`, `0.5 / piece`; nil for anything else, and for what is out of the bounds of prices and sizes.
     package init?(_ text: String) {
         let halves = text.split(separator: "/", omittingEmptySubsequences: false).map { String($0).trimmed }
-        guard halves.count == 2, let amount = FilterValue.amount(of: halves[0]) else { return nil }
+        guard halves.count == 2, let amount = FilterValue.amount(of: halves[0]), amount.significand < Self.bound
+        else { return nil }
         let digits = halves[1].prefix { $0.isASCIIDigit || $0 == "." }
         guard let unit = MeasureUnit(spelling: String(halves[1].dropFirst(digits.count)).trimmed),
             let quantity = digits.isEmpty ? ExactDecimal(1) : ExactDecimal(digits), digits.utf8.count <= 12,
@@ -145,6 +146,9 @@ package struct AmountPerQuantity: Sendable, Hashable {
 
     /// In g, ml, pieces, m, m² or doses.
     package let baseQuantity: ExactDecimal
+
+    /// The digits of an amount are fewer, so that it times any size fits into 128 bits.
+    private static let bound: Int128 = 1_000_000_000_000_000
 
     package var text: String { "\(amount)/\(quantity == ExactDecimal(1) ? "" : quantity.description)\(unit.rawValue)" }
 

@@ -20,6 +20,25 @@ package struct HeldList: Sendable, Hashable {
     }
 
     package var isDeleted: Bool { leftAt != nil || list.isDeleted }
+
+    /// One of which only that it was left is known: its owner is gone.
+    package static func gone(
+        _ id: UniqueID,
+        _ role: ListRole,
+        _ key: PathKey,
+        _ revision: Int64,
+        leftAt: Timestamp
+    ) -> HeldList {
+        let list = UserList(
+            id: id,
+            owner: UserID("nobody")!,
+            name: "",
+            createdAt: leftAt,
+            modifiedAt: leftAt,
+            deletedAt: leftAt
+        )
+        return HeldList(list: list, role: role, key: key, revision: revision, leftAt: leftAt)
+    }
 }
 
 /// A user's lists, without their items.
@@ -44,6 +63,8 @@ package struct ListsPage: Sendable, Hashable {
     package var isResync: Bool
     /// What they are sorted by; nil for those that changed, by revision.
     package var sort: ListSort?
+    /// With those that changed: all that stand, in the user's own order.
+    package var order: [UniqueID]?
 
     package init(entries: [Entry], revision: Int64, isResync: Bool) {
         self.entries = entries
@@ -85,12 +106,34 @@ package struct ListOutcome: Sendable {
     package var old: [String]
     package var new: [ListItem]
     package var fromVersion: Int64
+    /// Whether a device that has the version before surely shows `old`: prices, names and shelves change without the list.
+    package var isOldSure: Bool
+    /// Items that were to be changed, and that are not there any more.
+    package var missing: [UniqueID] = []
+    /// Items that were named, which are answered as they stand even where nothing changed.
+    package var named: Set<UniqueID> = []
+    /// Whether devices have nothing of it yet, or no longer.
+    package var isNew: Bool
+
+    /// A list that a user has from now on.
+    package init(new held: HeldList, _ facts: ListFacts) {
+        self.init(held.list, held, [], facts)
+        isNew = true
+    }
+
+    /// Notes what the change named.
+    package mutating func note(_ edit: ListEdit) {
+        missing = edit.missing(in: held.list)
+        if case .add(let items) = edit { named = Set(items.map(\.id)) }
+    }
 
     package init(_ before: UserList, _ held: HeldList, _ changed: Set<UniqueID>, _ facts: ListFacts) {
         self.held = held
         self.changed = changed
         self.facts = facts
         fromVersion = before.version
+        isOldSure = before.sort == .position
+        isNew = before.isDeleted && !held.isDeleted
         let items = Dictionary(held.list.items.map { ($0.id, $0) }) { a, _ in a }
         let stayed = before.items.filter { items[$0.id]?.isSame(as: $0) ?? false }.map(\.id)
         edited = changed.subtracting(stayed)

@@ -160,12 +160,13 @@ extension ListShare {
     /// Reads what a share is to give: `{"role":"reader"}`.
     package init(body: JSONValue?, now: Timestamp) throws(CatalogError) {
         var reader = try BodyReader(body ?? .object([]))
-        let role: ListRole? = try reader.choice("role")
+        let text = try reader.string("role", bytes: 64)
         try reader.end()
-        guard role != .owner else {
+        let role = text.flatMap(ListRole.init)
+        guard text == nil || role.map(ListRole.shared.contains) == true else {
             throw .malformed(
                 parameter: "role",
-                detail: "a list has one owner",
+                detail: "role must be one of those allowed",
                 allowed: ListRole.shared.map(\.rawValue)
             )
         }

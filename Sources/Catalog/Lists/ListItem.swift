@@ -154,11 +154,8 @@ extension ListItem {
         note(.note, self.note, change.note) { self.note = $0 }
         note(.checked, isChecked, change.isChecked) { isChecked = $0 }
         note(.deleted, isDeleted, change.isDeleted) { deletedAt = $0 ? deletedAt ?? now : nil }
-        guard !isSame(as: before) else {
-            // That it was confirmed now needs no writing. A device's own time does: what is older must not win later.
-            if change.modifiedAt == nil { self = before }
-            return self != before
-        }
+        // What is confirmed stays as it is, but what is older must not win later: its time is kept.
+        guard !isSame(as: before) else { return false }
         modifiedAt = now
         return true
     }

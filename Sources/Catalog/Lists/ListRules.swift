@@ -11,6 +11,10 @@ extension CatalogError {
         field: "lists",
         detail: "a user has at most \(UserList.numberBound) lists; delete some that are not needed any more"
     )
+    package static let tooManyDeletedLists = CatalogError.unprocessable(
+        field: "lists",
+        detail: "too many lists were deleted lately; \(UserList.tombstoneDays) days after that they are forgotten"
+    )
     package static let tooManyShares = CatalogError.unprocessable(
         field: "shares",
         detail: "a list has at most \(ListShare.numberBound) shares; take back some that are not needed any more"
@@ -46,6 +50,15 @@ extension ListEdit {
     /// What items are sorted by from now on, where that is changed.
     package var sort: ListItemSort? { if case .set(let settings) = self { settings.sort } else { nil } }
 
+    /// Items that it was to change, and that are not there any more.
+    package func missing(in list: UserList) -> [UniqueID] {
+        let known = Set(list.items.map(\.id))
+        return items.filter { !known.contains($0) }
+    }
+
+    /// The items that it changes.
+    package var items: [UniqueID] { if case .change(let changes) = self { changes.map(\.id) } else { [] } }
+
     /// The products that it names.
     package var products: [ProductReference] {
         if case .add(let items) = self { items.compactMap(\.product) } else { [] }
@@ -78,11 +91,26 @@ extension PositionList {
 }
 
 extension ListsMoved {
-    /// Lists that stand elsewhere, of those that got new keys.
-    package static func between(_ old: [String], _ new: [String], _ ids: [String]) -> [OrderEditOutcome.Moved] {
-        guard old != new else { return [] }
-        let standing = Set(new)
-        return OrderEditOutcome.Moved.of(ids.filter(standing.contains), from: old, to: new)
+    /// The least lists that moved from one order to another.
+    package static func between(_ old: [String], _ new: [String]) -> [OrderEditOutcome.Moved] {
+        let moves = MoveDiff(from: old, to: new).moves
+        return OrderEditOutcome.Moved.of(moves.map { new[Int($0.to)] }, from: old, to: new)
+    }
+}
+
+extension [OrderMove] {
+    /// The same, of ids that are UUIDs in any case of their letters.
+    package var byUniqueID: [OrderMove] {
+        func id(_ text: String) -> String { UniqueID(text)?.text ?? text }
+        return map { move in
+            let target: OrderMove.Target =
+                switch move.target {
+                case .after(let anchor): .after(id(anchor))
+                case .before(let anchor): .before(id(anchor))
+                default: move.target
+                }
+            return OrderMove(move.ids.map(id), target)
+        }
     }
 }
 

@@ -63,7 +63,12 @@ package protocol ListStore: Sendable {
     /// Joins the list that a token is of; who is on it already stays as they are, or as the better of both roles.
     ///
     /// - Throws: `notFound` for a token that is none, was taken back or is too old.
-    func join(_ digest: [UInt8], of user: UserID) async throws(CatalogError) -> (HeldList, ListFacts)
+    func join(
+        _ digest: [UInt8],
+        of user: UserID,
+        once call: IdempotentCall?,
+        _ render: @escaping @Sendable (HeldList) -> RecordedAnswer
+    ) async throws(CatalogError) -> RecordedAnswer
 }
 
 /// A new list.

@@ -4,6 +4,11 @@ extension HeldList {
     package func write(items: Int? = nil, checked: Int? = nil, to json: inout JSONText) {
         json.object { json in
             json.field("id", list.id.text)
+            if leftAt != nil {
+                // What became of it since is nobody's business who has left.
+                json.field("revision", revision)
+                return json.field("deleted", true)
+            }
             json.field("name", list.name)
             json.field("role", role.rawValue)
             json.field("auto_sort", list.autoSort)
@@ -33,6 +38,7 @@ extension ListsPage {
                 entry.held.write(items: entry.items, checked: entry.checked, to: &json)
             }
             if let sort { json.field("sort", sort.rawValue) }
+            if let order { json.array("order", order) { $0.string($1.text) } }
             json.field("revision", revision)
             if isResync { json.field("resync", true) }
         }
@@ -86,8 +92,11 @@ extension HeldList {
         day: Int = Timestamp.now().day
     ) -> [UInt8] {
         let shown = list.shown(facts, by: sort)
+        // A version that the list never had is of another life: everything.
+        let isResync = since.map { $0 > list.version } ?? false
+        let known = isResync ? nil : since
         let items =
-            since.map { version in list.items.filter { $0.version > version }.sorted { $0.key < $1.key } } ?? shown
+            known.map { version in list.items.filter { $0.version > version }.sorted { $0.key < $1.key } } ?? shown
         var json = JSONText(reserving: 900 * (items.count + 1))
         json.object { json in
             json.key("list")
@@ -96,44 +105,70 @@ extension HeldList {
             json.array("items", items) { $1.write(facts, withProduct: true, day: day, to: &$0) }
             if since != nil { json.array("order", shown) { $0.string($1.id.text) } }
             json.field("version", list.version)
+            if isResync { json.field("resync", true) }
         }
         return json.bytes
     }
 }
 
 extension ListOutcome {
-    /// What the change did: the items that changed, and the way from what was shown to what is.
-    ///
-    /// - Parameter isEvent: as other devices and members are told, without what is the caller's own, and without products.
-    package func json(isEvent: Bool = false, day: Int = Timestamp.now().day) -> [UInt8] {
+    /// The most bytes of what devices are told of a change; of a larger one, and of a list that is new to them, they are told to read
+    /// it.
+    private static let eventBound = 32 << 10
+
+    /// As other devices and members are told, without what is the caller's own, and without products.
+    package var event: [UInt8] {
+        let whole = json(isEvent: true)
+        guard isNew || whole.count > Self.eventBound else { return whole }
+        var json = JSONText(reserving: 400)
+        json.object { json in
+            writeHead(to: &json)
+            json.field("version", held.list.version)
+            json.field("resync", true)
+        }
+        return json.bytes
+    }
+
+    private func writeHead(to json: inout JSONText) {
+        json.object("list") { json in
+            json.field("id", held.list.id.text)
+            json.field("name", held.list.name)
+            json.field("auto_sort", held.list.autoSort)
+            json.field("sort", held.list.sort.rawValue)
+            json.field("version", held.list.version)
+            json.field("modified_at", held.list.modifiedAt.rfc3339)
+            if held.list.isDeleted { json.field("deleted", true) }
+        }
+    }
+
+    /// What the change did: the items that changed, and the way from what was shown to what is; the order whole, where what was
+    /// shown is not sure.
+    package var json: [UInt8] { json(isEvent: false) }
+
+    private func json(isEvent: Bool, day: Int = Timestamp.now().day) -> [UInt8] {
         let ids = new.map(\.id.text)
         let before = Set(old)
         let content = new.indices.filter { edited.contains(new[$0].id) && before.contains(ids[$0]) }
         let diff = try? OrderDiff(
             old: old,
             new: ids,
-            mode: .moves,
+            mode: isOldSure ? .moves : .order,
             fromVersion: fromVersion,
             toVersion: held.list.version
         ).with([], changed: content.map { Int32($0) })
         var json = JSONText(reserving: 600 + 600 * changed.count)
         json.object { json in
             if isEvent {
-                json.object("list") { json in
-                    json.field("id", held.list.id.text)
-                    json.field("name", held.list.name)
-                    json.field("auto_sort", held.list.autoSort)
-                    json.field("sort", held.list.sort.rawValue)
-                    json.field("version", held.list.version)
-                    json.field("modified_at", held.list.modifiedAt.rfc3339)
-                    if held.list.isDeleted { json.field("deleted", true) }
-                }
+                writeHead(to: &json)
             } else {
                 json.key("list")
                 held.write(to: &json)
             }
-            let items = held.list.items.filter { changed.contains($0.id) }.sorted { $0.key < $1.key }
+            // Where others went, the diff alone says.
+            let told = isEvent ? edited : edited.union(named)
+            let items = held.list.items.filter { told.contains($0.id) }.sorted { $0.key < $1.key }
             json.array("items", items) { $1.write(facts, withProduct: !isEvent, day: day, to: &$0) }
+            if !missing.isEmpty { json.array("missing", missing) { $0.string($1.text) } }
             json.field("version", held.list.version)
             if let diff { json.field("diff", json: String(decoding: diff.json(), as: UTF8.self)) }
         }

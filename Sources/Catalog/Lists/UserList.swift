@@ -2,7 +2,7 @@ internal import Ordering
 
 /// A user's own list, with all that stands on it.
 package struct UserList: Hashable, Sendable {
-    package let id: UniqueID
+    package var id: UniqueID
     /// Whose it is; others may have joined it.
     package var owner: UserID
     package var name: String
@@ -55,8 +55,10 @@ package struct UserList: Hashable, Sendable {
     package static let nameBound = 200
     /// The most lists of a user, without deleted ones.
     package static let numberBound = 500
-    /// The most items of a list, without deleted ones.
+    /// The most items of a list, without deleted ones; and the most that were deleted and can be brought back.
     package static let itemBound = 2000
+    /// The most lists that a user has in all, with those that can be brought back.
+    package static let rememberedBound = 2000
     /// The most items that are added at once.
     package static let addBound = 100
     /// How long a list or an item that was deleted can be brought back, in days.
@@ -94,11 +96,12 @@ package struct ListSettings: Sendable, Hashable {
 }
 
 extension UserList {
-    /// Makes a change, all of it or nothing: the heart of every store of lists. The version grows by one where anything
-    /// changed.
+    /// Makes a change, all of it or nothing: the heart of every store of lists. The version grows by one where anything that is
+    /// shown changed.
     ///
     /// - Returns: the items that changed; none where only the list itself did.
-    /// - Throws: `unprocessable`, for an item that is not there too; `notFound` for a list that is deleted.
+    /// - Throws: `unprocessable`; `notFound` for a list that is deleted, or a single item that is not there. Of several, those
+    ///   that are not there any more are passed over.
     /// - Complexity: O(n log n).
     package mutating func apply(
         _ edit: ListEdit,
@@ -107,7 +110,10 @@ extension UserList {
     ) throws(CatalogError) -> Set<UniqueID> {
         var copy = self
         let changed = try copy.make(edit, facts, now)
-        guard copy != self else { return [] }
+        guard !changed.isEmpty || !copy.isHeadSame(as: self) else {
+            items = copy.items
+            return []
+        }
         copy.version += 1
         copy.modifiedAt = max(now, modifiedAt)
         for index in copy.items.indices where changed.contains(copy.items[index].id) {
@@ -115,6 +121,10 @@ extension UserList {
         }
         self = copy
         return changed
+    }
+
+    private func isHeadSame(as other: UserList) -> Bool {
+        (name, autoSort, sort, isDeleted) == (other.name, other.autoSort, other.sort, other.isDeleted)
     }
 
     private mutating func make(
@@ -181,13 +191,22 @@ extension UserList {
         var changed: Set<UniqueID> = []
         for change in changes {
             guard let index = items.firstIndex(where: { $0.id == change.id }) else {
+                if changes.count > 1 { continue }
                 throw .notFound("item “\(change.id)”")
             }
             // One that is deleted is only ever brought back: what else was changed of it meanwhile is kept for then.
             if items[index].apply(change, now: now) { changed.insert(change.id) }
         }
         try checkNumber()
+        forgetOldest()
         return changed
+    }
+
+    /// Of deleted items that are too many the oldest are forgotten.
+    private mutating func forgetOldest() {
+        let deleted = items.filter(\.isDeleted).sorted { ($0.deletedAt!, $0.id) < ($1.deletedAt!, $1.id) }
+        let surplus = Set(deleted.dropLast(Self.itemBound).map(\.id))
+        if !surplus.isEmpty { items.removeAll { surplus.contains($0.id) } }
     }
 
     private mutating func move(_ moves: [OrderMove], _ now: Timestamp) throws(CatalogError) -> Set<UniqueID> {

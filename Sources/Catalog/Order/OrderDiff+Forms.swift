@@ -10,6 +10,7 @@ extension OrderDiff {
             if let reached {
                 if let fromSort { json.field("from_sort", fromSort.description) }
                 json.field("to_sort", reached.sort.description)
+                if !reached.view.filter.isEmpty { json.field("filter", json: reached.view.filterJSON.text) }
             }
             json.field("old_count", diff.oldCount)
             json.field("new_count", diff.newCount)

@@ -68,13 +68,13 @@ enum ListRow {
         )
     }
 
-    /// A list's own columns as parameters of `ListStatements.write`.
-    static func parameters(_ list: UserList) -> [PostgresValue] {
-        [
+    /// A list's own columns as parameters of `ListStatements.insert`, or of `update`, which leaves the time when it was made.
+    static func parameters(_ list: UserList, isNew: Bool) -> [PostgresValue] {
+        let made: [PostgresValue] = isNew ? [.timestamptz(list.createdAt.microseconds)] : []
+        return [
             .text(list.owner.text), .text(list.id.text), .text(list.name), .bool(list.autoSort),
-            .text(list.sort.rawValue), .int8(list.version), .timestamptz(list.createdAt.microseconds),
-            .timestamptz(list.modifiedAt.microseconds), .timestamptz(list.deletedAt?.microseconds),
-        ]
+            .text(list.sort.rawValue), .int8(list.version),
+        ] + made + [.timestamptz(list.modifiedAt.microseconds), .timestamptz(list.deletedAt?.microseconds)]
     }
 
     /// Items as `ListStatements.writeItems` reads them.

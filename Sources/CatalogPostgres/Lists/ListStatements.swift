@@ -32,11 +32,11 @@ enum ListStatements {
                 FROM user_account WHERE user_id = $1) AS a
             LEFT JOIN user_list_place p ON p.user_id = a.user_id AND p.user_id = $1
                 AND p.revision > CASE WHEN a.is_resync THEN 0 ELSE coalesce($2, 0) END
-            LEFT JOIN user_list l ON l.user_id = p.owner_id AND l.list_id = p.list_id
+            LEFT JOIN user_list l ON l.user_id = p.owner_id AND l.list_id = p.list_id AND p.left_at IS NULL
             LEFT JOIN LATERAL (
                 SELECT count(*) AS items, count(*) FILTER (WHERE i.is_checked) AS checked FROM user_list_item i
-                WHERE i.user_id = p.owner_id AND i.list_id = p.list_id AND i.deleted_at IS NULL) n ON true
-            WHERE $2 IS NOT NULL OR (p.left_at IS NULL AND l.deleted_at IS NULL) ORDER BY p.revision
+                WHERE i.user_id = l.user_id AND i.list_id = l.list_id AND i.deleted_at IS NULL) n ON true
+            ORDER BY p.revision
             """
     )
     /// What a user has set of the catalog's own for lists: `$2` and `$3`.
@@ -55,8 +55,11 @@ enum ListStatements {
     static let ranks: PostgresStatement = """
         SELECT t.text, dense_rank() OVER (ORDER BY t.text COLLATE catalog) FROM unnest($1) AS t (text)
         """
+    /// What a user was told behind a revision, `$2`, and what is forgotten by now, at the same moment.
     static let changes: PostgresStatement = """
-        SELECT revision, data FROM user_event WHERE user_id = $1 AND revision > $2 ORDER BY revision LIMIT $3
+        SELECT a.horizon, e.revision, e.data FROM user_account a
+        LEFT JOIN user_event e ON e.user_id = a.user_id AND e.user_id = $1 AND e.revision > $2
+        WHERE a.user_id = $1 ORDER BY e.revision LIMIT $3
         """
 
     // MARK: - Writing
@@ -64,20 +67,28 @@ enum ListStatements {
     static let ensureAccount: PostgresStatement = """
         INSERT INTO user_account (user_id, revision, horizon) VALUES ($1, $2, $2) ON CONFLICT (user_id) DO NOTHING
         """
+    /// Some accounts, `$1`, in the order in which everybody takes them.
+    static let lockAccounts: PostgresStatement = """
+        SELECT 1 FROM user_account WHERE user_id = ANY ($1) ORDER BY user_id FOR NO KEY UPDATE
+        """
     static let lockAccount: PostgresStatement = "SELECT revision FROM user_account WHERE user_id = $1 FOR NO KEY UPDATE"
     /// The owner of a list that the user `$1` has.
     static let owner: PostgresStatement = """
         SELECT owner_id FROM user_list_place WHERE user_id = $1 AND list_id = $2::uuid
         """
+    static let standing: PostgresStatement = """
+        SELECT 1 FROM user_list_place WHERE user_id = $1 AND list_id = $2::uuid AND left_at IS NULL
+        """
     static let lock: PostgresStatement = """
         SELECT 1 FROM user_list WHERE user_id = $1 AND list_id = $2::uuid FOR UPDATE
         """
-    static let write: PostgresStatement = """
+    static let insert: PostgresStatement = """
         INSERT INTO user_list (user_id, list_id, name, auto_sort, sort, version, created_at, modified_at, deleted_at)
-        VALUES ($1, $2::uuid, $3, $4, $5, $6, $7, $8, $9)
-        ON CONFLICT (user_id, list_id) DO UPDATE SET name = excluded.name, auto_sort = excluded.auto_sort,
-            sort = excluded.sort, version = excluded.version, modified_at = excluded.modified_at,
-            deleted_at = excluded.deleted_at
+        VALUES ($1, $2::uuid, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (user_id, list_id) DO NOTHING
+        """
+    static let update: PostgresStatement = """
+        UPDATE user_list SET name = $3, auto_sort = $4, sort = $5, version = $6, modified_at = $7, deleted_at = $8
+        WHERE user_id = $1 AND list_id = $2::uuid
         """
     /// Items as a JSON array, `$3`; times in microseconds since 1970, keys as hexadecimal digits.
     static let writeItems: PostgresStatement = """
@@ -93,6 +104,9 @@ enum ListStatements {
             note = excluded.note, is_checked = excluded.is_checked, key = excluded.key, version = excluded.version,
             modified_at = excluded.modified_at, deleted_at = excluded.deleted_at, changes = excluded.changes
         """
+    static let forgetItems: PostgresStatement = """
+        DELETE FROM user_list_item WHERE user_id = $1 AND list_id = $2::uuid AND item_id = ANY ($3::uuid[])
+        """
     static let members: PostgresStatement = """
         SELECT user_id FROM user_list_place WHERE owner_id = $1 AND list_id = $2::uuid AND left_at IS NULL ORDER BY user_id
         """
@@ -102,17 +116,19 @@ enum ListStatements {
         WHERE owner_id = $1 AND list_id = $2::uuid AND share_id = $3::uuid AND left_at IS NULL ORDER BY user_id
         """
     /// Counts a change for users, `$1`, of whom each has the list, `$2`, and keeps what they are told, `$3`; as those who
-    /// leave it where `$4`.
+    /// leave it where `$4`, to whom nothing that they were told of it is told again.
     static let tell: PostgresStatement = """
         WITH held AS MATERIALIZED (
             SELECT user_id FROM user_account WHERE user_id = ANY ($1) ORDER BY user_id FOR NO KEY UPDATE),
+        silenced AS (DELETE FROM user_event WHERE $4 AND user_id = ANY ($1) AND list_id = $2::uuid),
         counted AS (
             UPDATE user_account a SET revision = a.revision + 1 FROM held WHERE a.user_id = held.user_id
             RETURNING a.user_id, a.revision),
         placed AS (
             UPDATE user_list_place p SET revision = c.revision, left_at = CASE WHEN $4 THEN now() ELSE p.left_at END
             FROM counted c WHERE p.user_id = c.user_id AND p.list_id = $2::uuid)
-        INSERT INTO user_event (user_id, revision, data, created_at) SELECT user_id, revision, $3, now() FROM counted
+        INSERT INTO user_event (user_id, revision, list_id, data, created_at)
+        SELECT user_id, revision, $2::uuid, $3, now() FROM counted
         RETURNING user_id, revision
         """
     /// The same of the order of a user's lists.
@@ -128,10 +144,11 @@ enum ListStatements {
         UPDATE user_account SET horizon = greatest(horizon, (SELECT max(revision) FROM gone)) WHERE user_id = $1
             AND EXISTS (SELECT FROM gone)
         """
-    /// How many lists a user has.
+    /// How many lists a user has, and how many with those that were deleted or left.
     static let number: PostgresStatement = """
-        SELECT count(*) FROM user_list_place p JOIN user_list l ON l.user_id = p.owner_id AND l.list_id = p.list_id
-        WHERE p.user_id = $1 AND p.left_at IS NULL AND l.deleted_at IS NULL
+        SELECT count(*) FILTER (WHERE p.left_at IS NULL AND l.list_id IS NOT NULL AND l.deleted_at IS NULL), count(*)
+        FROM user_list_place p LEFT JOIN user_list l ON l.user_id = p.owner_id AND l.list_id = p.list_id
+        WHERE p.user_id = $1
         """
     static let lastKey: PostgresStatement =
         "SELECT key FROM user_list_place WHERE user_id = $1 ORDER BY key DESC LIMIT 1"
@@ -164,7 +181,7 @@ enum ListStatements {
         FROM user_list_share s WHERE s.user_id = $1 AND s.list_id = $2::uuid ORDER BY s.created_at, s.share_id
         """
     static let shareCount: PostgresStatement =
-        "SELECT count(*) FROM user_list_share WHERE user_id = $1 AND list_id = $2::uuid"
+        "SELECT count(*) FROM user_list_share WHERE user_id = $1 AND list_id = $2::uuid AND expires_at > now()"
     static let takeBack: PostgresStatement = """
         DELETE FROM user_list_share WHERE user_id = $1 AND list_id = $2::uuid AND share_id = $3::uuid
         """
@@ -178,9 +195,16 @@ enum ListStatements {
     // MARK: - Leaving and sweeping
 
     /// A user's own lists, and those that they have joined.
-    static let ownLists: PostgresStatement = "SELECT list_id::text, user_id FROM user_list WHERE user_id = $1"
+    static let ownLists: PostgresStatement = """
+        SELECT l.list_id::text, l.user_id FROM user_list l
+        LEFT JOIN user_list_place p ON p.user_id = l.user_id AND p.list_id = l.list_id WHERE l.user_id = $1 ORDER BY p.key
+        """
     static let joinedLists: PostgresStatement = """
-        SELECT list_id::text, owner_id FROM user_list_place WHERE user_id = $1 AND role <> 'owner'
+        SELECT list_id::text, owner_id FROM user_list_place WHERE user_id = $1 AND role <> 'owner' ORDER BY key
+        """
+    /// Of who has left a list, nothing of its owner is kept.
+    static let forgetOwner: PostgresStatement = """
+        UPDATE user_list_place SET owner_id = user_id WHERE owner_id = $1 AND list_id = $2::uuid AND user_id <> $1
         """
     static let shareOfPlace: PostgresStatement = """
         SELECT share_id::text FROM user_list_place WHERE user_id = $1 AND list_id = $2::uuid
@@ -189,22 +213,25 @@ enum ListStatements {
     static let deleteShares: PostgresStatement = "DELETE FROM user_list_share WHERE user_id = $1 AND list_id = $2::uuid"
     static let deleteList: PostgresStatement = "DELETE FROM user_list WHERE user_id = $1 AND list_id = $2::uuid"
     static let deletePlace: PostgresStatement = "DELETE FROM user_list_place WHERE user_id = $1 AND list_id = $2::uuid"
-    /// Gives a list to another owner, `$3`.
+    /// Gives a list to another owner, `$3`, under an id, `$4`, that this one has not yet.
     static let hand: [PostgresStatement] = [
         """
-        INSERT INTO user_list SELECT $3, list_id, name, auto_sort, sort, version, created_at, modified_at, deleted_at
+        INSERT INTO user_list SELECT $3, $4::uuid, name, auto_sort, sort, version, created_at, modified_at, deleted_at
         FROM user_list WHERE user_id = $1 AND list_id = $2::uuid
         """,
         """
-        INSERT INTO user_list_item SELECT $3, list_id, item_id, store_id, sku, text, quantity, note, is_checked, key, version,
+        INSERT INTO user_list_item SELECT $3, $4::uuid, item_id, store_id, sku, text, quantity, note, is_checked, key, version,
             created_at, modified_at, deleted_at, changes
         FROM user_list_item WHERE user_id = $1 AND list_id = $2::uuid
         """,
         """
-        INSERT INTO user_list_share SELECT $3, list_id, share_id, digest, role, created_at, expires_at
+        INSERT INTO user_list_share SELECT $3, $4::uuid, share_id, digest, role, created_at, expires_at
         FROM user_list_share WHERE user_id = $1 AND list_id = $2::uuid
         """,
-        "UPDATE user_list_place SET owner_id = $3 WHERE owner_id = $1 AND list_id = $2::uuid",
+        """
+        UPDATE user_list_place SET owner_id = $3, list_id = $4::uuid
+        WHERE owner_id = $1 AND list_id = $2::uuid AND user_id <> $3
+        """,
     ]
     /// Lists, items and places that were gone before `$1`; some at a time.
     static let oldLists: PostgresStatement = """
@@ -217,6 +244,11 @@ enum ListStatements {
     static let sweepPlaces: PostgresStatement = """
         DELETE FROM user_list_place WHERE (user_id, list_id) IN (SELECT user_id, list_id
             FROM user_list_place WHERE left_at < $1 ORDER BY left_at LIMIT 1000 FOR UPDATE SKIP LOCKED)
+        """
+    /// Shares by which nobody joins any more, and nobody has.
+    static let sweepShares: PostgresStatement = """
+        DELETE FROM user_list_share s WHERE s.expires_at < $1 AND NOT EXISTS (SELECT FROM user_list_place p
+            WHERE p.owner_id = s.user_id AND p.list_id = s.list_id AND p.share_id = s.share_id)
         """
     static let oldEvents: PostgresStatement = """
         SELECT DISTINCT user_id FROM (

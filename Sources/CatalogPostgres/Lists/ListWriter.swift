@@ -31,6 +31,21 @@ struct ListWriter {
         return held
     }
 
+    /// The same; nil where the user does not have it.
+    func heldOrNil(
+        _ id: UniqueID,
+        _ database: isolated PostgresConnection,
+        standing: Bool = true
+    ) throws -> HeldList? {
+        do { return try held(id, database, standing: standing) } catch CatalogError.notFound { return nil }
+    }
+
+    /// - Throws: `notFound` for a list that the user does not have, or no longer.
+    func checkPlace(_ id: UniqueID, _ database: isolated PostgresConnection) throws {
+        let isThere = try database.query(ListStatements.standing, [caller, .text(id.text)]) { $0.count > 0 }
+        guard isThere else { throw CatalogError.notFound("list “\(id)”") }
+    }
+
     /// The same with the list's row held: nobody else changes it, or who has it, until the transaction ends.
     func hold(
         _ id: UniqueID,
@@ -68,7 +83,9 @@ struct ListWriter {
         let items = lists.flatMap(\.items)
         let references = Set(items.compactMap(\.product) + more)
         for (key, wanted) in Dictionary(grouping: references, by: \.store) {
-            guard let read = try? PostgresCatalog.store(key, database) else { continue }
+            let found: ShelfRow.StoreRead?
+            do { found = try PostgresCatalog.store(key, database) } catch CatalogError.notFound { found = nil }
+            guard let read = found else { continue }
             let scope: [PostgresValue] = [.int4(read.id), .textArray(wanted.map(\.sku.text))]
             for product in try database.query(
                 PostgresCatalog.productsByKey,
@@ -106,20 +123,31 @@ struct ListWriter {
     ///   for each other.
     func checkNumber(_ database: isolated PostgresConnection) throws {
         try database.execute(ListStatements.lockAccount, [caller])
-        let number = try database.query(ListStatements.number, [caller]) { try $0.first { try $0.int(0) } ?? 0 }
-        guard number < UserList.numberBound else { throw CatalogError.tooManyLists }
+        let (standing, all) = try database.query(ListStatements.number, [caller]) {
+            try $0.first { (try $0.int(0), try $0.int(1)) } ?? (0, 0)
+        }
+        guard standing < UserList.numberBound else { throw CatalogError.tooManyLists }
+        guard all < UserList.rememberedBound else { throw CatalogError.tooManyDeletedLists }
     }
 
-    /// Writes a list, and those of its items that changed.
+    /// Writes a list, and those of its items that are others than before; takes away those that it has no longer.
     func write(
         _ list: UserList,
-        _ changed: Set<UniqueID>,
+        insteadOf before: UserList,
         _ database: isolated PostgresConnection
     ) throws {
-        try database.executeLater(ListStatements.write, ListRow.parameters(list))
-        guard !changed.isEmpty else { return }
+        try database.executeLater(ListStatements.update, ListRow.parameters(list, isNew: false))
+        let forgotten = Set(before.items.map(\.id)).subtracting(list.items.map(\.id))
+        if !forgotten.isEmpty {
+            try database.executeLater(
+                ListStatements.forgetItems,
+                [.text(list.owner.text), .text(list.id.text), .textArray(forgotten.map(\.text))]
+            )
+        }
+        let known = Set(before.items)
+        let items = list.items.filter { !known.contains($0) }
+        guard !items.isEmpty else { return }
         let stores = Dictionary(uniqueKeysWithValues: try Self.stores(database).map { ($1, $0) })
-        let items = list.items.filter { changed.contains($0.id) }
         try database.executeLater(
             ListStatements.writeItems,
             [.text(list.owner.text), .text(list.id.text), .jsonb(ListRow.json(items, stores))]
@@ -133,6 +161,7 @@ struct ListWriter {
         by share: UniqueID?,
         _ database: isolated PostgresConnection
     ) throws {
+        try database.execute(ListStatements.lockAccount, [caller])
         let last = try database.query(ListStatements.lastKey, [caller]) {
             try $0.first { try PathKey(bytes: try $0.bytea(0)) }
         }

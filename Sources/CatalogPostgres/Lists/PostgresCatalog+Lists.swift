@@ -14,11 +14,20 @@ extension PostgresCatalog {
                         page.isResync = try row.bool(1)
                         guard !row.isNull(2) else { return }
                         let entry = try Self.entry(row)
+                        guard since != nil || !entry.held.isDeleted else { return }
                         page.entries.append(entry)
                         ranks[entry.held.list.name] = try row.int(3 + ListRow.listWidth + ListRow.placeWidth + 2)
                     }
                 }
-                guard since == nil else { return page }
+                guard since == nil else {
+                    // The order of all, whatever changed.
+                    let places = try database.query(ListStatements.places, [.text(user.text)]) {
+                        try $0.map { (id: try $0.text(0), key: try $0.bytea(1), isGone: try $0.bool(2)) }
+                    }
+                    let own = places.filter { !$0.isGone }.sorted { $0.key.lexicographicallyPrecedes($1.key) }
+                    page.order = own.compactMap { UniqueID($0.id) }
+                    return page
+                }
                 return page.sorted(by: try sort ?? Self.listsSort(user, database), ranks)
             }
         }
@@ -26,20 +35,19 @@ extension PostgresCatalog {
 
     private static func entry(_ row: borrowing PostgresRow) throws -> ListsPage.Entry {
         let place = 3 + ListRow.listWidth
-        var list: UserList
+        let counts = place + ListRow.placeWidth
         if row.isNull(3) {
-            // Its owner is gone, and with them the list: only that it was left is known.
-            let moment = try ListRow.moment(row, place + 3) ?? .now()
-            guard let id = UniqueID(try row.text(2)), let nobody = UserID("nobody") else {
+            // It was left, or its owner is gone.
+            guard let id = UniqueID(try row.text(2)), let role = ListRole(rawValue: try row.text(place)) else {
                 throw PostgresError(.decoding, "a stored list cannot be read")
             }
-            list = UserList(id: id, owner: nobody, name: "", createdAt: moment, modifiedAt: moment, deletedAt: moment)
-        } else {
-            list = try ListRow.list(row, from: 3)
+            let key = try PathKey(bytes: try row.bytea(place + 1))
+            let moment = try ListRow.moment(row, place + 3) ?? .now()
+            let gone = HeldList.gone(id, role, key, try row.int8(place + 2), leftAt: moment)
+            return .init(held: gone, items: 0, checked: 0)
         }
-        let counts = place + ListRow.placeWidth
         return .init(
-            held: try ListRow.held(row, list, from: place),
+            held: try ListRow.held(row, try ListRow.list(row, from: 3), from: place),
             items: try row.int(counts),
             checked: try row.int(counts + 1)
         )
@@ -89,12 +97,6 @@ extension PostgresCatalog {
         _ render: @escaping @Sendable (HeldList, _ isNew: Bool) -> RecordedAnswer
     ) async throws(CatalogError) -> RecordedAnswer {
         try await writeLists(of: user, once: call) { writer, database in
-            let known = try? writer.held(new.id, database, standing: false)
-            if let known {
-                guard !known.isDeleted else { throw CatalogError.goneList(new.id) }
-                return (render(known, false), [])
-            }
-            try writer.checkNumber(database)
             var sinks = new.autoSort
             if sinks == nil,
                 case .bool(let own)? = try Self.listsSettings(user, database)[SettingKey.listsSinkChecked.text]
@@ -111,10 +113,19 @@ extension PostgresCatalog {
                 createdAt: now,
                 modifiedAt: now
             )
-            try writer.write(list, [], database)
+            // The list before the account, as everywhere; who makes the same at once waits here.
+            var known = try writer.heldOrNil(new.id, database, standing: false)
+            if known == nil, try database.execute(ListStatements.insert, ListRow.parameters(list, isNew: true)) == 0 {
+                known = try writer.held(new.id, database, standing: false)
+            }
+            if let known {
+                guard !known.isDeleted else { throw CatalogError.goneList(new.id) }
+                return (render(known, false), [])
+            }
+            try writer.checkNumber(database)
             try writer.place(list, as: .owner, by: nil, database)
             let held = try writer.held(new.id, database)
-            let data = ListOutcome(list, held, [], ListFacts()).json(isEvent: true)
+            let data = ListOutcome(new: held, ListFacts()).event
             let told = try ListWriter.tell([user.text], new.id, data, database)
             return (render(try writer.held(new.id, database), true), Array(told.keys))
         }
@@ -128,7 +139,7 @@ extension PostgresCatalog {
         once call: IdempotentCall?,
         _ render: @escaping @Sendable (ListOutcome) -> RecordedAnswer
     ) async throws(CatalogError) -> RecordedAnswer {
-        try await writeLists(of: user, once: call) { writer, database in
+        try await writeLists(of: user, id, once: call) { writer, database in
             let (outcome, told) = try Self.apply(edit, id, expected, writer, database)
             return (render(outcome), told)
         }
@@ -143,7 +154,11 @@ extension PostgresCatalog {
     ) throws -> (ListOutcome, told: [UserID]) {
         let before = try writer.hold(id, database, standing: false)
         try before.check(edit, expected)
-        if edit.bringsBack, before.list.isDeleted { try writer.checkNumber(database) }
+        if edit.bringsBack, before.list.isDeleted {
+            let members = try ListWriter.members(before.list, database)
+            try database.execute(ListStatements.lockAccounts, [.textArray(members)])
+            try writer.checkNumber(database)
+        }
         var held = before
         let products = try ListWriter.facts([before.list], edit.products, for: [], database)
         let changed = try held.list.apply(edit, products, now: .now())
@@ -151,10 +166,11 @@ extension PostgresCatalog {
         let sorts = [before.list.sort, held.list.sort]
         let facts = try ListWriter.facts([before.list, held.list], for: sorts, database)
         var outcome = ListOutcome(before.list, held, changed, facts)
+        outcome.note(edit)
+        if held.list != before.list { try writer.write(held.list, insteadOf: before.list, database) }
         guard outcome.isChange else { return (outcome, []) }
-        try writer.write(held.list, changed, database)
         let members = try ListWriter.members(held.list, database)
-        let told = try ListWriter.tell(members, id, outcome.json(isEvent: true), database)
+        let told = try ListWriter.tell(members, id, outcome.event, database)
         outcome.held.revision = told[writer.user] ?? held.revision
         return (outcome, Array(told.keys))
     }
@@ -162,6 +178,9 @@ extension PostgresCatalog {
     package func removeList(_ id: UniqueID, of user: UserID, expected: Set<Int64>?) async throws(CatalogError) {
         _ = try await writeLists(of: user, once: nil) { writer, database in
             let before = try writer.hold(id, database)
+            if let expected, !expected.contains(before.list.version) {
+                throw CatalogError.staleList(current: before.list.version)
+            }
             guard before.role == .owner else {
                 let told = try ListWriter.leave([user.text], id, database)
                 return (RecordedAnswer(body: []), Array(told.keys))
@@ -196,7 +215,7 @@ extension PostgresCatalog {
             )
             let old = list.ids
             let made = try list.renumber(by: moves)
-            let moved = ListsMoved.between(old, list.ids, made.map(\.id))
+            let moved = ListsMoved.between(old, list.ids)
             guard !moved.isEmpty else { return (render(ListsMoved(revision: revision, moved: [])), []) }
             try database.execute(
                 ListStatements.movePlaces,
@@ -212,23 +231,29 @@ extension PostgresCatalog {
     }
 
     /// Runs a change of a user's lists once for a call, and has those who are told of it looked at.
+    ///
+    /// - Parameter list: one that the user must have, also where the call is a repeated one.
     func writeLists(
         of user: UserID,
+        _ list: UniqueID? = nil,
         once call: IdempotentCall?,
         _ body: @escaping @Sendable (ListWriter, isolated PostgresConnection) throws -> (RecordedAnswer, told: [UserID])
     ) async throws(CatalogError) -> RecordedAnswer {
         try await mappingErrors {
-            let (answer, told) = try await pool.transaction(within: .seconds(10)) { database in
-                let writer = ListWriter(user: user)
-                // Not held: whoever holds a list may be about to tell this user.
-                try writer.ensureAccount(database)
-                var told: [UserID] = []
-                let answer = try IdempotencyRecords(user: user).once(call, database) {
-                    let (answer, users) = try body(writer, database)
-                    told = users
-                    return answer
+            let (answer, told) = try await besideErasure { [pool] in
+                try await pool.transaction(within: .seconds(10)) { database in
+                    let writer = ListWriter(user: user)
+                    if let list { try writer.checkPlace(list, database) }
+                    // Not held: whoever holds a list may be about to tell this user.
+                    try writer.ensureAccount(database)
+                    var told: [UserID] = []
+                    let answer = try IdempotencyRecords(user: user).once(call, database) {
+                        let (answer, users) = try body(writer, database)
+                        told = users
+                        return answer
+                    }
+                    return (answer, told)
                 }
-                return (answer, told)
             }
             for user in told { changes.announce(.user(user)) }
             return answer

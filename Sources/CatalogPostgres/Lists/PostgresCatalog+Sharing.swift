@@ -10,7 +10,7 @@ extension PostgresCatalog {
         once call: IdempotentCall?,
         answering answer: RecordedAnswer
     ) async throws(CatalogError) -> RecordedAnswer {
-        try await writeLists(of: user, once: call) { writer, database in
+        try await writeLists(of: user, id, once: call) { writer, database in
             let held = try writer.hold(id, database)
             try held.checkOwner()
             let list: [PostgresValue] = [.text(held.list.owner.text), .text(id.text)]
@@ -63,13 +63,15 @@ extension PostgresCatalog {
         }
     }
 
-    package func join(_ digest: [UInt8], of user: UserID) async throws(CatalogError) -> (HeldList, ListFacts) {
-        try await mappingErrors {
-            let (held, facts, told) = try await pool.transaction(within: .seconds(10)) { database in
-                try Self.join(digest, ListWriter(user: user), database)
-            }
-            for user in told { changes.announce(.user(user)) }
-            return (held, facts)
+    package func join(
+        _ digest: [UInt8],
+        of user: UserID,
+        once call: IdempotentCall?,
+        _ render: @escaping @Sendable (HeldList) -> RecordedAnswer
+    ) async throws(CatalogError) -> RecordedAnswer {
+        try await writeLists(of: user, once: call) { writer, database in
+            let (held, told) = try Self.join(digest, writer, database)
+            return (render(held), told)
         }
     }
 
@@ -77,7 +79,7 @@ extension PostgresCatalog {
         _ digest: [UInt8],
         _ writer: ListWriter,
         _ database: isolated PostgresConnection
-    ) throws -> (HeldList, ListFacts, told: [UserID]) {
+    ) throws -> (HeldList, told: [UserID]) {
         let nothing = CatalogError.notFound("such share")
         func opened() throws -> (owner: String, list: UniqueID, share: UniqueID, role: ListRole)? {
             try database.query(ListStatements.opened, [.bytea(digest)]) {
@@ -93,8 +95,7 @@ extension PostgresCatalog {
         try database.execute(ListStatements.lock, [.text(first.owner), .text(first.list.text)])
         // It may have been taken back while the list was waited for.
         guard let found = try opened(), found.owner == first.owner else { throw nothing }
-        try writer.ensureAccount(database)
-        var standing = try? writer.held(found.list, database, standing: false)
+        var standing = try writer.heldOrNil(found.list, database, standing: false)
         if standing?.leftAt != nil { standing = nil }
         var told: [UserID] = []
         if standing?.role.mayEdit != true, standing?.role != found.role {
@@ -107,13 +108,9 @@ extension PostgresCatalog {
                 }
             }
             try writer.place(list, as: found.role, by: found.share, database)
-            let held = try writer.held(found.list, database)
-            let facts = try ListWriter.facts([list], for: [list.sort], database)
-            let data = ListOutcome(list, held, [], facts).json(isEvent: true)
-            told = Array(try ListWriter.tell([writer.user.text], found.list, data, database).keys)
+            told = try Self.tellNew(found.list, writer, database)
         }
-        let held = try writer.held(found.list, database)
-        return (held, try ListWriter.facts([held.list], for: [held.list.sort], database), told)
+        return (try writer.held(found.list, database), told)
     }
 
     // MARK: - Erasing, merging, sweeping
@@ -125,6 +122,7 @@ extension PostgresCatalog {
             try await changeList(id.list, of: user) { list, database in
                 let others = try ListWriter.members(list, database).filter { $0 != user.text }
                 let told = try ListWriter.leave(others, list.id, database)
+                try database.execute(ListStatements.forgetOwner, [.text(user.text), .text(list.id.text)])
                 try Self.delete(list, database)
                 try database.execute(ListStatements.deletePlace, [.text(user.text), .text(list.id.text)])
                 return Array(told.keys)
@@ -145,13 +143,19 @@ extension PostgresCatalog {
                 handed.owner = user
                 let writer = ListWriter(user: user)
                 try writer.ensureAccount(database)
+                let key: [PostgresValue] = [.text(user.text), .text(list.id.text)]
+                // An id that the account has already stays with the account's list.
+                if try database.query(ListStatements.owner, key, { $0.count > 0 }) { handed.id = .random() }
+                try database.execute(ListStatements.deletePlace, [.text(guest.text), .text(list.id.text)])
                 for statement in ListStatements.hand {
-                    try database.execute(statement, [.text(guest.text), .text(list.id.text), .text(user.text)])
+                    try database.execute(
+                        statement,
+                        [.text(guest.text), .text(list.id.text), .text(user.text), .text(handed.id.text)]
+                    )
                 }
                 try Self.delete(list, database)
-                try database.execute(ListStatements.deletePlace, [.text(guest.text), .text(list.id.text)])
                 try writer.place(handed, as: .owner, by: nil, database)
-                return try Self.tellNew(list.id, writer, database)
+                return try Self.tellNew(handed.id, writer, database)
             }
         }
         for id in try await listIDs(ListStatements.joinedLists, guest) {
@@ -159,12 +163,12 @@ extension PostgresCatalog {
             try await changeList(id.list, of: owner) { list, database in
                 let writer = ListWriter(user: user)
                 try writer.ensureAccount(database)
-                let brought = try? ListWriter(user: guest).held(list.id, database)
+                let brought = try ListWriter(user: guest).heldOrNil(list.id, database)
                 let share = try database.query(ListStatements.shareOfPlace, [.text(guest.text), .text(list.id.text)]) {
                     try $0.first { try $0.textOrNil(0) } ?? nil
                 }
                 try database.execute(ListStatements.deletePlace, [.text(guest.text), .text(list.id.text)])
-                let own = try? writer.held(list.id, database)
+                let own = try writer.heldOrNil(list.id, database)
                 guard let brought, own == nil || own?.role == .reader, own?.role != brought.role else { return [] }
                 try writer.place(list, as: brought.role, by: share.flatMap { UniqueID($0) }, database)
                 return try Self.tellNew(list.id, writer, database)
@@ -179,14 +183,17 @@ extension PostgresCatalog {
     ) throws -> [UserID] {
         let held = try writer.held(id, database, standing: false)
         let facts = try ListWriter.facts([held.list], for: [held.list.sort], database)
-        let data = ListOutcome(held.list, held, [], facts).json(isEvent: true)
+        let data = ListOutcome(new: held, facts).event
         return Array(try ListWriter.tell([writer.user.text], id, data, database).keys)
     }
 
-    /// Every list of a user, those that were deleted too.
+    /// Every list that a user has, those that were deleted too; none that they have left.
     static func allLists(of user: UserID, _ database: isolated PostgresConnection) throws -> [HeldList] {
         let ids = try database.query(ListStatements.places, [.text(user.text)]) { try $0.map { try $0.text(0) } }
-        return ids.sorted().compactMap { try? ListWriter(user: user).held(UniqueID($0)!, database, standing: false) }
+        let lists = try ids.sorted().compactMap {
+            try ListWriter(user: user).heldOrNil(UniqueID($0)!, database, standing: false)
+        }
+        return lists.filter { $0.leftAt == nil }
     }
 
     private func listIDs(_ statement: PostgresStatement, _ user: UserID) async throws -> [(
@@ -226,7 +233,8 @@ extension PostgresCatalog {
     /// returns how many.
     package func sweepLists(after days: Int = UserList.tombstoneDays) async throws(CatalogError) -> Int {
         try await mappingErrors {
-            let old = PostgresValue.timestamptz(Timestamp.now().microseconds - Int64(days) * 86_400_000_000)
+            let moment = Timestamp.now().microseconds - Int64(days) * 86_400_000_000
+            let old = PostgresValue.timestamptz(moment)
             let lists = try await pool.perform(within: .seconds(10)) { database in
                 try database.query(ListStatements.oldLists, [old]) {
                     try $0.map { (UserID(try $0.text(0))!, UniqueID(try $0.text(1))!) }
@@ -234,7 +242,7 @@ extension PostgresCatalog {
             }
             for (owner, id) in lists {
                 try await changeList(id, of: owner) { list, database in
-                    guard list.isDeleted else { return [] }
+                    guard let deletedAt = list.deletedAt, deletedAt.microseconds < moment else { return [] }
                     for member in try ListWriter.members(list, database) {
                         try database.execute(ListStatements.deletePlace, [.text(member), .text(list.id.text)])
                     }
@@ -253,6 +261,7 @@ extension PostgresCatalog {
             }
             return try await pool.perform(within: .seconds(10)) {
                 try $0.execute(ListStatements.sweepItems, [old]) + $0.execute(ListStatements.sweepPlaces, [old])
+                    + $0.execute(ListStatements.sweepShares, [old])
             } + lists.count + users.count
         }
     }

@@ -65,8 +65,12 @@ extension PostgresCatalog {
                 if index == 0 {
                     try Self.add(rows, to: &value.page)
                 } else {
-                    value.lists = try rows.map {
-                        LiveEvent(.list, id: try $0.int8(0), data: Array(try $0.text(1).utf8))
+                    try rows.forEach { row in
+                        // What was forgotten between the two.
+                        if since > 0, try row.int8(0) > since { value.page.isResync = true }
+                        guard !row.isNull(1) else { return }
+                        let data = Array(try row.text(2).utf8)
+                        value.lists.append(LiveEvent(.list, id: try row.int8(1), data: data))
                     }
                 }
             }
@@ -74,7 +78,7 @@ extension PostgresCatalog {
             // One that was cut short tells nothing of what the other has behind its end.
             let ends = [settings, lists].filter { $0.count == limit }.map { $0.last!.id }
             let end = min(page.revision, ends.min() ?? .max)
-            let events = (settings + lists.filter { _ in !page.isResync }).filter { $0.id <= end }.sorted {
+            let events = (settings + lists).filter { $0.id <= end }.sorted {
                 $0.id < $1.id
             }
             let shown = Array(events.prefix(limit))
@@ -123,11 +127,11 @@ extension PostgresCatalog {
         return try await mappingErrors {
             do {
                 let writer = SettingsWriter(user: user)
-                let results: [SettingsEdit.Result]
-                if let write = edit.plainWrite {
-                    results = [try await pool.perform(within: .seconds(10)) { try writer.set(write, $0) }]
-                } else {
-                    results = try await pool.transaction(within: .seconds(10)) { try writer.apply(edit, $0) }
+                let results = try await besideErasure { [pool] in
+                    if let write = edit.plainWrite {
+                        return [try await pool.perform(within: .seconds(10)) { try writer.set(write, $0) }]
+                    }
+                    return try await pool.transaction(within: .seconds(10)) { try writer.apply(edit, $0) }
                 }
                 changes.announce(.user(user))
                 return results

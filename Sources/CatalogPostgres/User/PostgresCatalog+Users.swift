@@ -9,30 +9,44 @@ extension PostgresCatalog {
         _ render: @escaping @Sendable (GuestMerge) -> RecordedAnswer
     ) async throws(CatalogError) -> RecordedAnswer {
         try await mappingErrors {
-            // Before the settings: a merge that is lost in between is repeated, and finds what is left.
-            try await mergeLists(of: guest, into: user)
-            let answer = try await pool.transaction(within: .seconds(30)) { database in
-                let writer = SettingsWriter(user: user)
-                try writer.ensureAccount(database)
-                return try IdempotencyRecords(user: user).once(call, database) {
-                    // Nobody is merged into a guest: who holds a guest's lock waits for no other, and none wait in a circle.
-                    let brought = try Self.takeOut(guest, database)
-                    let edit = GuestMerge.edit(brought)
-                    let results: [SettingsEdit.Result]
-                    do { results = try writer.apply(edit, database) } catch let unchanged as SettingsWriter.Unchanged {
-                        // The changes were counted before they were none: gaps between revisions mean nothing.
-                        results = unchanged.results
+            let answer = try await besideErasure { [self] in
+                // Before the settings: a merge that is lost in between is repeated, and finds what is left.
+                try await mergeLists(of: guest, into: user)
+                return try await pool.transaction(within: .seconds(30)) { database in
+                    let writer = SettingsWriter(user: user)
+                    try writer.ensureAccount(database)
+                    return try IdempotencyRecords(user: user).once(call, database) {
+                        // Nobody is merged into a guest: who holds a guest's lock waits for no other, and none wait in a circle.
+                        let brought = try Self.takeOut(guest, database)
+                        let edit = GuestMerge.edit(brought)
+                        let results: [SettingsEdit.Result]
+                        do { results = try writer.apply(edit, database) } catch let unchanged
+                            as SettingsWriter.Unchanged
+                        {
+                            // The changes were counted before they were none: gaps between revisions mean nothing.
+                            results = unchanged.results
+                        }
+                        let revision = try database.query(Self.userRevision, [.text(user.text)]) {
+                            try $0.first { try $0.int8(0) }!
+                        }
+                        return render(GuestMerge(results, revision: revision))
                     }
-                    let revision = try database.query(Self.userRevision, [.text(user.text)]) {
-                        try $0.first { try $0.int8(0) }!
-                    }
-                    return render(GuestMerge(results, revision: revision))
                 }
             }
             changes.announce(.user(user))
             changes.announce(.user(guest))
             return answer
         }
+    }
+
+    /// Runs a change of what is a user's own again, where the user was erased, or made anew, in the middle of it.
+    func besideErasure<T: Sendable>(_ body: @escaping @Sendable () async throws -> T) async throws -> T {
+        for _ in 0..<16 {
+            do { return try await body() } catch let error as PostgresError
+                where error.sqlState == .foreignKeyViolation
+            { continue }
+        }
+        throw CatalogError.unavailable
     }
 
     /// A guest's settings, after which there is no such guest.
@@ -85,11 +99,13 @@ extension PostgresCatalog {
 
     package func erase(_ user: UserID) async throws(CatalogError) {
         try await mappingErrors {
-            try await eraseLists(of: user)
-            try await pool.transaction(within: .seconds(60)) { database in
-                let writer = SettingsWriter(user: user)
-                try writer.lock(database)
-                try writer.erase(database)
+            try await besideErasure { [self] in
+                try await eraseLists(of: user)
+                try await pool.transaction(within: .seconds(60)) { database in
+                    let writer = SettingsWriter(user: user)
+                    try writer.lock(database)
+                    try writer.erase(database)
+                }
             }
             // Apart, as these rows are of any number of stores, and their writers wait for nobody's account.
             try await pool.transaction(within: .seconds(60)) {
@@ -106,19 +122,21 @@ extension PostgresCatalog {
         answering answer: RecordedAnswer
     ) async throws(CatalogError) -> RecordedAnswer {
         try await mappingErrors {
-            try await pool.transaction(within: .seconds(5)) { database in
-                try SettingsWriter(user: ticket.user).ensureAccount(database)
-                return try IdempotencyRecords(user: ticket.user).once(call, database) {
-                    let user = PostgresValue.text(ticket.user.text)
-                    try database.execute(Self.dropOldTickets, [user, .int8(Int64(Ticket.numberBound - 1))])
-                    try database.execute(
-                        Self.keepTicket,
-                        [
-                            user, .bytea(ticket.digest), .timestamptz(ticket.expiresAt.microseconds),
-                            .timestamptz(ticket.tokenExpiresAt.microseconds),
-                        ]
-                    )
-                    return answer
+            try await besideErasure { [pool] in
+                try await pool.transaction(within: .seconds(5)) { database in
+                    try SettingsWriter(user: ticket.user).ensureAccount(database)
+                    return try IdempotencyRecords(user: ticket.user).once(call, database) {
+                        let user = PostgresValue.text(ticket.user.text)
+                        try database.execute(Self.dropOldTickets, [user, .int8(Int64(Ticket.numberBound - 1))])
+                        try database.execute(
+                            Self.keepTicket,
+                            [
+                                user, .bytea(ticket.digest), .timestamptz(ticket.expiresAt.microseconds),
+                                .timestamptz(ticket.tokenExpiresAt.microseconds),
+                            ]
+                        )
+                        return answer
+                    }
                 }
             }
         }

@@ -105,6 +105,7 @@ struct SettingsWriter {
         try database.execute("DELETE FROM user_ticket WHERE user_id = $1", parameters)
         try database.execute("DELETE FROM user_idempotency_record WHERE user_id = $1", parameters)
         try database.execute("DELETE FROM user_event WHERE user_id = $1", parameters)
+        try database.execute("DELETE FROM user_list_place WHERE user_id = $1 AND role <> 'owner'", parameters)
         try database.execute("DELETE FROM user_account WHERE user_id = $1", parameters)
     }
 
