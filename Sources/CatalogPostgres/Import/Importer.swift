@@ -39,7 +39,10 @@ package struct Importer: Sendable {
                     try await session.settle()
                     // Some stores may be done when one fails.
                     defer { changes.announce(.anything) }
-                    if !options.isRehearsal { try await session.apply() }
+                    if !options.isRehearsal {
+                        try await session.apply()
+                        await count(session.summary, connection)
+                    }
                     // What is left staged the next import sweeps.
                     try? await session.end()
                     observer.see(.importEnded(session.summary))
@@ -52,6 +55,20 @@ package struct Importer: Sendable {
                     throw error
                 }
             }
+        }
+    }
+}
+
+extension Importer {
+    /// So many new rows change what the planner should know of the tables: until it looks for itself, pages may be read by way of
+    /// what was true of empty ones.
+    private static let countedFrom = 5000
+
+    /// Has the tables counted after an import of much that is new, where that is allowed.
+    private func count(_ summary: ImportSummary, _ connection: PostgresConnection) async {
+        guard summary.inserted >= Self.countedFrom else { return }
+        try? await connection.perform(within: .seconds(60)) {
+            try $0.run(script: "ANALYZE product, placement, placement_position")
         }
     }
 }
