@@ -51,6 +51,13 @@ test-real: deps ## Run the tests on the real catalogs in ../shared/data
 	AISLE_REAL_DATA="$$(cd ../shared/data && pwd)" AISLE_TEST_DATABASE_URL="$${DATABASE_URL:-}" \
 	    swift test --disable-xctest --skip-build --filter RealCatalogTests
 
+.PHONY: test-browser
+test-browser: build ## Run the tests of the storefront page in headless Chromium
+	@$(MAKE) --no-print-directory deps PACKAGES="chromium python3-venv"
+	[ -x .aisle/browser/bin/pip ] || python3 -m venv .aisle/browser
+	.aisle/browser/bin/pip install --quiet playwright axe-playwright-python
+	.aisle/browser/bin/python Tests/Browser/shop.py $(AISLE)
+
 .PHONY: soak
 soak: deps ## Rearrange shelves by hand a million times, against lists that are simply rearranged
 	swift build --build-tests

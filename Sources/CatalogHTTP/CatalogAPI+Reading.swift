@@ -51,6 +51,9 @@ extension CatalogAPI {
             return plain("ok\n")
         case .openAPI: return hashed(OpenAPI.document, request)
         case .problem(let kind): return page(of: kind)
+        case .web(let asset):
+            try target.allow("store", "shelf", "sort", filters: true)
+            return file(asset, request)
         case .placement, .imports, .purchases, .prices, .listDiff, .orderMoves, .orderUndo, .shelfMoves, .mySort,
             .mySettings, .mySetting, .myLists,
             .myEvents, .myTickets, .myMerge, .myExport, .me:
@@ -232,6 +235,20 @@ extension CatalogAPI {
     private func next(_ request: Request, _ query: String, _ token: String?) -> HTTPFields {
         guard let token else { return [:] }
         return [.init("Link")!: "<\(request.uri.path)?\(query)&cursor=\(token)>; rel=\"next\""]
+    }
+
+    /// A file of the page: kept by the browser, and asked for again each time.
+    private func file(_ asset: WebAsset, _ request: Request) -> Response {
+        var response = hashed(
+            asset.bytes,
+            request,
+            headers: [
+                .contentSecurityPolicy: WebAsset.policy, .xContentTypeOptions: "nosniff",
+                .init("Referrer-Policy")!: "no-referrer",
+            ]
+        )
+        if response.status == .ok { response.headers[.contentType] = asset.mediaType }
+        return response
     }
 
     private func plain(_ text: String) -> Response {

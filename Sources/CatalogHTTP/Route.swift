@@ -28,6 +28,7 @@ enum Route {
     case myLists(ListRoute)
     case myEvents, myTickets, myMerge, myExport, me
     case live, ready, openAPI
+    case web(WebAsset)
     case problem(ProblemKind)
 
     /// nil for a path that names nothing, a key or sku that none can have among them.
@@ -38,7 +39,9 @@ enum Route {
             case "livez": self = .live
             case "readyz": self = .ready
             case "openapi.json": self = .openAPI
-            default: return nil
+            default:
+                guard let asset = WebAsset(rawValue: segments[0]) else { return nil }
+                self = .web(asset)
             }
         case 2:
             if segments[0] == "problems", let kind = ProblemKind(rawValue: segments[1]) {
@@ -145,7 +148,7 @@ enum Route {
 
     func access(_ method: HTTPRequest.Method) -> Access {
         switch self {
-        case .live, .ready, .openAPI, .problem: .open
+        case .live, .ready, .openAPI, .problem, .web: .open
         case .mySort, .mySettings, .mySetting, .myLists, .myTickets, .myMerge, .myExport, .me: .user
         // With a ticket, where there is no token.
         case .myEvents: .anybody
@@ -162,7 +165,7 @@ enum Route {
 
     var methods: [HTTPRequest.Method] {
         switch self {
-        case .stores, .shelves, .page, .products, .live, .ready, .openAPI, .problem: [.get]
+        case .stores, .shelves, .page, .products, .live, .ready, .openAPI, .problem, .web: [.get]
         case .shelfEvents, .myEvents, .myExport: [.get]
         case .mySort, .mySetting: [.get, .put, .delete]
         case .mySettings: [.get, .put]

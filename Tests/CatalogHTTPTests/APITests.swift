@@ -214,7 +214,7 @@ import Testing
     @Test func pathsAndMethodsThatDoNotExist() async throws {
         try await withServer { (client: any TestClientProtocol) async throws in
             for path in [
-                "/", "/v1", "/v1/stores/s/nothing", "/v1/stores/S", "/v1/stores/none",
+                "/index.html", "/v1", "/v1/stores/s/nothing", "/v1/stores/S", "/v1/stores/none",
                 "/v1/stores/s/shelves/none/products", "/v1//stores", "/v1/stores/s/products/a%2Fb",
             ] {
                 #expect(try await get(client, path).status == .notFound, "\(path)")
@@ -280,6 +280,33 @@ import Testing
                 let described = Set(operations.map { $0.name.uppercased() })
                 #expect(allowed.subtracting(["HEAD", "OPTIONS"]) == described, "\(uri)")
             }
+        }
+    }
+
+    /// The page loads its own files alone: what it names is there, kept by its tag, and nothing else may run in it.
+    @Test func thePageIsServedWithWhatItNeedsAndNothingElse() async throws {
+        try await withServer { (client: any TestClientProtocol) async throws in
+            let page = try await client.execute(uri: "/?store=s&shelf=x&sort=price&in_stock=true", method: .get)
+            #expect(page.status == .ok && page.headers[.contentType] == "text/html; charset=utf-8")
+            let html = String(buffer: page.body)
+            var paths = html.matches(of: /(?:src|href)="(\/[a-z.]+)"/).map { String($0.1) }
+            let script = String(buffer: try await client.execute(uri: "/shop.js", method: .get).body)
+            paths += script.matches(of: /from "(\/[a-z.]+)"/).map { String($0.1) }
+            #expect(Set(paths) == ["/icon.svg", "/shop.css", "/shop.js", "/aisle.js", "/texts.js"])
+            for path in paths {
+                let answer = try await client.execute(uri: path, method: .get)
+                let tag = try #require(answer.headers[.eTag])
+                #expect(answer.status == .ok && answer.body.readableBytes > 100, "\(path)")
+                #expect(
+                    answer.headers[.contentSecurityPolicy]?.hasPrefix("default-src 'none'; script-src 'self';") == true
+                )
+                #expect(answer.headers[.xContentTypeOptions] == "nosniff")
+                let again = try await client.execute(uri: path, method: .get, headers: [.ifNoneMatch: tag])
+                #expect(again.status == .notModified)
+            }
+            #expect(!html.contains("style=") && !html.contains("onclick") && !html.contains("http:"))
+            #expect(try await client.execute(uri: "/shop.css?x=1", method: .get).status == .badRequest)
+            #expect(try await client.execute(uri: "/nothing.js", method: .get).status == .notFound)
         }
     }
 

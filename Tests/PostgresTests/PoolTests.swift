@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test func killedIdleConnectionsAreReplacedUnseen() async throws {
-        let pool = PostgresPool(TestServer.configuration, options: .init(size: 3, leaseTimeout: .seconds(60)))
+        let pool = PostgresPool(TestServer.configuration, options: .init(size: 3, leaseTimeout: .seconds(600)))
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<50 {
                 group.addTask { try await pool.perform { _ = try $0.execute("SELECT pg_sleep(0.001)") } }
