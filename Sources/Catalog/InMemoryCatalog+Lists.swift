@@ -30,7 +30,7 @@ extension InMemoryCatalog {
         try transact { users, _ throws(CatalogError) in
             let content = users[user]
             let known = since ?? 0
-            let isResync = known > 0 && (content.map { known < $0.horizon || known > $0.revision } ?? true)
+            let isResync = UserContent.forgets(content, known)
             var page = ListsPage(entries: [], revision: content?.revision ?? 0, isResync: isResync)
             for id in (content?.places ?? [:]).keys {
                 let held = self.heldOrStub(id, user, users)
@@ -46,13 +46,11 @@ extension InMemoryCatalog {
                 page.order = standing.sorted { $0.value.key < $1.value.key }.map(\.key)
                 return page
             }
-            return page.sorted(by: sort ?? Self.sort(content), self.ranks(page.entries.map(\.held.list.name)))
+            return page.sorted(
+                by: sort ?? ListSort(setting: content?.settings[.listsSort]?.value),
+                self.ranks(page.entries.map(\.held.list.name))
+            )
         }
-    }
-
-    private static func sort(_ content: UserContent?) -> ListSort {
-        guard case .string(let text)? = content?.settings[.listsSort]?.value else { return .lastModified }
-        return ListSort(rawValue: text) ?? .lastModified
     }
 
     package func list(
@@ -79,21 +77,10 @@ extension InMemoryCatalog {
                 return render(held, false)
             }
             try Self.checkNumber(users, user)
-            var sinks = new.autoSort
-            if case .bool(let own)? = users[user]!.settings[.listsSinkChecked]?.value { sinks = sinks ?? own }
-            let list = UserList(
-                id: new.id,
-                owner: user,
-                name: new.name,
-                autoSort: sinks ?? true,
-                sort: new.sort,
-                createdAt: now,
-                modifiedAt: now
-            )
-            users[user]!.lists[new.id] = list
+            let sinks = users[user]!.settings[.listsSinkChecked]?.value
+            users[user]!.lists[new.id] = new.list(of: user, sinksChecked: sinks, now: now)
             Self.place(new.id, Place(owner: user, role: .owner, key: .first, revision: 0), user, &users)
-            let held = try self.held(new.id, user, users)
-            self.tell(ListOutcome(new: held, ListFacts()), &users)
+            Self.announce(new.id, to: user, &users)
             return render(try self.held(new.id, user, users), true)
         }
     }
@@ -127,9 +114,8 @@ extension InMemoryCatalog {
         let changed = try list.apply(edit, facts([list], edit.products), now: now)
         users[list.owner]!.lists[id] = list
         let facts = facts([before.list, list], edit.products)
-        var outcome = ListOutcome(before.list, try held(id, user, users, standing: false), changed, facts)
-        outcome.note(edit)
-        if outcome.isChange { tell(outcome, &users) }
+        var outcome = ListOutcome(of: edit, before.list, try held(id, user, users, standing: false), changed, facts)
+        if outcome.isChange { Self.tell(id, outcome.event, &users) }
         outcome.held = try held(id, user, users, standing: false)
         return outcome
     }
@@ -137,7 +123,7 @@ extension InMemoryCatalog {
     package func removeList(_ id: UniqueID, of user: UserID, expected: Set<Int64>?) async throws(CatalogError) {
         try transact { users, now throws(CatalogError) in
             let before = try self.held(id, user, users)
-            if let expected, !expected.contains(before.list.version) { throw .staleList(current: before.list.version) }
+            try before.checkVersion(expected)
             if before.role == .owner {
                 _ = try self.apply(.set(ListSettings(isDeleted: true)), id, user, expected, &users, now)
             } else {
@@ -152,8 +138,7 @@ extension InMemoryCatalog {
         once call: IdempotentCall?,
         _ render: @escaping @Sendable (ListsMoved) -> RecordedAnswer
     ) async throws(CatalogError) -> RecordedAnswer {
-        try OrderEdit.moves(moves).check()
-        return try once(call, user) { users, _ throws(CatalogError) in
+        try once(call, user) { users, _ throws(CatalogError) in
             let rows = users[user]!.places.map { id, place in
                 PositionList.Row(id: id.text, key: place.key, isRemoved: self.heldOrStub(id, user, users).isDeleted)
             }
@@ -171,141 +156,10 @@ extension InMemoryCatalog {
         }
     }
 
-    // MARK: - Sharing
-
-    package func share(
-        _ id: UniqueID,
-        of user: UserID,
-        _ share: ListShare,
-        digest: [UInt8],
-        once call: IdempotentCall?,
-        answering answer: RecordedAnswer
-    ) async throws(CatalogError) -> RecordedAnswer {
-        try once(call, user) { users, now throws(CatalogError) in
-            try self.held(id, user, users).checkOwner()
-            let open = users[user]!.shares[id, default: []].count { $0.share.expiresAt > now }
-            guard open < ListShare.numberBound else { throw .tooManyShares }
-            users[user]!.shares[id, default: []].append(Share(share: share, digest: digest))
-            return answer
-        }
-    }
-
-    package func shares(_ id: UniqueID, of user: UserID) async throws(CatalogError) -> [ListShare] {
-        try transact { users, _ throws(CatalogError) in
-            try self.held(id, user, users).checkOwner()
-            return users[user]!.shares[id, default: []].map { share in
-                var told = share.share
-                told.members = users.values.count { $0.places[id]?.share == told.id && $0.places[id]?.leftAt == nil }
-                return told
-            }.sorted { ($0.createdAt, $0.id) < ($1.createdAt, $1.id) }
-        }
-    }
-
-    package func takeBack(_ share: UniqueID, _ id: UniqueID, of user: UserID) async throws(CatalogError) {
-        try transact { users, now throws(CatalogError) in
-            try self.held(id, user, users).checkOwner()
-            guard users[user]!.shares[id, default: []].contains(where: { $0.share.id == share }) else {
-                throw .notFound("share “\(share)”")
-            }
-            users[user]!.shares[id]!.removeAll { $0.share.id == share }
-            for member in users.keys where users[member]!.places[id]?.share == share {
-                self.leave(id, member, &users, now)
-            }
-        }
-    }
-
-    package func join(
-        _ digest: [UInt8],
-        of user: UserID,
-        once call: IdempotentCall?,
-        _ render: @escaping @Sendable (HeldList) -> RecordedAnswer
-    ) async throws(CatalogError) -> RecordedAnswer {
-        try once(call, user) { users, now throws(CatalogError) in
-            for owner in users.keys {
-                for (id, shares) in users[owner]!.shares {
-                    guard let found = shares.first(where: { $0.digest == digest }), found.share.expiresAt > now,
-                        users[owner]!.lists[id]?.isDeleted == false
-                    else { continue }
-                    if users[user] == nil { users[user] = UserContent(now) }
-                    let standing = users[user]!.places[id].flatMap { $0.leftAt == nil ? $0 : nil }
-                    if standing?.role.mayEdit != true, standing?.role != found.share.role {
-                        if standing == nil {
-                            try Self.checkNumber(users, user)
-                            let members = users.values.count { $0.places[id].map { $0.leftAt == nil } ?? false }
-                            guard members <= ListShare.memberBound else { throw .tooManyMembers }
-                        }
-                        let place = Place(
-                            owner: owner,
-                            role: found.share.role,
-                            share: found.share.id,
-                            key: .first,
-                            revision: 0
-                        )
-                        Self.place(id, place, user, &users)
-                        let held = try self.held(id, user, users)
-                        let outcome = ListOutcome(new: held, self.facts([held.list]))
-                        self.tell(outcome, to: [user], &users)
-                    }
-                    return render(try self.held(id, user, users))
-                }
-            }
-            throw .notFound("such share")
-        }
-    }
-
-    // MARK: - Erasing and merging
-
-    func allLists(of user: UserID) -> [HeldList] {
-        users.withLock { users in
-            let ids = users[user]?.places.filter { $0.value.leftAt == nil }.keys.sorted() ?? []
-            return ids.compactMap { id in try? self.held(id, user, users, standing: false) }
-        }
-    }
-
-    /// Deletes a user's own lists, which those lose who joined them.
-    func eraseLists(of user: UserID, _ users: inout Users) {
-        for id in users[user]?.lists.keys.sorted() ?? [] {
-            for member in users.keys where member != user && users[member]!.places[id]?.owner == user {
-                leave(id, member, &users, clock())
-                users[member]!.places[id]!.owner = member
-            }
-        }
-    }
-
-    /// Hands a guest's lists over to an account, and has it join those that the guest had joined.
-    func mergeLists(of guest: UserID, into user: UserID, _ users: inout Users) {
-        guard let brought = users[guest] else { return }
-        for (id, place) in brought.places.sorted(by: { $0.key < $1.key }) {
-            if place.owner == guest {
-                // An id that the account has already stays with the account's list.
-                let own = users[user]!.places[id] == nil ? id : UniqueID.random()
-                users[user]!.lists[own] = brought.lists[id]
-                users[user]!.lists[own]!.id = own
-                users[user]!.lists[own]!.owner = user
-                users[user]!.shares[own] = brought.shares[id]
-                for member in users.keys where member != user && users[member]!.places[id]?.owner == guest {
-                    users[member]!.places[own] = users[member]!.places.removeValue(forKey: id)
-                    users[member]!.places[own]!.owner = user
-                }
-                var taken = place
-                taken.owner = user
-                Self.place(own, taken, user, &users)
-                guard let held = try? held(own, user, users, standing: false) else { continue }
-                tell(ListOutcome(new: held, facts([held.list])), to: [user], &users)
-            } else {
-                let own = users[user]!.places[id].flatMap { $0.leftAt == nil ? $0.role : nil }
-                guard place.leftAt == nil, own == nil || own == .reader, own != place.role else { continue }
-                Self.place(id, place, user, &users)
-                guard let held = try? held(id, user, users, standing: false) else { continue }
-                tell(ListOutcome(new: held, facts([held.list])), to: [user], &users)
-            }
-        }
-    }
-
     // MARK: - Parts
 
     /// - Parameter standing: false for one that is deleted, or was left, too.
-    private func held(
+    func held(
         _ id: UniqueID,
         _ user: UserID,
         _ users: Users,
@@ -337,7 +191,7 @@ extension InMemoryCatalog {
         return .gone(id, place.role, place.key, place.revision, leftAt: place.leftAt ?? clock())
     }
 
-    private static func checkNumber(_ users: Users, _ user: UserID) throws(CatalogError) {
+    static func checkNumber(_ users: Users, _ user: UserID) throws(CatalogError) {
         let number = users[user]!.places.count { id, place in
             place.leftAt == nil && users[place.owner]?.lists[id]?.isDeleted == false
         }
@@ -346,7 +200,7 @@ extension InMemoryCatalog {
     }
 
     /// Puts a list behind all others of a user, or where it stood before.
-    private static func place(_ id: UniqueID, _ place: Place, _ user: UserID, _ users: inout Users) {
+    static func place(_ id: UniqueID, _ place: Place, _ user: UserID, _ users: inout Users) {
         var place = place
         place.key =
             users[user]!.places[id]?.key
@@ -354,7 +208,7 @@ extension InMemoryCatalog {
         users[user]!.places[id] = place
     }
 
-    private func leave(_ id: UniqueID, _ user: UserID, _ users: inout Users, _ now: Timestamp) {
+    func leave(_ id: UniqueID, _ user: UserID, _ users: inout Users, _ now: Timestamp) {
         guard let place = users[user]?.places[id], place.leftAt == nil else { return }
         users[user]!.places[id]!.leftAt = now
         users[user]!.revision += 1
@@ -364,12 +218,16 @@ extension InMemoryCatalog {
         users[user]!.events.append(ListEvent(list: id, event: .leftList(id, users[user]!.revision)))
     }
 
-    /// Tells all who have a list of a change.
-    private func tell(_ outcome: ListOutcome, to only: [UserID]? = nil, _ users: inout Users) {
-        let id = outcome.held.list.id
-        let data = outcome.event
+    /// Tells a user of a list that they have from now on.
+    static func announce(_ id: UniqueID, to user: UserID, _ users: inout Users) {
+        guard let list = users[users[user]!.places[id]!.owner]?.lists[id] else { return }
+        tell(id, list.announcement, to: user, &users)
+    }
+
+    /// Tells all who have a list of a change, or one of them.
+    private static func tell(_ id: UniqueID, _ data: [UInt8], to only: UserID? = nil, _ users: inout Users) {
         for user in users.keys where users[user]!.places[id].map({ $0.leftAt == nil }) ?? false {
-            guard only?.contains(user) ?? true else { continue }
+            guard only == nil || only == user else { continue }
             users[user]!.revision += 1
             users[user]!.places[id]!.revision = users[user]!.revision
             let event = LiveEvent(.list, id: users[user]!.revision, data: data)
@@ -411,7 +269,7 @@ extension InMemoryCatalog {
     }
 
     /// All or nothing, on all users.
-    private func transact<T: Sendable>(
+    func transact<T: Sendable>(
         _ body: (inout Users, Timestamp) throws(CatalogError) -> T
     ) throws(CatalogError) -> T {
         let now = clock()
@@ -429,7 +287,7 @@ extension InMemoryCatalog {
     }
 
     /// The same once for a call.
-    private func once(
+    func once(
         _ call: IdempotentCall?,
         _ user: UserID,
         _ body: (inout Users, Timestamp) throws(CatalogError) -> RecordedAnswer

@@ -19,6 +19,12 @@ extension InMemoryCatalog {
             revision = SettingsEdit.firstRevision(now)
             horizon = revision
         }
+
+        /// Whether a user's devices that know a revision, not 0, cannot be told what changed since: it is forgotten, or of
+        /// another life.
+        static func forgets(_ content: UserContent?, _ known: Int64) -> Bool {
+            known > 0 && (content.map { known < $0.horizon || known > $0.revision } ?? true)
+        }
     }
 
     package func setting(_ key: SettingKey, of user: UserID) async throws(CatalogError) -> Setting {
@@ -35,7 +41,7 @@ extension InMemoryCatalog {
     ) async throws(CatalogError) -> SettingsPage {
         let content = users.withLock { $0[user] }
         let known = since ?? 0
-        let isResync = known > 0 && (content.map { known < $0.horizon || known > $0.revision } ?? true)
+        let isResync = UserContent.forgets(content, known)
         let changed = (content.map { Array($0.settings.values) } ?? []).filter {
             (isResync || $0.revision > known) && (since != nil || !$0.isDeleted)
         }.sorted { $0.revision < $1.revision }
@@ -231,17 +237,11 @@ extension InMemoryCatalog {
         _ user: UserID,
         _ body: (inout UserContent, Timestamp) throws(CatalogError) -> T
     ) throws(CatalogError) -> T {
-        let now = clock()
-        let result: Result<T, CatalogError> = users.withLock { users in
+        try transact { users, now throws(CatalogError) in
             var content = users[user] ?? UserContent(now)
-            do throws(CatalogError) {
-                let value = try body(&content, now)
-                users[user] = content
-                return .success(value)
-            } catch {
-                return .failure(error)
-            }
+            let value = try body(&content, now)
+            users[user] = content
+            return value
         }
-        return try result.get()
     }
 }

@@ -16,8 +16,7 @@ package struct UniqueID: Hashable, Sendable, Comparable, CustomStringConvertible
     }
 
     private init(bytes: [UInt8]) {
-        let digits = bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
-        text = [0..<4, 4..<6, 6..<8, 8..<10, 10..<16].map { digits[$0].joined() }.joined(separator: "-")
+        text = [0..<4, 4..<6, 6..<8, 8..<10, 10..<16].map { Array(bytes[$0]).hexadecimal }.joined(separator: "-")
     }
 
     /// A random one. Source: RFC 9562, version 4.
@@ -33,6 +32,9 @@ package struct UniqueID: Hashable, Sendable, Comparable, CustomStringConvertible
 }
 
 extension [UInt8] {
+    /// Two digits a byte, in lower case.
+    package var hexadecimal: String { map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
+
     /// Bytes of the system's random generator, which nobody can foretell.
     package static func random(_ count: Int) -> [UInt8] {
         var generator = SystemRandomNumberGenerator()

@@ -46,9 +46,7 @@ extension CatalogAPI {
             return hashed(found.json(facts), request, cache: "private, no-cache", headers: Self.own)
         case (.itemMoves(let id), _):
             return try await editList(id, target, request, caller) { body throws(CatalogError) in
-                let moves = try OrderMove.list(body: body).byUniqueID
-                try OrderEdit.moves(moves).check()
-                return .move(moves)
+                .move(try OrderMove.list(body: body).byUniqueID)
             }
         case (.shares(let id), .post): return try await share(id, target, request, caller)
         case (.shares(let id), _):
@@ -76,10 +74,8 @@ extension CatalogAPI {
     }
 
     private func createList(_ target: RequestTarget, _ request: Request, _ caller: Caller) async throws -> Response {
-        try target.allow()
-        let bytes = try await bodyBytes(request, bound: options.bodyBound)
-        let new = try NewList(body: try json(of: bytes))
-        let call = try idempotentCall(request, bytes, caller)
+        let (body, call) = try await posted(target, request, caller)
+        let new = try NewList(body: body)
         let answer = try await catalog.createList(new, of: caller.user, once: call) { held, isNew in
             RecordedAnswer(status: isNew ? 201 : 200, body: held.json)
         }
@@ -92,10 +88,8 @@ extension CatalogAPI {
     }
 
     private func moveLists(_ target: RequestTarget, _ request: Request, _ caller: Caller) async throws -> Response {
-        try target.allow()
-        let bytes = try await bodyBytes(request, bound: options.bodyBound)
-        let moves = try OrderMove.list(body: try json(of: bytes)).byUniqueID
-        let call = try idempotentCall(request, bytes, caller)
+        let (body, call) = try await posted(target, request, caller)
+        let moves = try OrderMove.list(body: body).byUniqueID
         return recorded(
             try await catalog.moveLists(moves, of: caller.user, once: call) { RecordedAnswer(body: $0.json) }
         )
@@ -125,11 +119,8 @@ extension CatalogAPI {
         status: Int = 200,
         _ read: (JSONValue) throws(CatalogError) -> ListEdit
     ) async throws -> Response {
-        try target.allow()
-        let types = request.method == .patch ? Self.patchTypes : Self.jsonTypes
-        let bytes = try await bodyBytes(request, types: types, bound: options.bodyBound)
-        let edit = try read(try json(of: bytes))
-        let call = request.method == .post ? try idempotentCall(request, bytes, caller) : nil
+        let (body, call) = try await posted(target, request, caller)
+        let edit = try read(body)
         let answer = try await catalog.editList(
             id,
             of: caller.user,
@@ -173,9 +164,8 @@ extension CatalogAPI {
         _ request: Request,
         _ caller: Caller
     ) async throws -> Response {
-        try target.allow()
-        let bytes = try await bodyBytes(request, bound: options.bodyBound)
-        let share = try ListShare(body: bytes.isEmpty ? nil : try json(of: bytes), now: .now())
+        let (given, call) = try await posted(target, request, caller, mayBeEmpty: true)
+        let share = try ListShare(body: given, now: .now())
         let secret = [UInt8].random(32)
         let body = document { share.write(token: Base64URL.encode(secret), to: &$0) }
         let answer = try await catalog.share(
@@ -183,16 +173,15 @@ extension CatalogAPI {
             of: caller.user,
             share,
             digest: Self.digest(secret),
-            once: try idempotentCall(request, bytes, caller),
+            once: call,
             answering: RecordedAnswer(status: 201, body: body)
         )
         return recorded(answer)
     }
 
     private func join(_ target: RequestTarget, _ request: Request, _ caller: Caller) async throws -> Response {
-        try target.allow()
-        let bytes = try await bodyBytes(request, bound: options.bodyBound)
-        var reader = try BodyReader(try json(of: bytes))
+        let (body, call) = try await posted(target, request, caller)
+        var reader = try BodyReader(body)
         let token = try reader.string("token", bytes: 64)
         try reader.end()
         guard let token else {
@@ -200,13 +189,29 @@ extension CatalogAPI {
         }
         // A token that can be none is none: nothing tells them apart.
         let secret = Base64URL.decode(token) ?? []
-        let call = try idempotentCall(request, bytes, caller)
         return recorded(
             try await catalog.join(Self.digest(secret), of: caller.user, once: call) { RecordedAnswer(body: $0.json) }
         )
     }
 
-    // MARK: - Versions
+    // MARK: - Parts
+
+    /// The body of a POST or a PATCH, and the call that a POST with an `Idempotency-Key` is.
+    ///
+    /// - Parameter mayBeEmpty: whether none stands for an empty object.
+    private func posted(
+        _ target: RequestTarget,
+        _ request: Request,
+        _ caller: Caller,
+        mayBeEmpty: Bool = false
+    ) async throws -> (body: JSONValue, call: IdempotentCall?) {
+        try target.allow()
+        let isPatch = request.method == .patch
+        let types = isPatch ? Self.patchTypes : Self.jsonTypes
+        let bytes = try await bodyBytes(request, types: types, bound: options.bodyBound)
+        let body = mayBeEmpty && bytes.isEmpty ? .object([]) : try json(of: bytes)
+        return (body, isPatch ? nil : try idempotentCall(request, bytes, caller))
+    }
 
     /// An answer about a list, whose tag begins with its version and changes with all that its user is told of it.
     private func tagged(_ bytes: [UInt8], _ held: HeldList, _ request: Request) -> Response {

@@ -31,17 +31,13 @@ struct FacetStatement: Sendable {
     }
 
     init(_ shape: Shape) {
-        var slots: [Slot] = []
-        func bind(_ slot: Slot) -> String {
-            if !slots.contains(slot) { slots.append(slot) }
-            return "$\(slots.firstIndex(of: slot)! + 1)"
-        }
-        func conditions(_ filter: FilterShape) -> [String] { filter.conditions { bind(.filter($0, $1)) } }
+        var slots = StatementSlots<Slot>()
+        func conditions(_ filter: FilterShape) -> [String] { filter.conditions { slots.bind(.filter($0, $1)) } }
         let facets = Facet.allCases.filter(shape.facets.contains)
         let grouped = facets.filter { Self.column($0) != nil }
         // What every facet is counted by; the rest is off for one facet each.
         let turned = Set(facets.flatMap(\.keys))
-        let scope = ["p.store_id = \(bind(.store))", "p.shelf_id = \(bind(.shelf))"]
+        let scope = ["p.store_id = \(slots.bind(.store))", "p.shelf_id = \(slots.bind(.shelf))"]
         let common = scope + conditions(shape.filter.without(turned))
         func count(_ own: Set<FilterKey>) -> String {
             let rest = conditions(shape.filter.only(turned.subtracting(own)))
@@ -79,7 +75,7 @@ struct FacetStatement: Sendable {
                 WHERE f.count > 0 ORDER BY f.count DESC, f.value COLLATE catalog, f.price
                 """
         )
-        self.slots = slots
+        self.slots = slots.slots
         self.grouped = grouped
     }
 

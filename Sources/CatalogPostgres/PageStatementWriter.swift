@@ -3,7 +3,8 @@ internal import Catalog
 /// Puts the text together. Every fragment is written here; no value is ever part of it.
 struct PageStatementWriter {
     let shape: PageStatement.Shape
-    private(set) var slots: [PageStatement.Slot] = []
+    private var parameters = StatementSlots<PageStatement.Slot>()
+    var slots: [PageStatement.Slot] { parameters.slots }
 
     init(_ shape: PageStatement.Shape) { self.shape = shape }
 
@@ -228,13 +229,5 @@ struct PageStatementWriter {
         return "CASE WHEN \(generation) THEN \(value) ELSE \(found) END"
     }
 
-    private mutating func bind(_ slot: PageStatement.Slot) -> String {
-        let index =
-            slots.firstIndex(of: slot)
-            ?? {
-                slots.append(slot)
-                return slots.count - 1
-            }()
-        return "$\(index + 1)"
-    }
+    private mutating func bind(_ slot: PageStatement.Slot) -> String { parameters.bind(slot) }
 }

@@ -41,11 +41,11 @@ extension PostgresCatalog {
             if let tag = try knownTag(basis) { return .unchanged(tag: tag) }
             guess = basis
         }
-        if try reads(aside: guess!, request) { return try await readAside(request, day) }
         // Both travel together; the basis, read first, confirms what the page was read by. A change in between leaves the
         // page newer than its tag says, and then the next request's tag differs.
         for _ in 0..<8 {
             let plan = try guess!.plan(request)
+            if Self.mayReadMuch(plan, guess!.head.head) { return try await readAside(request, day) }
             guard let (basis, listings) = try await read(request, (plan, guess!.head)) else {
                 guess = try await readBasis(request)
                 continue
@@ -61,10 +61,8 @@ extension PostgresCatalog {
     }
 
     /// Whether a page may read much of its shelf: one with facets does, and a filtered one of a large shelf may.
-    private func reads(aside basis: PageBasis, _ request: PageRequest) throws -> Bool {
-        let plan = try basis.plan(request)
-        return !plan.facets.isEmpty
-            || (!plan.view.filter.isEmpty && basis.head.head.state.productCount > Self.largeShelf)
+    private static func mayReadMuch(_ plan: PagePlan, _ head: ShelfHead) -> Bool {
+        !plan.facets.isEmpty || (!plan.view.filter.isEmpty && head.state.productCount > largeShelf)
     }
 
     private static let largeShelf = 10_000

@@ -121,22 +121,22 @@ package final class PostgresCatalog: CatalogStore {
     }
 
     func statement(_ shape: PageStatement.Shape) -> PageStatement {
-        memory.withLock {
-            if let statement = $0.statements[shape] { return statement }
-            if $0.statements.count >= Self.memoryBound { $0.statements.removeAll() }
-            let statement = PageStatement(shape)
-            $0.statements[shape] = statement
-            return statement
-        }
+        memory.withLock { Self.remembered(shape, in: &$0.statements, PageStatement.init) }
     }
 
     func statement(_ shape: FacetStatement.Shape) -> FacetStatement {
-        memory.withLock {
-            if let statement = $0.facetStatements[shape] { return statement }
-            if $0.facetStatements.count >= Self.memoryBound { $0.facetStatements.removeAll() }
-            let statement = FacetStatement(shape)
-            $0.facetStatements[shape] = statement
-            return statement
-        }
+        memory.withLock { Self.remembered(shape, in: &$0.facetStatements, FacetStatement.init) }
+    }
+
+    private static func remembered<Shape, Statement>(
+        _ shape: Shape,
+        in statements: inout [Shape: Statement],
+        _ make: (Shape) -> Statement
+    ) -> Statement {
+        if let statement = statements[shape] { return statement }
+        if statements.count >= memoryBound { statements.removeAll() }
+        let statement = make(shape)
+        statements[shape] = statement
+        return statement
     }
 }

@@ -17,8 +17,7 @@ enum OwnSecret {
     /// The secret, made where there is none yet.
     static func make() throws -> [UInt8] {
         if let secret = read() { return secret }
-        var random = SystemRandomNumberGenerator()
-        let secret = Base64URL.encode((0..<32).map { _ in UInt8.random(in: .min ... .max, using: &random) })
+        let secret = Base64URL.encode([UInt8].random(32))
         do {
             try FileManager.default.createDirectory(
                 atPath: DatabaseOptions.privateFolder,

@@ -28,12 +28,12 @@ import Testing
                         try await catalog.order(Self.store, Self.shelf, sort, filter: filter).ids == expected,
                         "\(place)"
                     )
-                    #expect(try await Self.allPages(catalog, sort, filter, 7) == expected, "\(place)")
+                    #expect(try await catalog.allPages(Self.request(sort, filter)) == expected, "\(place)")
                 }
                 let (sort, whole) = (sorts.randomElement(using: &generator)!, products.count)
                 let specified = try await memory.order(Self.store, Self.shelf, sort, filter: filter).ids
                 #expect(specified.count == left.count && specified.count <= whole)
-                #expect(try await Self.allPages(memory, sort, filter, 7) == specified)
+                #expect(try await memory.allPages(Self.request(sort, filter)) == specified)
             }
             // What a filter keeps is neither nothing nor everything, in the mean.
             #expect(kept > pairs.count && kept < pairs.count * products.count)
@@ -136,19 +136,7 @@ import Testing
         return nil
     }
 
-    private static func allPages(
-        _ catalog: some CatalogStore,
-        _ sort: Sort,
-        _ filter: Filter,
-        _ limit: Int
-    ) async throws -> [String] {
-        var ids: [String] = []
-        var request = PageRequest(store: store, shelf: shelf, sort: sort, filter: filter, limit: limit)
-        while true {
-            guard case .page(let page, _) = try await catalog.page(request) else { return [] }
-            ids += page.products.map(\.sku.text)
-            guard let next = page.next, ids.count < 1000 else { return ids }
-            request.after = next
-        }
+    private static func request(_ sort: Sort, _ filter: Filter) -> PageRequest {
+        PageRequest(store: store, shelf: shelf, sort: sort, filter: filter, limit: 7)
     }
 }

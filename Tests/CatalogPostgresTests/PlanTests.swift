@@ -207,7 +207,7 @@ extension PostgresValue {
         case .float8(let value?): value == -.infinity ? "'-Infinity'" : "\(value)"
         case .text(let value?): "'\(value.replacing("'", with: "''"))'"
         case .numeric(let value?): value
-        case .bytea(let value?): "'\\x" + value.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() + "'"
+        case .bytea(let value?): "'\\x\(value.hexadecimal)'"
         case .timestamptz(let value?): "'\(Timestamp(microseconds: value).rfc3339)'"
         case .textArray(let values):
             "ARRAY[" + values.map { "'\($0.replacing("'", with: "''"))'" }.joined(separator: ", ") + "]"

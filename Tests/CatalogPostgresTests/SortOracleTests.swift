@@ -40,22 +40,15 @@ import Testing
                 #expect(Set(expected).count == products.count)
                 #expect(try await catalog.order(Self.store, Self.shelf, sort).ids == expected, "\(sort.description)")
                 for limit in [1, 7, 100] {
-                    let paged = try await Self.allPages(catalog, sort, limit)
+                    let paged = try await catalog.allPages(Self.request(sort, limit))
                     #expect(paged == expected, "\(sort.description) by \(limit)")
-                    #expect(try await Self.allPages(memory, sort, limit) == expected)
+                    #expect(try await memory.allPages(Self.request(sort, limit)) == expected)
                 }
             }
         }
     }
 
-    private static func allPages(_ catalog: some CatalogStore, _ sort: Sort, _ limit: Int) async throws -> [String] {
-        var ids: [String] = []
-        var request = PageRequest(store: store, shelf: shelf, sort: sort, limit: limit)
-        while true {
-            guard case .page(let page, _) = try await catalog.page(request) else { return [] }
-            ids += page.products.map(\.sku.text)
-            guard let next = page.next, ids.count < 1000 else { return ids }
-            request.after = next
-        }
+    private static func request(_ sort: Sort, _ limit: Int) -> PageRequest {
+        PageRequest(store: store, shelf: shelf, sort: sort, limit: limit)
     }
 }

@@ -122,7 +122,7 @@ extension Filter {
 
     /// The canonical query: the same for filters that are the same.
     package var query: String {
-        parameters.map { "\($0.name)=\(PercentEncoding.encode($0.value))" }.joined(separator: "&")
+        isEmpty ? "" : parameters.map { "\($0.name)=\(PercentEncoding.encode($0.value))" }.joined(separator: "&")
     }
 
     package var json: JSONValue {

@@ -109,31 +109,30 @@ package struct ListOutcome: Sendable {
     /// Whether a device that has the version before surely shows `old`: prices, names and shelves change without the list.
     package var isOldSure: Bool
     /// Items that were to be changed, and that are not there any more.
-    package var missing: [UniqueID] = []
+    package var missing: [UniqueID]
     /// Items that were named, which are answered as they stand even where nothing changed.
-    package var named: Set<UniqueID> = []
-    /// Whether devices have nothing of it yet, or no longer.
-    package var isNew: Bool
+    package var named: Set<UniqueID>
+    /// Whether it had been deleted: devices have nothing of it any more.
+    package var isBroughtBack: Bool
 
-    /// A list that a user has from now on.
-    package init(new held: HeldList, _ facts: ListFacts) {
-        self.init(held.list, held, [], facts)
-        isNew = true
-    }
-
-    /// Notes what the change named.
-    package mutating func note(_ edit: ListEdit) {
-        missing = edit.missing(in: held.list)
-        if case .add(let items) = edit { named = Set(items.map(\.id)) }
-    }
-
-    package init(_ before: UserList, _ held: HeldList, _ changed: Set<UniqueID>, _ facts: ListFacts) {
+    /// - Parameters:
+    ///   - before: the list before the change, and `held` as it is now.
+    ///   - facts: at least those that both orders ask for, and of the items that changed or were named.
+    package init(
+        of edit: ListEdit,
+        _ before: UserList,
+        _ held: HeldList,
+        _ changed: Set<UniqueID>,
+        _ facts: ListFacts
+    ) {
         self.held = held
+        missing = edit.missing(in: held.list)
+        named = edit.added
         self.changed = changed
         self.facts = facts
         fromVersion = before.version
         isOldSure = before.sort == .position
-        isNew = before.isDeleted && !held.isDeleted
+        isBroughtBack = before.isDeleted && !held.isDeleted
         let items = Dictionary(held.list.items.map { ($0.id, $0) }) { a, _ in a }
         let stayed = before.items.filter { items[$0.id]?.isSame(as: $0) ?? false }.map(\.id)
         edited = changed.subtracting(stayed)

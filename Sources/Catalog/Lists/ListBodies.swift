@@ -158,8 +158,8 @@ extension BodyReader {
 
 extension ListShare {
     /// Reads what a share is to give: `{"role":"reader"}`.
-    package init(body: JSONValue?, now: Timestamp) throws(CatalogError) {
-        var reader = try BodyReader(body ?? .object([]))
+    package init(body: JSONValue, now: Timestamp) throws(CatalogError) {
+        var reader = try BodyReader(body)
         let text = try reader.string("role", bytes: 64)
         try reader.end()
         let role = text.flatMap(ListRole.init)

@@ -25,6 +25,39 @@ extension CatalogError {
     )
 }
 
+extension ListRole {
+    /// Whether it lets somebody do more than a role that they have already; nil for none.
+    package func isBetter(than own: ListRole?) -> Bool { own == nil || (own == .reader && mayEdit) }
+}
+
+extension NewList {
+    /// The list that is made.
+    ///
+    /// - Parameter sinksChecked: the user's setting of that name.
+    package func list(of user: UserID, sinksChecked: JSONValue?, now: Timestamp) -> UserList {
+        UserList(
+            id: id,
+            owner: user,
+            name: name,
+            autoSort: autoSort ?? (sinksChecked != .bool(false)),
+            sort: sort,
+            createdAt: now,
+            modifiedAt: now
+        )
+    }
+}
+
+extension ListSort {
+    /// What a user's setting says; the latest first where there is none.
+    package init(setting: JSONValue?) {
+        if case .string(let text)? = setting, let sort = ListSort(rawValue: text) {
+            self = sort
+        } else {
+            self = .lastModified
+        }
+    }
+}
+
 extension HeldList {
     /// Whether one may make a change.
     ///
@@ -35,6 +68,10 @@ extension HeldList {
             throw .forbidden("this list was shared with you to read; its owner may let you edit it")
         }
         if case .set(let settings) = edit, settings.isDeleted != nil { try checkOwner() }
+        try checkVersion(expected)
+    }
+
+    package func checkVersion(_ expected: Set<Int64>?) throws(CatalogError) {
         if let expected, !expected.contains(list.version) { throw .staleList(current: list.version) }
     }
 
@@ -47,8 +84,8 @@ extension ListEdit {
     /// Whether it brings a deleted list back.
     package var bringsBack: Bool { if case .set(let settings) = self { settings.isDeleted == false } else { false } }
 
-    /// What items are sorted by from now on, where that is changed.
-    package var sort: ListItemSort? { if case .set(let settings) = self { settings.sort } else { nil } }
+    /// The items that are to be there from now on.
+    package var added: Set<UniqueID> { if case .add(let items) = self { Set(items.map(\.id)) } else { [] } }
 
     /// Items that it was to change, and that are not there any more.
     package func missing(in list: UserList) -> [UniqueID] {
@@ -77,8 +114,9 @@ extension PositionList {
     /// Makes moves, one after the other. There are few rows: where a key grows long, all get new ones.
     ///
     /// - Returns: the last new key of each row that has one.
-    /// - Throws: as `OrderMove.apply`.
+    /// - Throws: as `OrderEdit.check` and `OrderMove.apply`.
     package mutating func renumber(by moves: [OrderMove]) throws(CatalogError) -> [(id: String, key: PathKey)] {
+        try OrderEdit.moves(moves).check()
         var keys: [String: PathKey] = [:]
         for move in moves { for (id, key) in try apply(move) { keys[id] = key } }
         guard keys.values.contains(where: { $0.length > Self.longKey }) else {

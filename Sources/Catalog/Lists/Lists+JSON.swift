@@ -111,34 +111,40 @@ extension HeldList {
     }
 }
 
-extension ListOutcome {
-    /// The most bytes of what devices are told of a change; of a larger one, and of a list that is new to them, they are told to read
-    /// it.
-    private static let eventBound = 32 << 10
-
-    /// As other devices and members are told, without what is the caller's own, and without products.
-    package var event: [UInt8] {
-        let whole = json(isEvent: true)
-        guard isNew || whole.count > Self.eventBound else { return whole }
+extension UserList {
+    /// What devices are told of a list that they have nothing of: they are to read it.
+    package var announcement: [UInt8] {
         var json = JSONText(reserving: 400)
         json.object { json in
             writeHead(to: &json)
-            json.field("version", held.list.version)
+            json.field("version", version)
             json.field("resync", true)
         }
         return json.bytes
     }
 
-    private func writeHead(to json: inout JSONText) {
+    fileprivate func writeHead(to json: inout JSONText) {
         json.object("list") { json in
-            json.field("id", held.list.id.text)
-            json.field("name", held.list.name)
-            json.field("auto_sort", held.list.autoSort)
-            json.field("sort", held.list.sort.rawValue)
-            json.field("version", held.list.version)
-            json.field("modified_at", held.list.modifiedAt.rfc3339)
-            if held.list.isDeleted { json.field("deleted", true) }
+            json.field("id", id.text)
+            json.field("name", name)
+            json.field("auto_sort", autoSort)
+            json.field("sort", sort.rawValue)
+            json.field("version", version)
+            json.field("modified_at", modifiedAt.rfc3339)
+            if isDeleted { json.field("deleted", true) }
         }
+    }
+}
+
+extension ListOutcome {
+    /// The most bytes of what devices are told of a change; of a larger one they are told to read the list.
+    private static let eventBound = 32 << 10
+
+    /// As other devices and members are told, without what is the caller's own, and without products.
+    package var event: [UInt8] {
+        if isBroughtBack { return held.list.announcement }
+        let whole = json(isEvent: true)
+        return whole.count > Self.eventBound ? held.list.announcement : whole
     }
 
     /// What the change did: the items that changed, and the way from what was shown to what is; the order whole, where what was
@@ -159,7 +165,7 @@ extension ListOutcome {
         var json = JSONText(reserving: 600 + 600 * changed.count)
         json.object { json in
             if isEvent {
-                writeHead(to: &json)
+                held.list.writeHead(to: &json)
             } else {
                 json.key("list")
                 held.write(to: &json)

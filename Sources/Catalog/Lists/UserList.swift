@@ -211,7 +211,7 @@ extension UserList {
 
     private mutating func move(_ moves: [OrderMove], _ now: Timestamp) throws(CatalogError) -> Set<UniqueID> {
         var list = PositionList(items.map { .init(id: $0.id.text, key: $0.key, isRemoved: $0.isDeleted) })
-        let keys = Dictionary(try list.renumber(by: moves).map { ($0.id, $0.key) }) { _, last in last }
+        let keys = Dictionary(uniqueKeysWithValues: try list.renumber(by: moves).map { ($0.id, $0.key) })
         var changed: Set<UniqueID> = []
         for index in items.indices {
             guard let key = keys[items[index].id.text], key != items[index].key else { continue }

@@ -46,17 +46,10 @@ export class Aisle {
    * @returns {Promise<{value: any, bytes: number, response: Response}>}
    */
   async send(path, { method = "GET", query = {}, body, headers = {}, signal } = {}) {
-    const parameters = new URLSearchParams();
-    for (const [name, value] of Object.entries(query))
-      for (const one of Array.isArray(value) ? value : [value]) if (one !== undefined && one !== null) parameters.append(name, one);
-    const sent = { ...headers };
-    if (this.token) sent.authorization = `Bearer ${this.token}`;
-    if (this.language) sent["accept-language"] = this.language;
-    if (body !== undefined) sent["content-type"] = "application/json";
     let response, buffer;
     try {
-      const text = body === undefined ? undefined : JSON.stringify(body);
-      response = await fetch(`${this.base}${path}${parameters.size ? `?${parameters}` : ""}`, { method, headers: sent, body: text, signal });
+      const [type, text] = body === undefined ? [{}] : [{ "content-type": "application/json" }, JSON.stringify(body)];
+      response = await this.#fetch(path, query, { ...headers, ...type }, { method, body: text, signal });
       buffer = await response.arrayBuffer();
     } catch (error) {
       if (error.name === "AbortError") throw error;
@@ -66,6 +59,16 @@ export class Aisle {
     const value = type.includes("json") && buffer.byteLength ? JSON.parse(new TextDecoder().decode(buffer)) : buffer;
     if (!response.ok) throw new Problem(response.status, value);
     return { value, bytes: buffer.byteLength, response };
+  }
+
+  /** @param {Record<string, any>} query values, or arrays of them; what is undefined or null is left out */
+  #fetch(path, query, headers, options) {
+    const pairs = Object.entries(query).flatMap(([name, value]) => [value].flat().map((one) => [name, one]));
+    const parameters = new URLSearchParams(pairs.filter(([, value]) => value !== undefined && value !== null));
+    const sent = { ...headers };
+    if (this.token) sent.authorization = `Bearer ${this.token}`;
+    if (this.language) sent["accept-language"] = this.language;
+    return fetch(`${this.base}${path}${parameters.size ? `?${parameters}` : ""}`, { ...options, headers: sent });
   }
 
   async stores() { return (await this.send("/v1/stores")).value.stores; }
@@ -117,12 +120,8 @@ export class Aisle {
     const run = async () => {
       while (!ending.signal.aborted) {
         try {
-          const headers = { accept: "text/event-stream" };
-          if (this.token) headers.authorization = `Bearer ${this.token}`;
-          if (last) headers["last-event-id"] = last;
-          const parameters = new URLSearchParams(Object.entries(query).flatMap(([name, value]) =>
-            [value].flat().filter((one) => one !== undefined && one !== null).map((one) => [name, one])));
-          const response = await fetch(`${this.base}${path}?${parameters}`, { headers, signal: ending.signal, cache: "no-store" });
+          const headers = { accept: "text/event-stream", ...(last ? { "last-event-id": last } : {}) };
+          const response = await this.#fetch(path, query, headers, { signal: ending.signal, cache: "no-store" });
           if (!response.ok) throw new Problem(response.status);
           state(true);
           let rest = "";
@@ -165,10 +164,15 @@ export function applyDiff(ids, diff) {
   if (ids.length !== diff.old_count) throw new RangeError("the diff is of another list");
   const gone = new Set([...diff.deletes, ...diff.moves].map((part) => part.from));
   const staying = ids.filter((_, index) => !gone.has(index));
-  const coming = new Map(diff.inserts.map((insert) => [insert.to, insert.id]));
-  for (const move of diff.moves) coming.set(move.to, ids[move.from]);
+  const moves = diff.moves.map((move) => ({ id: ids[move.from], to: move.to }));
+  return fill(diff.new_count, [...diff.inserts, ...moves], staying);
+}
+
+/** A list of `count` ids: some at their places, the rest in their order in what is left. */
+function fill(count, placed, rest) {
+  const coming = new Map(placed.map((one) => [one.to, one.id]));
   let next = 0;
-  return Array.from({ length: diff.new_count }, (_, index) => (coming.has(index) ? coming.get(index) : staying[next++]));
+  return Array.from({ length: count }, (_, index) => (coming.has(index) ? coming.get(index) : rest[next++]));
 }
 
 /** The media type of the wire form. */
@@ -256,9 +260,7 @@ export function decodeWire(buffer, ids) {
     const gone = new Set(deletes);
     const kept = ids.filter((_, index) => !gone.has(index));
     const order = packed(common, bits(common)).map((place) => kept[place]);
-    const coming = new Map(inserts.map((insert) => [insert.to, insert.id]));
-    const whole = Array.from({ length: newCount }, (_, index) => coming.get(index) ?? order.shift());
-    return { ...version, mode: "order", ids: whole, deletes: [], inserts: [], moves: [], changed: [] };
+    return { ...version, mode: "order", ids: fill(newCount, inserts, order), deletes: [], inserts: [], moves: [], changed: [] };
   }
   const diff = {
     ...version,

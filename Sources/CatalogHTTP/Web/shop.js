@@ -11,6 +11,7 @@ const view = { store: null, shelf: null, sort: null, filter: {} };
 let language = localStorage.getItem("aisle.language") ?? (navigator.language.startsWith("ru") ? "ru" : "en");
 let stores = [];
 let shelf = null;
+/** The cursor behind what is shown; null at the end, undefined where it is not known since another sort came. */
 let next = null;
 let isLoading = false;
 let facets = null;
@@ -124,11 +125,14 @@ function take(page) {
 }
 
 async function more() {
-  if (isLoading || !next) return;
+  if (isLoading || next === null) return;
   isLoading = true;
   const own = turn;
   state.textContent = text("more");
   await attempt(async () => {
+    if (next === undefined) await seek(own);
+    if (own !== turn) return;
+    if (next === null) return (state.textContent = "");
     const page = await aisle.page(view.store, view.shelf, { ...query(), cursor: next, limit: pageSize });
     if (own !== turn) return;
     // One that moved here meanwhile is here already.
@@ -138,8 +142,10 @@ async function more() {
   });
   isLoading = false;
   // As long as the end is in sight.
-  if (own === turn && next && find("end").getBoundingClientRect().top < innerHeight * 2) more();
+  if (own === turn && next && isEndNear()) more();
 }
+
+const isEndNear = () => find("end").getBoundingClientRect().top < innerHeight * 2;
 
 /** Another sort of the same products: the server's diff of what is shown, animated. */
 async function resort(sort) {
@@ -164,14 +170,14 @@ async function resort(sort) {
     const ended = await animate(grid, diff, (insert) => card(insert.product));
     if (own !== turn) return;
     document.documentElement.dataset.script = ended.script.toFixed(1);
-    await page();
+    next = grid.childElementCount < (facets?.total ?? shelf.product_count) ? undefined : null;
     follow(own);
+    if (isEndNear()) more();
   });
 }
 
 /** The cursor behind what is shown, by the sort that is shown now. */
-async function page() {
-  const own = turn;
+async function seek(own) {
   let [left, cursor] = [grid.childElementCount, undefined];
   while (left > 0) {
     const found = await aisle.page(view.store, view.shelf, { ...query(), cursor, limit: Math.min(left, 100) });

@@ -42,9 +42,9 @@ enum ListRow {
         )
     }
 
-    static func item(_ row: borrowing PostgresRow, _ stores: [Int32: CatalogKey]) throws -> ListItem {
+    static func item(_ row: borrowing PostgresRow) throws -> ListItem {
         guard let id = UniqueID(try row.text(0)), let quantity = ExactDecimal(try row.text(4)) else { throw unreadable }
-        let store = try row.int4OrNil(1).flatMap { stores[$0] }
+        let store = try row.textOrNil(1).flatMap { CatalogKey($0) }
         let changes = try JSONReader.parse(Array(try row.text(12).utf8))
         var moments: [ListItem.Field: Timestamp] = [:]
         for field in ListItem.Field.allCases {
@@ -78,17 +78,17 @@ enum ListRow {
     }
 
     /// Items as `ListStatements.writeItems` reads them.
-    static func json(_ items: [ListItem], _ stores: [CatalogKey: Int32]) -> String {
+    static func json(_ items: [ListItem]) -> String {
         func number(_ moment: Timestamp?) -> JSONValue { moment.map { .number("\($0.microseconds)") } ?? .null }
         func text(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
         return JSONValue.array(
             items.map { item in
                 .object([
                     .init("id", .string(item.id.text)),
-                    .init("store", item.product.flatMap { stores[$0.store] }.map { .number("\($0)") } ?? .null),
+                    .init("store", text(item.product?.store.text)),
                     .init("sku", text(item.product?.sku.text)), .init("text", .string(item.text)),
                     .init("quantity", .number(item.quantity.description)), .init("note", text(item.note)),
-                    .init("checked", .bool(item.isChecked)), .init("key", .string(hexadecimal(item.key.bytes))),
+                    .init("checked", .bool(item.isChecked)), .init("key", .string(item.key.bytes.hexadecimal)),
                     .init("version", .number("\(item.version)")), .init("created", number(item.createdAt)),
                     .init("modified", number(item.modifiedAt)), .init("deleted", number(item.deletedAt)),
                     .init(
@@ -102,10 +102,6 @@ enum ListRow {
                 ])
             }
         ).text
-    }
-
-    private static func hexadecimal(_ bytes: [UInt8]) -> String {
-        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
     static func moment(_ row: borrowing PostgresRow, _ column: Int) throws -> Timestamp? {

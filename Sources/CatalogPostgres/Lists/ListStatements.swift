@@ -18,9 +18,10 @@ enum ListStatements {
             """
     )
     static let items: PostgresStatement = """
-        SELECT i.item_id::text, i.store_id, i.sku, i.text, i.quantity::text, i.note, i.is_checked, i.key, i.version,
+        SELECT i.item_id::text, s.key, i.sku, i.text, i.quantity::text, i.note, i.is_checked, i.key, i.version,
             i.created_at, i.modified_at, i.deleted_at, i.changes::text
-        FROM user_list_item i WHERE i.user_id = $1 AND i.list_id = $2::uuid
+        FROM user_list_item i LEFT JOIN store s ON s.store_id = i.store_id
+        WHERE i.user_id = $1 AND i.list_id = $2::uuid
         """
     /// A user's lists, with their numbers of items; those that changed behind a revision, `$2`, or all that stand. The account
     /// beside each row: one moment.
@@ -28,8 +29,7 @@ enum ListStatements {
         assembled: """
             SELECT a.revision, a.is_resync, p.list_id::text, \(listColumns), \(placeColumns), n.items, n.checked,
                 dense_rank() OVER (ORDER BY l.name)
-            FROM (SELECT user_id, revision, coalesce($2, 0) > 0 AND ($2 < horizon OR $2 > revision) AS is_resync
-                FROM user_account WHERE user_id = $1) AS a
+            FROM \(SettingRow.account) AS a
             LEFT JOIN user_list_place p ON p.user_id = a.user_id AND p.user_id = $1
                 AND p.revision > CASE WHEN a.is_resync THEN 0 ELSE coalesce($2, 0) END
             LEFT JOIN user_list l ON l.user_id = p.owner_id AND l.list_id = p.list_id AND p.left_at IS NULL
@@ -94,12 +94,13 @@ enum ListStatements {
     static let writeItems: PostgresStatement = """
         INSERT INTO user_list_item (user_id, list_id, item_id, store_id, sku, text, quantity, note, is_checked, key, version,
             created_at, modified_at, deleted_at, changes)
-        SELECT $1, $2::uuid, x.id, x.store, x.sku, x.text, x.quantity, x.note, x.checked, decode(x.key, 'hex'), x.version,
+        SELECT $1, $2::uuid, x.id, s.store_id, x.sku, x.text, x.quantity, x.note, x.checked, decode(x.key, 'hex'), x.version,
             timestamptz 'epoch' + x.created * interval '1 microsecond',
             timestamptz 'epoch' + x.modified * interval '1 microsecond',
             timestamptz 'epoch' + x.deleted * interval '1 microsecond', x.changes
-        FROM jsonb_to_recordset($3) AS x (id uuid, store integer, sku text, text text, quantity numeric, note text,
+        FROM jsonb_to_recordset($3) AS x (id uuid, store text, sku text, text text, quantity numeric, note text,
             checked boolean, key text, version bigint, created bigint, modified bigint, deleted bigint, changes jsonb)
+        LEFT JOIN store s ON s.key = x.store
         ON CONFLICT (user_id, list_id, item_id) DO UPDATE SET text = excluded.text, quantity = excluded.quantity,
             note = excluded.note, is_checked = excluded.is_checked, key = excluded.key, version = excluded.version,
             modified_at = excluded.modified_at, deleted_at = excluded.deleted_at, changes = excluded.changes

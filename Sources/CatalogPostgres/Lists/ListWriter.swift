@@ -24,9 +24,8 @@ struct ListWriter {
             try $0.first { try ListRow.held($0) }
         }
         guard var held = found, !standing || !held.isDeleted else { throw CatalogError.notFound("list “\(id)”") }
-        let stores = try Self.stores(database)
         held.list.items = try database.query(ListStatements.items, [.text(held.list.owner.text), .text(id.text)]) {
-            try $0.map { try ListRow.item($0, stores) }
+            try $0.map { try ListRow.item($0) }
         }
         return held
     }
@@ -65,22 +64,14 @@ struct ListWriter {
         throw CatalogError.unavailable
     }
 
-    private static func stores(_ database: isolated PostgresConnection) throws -> [Int32: CatalogKey] {
-        let stores = try database.query("SELECT store_id, key FROM store") {
-            try $0.map { (try $0.int4(0), CatalogKey(try $0.text(1))!) }
-        }
-        return Dictionary(uniqueKeysWithValues: stores)
-    }
-
-    /// What the catalog knows of the products on lists, as far as sorts ask.
+    /// What the catalog knows of the products of items, and of some more, as far as sorts ask.
     static func facts(
-        _ lists: [UserList],
+        _ items: [ListItem],
         _ more: [ProductReference] = [],
         for sorts: [ListItemSort],
         _ database: isolated PostgresConnection
     ) throws -> ListFacts {
         var facts = ListFacts()
-        let items = lists.flatMap(\.items)
         let references = Set(items.compactMap(\.product) + more)
         for (key, wanted) in Dictionary(grouping: references, by: \.store) {
             let found: ShelfRow.StoreRead?
@@ -147,10 +138,9 @@ struct ListWriter {
         let known = Set(before.items)
         let items = list.items.filter { !known.contains($0) }
         guard !items.isEmpty else { return }
-        let stores = Dictionary(uniqueKeysWithValues: try Self.stores(database).map { ($1, $0) })
         try database.executeLater(
             ListStatements.writeItems,
-            [.text(list.owner.text), .text(list.id.text), .jsonb(ListRow.json(items, stores))]
+            [.text(list.owner.text), .text(list.id.text), .jsonb(ListRow.json(items))]
         )
     }
 

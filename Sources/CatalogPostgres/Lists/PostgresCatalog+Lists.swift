@@ -28,7 +28,8 @@ extension PostgresCatalog {
                     page.order = own.compactMap { UniqueID($0.id) }
                     return page
                 }
-                return page.sorted(by: try sort ?? Self.listsSort(user, database), ranks)
+                let own = try sort == nil ? Self.listsSettings(user, database)[SettingKey.listsSort.text] : nil
+                return page.sorted(by: sort ?? ListSort(setting: own), ranks)
             }
         }
     }
@@ -69,12 +70,6 @@ extension PostgresCatalog {
         }
     }
 
-    private static func listsSort(_ user: UserID, _ database: isolated PostgresConnection) throws -> ListSort {
-        let settings = try listsSettings(user, database)
-        guard case .string(let text)? = settings[SettingKey.listsSort.text] else { return .lastModified }
-        return ListSort(rawValue: text) ?? .lastModified
-    }
-
     package func list(
         _ id: UniqueID,
         of user: UserID,
@@ -83,7 +78,7 @@ extension PostgresCatalog {
         try await mappingErrors {
             try await pool.transaction("ISOLATION LEVEL REPEATABLE READ READ ONLY", within: .seconds(10)) { database in
                 let held = try ListWriter(user: user).held(id, database)
-                return (held, try ListWriter.facts([held.list], for: [sort ?? held.list.sort], database))
+                return (held, try ListWriter.facts(held.list.items, for: [sort ?? held.list.sort], database))
             }
         }
     }
@@ -97,22 +92,8 @@ extension PostgresCatalog {
         _ render: @escaping @Sendable (HeldList, _ isNew: Bool) -> RecordedAnswer
     ) async throws(CatalogError) -> RecordedAnswer {
         try await writeLists(of: user, once: call) { writer, database in
-            var sinks = new.autoSort
-            if sinks == nil,
-                case .bool(let own)? = try Self.listsSettings(user, database)[SettingKey.listsSinkChecked.text]
-            {
-                sinks = own
-            }
-            let now = Timestamp.now()
-            let list = UserList(
-                id: new.id,
-                owner: user,
-                name: new.name,
-                autoSort: sinks ?? true,
-                sort: new.sort,
-                createdAt: now,
-                modifiedAt: now
-            )
+            let sinks = try Self.listsSettings(user, database)[SettingKey.listsSinkChecked.text]
+            let list = new.list(of: user, sinksChecked: sinks, now: .now())
             // The list before the account, as everywhere; who makes the same at once waits here.
             var known = try writer.heldOrNil(new.id, database, standing: false)
             if known == nil, try database.execute(ListStatements.insert, ListRow.parameters(list, isNew: true)) == 0 {
@@ -124,9 +105,7 @@ extension PostgresCatalog {
             }
             try writer.checkNumber(database)
             try writer.place(list, as: .owner, by: nil, database)
-            let held = try writer.held(new.id, database)
-            let data = ListOutcome(new: held, ListFacts()).event
-            let told = try ListWriter.tell([user.text], new.id, data, database)
+            let told = try ListWriter.tell([user.text], new.id, list.announcement, database)
             return (render(try writer.held(new.id, database), true), Array(told.keys))
         }
     }
@@ -140,19 +119,20 @@ extension PostgresCatalog {
         _ render: @escaping @Sendable (ListOutcome) -> RecordedAnswer
     ) async throws(CatalogError) -> RecordedAnswer {
         try await writeLists(of: user, id, once: call) { writer, database in
-            let (outcome, told) = try Self.apply(edit, id, expected, writer, database)
+            let before = try writer.hold(id, database, standing: false)
+            let (outcome, told) = try Self.apply(edit, to: before, expected, writer, database)
             return (render(outcome), told)
         }
     }
 
+    /// Changes a list whose row is held.
     private static func apply(
         _ edit: ListEdit,
-        _ id: UniqueID,
+        to before: HeldList,
         _ expected: Set<Int64>?,
         _ writer: ListWriter,
         _ database: isolated PostgresConnection
     ) throws -> (ListOutcome, told: [UserID]) {
-        let before = try writer.hold(id, database, standing: false)
         try before.check(edit, expected)
         if edit.bringsBack, before.list.isDeleted {
             let members = try ListWriter.members(before.list, database)
@@ -160,33 +140,34 @@ extension PostgresCatalog {
             try writer.checkNumber(database)
         }
         var held = before
-        let products = try ListWriter.facts([before.list], edit.products, for: [], database)
+        let products = try ListWriter.facts([], edit.products, for: [], database)
         let changed = try held.list.apply(edit, products, now: .now())
-        // Names that came in, and those that went, are compared too.
         let sorts = [before.list.sort, held.list.sort]
-        let facts = try ListWriter.facts([before.list, held.list], for: sorts, database)
-        var outcome = ListOutcome(before.list, held, changed, facts)
-        outcome.note(edit)
+        // The manual order asks for nothing; another compares all, also those that went.
+        let told = changed.union(edit.added)
+        let asked =
+            sorts == [.position, .position]
+            ? held.list.items.filter { told.contains($0.id) } : before.list.items + held.list.items
+        let facts = try ListWriter.facts(asked, for: sorts, database)
+        var outcome = ListOutcome(of: edit, before.list, held, changed, facts)
         if held.list != before.list { try writer.write(held.list, insteadOf: before.list, database) }
         guard outcome.isChange else { return (outcome, []) }
         let members = try ListWriter.members(held.list, database)
-        let told = try ListWriter.tell(members, id, outcome.event, database)
-        outcome.held.revision = told[writer.user] ?? held.revision
-        return (outcome, Array(told.keys))
+        let revisions = try ListWriter.tell(members, held.list.id, outcome.event, database)
+        outcome.held.revision = revisions[writer.user] ?? held.revision
+        return (outcome, Array(revisions.keys))
     }
 
     package func removeList(_ id: UniqueID, of user: UserID, expected: Set<Int64>?) async throws(CatalogError) {
         _ = try await writeLists(of: user, once: nil) { writer, database in
             let before = try writer.hold(id, database)
-            if let expected, !expected.contains(before.list.version) {
-                throw CatalogError.staleList(current: before.list.version)
-            }
             guard before.role == .owner else {
+                try before.checkVersion(expected)
                 let told = try ListWriter.leave([user.text], id, database)
                 return (RecordedAnswer(body: []), Array(told.keys))
             }
             let edit = ListEdit.set(ListSettings(isDeleted: true))
-            return (RecordedAnswer(body: []), try Self.apply(edit, id, expected, writer, database).told)
+            return (RecordedAnswer(body: []), try Self.apply(edit, to: before, expected, writer, database).told)
         }
     }
 
@@ -196,8 +177,7 @@ extension PostgresCatalog {
         once call: IdempotentCall?,
         _ render: @escaping @Sendable (ListsMoved) -> RecordedAnswer
     ) async throws(CatalogError) -> RecordedAnswer {
-        try OrderEdit.moves(moves).check()
-        return try await writeLists(of: user, once: call) { _, database in
+        try await writeLists(of: user, once: call) { _, database in
             let owner: [PostgresValue] = [.text(user.text)]
             let revision = try database.query(ListStatements.lockAccount, owner) {
                 try $0.first { try $0.int8(0) } ?? 0

@@ -168,9 +168,7 @@ extension PostgresCatalog {
     private static let changedSettings = PostgresStatement(
         assembled: """
             SELECT a.revision, a.is_resync, \(SettingRow.columns)
-            FROM (SELECT user_id, revision,
-                    coalesce($2, 0) > 0 AND ($2 < horizon OR $2 > revision) AS is_resync
-                FROM user_account WHERE user_id = $1) AS a
+            FROM \(SettingRow.account) AS a
             LEFT JOIN user_setting s ON s.user_id = a.user_id AND s.user_id = $1
                 AND s.revision > CASE WHEN a.is_resync THEN 0 ELSE coalesce($2, 0) END
                 AND ($2 IS NOT NULL OR s.deleted_at IS NULL)
