@@ -12,6 +12,10 @@ PACKAGES := postgresql libpq-dev libicu-dev pkg-config
 TEST_PACKAGES := python3 python3-jsonpatch
 # What `make bench` imports, where it is there.
 BENCH_CSV := $(wildcard ../shared/data/konzum-hr.csv)
+# What the tests of the pages need: a browser, and what drives it.
+BROWSER_PACKAGES := chromium python3-venv
+BROWSER_PYTHON := .aisle/browser/bin/python
+PICTURES := Sources/Catalog/Catalog.docc/Resources
 SOURCES := Package.swift Sources Tests sql
 
 .PHONY: help
@@ -51,12 +55,20 @@ test-real: deps ## Run the tests on the real catalogs in ../shared/data
 	AISLE_REAL_DATA="$$(cd ../shared/data && pwd)" AISLE_TEST_DATABASE_URL="$${DATABASE_URL:-}" \
 	    swift test --disable-xctest --skip-build --filter RealCatalogTests
 
+.PHONY: browser
+browser: # Install what drives a browser, into .aisle/browser
+	@$(MAKE) --no-print-directory deps PACKAGES="$(BROWSER_PACKAGES)"
+	@[ -x $(BROWSER_PYTHON) ] || python3 -m venv .aisle/browser
+	@$(BROWSER_PYTHON) -c 'import axe_playwright_python, PIL, playwright' 2>/dev/null || \
+	    $(BROWSER_PYTHON) -m pip install --quiet axe-playwright-python pillow playwright
+
 .PHONY: test-browser
-test-browser: build ## Run the tests of the storefront page in headless Chromium
-	@$(MAKE) --no-print-directory deps PACKAGES="chromium python3-venv"
-	[ -x .aisle/browser/bin/pip ] || python3 -m venv .aisle/browser
-	.aisle/browser/bin/pip install --quiet playwright axe-playwright-python
-	.aisle/browser/bin/python Tests/Browser/shop.py $(AISLE)
+test-browser: build browser ## Run the tests of the pages in headless Chromium; on real catalogs, too, where they are there
+	$(BROWSER_PYTHON) Tests/Browser/run.py $(AISLE) $(wildcard ../shared/data)
+
+.PHONY: pictures
+pictures: build browser ## Make the pictures of the README anew, from the running page
+	$(BROWSER_PYTHON) Tests/Browser/pictures.py $(AISLE) $(PICTURES)
 
 .PHONY: soak
 soak: deps ## Rearrange shelves by hand a million times, against lists that are simply rearranged
@@ -65,9 +77,10 @@ soak: deps ## Rearrange shelves by hand a million times, against lists that are 
 	    swift test --disable-xctest --skip-build --filter theDatabaseDoesWhatIsMeant
 
 .PHONY: bench
-bench: build ## Measure pages, imports and diffs against what bounds them, as ratios within one run
+bench: build browser ## Measure pages, imports, diffs and the page's script against what bounds them, as ratios within one run
 	@command -v wrk >/dev/null || $(MAKE) deps PACKAGES="wrk python3"
 	python3 Tests/Bench/bench.py $(AISLE) $(BENCH_CSV)
+	$(BROWSER_PYTHON) Tests/Browser/script_time.py $(AISLE) $(BENCH_CSV)
 	swift build -c release --static-swift-stdlib --product DiffBench
 	for input in ordinals ids; do MALLOC_MMAP_THRESHOLD_=65536 .build/release/DiffBench memory $$input; done
 	.build/release/DiffBench

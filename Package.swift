@@ -53,7 +53,7 @@ let package = Package(
         .target(
             name: "SeedData",
             path: "seed-data",
-            resources: [.embedInCode("products.csv")],
+            resources: [.embedInCode("products.csv"), .embedInCode("price-changes.csv")],
             swiftSettings: strict
         ),
         .target(

@@ -50,13 +50,17 @@ extension CatalogAPI {
             guard await catalog.isReady() else { throw CatalogError.unavailable }
             return plain("ok\n")
         case .openAPI: return hashed(OpenAPI.document, request)
-        case .problem(let kind): return page(of: kind)
-        case .web(let asset):
-            try target.allow("store", "shelf", "sort", filters: true)
-            return file(asset, request)
+        case .demo: return demoParts()
+        case .problem(let kind): return page(of: kind, request)
+        // What an address says besides is the page's own affair.
+        case .web(let asset): return web(asset.bytes, asset.mediaType, request)
+        case .orderChanges(let store, let shelf):
+            try target.allow()
+            let changes = try await catalog.orderHistory(store, shelf)
+            return json(object { json in json.array("changes", changes) { $1.write(to: &$0) } }, cache: "no-store")
         case .placement, .imports, .purchases, .prices, .listDiff, .orderMoves, .orderUndo, .shelfMoves, .mySort,
             .mySettings, .mySetting, .myLists,
-            .myEvents, .myTickets, .myMerge, .myExport, .me:
+            .myEvents, .myTickets, .myMerge, .myExport, .me, .demoTokens, .demoStorm:
             throw Problem(.methodNotAllowed, "GET does not apply here")
         }
     }
@@ -237,17 +241,17 @@ extension CatalogAPI {
         return [.init("Link")!: "<\(request.uri.path)?\(query)&cursor=\(token)>; rel=\"next\""]
     }
 
-    /// A file of the page: kept by the browser, and asked for again each time.
-    private func file(_ asset: WebAsset, _ request: Request) -> Response {
+    /// What a browser shows: kept by it, and asked for again each time.
+    private func web(_ bytes: [UInt8], _ mediaType: String, _ request: Request) -> Response {
         var response = hashed(
-            asset.bytes,
+            bytes,
             request,
             headers: [
                 .contentSecurityPolicy: WebAsset.policy, .xContentTypeOptions: "nosniff",
                 .init("Referrer-Policy")!: "no-referrer",
             ]
         )
-        if response.status == .ok { response.headers[.contentType] = asset.mediaType }
+        if response.status == .ok { response.headers[.contentType] = mediaType }
         return response
     }
 
@@ -259,20 +263,39 @@ extension CatalogAPI {
         )
     }
 
-    private func page(of kind: ProblemKind) -> Response {
+    /// The page of a kind of problem: what it means, and what to do.
+    private func page(of kind: ProblemKind, _ request: Request) -> Response {
+        let others = ProblemKind.allCases.map { other in
+            let isThis = other == kind ? " aria-current=\"page\"" : ""
+            return
+                "<li><a href=\"/problems/\(other.rawValue)\"\(isThis)>\(other.title)<span>\(other.status.code)</span></a></li>"
+        }
         let html = """
-            <!doctype html><html lang="en"><meta charset="utf-8"><title>\(kind.title)</title>
-            <h1>\(kind.title)</h1><p>Status \(kind.status.code), type <code>/problems/\(kind.rawValue)</code>.</p>
-            <p>\(kind.advice)</p></html>
+            <!doctype html>
+            <html lang="en">
+            <head>
+            <meta charset="utf-8">
+            <meta name="viewport" content="width=device-width, initial-scale=1">
+            <meta name="color-scheme" content="light dark">
+            <title>\(kind.title) · Aisle</title>
+            <link rel="icon" href="/icon.svg" type="image/svg+xml">
+            <link rel="stylesheet" href="/style.css">
+            </head>
+            <body>
+            <header class="bar"><a class="brand" href="/">Aisle</a><nav class="pages" aria-label="Pages"><a href="/docs">API</a></nav></header>
+            <div class="columns">
+            <nav class="shelves" aria-label="Problems"><ul>\(others.joined())</ul></nav>
+            <main class="docs">
+            <h1>\(kind.title)</h1>
+            <p class="quiet">Status \(kind.status.code), type <code>/problems/\(kind.rawValue)</code></p>
+            <p>\(kind.advice)</p>
+            <p>Every error is a problem document (RFC 9457, <code>application/problem+json</code>) with a “request_id” to name it by.</p>
+            </main>
+            </div>
+            </body>
+            </html>
 
             """
-        return Response(
-            status: .ok,
-            headers: [
-                .contentType: "text/html; charset=utf-8", .cacheControl: "public, max-age=3600",
-                .contentSecurityPolicy: "default-src 'none'",
-            ],
-            body: .init(byteBuffer: ByteBuffer(string: html))
-        )
+        return web(Array(html.utf8), "text/html; charset=utf-8", request)
     }
 }

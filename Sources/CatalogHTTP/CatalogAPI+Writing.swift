@@ -23,6 +23,8 @@ extension CatalogAPI {
         case .shelfMoves(let store): return try await moveShelves(store, target, request, caller)
         case .purchases(let store): return try await addPurchases(store, target, request, caller)
         case .prices(let store): return try await setPrices(store, target, request, caller)
+        case .demoTokens: return try await demoToken(target, request)
+        case .demoStorm(let store): return try await demoStorm(store, target, request)
         default: try target.allow()
         }
         switch (route, request.method) {

@@ -21,6 +21,8 @@ package struct CatalogAPI: HTTPResponder {
         package var largeBodiesAtOnce = 4
         /// The most bytes of rendered pages that are remembered; 0 for none.
         package var pageCacheBound = 32 << 20
+        /// What is open to everybody on this machine; nil for a server that is no demonstration.
+        package var demo: Demo?
 
         package init() {}
     }

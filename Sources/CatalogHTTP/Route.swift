@@ -12,6 +12,7 @@ enum Route {
     case orderDiff(CatalogKey, CatalogKey)
     case orderMoves(CatalogKey, CatalogKey)
     case orderUndo(CatalogKey, CatalogKey)
+    case orderChanges(CatalogKey, CatalogKey)
     case shelfMoves(CatalogKey)
     case listDiff
     case placement(CatalogKey, CatalogKey, SKU)
@@ -27,6 +28,8 @@ enum Route {
     case mySetting(String)
     case myLists(ListRoute)
     case myEvents, myTickets, myMerge, myExport, me
+    case demo, demoTokens
+    case demoStorm(CatalogKey)
     case live, ready, openAPI
     case web(WebAsset)
     case problem(ProblemKind)
@@ -39,6 +42,7 @@ enum Route {
             case "livez": self = .live
             case "readyz": self = .ready
             case "openapi.json": self = .openAPI
+            case "demo": self = .demo
             default:
                 guard let asset = WebAsset(rawValue: segments[0]) else { return nil }
                 self = .web(asset)
@@ -50,12 +54,20 @@ enum Route {
                 self = .stores
             } else if segments == ["v1", "me"] {
                 self = .me
+            } else if segments == ["demo", "tokens"] {
+                self = .demoTokens
             } else {
                 return nil
             }
         default:
             if segments == ["v1", "order", "diff"] {
                 self = .listDiff
+                return
+            }
+            if segments.count == 4, segments[0] == "demo", segments[1] == "stores", segments[3] == "storm",
+                let store = CatalogKey(segments[2])
+            {
+                self = .demoStorm(store)
                 return
             }
             if segments[0] == "v1", segments[1] == "me" {
@@ -113,6 +125,7 @@ enum Route {
             case (4, "order") where parts[3] == "diff": self = .orderDiff(store, shelf)
             case (4, "order") where parts[3] == "moves": self = .orderMoves(store, shelf)
             case (4, "order") where parts[3] == "undo": self = .orderUndo(store, shelf)
+            case (4, "order") where parts[3] == "changes": self = .orderChanges(store, shelf)
             case (4, "products"):
                 guard let sku = SKU(parts[3]) else { return nil }
                 self = .placement(store, shelf, sku)
@@ -148,7 +161,9 @@ enum Route {
 
     func access(_ method: HTTPRequest.Method) -> Access {
         switch self {
-        case .live, .ready, .openAPI, .problem, .web: .open
+        case .live, .ready, .openAPI, .problem, .web, .demo, .demoTokens: .open
+        // It tells who did what.
+        case .orderChanges: .scope(.catalogWrite)
         case .mySort, .mySettings, .mySetting, .myLists, .myTickets, .myMerge, .myExport, .me: .user
         // With a ticket, where there is no token.
         case .myEvents: .anybody
@@ -166,7 +181,7 @@ enum Route {
     var methods: [HTTPRequest.Method] {
         switch self {
         case .stores, .shelves, .page, .products, .live, .ready, .openAPI, .problem, .web: [.get]
-        case .shelfEvents, .myEvents, .myExport: [.get]
+        case .orderChanges, .shelfEvents, .myEvents, .myExport, .demo: [.get]
         case .mySort, .mySetting: [.get, .put, .delete]
         case .mySettings: [.get, .put]
         case .myLists(let route): route.methods
@@ -179,7 +194,7 @@ enum Route {
         case .orderMoves, .orderUndo, .shelfMoves: [.post]
         case .listDiff: [.post]
         case .placement: [.put, .delete]
-        case .imports, .purchases, .prices: [.post]
+        case .imports, .purchases, .prices, .demoTokens, .demoStorm: [.post]
         }
     }
 }

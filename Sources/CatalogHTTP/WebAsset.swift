@@ -1,34 +1,58 @@
-/// A file of the storefront page, embedded in the program.
+/// A file of the storefront's pages, embedded in the program.
+///
+/// The raw value is its path, without the first slash.
 enum WebAsset: String, CaseIterable {
-    case page = ""
+    case shopPage = ""
+    case devicesPage = "devices"
+    case merchandisePage = "merchandise"
+    case listsPage = "lists"
+    case docsPage = "docs"
     case client = "aisle.js"
-    case shop = "shop.js"
+    case common = "ui.js"
+    case sortable = "sortable.js"
     case texts = "texts.js"
-    case style = "shop.css"
+    case shop = "shop.js"
+    case devices = "devices.js"
+    case merchandise = "merchandise.js"
+    case lists = "lists.js"
+    case docs = "docs.js"
+    case style = "style.css"
     case icon = "icon.svg"
 
     var bytes: [UInt8] {
         switch self {
-        case .page: PackageResources.index_html
+        case .shopPage: PackageResources.index_html
+        case .devicesPage: PackageResources.devices_html
+        case .merchandisePage: PackageResources.merchandise_html
+        case .listsPage: PackageResources.lists_html
+        case .docsPage: PackageResources.docs_html
         case .client: PackageResources.aisle_js
-        case .shop: PackageResources.shop_js
+        case .common: PackageResources.ui_js
+        case .sortable: PackageResources.sortable_js
         case .texts: PackageResources.texts_js
-        case .style: PackageResources.shop_css
+        case .shop: PackageResources.shop_js
+        case .devices: PackageResources.devices_js
+        case .merchandise: PackageResources.merchandise_js
+        case .lists: PackageResources.lists_js
+        case .docs: PackageResources.docs_js
+        case .style: PackageResources.style_css
         case .icon: PackageResources.icon_svg
         }
     }
 
     var mediaType: String {
         switch self {
-        case .page: "text/html; charset=utf-8"
-        case .client, .shop, .texts: "text/javascript; charset=utf-8"
+        case .shopPage, .devicesPage, .merchandisePage, .listsPage, .docsPage: "text/html; charset=utf-8"
+        case .client, .common, .sortable, .texts, .shop, .devices, .merchandise, .lists, .docs:
+            "text/javascript; charset=utf-8"
         case .style: "text/css; charset=utf-8"
         case .icon: "image/svg+xml"
         }
     }
 
-    /// What the page may load, and from where: its own files and the API, and nothing else. Source: Content Security Policy 3.
+    /// What the pages may load, and from where: their own files, the API and themselves in a frame, and nothing else.
+    /// Source: Content Security Policy 3.
     static let policy =
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
-        + "base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+        + "frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
 }

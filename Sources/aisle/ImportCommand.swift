@@ -174,3 +174,20 @@ func seedOwnCatalog(_ catalog: PostgresCatalog) async throws -> ImportSummary {
     }
     return try await Importer(catalog).run(SinglePiece(bytes: SeedData.products), ImportOptions(format: .csv))
 }
+
+/// The days of price changes of our own catalog, by store.
+func seedStorms() throws -> [CatalogKey: [[PriceChange]]] {
+    let currencies = Dictionary(uniqueKeysWithValues: SeedData.stores.map { (CatalogKey($0.0)!, Currency($0.2)!) })
+    var reader = RowReader(.csv, columns: PricesCommand.columns, needed: PricesCommand.columns)
+    var days: [CatalogKey: [String: [PriceChange]]] = [:]
+    func take(_ event: RowReader.Event) throws {
+        guard case .row(let row) = event, let store = row.text("store").flatMap({ CatalogKey($0) }),
+            let price = currencies[store]?.minorUnits(ExactDecimal(try row.needed("price"))!)
+        else { preconditionFailure("the prices that the program embeds are not right") }
+        let change = PriceChange(sku: try row.sku(), priceMinor: price.minor)
+        days[store, default: [:]][try row.needed("date"), default: []].append(change)
+    }
+    try SeedData.priceChanges.withUnsafeBytes { try reader.read($0, take) }
+    try reader.end(take)
+    return days.mapValues { days in days.sorted { $0.key < $1.key }.map(\.value) }
+}

@@ -9,6 +9,9 @@ struct PricesCommand: AsyncParsableCommand {
         subcommands: [Set.self, Import.self]
     )
 
+    /// The columns of a file of price changes.
+    static let columns = ["date", "store", "sku", "price"]
+
     struct Set: AisleCommand {
         static let configuration = CommandConfiguration(
             abstract: "Set prices, all or none.",
@@ -69,7 +72,7 @@ struct PricesCommand: AsyncParsableCommand {
             let file = try RowFile(
                 file,
                 format: format,
-                columns: ["date", "store", "sku", "price"],
+                columns: PricesCommand.columns,
                 needed: ["sku", "price"] + (replay ? ["date"] : []) + (fallback == nil ? ["store"] : []),
                 rejects: rejects
             )

@@ -50,7 +50,15 @@ struct DevCommand: AisleCommand {
 
     func execute() async throws {
         var settings = try await server.settings()
-        if settings.tokens.isEmpty { settings.tokens.secret = try OwnSecret.make() }
+        var demo: Demo?
+        if settings.tokens.isEmpty {
+            let secret = try OwnSecret.make()
+            settings.tokens.secret = secret
+            // What others reach opens nothing to everybody.
+            if Demo.isLoopback(settings.host) {
+                demo = try Demo(signer: TokenSigner(secret: secret, rules: settings.tokens.rules), storms: seedStorms())
+            }
+        }
         var cluster: PrivateCluster?
         var wasRunning = false
         if database.isPrivate {
@@ -81,7 +89,8 @@ struct DevCommand: AisleCommand {
             settings: settings,
             listening: try database.configuration(),
             port: port,
-            isGreeting: true
+            isGreeting: true,
+            demo: demo
         ).run()
     }
 }
@@ -116,6 +125,7 @@ struct Server {
     let listening: PostgresConfiguration
     let port: Int
     var isGreeting = false
+    var demo: Demo?
 
     /// The limits of a connection: 16 KiB of headers, 100 of them, a minute of silence.
     private static var channel: HTTP1Channel.Configuration {
@@ -133,6 +143,7 @@ struct Server {
     func run() async throws {
         var apiOptions = CatalogAPI.Options()
         apiOptions.origins = settings.origins
+        apiOptions.demo = demo
         apiOptions.pageCacheBound = settings.pageCacheMegabytes << 20
         raiseDescriptorLimit()
         var liveOptions = LiveHub.Options()
@@ -160,6 +171,7 @@ struct Server {
                 let port = channel.localAddress?.port ?? wanted
                 Console.note("Aisle serves http://\(host):\(port)")
                 if isGreeting {
+                    Console.note("Open it in a browser: / sorts, /merchandise arranges, /lists shops, /docs explains")
                     Console.note("A token to write with: aisle token --user you --scope catalog:write")
                     Console.note(
                         "Try: curl 'http://\(host):\(port)/v1/stores/corner/shelves/dairy/products?sort=unit_price&limit=3'"

@@ -1,30 +1,40 @@
-"""A server with our own catalog, and a browser, for the tests of the page."""
-import contextlib, json, os, re, signal, socket, subprocess, sys, tempfile, urllib.request
+"""A server with a catalog, and a browser, for the tests of the pages."""
+import contextlib, json, os, signal, socket, subprocess, tempfile, time, traceback, urllib.error, urllib.request
 
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import sync_playwright
 
-AISLE = os.path.abspath(sys.argv[1])
-CHROMIUM = next(path for path in ("/usr/bin/chromium", "/usr/bin/chromium-browser") if os.path.exists(path))
+# A folder whose scripts and styles are taken instead of those of the program, while one works on them.
+WEB = os.environ.get("AISLE_WEB")
+CHROMIUM = next((path for path in ("/usr/bin/chromium", "/usr/bin/chromium-browser") if os.path.exists(path)), None)
+# What the browser itself says of a server that is away.
+AWAY = ("ERR_CONNECTION", "ERR_INCOMPLETE", "ERR_EMPTY", "ERR_NETWORK", "ERR_SOCKET")
 
 
 class Server:
     """`aisle dev` in a folder of its own."""
 
-    def __init__(self):
+    def __init__(self, aisle, imports=()):
+        """`imports`: files of catalogs besides our own."""
+        self.aisle = os.path.abspath(aisle)
         self.folder = tempfile.mkdtemp(prefix="aisle-browser-")
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
         self.base = f"http://127.0.0.1:{self.port}"
+        self.process = None
         self.start()
+        for path in imports:
+            self.run("import", os.path.abspath(path))
 
     def start(self):
-        self.process = subprocess.Popen([AISLE, "dev", "--port", str(self.port)], cwd=self.folder, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+        self.process = subprocess.Popen([self.aisle, "dev", "--port", str(self.port)], cwd=self.folder, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+        said = []
         for line in self.process.stderr:
+            said.append(line)
             if "serves" in line:
-                break
-        else:
-            raise RuntimeError("the server does not start")
+                return
+        raise RuntimeError("the server does not start: " + "".join(said))
 
     def stop(self):
         self.process.send_signal(signal.SIGTERM)
@@ -35,26 +45,36 @@ class Server:
         self.run("db", "stop")
 
     def run(self, *words):
-        return subprocess.run([AISLE, *words], cwd=self.folder, check=True, capture_output=True, text=True).stdout.strip()
+        return subprocess.run([self.aisle, *words], cwd=self.folder, check=True, capture_output=True, text=True).stdout.strip()
 
-    def get(self, path):
-        with urllib.request.urlopen(self.base + path) as answer:
-            return json.load(answer)
+    def token(self, user, *scopes):
+        return self.run("token", "--user", user, *(word for scope in scopes for word in ("--scope", scope)))
+
+    def get(self, path, token=None):
+        return self.send("GET", path, None, token)
 
     def send(self, method, path, body, token):
-        headers = {"content-type": "application/json", "authorization": f"Bearer {token}"}
-        request = urllib.request.Request(self.base + path, json.dumps(body).encode(), headers, method=method)
+        headers = {"content-type": "application/json", **({"authorization": f"Bearer {token}"} if token else {})}
+        request = urllib.request.Request(self.base + path, None if body is None else json.dumps(body).encode(), headers, method=method)
         with urllib.request.urlopen(request) as answer:
-            return json.load(answer)
+            return json.loads(answer.read() or "null")
 
     def order(self, shelf, query):
-        return self.get(f"/v1/stores/{shelf.split('/')[0]}/shelves/{shelf.split('/')[1]}/order?{query}")["ids"]
+        store, key = shelf.split("/")
+        return self.get(f"/v1/stores/{store}/shelves/{key}/order?{query}")["ids"]
+
+    def move(self, shelf, token, ids, **place):
+        store, key = shelf.split("/")
+        return self.send("POST", f"/v1/stores/{store}/shelves/{key}/order/moves", {"moves": [{"ids": ids, **place}]}, token)
 
 
 @contextlib.contextmanager
 def browser():
+    if CHROMIUM is None:
+        raise RuntimeError("there is no Chromium; on Debian: apt-get install chromium")
     with sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        # Without a user to be confined to there is no sandbox.
+        found = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"] if os.getuid() == 0 else [])
         try:
             yield found
         finally:
@@ -66,29 +86,75 @@ class Tab:
 
     def __init__(self, browser, **options):
         self.context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **options})
+        if WEB:
+            self.context.route("**/*.{js,css}", lambda route: route.fulfill(path=os.path.join(WEB, route.request.url.split("?")[0].rsplit("/", 1)[1])))
         self.page = self.context.new_page()
         self.errors = []
-        self.page.on("console", lambda message: self.errors.append(message.text) if message.type == "error" else None)
+        self.page.on("console", lambda message: self.errors.append(message.text) if message.type in ("error", "warning") else None)
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
 
-    def open(self, url):
+    def open(self, url, waiting="#products .card"):
         self.page.goto(url)
-        self.page.wait_for_selector("#products .card")
+        self.page.wait_for_selector(waiting)
+        return self
 
-    def ids(self):
-        return self.page.evaluate("[...document.querySelectorAll('#products > [data-id]')].map((card) => card.dataset.id)")
+    def wait(self, condition, argument=None, timeout=20_000):
+        self.page.wait_for_function(condition, arg=argument, timeout=timeout)
 
-    def shows(self, ids):
-        """Waits until exactly these stand there, in this order, and nothing moves any more."""
-        self.page.wait_for_function(
-            """(ids) => {
-                const cards = [...document.querySelectorAll("#products > [data-id]")];
-                return cards.map((card) => card.dataset.id).join("/") === ids.join("/") && document.getAnimations().every((one) => one.playState !== "running");
-            }""", arg=ids, timeout=20_000)
+    def ids(self, container="#products", frame=None):
+        return (frame or self.page).evaluate("(container) => [...document.querySelectorAll(`${container} > [data-id]`)].map((card) => card.dataset.id)", container)
 
-    def sort(self, sort):
-        self.page.click("#sort")
-        self.page.click(f"#sorts input[value='{sort}']")
+    def shows(self, ids, container="#products", frame=None, timeout=20_000):
+        """Waits until exactly these stand there, in this order, each at its place, and nothing moves any more."""
+        try:
+            (frame or self.page).wait_for_function(
+                """([ids, container]) => {
+                    const cards = [...document.querySelectorAll(`${container} > [data-id]`)];
+                    return cards.map((card) => card.dataset.id).join("/") === ids.join("/")
+                        && document.getAnimations().every((one) => one.playState !== "running");
+                }""", arg=[ids, container], timeout=timeout)
+        except Exception as error:
+            raise AssertionError(f"it shows\n{self.ids(container, frame)}\nand should show\n{ids}\n{self.said()}") from error
+        # What is seen reads as the order does: row by row, from left to right.
+        boxes = (frame or self.page).evaluate(
+            "(container) => [...document.querySelectorAll(`${container} > [data-id]`)].map((card) => card.getBoundingClientRect()).map((box) => [Math.round(box.top), Math.round(box.left)])", container)
+        assert boxes == sorted(boxes), "the cards do not stand where their order says"
+
+    def said(self):
+        return f"errors: {self.errors}; {self.page.evaluate('document.querySelector(`#away`)?.textContent')}"
+
+    def text(self, selector):
+        return self.page.inner_text(selector)
+
+    def sort(self, sort, frame=None):
+        place = frame or self.page
+        place.click("#sort")
+        place.click(f"#sorts input[value='{sort}']")
+
+    def forgives(self, *parts):
+        """Leaves out what the browser says by itself where something is meant to go wrong."""
+        self.errors = [error for error in self.errors if not any(part in error for part in parts)]
+
+    def is_open_to_all(self):
+        found = Axe().run(self.page).response["violations"]
+        assert not found, [(violation["id"], [node["html"][:160] for node in violation["nodes"][:3]]) for violation in found]
 
     def close(self):
         self.context.close()
+
+
+def play(tests, server, browser):
+    """Runs tests, each of which leaves its tab, or several, without errors. Answers how many failed."""
+    failed = 0
+    for test in tests:
+        name, start = test.__name__.replace("_", " "), time.time()
+        try:
+            tabs = test(server, browser)
+            for tab in tabs if isinstance(tabs, list) else [tabs]:
+                assert not tab.errors, tab.errors
+                tab.close()
+            print(f"passed: {name} ({time.time() - start:.1f} s)", flush=True)
+        except Exception:
+            failed += 1
+            print(f"FAILED: {name}\n{traceback.format_exc()}", flush=True)
+    return failed

@@ -63,6 +63,31 @@ import Testing
         return ids.compactMap { if case .string(let id) = $0 { id } else { nil } }
     }
 
+    /// Who may arrange sees who did what, the last first; nobody else does.
+    @Test func changesAreTold() async throws {
+        try await withServer(["a", "b", "c", "d", "e", "f", "g"]) { (client: any TestClientProtocol) async throws in
+            let first = #"{"moves":[{"ids":["g","f","e","d","c","b"],"place":"first"}]}"#
+            #expect(try await send(client, .post, Self.path + "/moves", first).status == 200)
+            #expect(try await send(client, .post, Self.path + "/undo", "{}").status == 200)
+            let reader = try await TestAPI.token("ann")
+            for headers in [[:], ["Authorization": "Bearer \(reader)"]] {
+                let refused = try await send(client, .get, Self.path + "/changes", "", headers)
+                #expect(refused.status == (headers.isEmpty ? 401 : 403))
+            }
+            let token = try await TestAPI.token("mia", [.catalogWrite])
+            let answer = try await send(client, .get, Self.path + "/changes", "", ["Authorization": "Bearer \(token)"])
+            guard case .array(let changes)? = answer.json["changes"] else { return #expect(Bool(false)) }
+            #expect(changes.map { $0["kind"] } == [.string("undo"), .string("move")])
+            #expect(changes.map { $0["subject"] } == [.string("merchandiser"), .string("merchandiser")])
+            #expect(changes.map { $0["undoes"] } == [.number("1"), .null])
+            #expect(changes.map { $0["undone_by"] } == [.null, .number("2")])
+            // The first few of many are named.
+            #expect(changes[1]["count"] == .number("6"))
+            guard case .array(let named)? = changes[1]["ids"] else { return #expect(Bool(false)) }
+            #expect(named.count == 5 && !named.contains(.string("a")))
+        }
+    }
+
     @Test func theMovesOfTheContract() async throws {
         try await withServer(["a", "b", "c", "d", "e", "f"]) { (client: any TestClientProtocol) async throws in
             let moved = try await send(

@@ -1,10 +1,10 @@
 /**
  * Aisle's client: pages of shelves, the moves between two orders, settings that sync, and events. No dependency.
  *
- *     import { Aisle, animate } from "/aisle.js";
- *     const aisle = new Aisle();
- *     const page = await aisle.page("corner", "dairy", { sort: "price", limit: 24 });
- *     page.products.forEach((product) => grid.append(card(product)));          // each with data-id = its sku
+ *     import { Aisle, Settings, animate } from "/aisle.js";
+ *     const aisle = new Aisle({ token });
+ *     const { products } = await aisle.page("corner", "dairy", { sort: "price", limit: 24 });
+ *     grid.append(...products.map(card));                                     // each with data-id = its sku
  *     const diff = await aisle.diff("corner", "dairy", { from_sort: "price", to_sort: "-unit_price", limit: 24 });
  *     await animate(grid, diff, (insert) => card(insert.product));
  *     const settings = new Settings(aisle);
@@ -16,59 +16,60 @@
 
 /**
  * A move diff in batch form: `from` counts in the old list, `to` in the new one.
- * @typedef {{id: string, from: number}} Delete
- * @typedef {{id: string, to: number, after?: string|null, product?: any}} Insert
- * @typedef {{id: string, from: number, to: number, after?: string|null}} Move
+ * @typedef {{id: string, to: number, product?: any}} Insert
  * @typedef {{from_version: number|null, to_version: number|null, mode: string, ids?: string[], old_count: number,
- *   new_count: number, deletes: Delete[], inserts: Insert[], moves: Move[], changed: {id: string, at: number}[]}} Diff
+ *   new_count: number, deletes: {id: string, from: number}[], inserts: Insert[],
+ *   moves: {id: string, from: number, to: number}[], changed: {id: string, at: number}[]}} Diff
  */
 
 /** What went wrong, as the server says (RFC 9457); status 0 where it cannot be reached. */
 export class Problem extends Error {
-  /** @param {number} status @param {any} [body] */
   constructor(status, body) {
     super(body?.detail ?? (status ? `status ${status}` : "the server cannot be reached"));
-    this.status = status;
-    this.body = body ?? {};
+    Object.assign(this, { status, body: body ?? {} });
   }
 }
 
 /** The calls of the API that a storefront makes. */
 export class Aisle {
-  /** @param {{base?: string, token?: string|null, language?: string}} [options] */
+  /**
+   * @param {{base?: string, language?: string, token?: string|null|((isRefused: boolean) => Promise<string|null>)}} [options]
+   *   a token, or who gives one, and another where it was refused
+   */
   constructor({ base = "", token = null, language } = {}) {
     Object.assign(this, { base, token, language });
   }
 
   /**
    * One call. Throws a `Problem` for every status that is not 2xx.
-   * @param {string} path @param {{method?: string, query?: Record<string, any>, body?: any, headers?: any, signal?: AbortSignal}} [call]
+   * @param {string} path
+   * @param {{method?: string, query?: Record<string, any>, body?: any, headers?: any, signal?: AbortSignal}} [call]
    * @returns {Promise<{value: any, bytes: number, response: Response}>}
    */
-  async send(path, { method = "GET", query = {}, body, headers = {}, signal } = {}) {
+  async send(path, { method = "GET", query, body, headers, signal } = {}) {
+    const [type, text] = body === undefined ? [{}] : [{ "content-type": "application/json" }, JSON.stringify(body)];
     let response, buffer;
     try {
-      const [type, text] = body === undefined ? [{}] : [{ "content-type": "application/json" }, JSON.stringify(body)];
       response = await this.#fetch(path, query, { ...headers, ...type }, { method, body: text, signal });
       buffer = await response.arrayBuffer();
     } catch (error) {
-      if (error.name === "AbortError") throw error;
-      throw new Problem(0);
+      throw error.name === "AbortError" || error instanceof Problem ? error : new Problem(0);
     }
-    const type = response.headers.get("content-type") ?? "";
-    const value = type.includes("json") && buffer.byteLength ? JSON.parse(new TextDecoder().decode(buffer)) : buffer;
+    const isJSON = response.headers.get("content-type")?.includes("json") && buffer.byteLength;
+    const value = isJSON ? JSON.parse(new TextDecoder().decode(buffer)) : buffer;
     if (!response.ok) throw new Problem(response.status, value);
     return { value, bytes: buffer.byteLength, response };
   }
 
-  /** @param {Record<string, any>} query values, or arrays of them; what is undefined or null is left out */
-  #fetch(path, query, headers, options) {
+  /** @param {Record<string, any>} [query] values, or arrays of them; what is undefined or null is left out */
+  async #fetch(path, query = {}, headers, options, isRefused = false) {
     const pairs = Object.entries(query).flatMap(([name, value]) => [value].flat().map((one) => [name, one]));
     const parameters = new URLSearchParams(pairs.filter(([, value]) => value !== undefined && value !== null));
-    const sent = { ...headers };
-    if (this.token) sent.authorization = `Bearer ${this.token}`;
-    if (this.language) sent["accept-language"] = this.language;
-    return fetch(`${this.base}${path}${parameters.size ? `?${parameters}` : ""}`, { ...options, headers: sent });
+    const isGiven = typeof this.token === "function";
+    const token = isGiven ? await this.token(isRefused) : this.token;
+    const sent = { ...headers, ...(token && { authorization: `Bearer ${token}` }), ...(this.language && { "accept-language": this.language }) };
+    const response = await fetch(`${this.base}${path}${parameters.size ? `?${parameters}` : ""}`, { ...options, headers: sent });
+    return response.status === 401 && isGiven && !isRefused ? this.#fetch(path, query, headers, options, true) : response;
   }
 
   async stores() { return (await this.send("/v1/stores")).value.stores; }
@@ -76,12 +77,11 @@ export class Aisle {
   /** All shelves of a store, in their manual order. */
   async shelves(store) {
     const shelves = [];
-    let cursor;
-    do {
+    for (let cursor; cursor !== null; ) {
       const { value } = await this.send(`/v1/stores/${store}/shelves`, { query: { limit: 100, cursor } });
       shelves.push(...value.shelves);
       cursor = value.page.next_cursor;
-    } while (cursor);
+    }
     return shelves;
   }
 
@@ -89,83 +89,87 @@ export class Aisle {
   async shelf(store, shelf) { return (await this.send(`/v1/stores/${store}/shelves/${shelf}`)).value; }
 
   /** A page of products. @param {Record<string, any>} [query] sort, limit, cursor, facets and filters */
-  async page(store, shelf, query = {}, signal) {
+  async page(store, shelf, query, signal) {
     return (await this.send(`/v1/stores/${store}/shelves/${shelf}/products`, { query, signal })).value;
   }
 
   /** The diff between two sorts of a shelf. @returns {Promise<Diff & {bytes: number}>} */
-  async diff(store, shelf, query = {}) {
-    const { value, bytes } = await this.send(`/v1/stores/${store}/shelves/${shelf}/order/diff`, { query });
-    return { ...value, bytes };
-  }
+  diff(store, shelf, query) { return this.#diff(store, shelf, { query }); }
 
   /** The diff from what is shown to a shelf's order now. @param {string[]} ids @returns {Promise<Diff & {bytes: number}>} */
-  async diffFrom(store, shelf, ids, { sort, limit, filter = {} } = {}) {
-    const body = { from: ids, ...(sort ? { to_sort: sort } : {}), ...(limit ? { limit } : {}) };
-    const { value, bytes } = await this.send(`/v1/stores/${store}/shelves/${shelf}/order/diff`, { method: "POST", query: filter, body });
+  diffFrom(store, shelf, ids, { sort, limit, filter } = {}) {
+    return this.#diff(store, shelf, { method: "POST", query: filter, body: { from: ids, to_sort: sort, limit } });
+  }
+
+  async #diff(store, shelf, call) {
+    const { value, bytes } = await this.send(`/v1/stores/${store}/shelves/${shelf}/order/diff`, call);
     return { ...value, bytes };
   }
 
   /**
-   * Follows a stream of Server-Sent Events, and goes on from the last one where the connection is lost.
+   * Follows a stream of Server-Sent Events, and goes on from the last one where the connection is lost. A page that is not
+   * seen lets its connection go: browsers have six for a server.
    * @param {string} path
    * @param {{event?: (event: {name: string, id: string, data: any}) => void, state?: (isOpen: boolean) => void,
    *   query?: Record<string, any>, since?: string}} listener
    * @returns {() => void} ends it
    */
-  follow(path, { event = () => {}, state = () => {}, query = {}, since } = {}) {
-    const ending = new AbortController();
-    let last = since;
-    let retry = 2000;
+  follow(path, { event = () => {}, state = () => {}, query, since } = {}) {
+    let [last, retry, connection, wake, isEnded] = [since, 2000, null, null, false];
+    const seen = () => (document.hidden ? connection?.abort() : wake?.());
+    const wait = (start) => new Promise((done) => start((wake = done)));
+    const take = (block) => {
+      const found = { name: "message", data: "" };
+      for (const line of block.split("\n")) {
+        const [, field, value] = /^([a-z]*): ?(.*)$/.exec(line) ?? [];
+        if (field === "event") found.name = value;
+        else if (field === "id") last = value;
+        else if (field === "data") found.data += value;
+        else if (field === "retry") retry = Number(value) || retry;
+      }
+      if (found.data && !isEnded) event({ name: found.name, id: last, data: JSON.parse(found.data) });
+    };
     const run = async () => {
-      while (!ending.signal.aborted) {
+      while (!isEnded) {
+        if (document.hidden) await wait(() => {});
+        connection = new AbortController();
         try {
-          const headers = { accept: "text/event-stream", ...(last ? { "last-event-id": last } : {}) };
-          const response = await this.#fetch(path, query, headers, { signal: ending.signal, cache: "no-store" });
+          const headers = { accept: "text/event-stream", ...(last && { "last-event-id": last }) };
+          const response = await this.#fetch(path, query, headers, { signal: connection.signal, cache: "no-store" });
           if (!response.ok) throw new Problem(response.status);
           state(true);
           let rest = "";
           for await (const text of response.body.pipeThrough(new TextDecoderStream())) {
-            rest += text;
-            let end;
-            while ((end = rest.indexOf("\n\n")) >= 0) {
-              const found = { name: "message", id: last, data: "" };
-              for (const line of rest.slice(0, end).split("\n")) {
-                const [, field, value] = /^([a-z]*): ?(.*)$/.exec(line) ?? [];
-                if (field === "event") found.name = value;
-                else if (field === "id") found.id = last = value;
-                else if (field === "data") found.data += value;
-                else if (field === "retry") retry = Number(value) || retry;
-              }
-              rest = rest.slice(end + 2);
-              if (found.data) event({ ...found, data: JSON.parse(found.data) });
-            }
+            const blocks = (rest + text).split("\n\n");
+            rest = blocks.pop();
+            blocks.forEach(take);
           }
         } catch (error) {
-          if (ending.signal.aborted) return;
           // What cannot be followed at all is not asked for again and again.
-          if (error.status >= 400 && error.status < 500 && error.status !== 429) return state(false);
+          if (error.status >= 400 && error.status < 500 && error.status !== 429) isEnded = true;
         }
-        state(false);
-        await new Promise((done) => setTimeout(done, retry));
+        if (!connection.signal.aborted) state(false);
+        if (!isEnded && !document.hidden) await wait((done) => setTimeout(done, retry));
       }
+      document.removeEventListener("visibilitychange", seen);
     };
+    document.addEventListener("visibilitychange", seen);
     run();
-    return () => ending.abort();
+    return () => {
+      isEnded = true;
+      connection?.abort();
+      wake?.();
+    };
   }
 }
 
-/**
- * The ids in their new order.
- * @param {string[]} ids @param {Diff} diff @returns {string[]}
- */
+/** The ids in their new order. @param {string[]} ids @param {Diff} diff @returns {string[]} */
 export function applyDiff(ids, diff) {
   if (diff.mode === "order") return [...diff.ids];
   if (ids.length !== diff.old_count) throw new RangeError("the diff is of another list");
   const gone = new Set([...diff.deletes, ...diff.moves].map((part) => part.from));
-  const staying = ids.filter((_, index) => !gone.has(index));
   const moves = diff.moves.map((move) => ({ id: ids[move.from], to: move.to }));
-  return fill(diff.new_count, [...diff.inserts, ...moves], staying);
+  return fill(diff.new_count, [...diff.inserts, ...moves], ids.filter((_, index) => !gone.has(index)));
 }
 
 /** A list of `count` ids: some at their places, the rest in their order in what is left. */
@@ -186,20 +190,17 @@ export function decodeWire(buffer, ids) {
   const bytes = new Uint8Array(buffer);
   let at = 0;
   const varint = () => {
-    let value = 0n;
-    for (let shift = 0n; ; shift += 7n) {
+    for (let [value, shift] = [0n, 0n]; ; shift += 7n) {
       if (at >= bytes.length) throw new RangeError("the diff ends too early");
-      const byte = bytes[at++];
-      value |= BigInt(byte & 127) << shift;
-      if (byte < 128) return value;
+      value |= BigInt(bytes[at] & 127) << shift;
+      if (bytes[at++] < 128) return value;
     }
   };
   const number = () => Number(varint());
   const bits = (bound) => (bound <= 1 ? 0 : 32 - Math.clz32(bound - 1));
   const ranges = () => {
     const found = [];
-    let end = -1;
-    for (let count = number(); count > 0; count--) {
+    for (let [count, end] = [number(), -1]; count > 0; count--) {
       const start = end + 1 + number();
       end = start + number() + 1;
       for (let index = start; index < end; index++) found.push(index);
@@ -209,10 +210,7 @@ export function decodeWire(buffer, ids) {
   const packed = (count, width) => {
     let [pending, filled] = [0, 0];
     return Array.from({ length: count }, () => {
-      while (filled < width) {
-        pending += bytes[at++] * 2 ** filled;
-        filled += 8;
-      }
+      for (; filled < width; filled += 8) pending += bytes[at++] * 2 ** filled;
       const value = pending % 2 ** width;
       pending = Math.floor(pending / 2 ** width);
       filled -= width;
@@ -221,58 +219,46 @@ export function decodeWire(buffer, ids) {
   };
   if (bytes[at++] !== 1) throw new RangeError("the diff is of a version that is not known");
   const flags = number();
-  const oldCount = number();
-  const newCount = flags & 1 ? number() : oldCount;
-  let [from, to] = [null, null];
+  const old_count = number();
+  const new_count = flags & 1 ? number() : old_count;
+  let [from_version, to_version] = [null, null];
   if (flags & 64) {
-    from = varint();
-    const growth = varint();
-    to = Number(from + (growth & 1n ? -(growth >> 1n) - 1n : growth >> 1n));
-    from = Number(from) || null;
+    const [from, growth] = [varint(), varint()];
+    to_version = Number(from + (growth & 1n ? -(growth >> 1n) - 1n : growth >> 1n));
+    from_version = Number(from) || null;
   }
   const deletes = flags & 2 ? ranges() : [];
-  const places = flags & 4 ? ranges() : [];
-  const inserts = places.map((place) => {
+  const inserts = (flags & 4 ? ranges() : []).map((to) => {
     const length = number();
     at += length;
-    return { id: new TextDecoder().decode(bytes.subarray(at - length, at)), to: place };
+    return { id: new TextDecoder().decode(bytes.subarray(at - length, at)), to };
   });
-  let moves = [];
+  const moves = [];
   if (flags & 8) {
     let end = 0;
-    const targets = Array.from({ length: number() }, () => (end = end + number() + 1) - 1);
-    const sources = packed(targets.length, bits(oldCount));
-    moves = targets.map((target, index) => ({ from: sources[index], to: target }));
+    const targets = Array.from({ length: number() }, () => (end += number() + 1) - 1);
+    packed(targets.length, bits(old_count)).forEach((from, index) => moves.push({ from, to: targets[index] }));
   }
   if (flags & 16) {
-    let end = 0;
-    for (let count = number(); count > 0; count--) {
-      const [target, source, shape] = [end + number(), number(), number()];
+    for (let [count, end] = [number(), 0]; count > 0; count--) {
+      const [to, from, shape] = [end + number(), number(), number()];
       const length = (shape >> 1) + 3;
-      end = target + length;
-      for (let offset = 0; offset < length; offset++) moves.push({ from: shape & 1 ? source - offset : source + offset, to: target + offset });
+      end = to + length;
+      for (let step = 0; step < length; step++) moves.push({ from: shape & 1 ? from - step : from + step, to: to + step });
     }
     moves.sort((a, b) => a.to - b.to);
   }
-  const version = { from_version: from, to_version: to, old_count: oldCount, new_count: newCount };
+  const head = { from_version, to_version, old_count, new_count };
   if (flags & 32) {
-    const common = oldCount - deletes.length;
     const gone = new Set(deletes);
     const kept = ids.filter((_, index) => !gone.has(index));
-    const order = packed(common, bits(common)).map((place) => kept[place]);
-    return { ...version, mode: "order", ids: fill(newCount, inserts, order), deletes: [], inserts: [], moves: [], changed: [] };
+    const order = packed(kept.length, bits(kept.length)).map((place) => kept[place]);
+    return { ...head, mode: "order", ids: fill(new_count, inserts, order), deletes: [], inserts: [], moves: [], changed: [] };
   }
-  const diff = {
-    ...version,
-    mode: "moves",
-    deletes: deletes.map((index) => ({ id: ids[index], from: index })),
-    inserts,
-    moves: moves.map((move) => ({ id: ids[move.from], ...move })),
-    changed: [],
-  };
+  const named = (part) => ({ id: ids[part.from], ...part });
+  const diff = { ...head, mode: "moves", deletes: deletes.map((from) => named({ from })), inserts, moves: moves.map(named) };
   const after = applyDiff(ids, diff);
-  diff.changed = (flags & 128 ? ranges() : []).map((index) => ({ id: after[index], at: index }));
-  return diff;
+  return { ...diff, changed: (flags & 128 ? ranges() : []).map((index) => ({ id: after[index], at: index })) };
 }
 
 /**
@@ -285,63 +271,57 @@ export function decodeWire(buffer, ids) {
  */
 export async function animate(container, diff, make, { duration = 450, easing = "cubic-bezier(.2,.8,.2,1)" } = {}) {
   const start = performance.now();
-  const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
-  const height = innerHeight;
-  const isSeen = (box) => box.bottom > -height / 4 && box.top < height * 1.25;
+  const isStill = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  const isSeen = (box) => box.bottom > -innerHeight / 4 && box.top < innerHeight * 1.25;
   const elements = new Map([...container.children].filter((child) => child.dataset.id).map((child) => [child.dataset.id, child]));
   const ids = [...elements.keys()];
-  // All reading before all writing: one layout each.
+  // All reading before all writing: one layout each. What still glides goes on from where it is seen.
   const boxes = new Map(ids.map((id) => [id, elements.get(id).getBoundingClientRect()]));
-  const order = applyDiff(ids, diff);
-  const incoming = new Map(diff.inserts.map((insert) => [insert.id, insert]));
-  const staying = new Set(order);
   const frame = container.getBoundingClientRect();
-  const ghosts = [];
-  for (const id of ids.filter((id) => !staying.has(id))) {
-    const element = elements.get(id);
-    const box = boxes.get(id);
-    element.remove();
-    if (still || !isSeen(box)) continue;
-    Object.assign(element.style, {
-      position: "absolute", left: `${box.left - frame.left}px`, top: `${box.top - frame.top}px`, width: `${box.width}px`, height: `${box.height}px`,
-      pointerEvents: "none",
-    });
-    element.inert = true;
-    ghosts.push(element);
-  }
-  const fresh = new Set();
-  // From the back on: whoever stands right already is not touched.
+  for (const running of container.getAnimations({ subtree: true })) running.cancel();
+  const order = applyDiff(ids, diff);
+  const [staying, focused] = [new Set(order), document.activeElement];
+  const ghosts = ids.filter((id) => !staying.has(id)).map((id) => elements.get(id));
+  for (const ghost of ghosts) ghost.remove();
+  // What stays and does not move is not touched.
+  for (const { id } of diff.mode === "order" ? [] : diff.moves) elements.get(id).remove();
+  const incoming = new Map(diff.inserts?.map((insert) => [insert.id, insert]));
   let next = null;
-  for (let index = order.length - 1; index >= 0; index--) {
-    let element = elements.get(order[index]);
+  for (let to = order.length - 1; to >= 0; to--) {
+    const id = order[to];
+    let element = elements.get(id);
     if (!element) {
-      element = make(incoming.get(order[index]) ?? { id: order[index], to: index });
-      element.dataset.id = order[index];
-      fresh.add(element);
-      elements.set(order[index], element);
+      element = make(incoming.get(id) ?? { id, to });
+      element.dataset.id = id;
+      elements.set(id, element);
     }
-    const isThere = element.parentNode === container && element.nextElementSibling === next;
-    if (!isThere) container.insertBefore(element, next);
+    if (element.parentNode !== container || element.nextElementSibling !== next) container.insertBefore(element, next);
     next = element;
   }
+  if (container.contains(focused)) focused.focus({ preventScroll: true });
   const running = [];
-  if (!still) {
+  const play = (element, frames, options) => running.push(element.animate(frames, { duration, easing, ...options }).finished);
+  if (!isStill) {
     const after = order.map((id) => [elements.get(id), boxes.get(id), elements.get(id).getBoundingClientRect()]);
-    for (const ghost of ghosts) {
-      ghost.removeAttribute("data-id");
-      container.append(ghost);
-      const fading = ghost.animate({ opacity: [1, 0], scale: [1, 0.9] }, { duration: duration / 2, easing, fill: "forwards" });
-      running.push(fading.finished.finally(() => ghost.remove()));
-    }
     for (const [element, old, box] of after) {
-      if (fresh.has(element)) {
-        if (isSeen(box)) running.push(element.animate({ opacity: [0, 1], scale: [0.9, 1] }, { duration, easing }).finished);
+      if (!old) {
+        if (isSeen(box)) play(element, { opacity: [0, 1], scale: [0.9, 1] });
       } else if ((old.left !== box.left || old.top !== box.top) && (isSeen(old) || isSeen(box))) {
         // From just outside of what is seen, where it comes from far away.
-        const distance = Math.max(-height, Math.min(height, old.top - box.top));
-        const glide = [{ transform: `translate(${old.left - box.left}px, ${distance}px)` }, { transform: "none" }];
-        running.push(element.animate(glide, { duration, easing }).finished);
+        const distance = Math.max(-innerHeight, Math.min(innerHeight, old.top - box.top));
+        play(element, { transform: [`translate(${old.left - box.left}px, ${distance}px)`, "none"] });
       }
+    }
+    for (const ghost of ghosts) {
+      const box = boxes.get(ghost.dataset.id);
+      if (!isSeen(box)) continue;
+      ghost.removeAttribute("data-id");
+      ghost.inert = true;
+      const [left, top, width, height] = [box.left - frame.left, box.top - frame.top, box.width, box.height].map((length) => `${length}px`);
+      Object.assign(ghost.style, { position: "absolute", left, top, width, height });
+      container.append(ghost);
+      play(ghost, { opacity: [1, 0], scale: [1, 0.9] }, { duration: duration / 2, fill: "forwards" });
+      running.push(running.pop().finally(() => ghost.remove()));
     }
   }
   const script = performance.now() - start;
@@ -351,29 +331,21 @@ export async function animate(container, diff, make, { duration = 450, easing = 
 
 /**
  * A user's settings on this device: they are there at once, kept while offline, and sent when the server can be reached; of
- * two changes the later wins, whichever device made it.
+ * two changes the later wins, whichever device made it. Tells of each `change`, here or elsewhere, by an event.
  */
 export class Settings extends EventTarget {
   /** @param {Aisle} aisle @param {{storage?: Storage, name?: string}} [options] */
   constructor(aisle, { storage = localStorage, name = "aisle.settings" } = {}) {
     super();
-    Object.assign(this, { aisle, storage, name, isOffline: false, sending: null });
-    const kept = JSON.parse(storage.getItem(name) ?? "null");
-    this.revision = kept?.revision ?? 0;
-    /** @type {Record<string, any>} */
-    this.values = kept?.values ?? {};
-    /** @type {Record<string, {value?: any, deleted?: boolean, modified_at: string}>} */
-    this.queue = kept?.queue ?? {};
+    const kept = JSON.parse(storage.getItem(name) ?? "{}");
+    Object.assign(this, { aisle, storage, name, isOffline: false, sending: null, revision: 0, values: {}, queue: {} }, kept);
   }
 
   get(key) { return this.values[key]; }
 
   /** @param {any} value undefined takes the setting away */
   set(key, value) {
-    const change = { modified_at: new Date().toISOString() };
-    if (value === undefined) change.deleted = true;
-    else change.value = value;
-    this.queue[key] = change;
+    this.queue[key] = { ...(value === undefined ? { deleted: true } : { value }), modified_at: new Date().toISOString() };
     this.#keep(key, value);
     return this.sync().catch(() => {});
   }
@@ -402,19 +374,19 @@ export class Settings extends EventTarget {
   }
 
   /** What a stream of the user's events brings. */
-  take(event) {
+  take({ name, data }) {
     if (this.isOffline) return;
-    if (event.name === "gap") this.sync().catch(() => {});
-    if (event.name !== "setting") return;
-    this.#hear(event.data);
+    if (name === "gap") this.sync().catch(() => {});
+    if (name !== "setting") return;
+    this.#hear(data);
     // Only a stream that began here tells of everything.
-    if (event.data.revision > this.revision && this.revision > 0) this.revision = event.data.revision;
+    if (this.revision > 0) this.revision = Math.max(this.revision, data.revision);
     this.#store();
   }
 
-  #hear(setting) {
+  #hear({ key, value, deleted }) {
     // What was changed here since is sent, and the later of both comes back.
-    if (!this.queue[setting.key]) this.#keep(setting.key, setting.deleted ? undefined : setting.value);
+    if (!this.queue[key]) this.#keep(key, deleted ? undefined : value);
   }
 
   #keep(key, value) {
@@ -427,6 +399,6 @@ export class Settings extends EventTarget {
 
   #store() {
     const { revision, values, queue } = this;
-    try { this.storage.setItem(this.name, JSON.stringify({ revision, values, queue })); } catch { /* Private mode: for as long as the page lives. */ }
+    try { this.storage.setItem(this.name, JSON.stringify({ revision, values, queue })); } catch { /* For as long as the page lives. */ }
   }
 }

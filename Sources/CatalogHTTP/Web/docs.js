@@ -1,0 +1,151 @@
+/** The API, readable, from its own OpenAPI document; each call can be tried. */
+import { aisle, alarm, byteText, find, make, onLanguage, problemText, signIn, text, translate } from "/ui.js";
+
+const methods = ["get", "post", "put", "patch", "delete"];
+let api = null;
+
+const resolve = (value) => (value?.$ref ? value.$ref.slice(2).split("/").reduce((found, name) => found[name.replaceAll("~1", "/")], api) : value);
+
+/** A schema in short: names, types, what may be left out. */
+function outline(schema, depth = 0) {
+  const name = schema?.$ref?.split("/").at(-1);
+  const found = resolve(schema) ?? {};
+  if (depth > 3) return name ?? "…";
+  if (found.const !== undefined) return JSON.stringify(found.const);
+  if (found.enum) return found.enum.map((value) => JSON.stringify(value)).join(" | ");
+  const several = found.oneOf ?? found.anyOf;
+  if (several) return several.map((one) => outline(one, depth + 1)).join(" | ");
+  if (found.allOf) return found.allOf.map((one) => outline(one, depth)).join(" & ");
+  if (found.properties) {
+    const [pad, end] = ["  ".repeat(depth + 1), "  ".repeat(depth)];
+    const lines = Object.entries(found.properties).map(([key, value]) => {
+      const note = resolve(value)?.description;
+      return `${pad}${key}${found.required?.includes(key) ? "" : "?"}: ${outline(value, depth + 1)}${note ? `  // ${note}` : ""}`;
+    });
+    return `{\n${lines.join("\n")}\n${end}}`;
+  }
+  if (found.items) return `[${outline(found.items, depth)}]`;
+  return [found.type ?? name ?? "any"].flat().join(" | ");
+}
+
+/** A body to begin with. */
+function sample(schema, depth = 0) {
+  const found = resolve(schema) ?? {};
+  if (found.example !== undefined) return found.example;
+  if (found.examples?.length) return found.examples[0];
+  if (found.default !== undefined) return found.default;
+  if (found.const !== undefined) return found.const;
+  if (found.enum) return found.enum[0];
+  const several = found.oneOf ?? found.anyOf;
+  if (several) return sample(several[0], depth);
+  if (found.properties) {
+    const wanted = found.required ?? Object.keys(found.properties).slice(0, 1);
+    return Object.fromEntries(wanted.map((key) => [key, depth > 3 ? null : sample(found.properties[key], depth + 1)]));
+  }
+  if (found.items) return [sample(found.items, depth + 1)];
+  const type = [found.type].flat()[0];
+  return { integer: 0, number: 0, boolean: true, object: {}, array: [] }[type] ?? "";
+}
+
+/** What a parameter of the seed catalog is called, to try with. */
+const usual = { store: "corner", shelf: "dairy", sku: "C1010" };
+
+function operation(path, method, call, shared) {
+  const id = call.operationId;
+  const parts = [...(shared ?? []), ...(call.parameters ?? [])].map(resolve);
+  const section = make("section", { id, class: "call" });
+  section.append(make("h2", {}, make("span", { class: `method ${method}` }, method.toUpperCase()), " ", make("code", {}, path)), make("p", {}, call.summary ?? ""));
+  if (call.description) section.append(make("p", { class: "quiet" }, call.description));
+  const fields = parts.map((part) => {
+    const field = make("input", { type: "text", id: `${id}-${part.in}-${part.name}`, autocomplete: "off", value: part.in === "path" ? usual[part.name] : null });
+    const label = make("label", { for: field.id }, make("code", {}, part.name), ` ${text("in")} ${part.in}${part.required ? "" : `, ${text("optional")}`}`);
+    return { part, field, row: make("div", { class: "field" }, label, field, part.description ? make("p", { class: "quiet" }, part.description) : null) };
+  });
+  const types = Object.entries(resolve(call.requestBody)?.content ?? {});
+  const [type, content] = types[0] ?? [];
+  const body = type && make("textarea", { id: `${id}-body`, rows: "5", spellcheck: "false" });
+  if (body) body.value = content.example !== undefined ? JSON.stringify(content.example, null, 1) : type.includes("json") ? JSON.stringify(sample(content.schema), null, 1) : "";
+  const answers = Object.entries(call.responses).map(([status, answer]) => {
+    const found = resolve(answer);
+    const shape = Object.values(found.content ?? {})[0]?.schema;
+    const isProblem = shape?.$ref?.endsWith("/Problem");
+    return make("details", {}, make("summary", {}, make("b", {}, status), ` ${found.description ?? ""}`), shape && !isProblem ? make("pre", { tabindex: "0", role: "group", "aria-label": `${status} ${id}` }, outline(shape)) : null);
+  });
+  const result = make("div", { class: "result", "aria-live": "polite" });
+  const form = make("form", {}, ...fields.map((field) => field.row),
+    body ? make("div", { class: "field" }, make("label", { for: body.id }, `${text("body")}, ${type}`), body, make("details", {}, make("summary", {}, text("body")), make("pre", { tabindex: "0", role: "group", "aria-label": `${text("body")} ${id}` }, outline(content.schema)))) : null,
+    make("button", {}, text("send")), result);
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    send(path, method, fields, type, body, result);
+  });
+  section.append(make("details", { class: "try" }, make("summary", {}, text("try")), form), make("h3", {}, text("answers")), ...answers);
+  return section;
+}
+
+/** Sends what the form says, and shows what comes; of a stream, what comes within some seconds. */
+async function send(path, method, fields, type, body, result) {
+  const [query, headers] = [new URLSearchParams(), {}];
+  let target = path;
+  for (const { part, field } of fields) {
+    if (part.in === "path") target = target.replace(`{${part.name}}`, part.name === "key" ? field.value : encodeURIComponent(field.value));
+    else if (!field.value) continue;
+    else if (part.in === "query") for (const value of part.schema?.type === "array" ? field.value.split(",") : [field.value]) query.append(part.name, value);
+    else headers[part.name] = field.value;
+  }
+  if (find("token").value) headers.authorization = `Bearer ${find("token").value.trim()}`;
+  if (body?.value) headers["content-type"] = type;
+  const url = `${target}${query.size ? `?${query}` : ""}`;
+  const quoted = (words) => `'${words.replaceAll("'", "'\\''")}'`;
+  const curl = [`curl ${method === "get" ? "" : `-X ${method.toUpperCase()} `}${quoted(location.origin + url)}`,
+    ...Object.entries(headers).map(([name, value]) => `-H ${quoted(`${name}: ${name === "authorization" ? "Bearer $TOKEN" : value}`)}`), ...(body?.value ? [`-d ${quoted(body.value)}`] : [])].join(" \\\n  ");
+  const ending = new AbortController();
+  const start = performance.now();
+  let told = "";
+  let head = "";
+  try {
+    const response = await fetch(url, { method: method.toUpperCase(), headers, body: body?.value || undefined, signal: ending.signal });
+    head = `${response.status} ${response.statusText} · ${Math.round(performance.now() - start)} ms`;
+    const isStream = response.headers.get("content-type")?.includes("event-stream");
+    if (isStream) setTimeout(() => ending.abort(), 3000);
+    try {
+      for await (const part of response.body?.pipeThrough(new TextDecoderStream()) ?? []) told += part;
+    } catch (error) { if (!isStream) throw error; }
+    head += ` · ${byteText(new TextEncoder().encode(told).length)}`;
+    if (response.headers.get("content-type")?.includes("json") && told.length < 200_000) told = JSON.stringify(JSON.parse(told), null, 1);
+    const tag = response.headers.get("etag");
+    if (tag) head += ` · ETag ${tag}`;
+  } catch (error) {
+    head = problemText(error);
+  }
+  result.replaceChildren(make("pre", { tabindex: "0", role: "group", "aria-label": text("request") }, curl), make("p", {}, make("b", {}, head)),
+    told ? make("pre", { tabindex: "0", role: "group", "aria-label": text("answers") }, told.slice(0, 100_000)) : "");
+}
+
+function render() {
+  translate();
+  find("title").textContent = `${api.info.title} ${api.info.version}`;
+  find("description").textContent = api.info.description;
+  const calls = Object.entries(api.paths).flatMap(([path, item]) => methods.filter((method) => item[method]).map((method) => [path, method, item[method], item.parameters]));
+  find("operations").replaceChildren(...calls.map((call) => operation(...call)));
+  find("calls").replaceChildren(make("ul", {}, ...calls.map(([path, method, call]) => make("li", {}, make("a", { href: `#${call.operationId}` }, call.summary ?? path)))));
+  if (location.hash) find(location.hash.slice(1))?.scrollIntoView();
+}
+
+async function open() {
+  try {
+    api ??= (await aisle.send("/openapi.json")).value;
+    const session = await signIn("catalog:write");
+    find("merchandiser").hidden = !session?.user;
+    alarm(null);
+    render();
+  } catch (error) {
+    alarm(problemText(error));
+    setTimeout(open, 2000);
+  }
+}
+
+find("merchandiser").addEventListener("click", async () => { find("token").value = await aisle.token(false); });
+onLanguage(render);
+translate();
+open();

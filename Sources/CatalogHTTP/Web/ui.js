@@ -1,0 +1,284 @@
+/** What the pages share: texts, the header, who is signed in, money and product cards. */
+import { Aisle, Problem } from "/aisle.js";
+import { texts } from "/texts.js";
+
+export const find = (id) => document.getElementById(id);
+export const parameters = new URLSearchParams(location.search);
+/** The name of this session's device, where the page is one of several. */
+export const device = parameters.get("device");
+
+const kept = (name, fallback) => {
+  try { return localStorage.getItem(name) ?? fallback; } catch { return fallback; }
+};
+const keep = (name, value) => {
+  try { localStorage.setItem(name, value); } catch { /* For as long as the page lives. */ }
+};
+
+// MARK: - Texts
+
+let language = kept("aisle.language", navigator.language.startsWith("ru") ? "ru" : "en");
+const languageListeners = [];
+
+/** Calls when another language is chosen. */
+export const onLanguage = (listener) => languageListeners.push(listener);
+export const text = (name, ...values) => (typeof texts[language][name] === "function" ? texts[language][name](...values) : texts[language][name]);
+
+/** Sets the texts of elements that name theirs by `data-text`, and labels by `data-label`. */
+export function translate(root = document) {
+  document.documentElement.lang = language;
+  for (const element of root.querySelectorAll("[data-text]")) element.textContent = text(element.dataset.text);
+  for (const element of root.querySelectorAll("[data-label]")) {
+    element.setAttribute("aria-label", text(element.dataset.label));
+    if (element.matches("input")) element.placeholder = text(element.dataset.label);
+  }
+}
+
+/** An element. Attributes that are undefined, null or false are left out. */
+export function make(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) if (value !== null && value !== undefined && value !== false) element.setAttribute(name, value === true ? "" : value);
+  element.append(...children.filter((child) => child !== null && child !== undefined));
+  return element;
+}
+
+// MARK: - Sessions
+
+const people = { "": ["ann", "ben"], "catalog:write": ["mia", "tom"] };
+/** What this page may do beyond the user's own; its session is for that. */
+let scope = "";
+let demo = null;
+let token = null;
+let user = null;
+
+/** The client of all pages; its token is renewed where the server refuses it. */
+export const aisle = new Aisle({ language, token: async (isRefused) => (isRefused && token ? ((token = null), (token = await newToken())) : token) });
+
+async function newToken() {
+  if (!demo?.sessions) return sessionStorage.getItem(`aisle.token.${scope}`);
+  const response = await fetch("/demo/tokens", { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ user, scope: scope || null }) });
+  return response.ok ? (await response.json()).token : null;
+}
+
+/**
+ * Begins a session, where the server is a demonstration or a token was given before.
+ * @param {string} [wanted] the scope that the page needs
+ * @returns {Promise<{user: string|null, storms: string[]}|null>} null where nobody is signed in
+ */
+export async function signIn(wanted = "") {
+  scope = wanted;
+  demo ??= (await aisle.send("/demo")).value;
+  user = parameters.get("user") ?? kept(`aisle.user.${scope}`, people[scope][0]);
+  token = await newToken();
+  bar();
+  return token ? { user: demo.sessions ? user : null, storms: demo.storms } : null;
+}
+
+/** Takes a token that somebody pasted, for as long as this tab lives. */
+export function useToken(pasted) {
+  sessionStorage.setItem(`aisle.token.${scope}`, pasted.trim());
+  location.reload();
+}
+
+/** A link within the pages: whom the address names stays signed in. */
+export function withUser(path, parts = {}) {
+  const named = parameters.get("user");
+  const query = new URLSearchParams({ ...parts, ...(named && { user: named }) });
+  return query.size ? `${path}?${query}` : path;
+}
+
+// MARK: - The header
+
+/** Draws the header: the pages, who is signed in, the language; a page that is one of several has none. */
+export function bar() {
+  find("bar").hidden = device !== null;
+  const links = [["/", "shop"], ["/lists", "lists"], ["/merchandise", "merchandise"], ["/docs", "docs"]].map(([href, name]) =>
+    make("a", { href: withUser(href), "aria-current": location.pathname === href ? "page" : null, "data-text": name }, text(name)));
+  const choose = (label, options, value, change) => {
+    const select = make("select", { "aria-label": text(label), "data-label": label, id: label }, ...options.map(([value, title]) => make("option", { value }, title)));
+    select.value = value;
+    select.addEventListener("change", () => change(select.value));
+    return select;
+  };
+  const languages = choose("language", [["en", "English"], ["ru", "Русский"]], language, (chosen) => {
+    aisle.language = language = chosen;
+    keep("aisle.language", chosen);
+    translate();
+    for (const listener of languageListeners) listener();
+  });
+  const names = user && !people[scope].includes(user) ? [...people[scope], user] : people[scope];
+  const users = demo?.sessions ? choose("user", names.map((name) => [name, name]), user, (chosen) => {
+    keep(`aisle.user.${scope}`, chosen);
+    const next = new URLSearchParams(location.search);
+    next.delete("user");
+    location.search = next;
+  }) : null;
+  find("bar").replaceChildren(make("a", { class: "skip", href: "#content", "data-text": "skip" }, text("skip")), make("a", { class: "brand", href: "/" }, "Aisle"),
+    make("nav", { class: "pages", "aria-label": text("pages"), "data-label": "pages" }, ...links), make("div", { class: "choosers" }, users, languages));
+  translate();
+}
+
+// MARK: - What may go wrong
+
+let standing = null;
+
+/** Tells what went wrong, or nothing but what stands anyway. */
+export function alarm(message) {
+  const said = message ?? standing;
+  find("away").hidden = !said;
+  find("away").textContent = said ?? "";
+}
+
+/** What is told as long as nothing else is wrong. */
+export function stand(message) {
+  standing = message;
+  alarm(null);
+}
+
+/** Grows with every change of what a page shows: what was asked for before is of no account. */
+export const turn = { now: 0 };
+
+/**
+ * Does something that asks the server, tells what goes wrong, and tries again for as long as the server is away.
+ * @param {() => Promise<any>} work @param {{isOnce?: boolean}} [how] whether it is not tried again
+ * @returns {Promise<any>} what came; undefined where nothing did, or another turn began
+ */
+export async function attempt(work, { isOnce = false } = {}) {
+  for (const own = turn.now; own === turn.now; await new Promise((done) => setTimeout(done, 2000))) {
+    try {
+      const value = await work();
+      if (own === turn.now) alarm(null);
+      return value;
+    } catch (error) {
+      if (own !== turn.now) return;
+      alarm(problemText(error));
+      if (!isAway(error)) console.warn(error);
+      if (isOnce || !isAway(error)) return;
+    }
+  }
+}
+
+/** Whether nothing is wrong but that the server cannot be reached for now. */
+export const isAway = (error) => error instanceof Problem && (error.status === 0 || error.status === 503);
+export const problemText = (error) => (isAway(error) ? text("away") : `${text("wrong")} ${error.message}`);
+
+/** Says something to who listens, without showing it. */
+export function announce(message) {
+  const live = find("announcements");
+  live.textContent = live.textContent === message ? `${message}\u00a0` : message;
+}
+
+// MARK: - Products
+
+const formats = new Map();
+
+function format(currency, most) {
+  const key = `${language} ${currency} ${most}`;
+  if (!formats.has(key)) formats.set(key, new Intl.NumberFormat(language, { style: "currency", currency, ...(most && { maximumFractionDigits: most }) }));
+  return formats.get(key);
+}
+
+export const amount = (value, currency, most) => format(currency, most).format(value);
+export const money = (minor, currency) => amount(minor / 10 ** format(currency).resolvedOptions().maximumFractionDigits, currency);
+export const byteText = (count) => (count < 1000 ? `${count} B` : `${(count / 1000).toFixed(1)} kB`);
+
+export function sizeText(product) {
+  if (!product.size) return null;
+  const { packs, amount, unit, approximate } = product.size;
+  return `${approximate ? "≈ " : ""}${packs > 1 ? `${packs} × ` : ""}${amount} ${unit}`;
+}
+
+export const unitPriceText = (product) => product.unit_price && `${amount(product.unit_price.value, product.currency, 4)} / ${product.unit_price.per}`;
+
+const blank = document.createElement("template");
+blank.innerHTML = '<li class="card"><div class="picture"></div><h2></h2><p class="facts"></p><p class="price"></p><p class="unit"></p></li>';
+
+/**
+ * A product's card, with a drawn placeholder as its picture, always the same for a product: none is loaded from anywhere.
+ * @param {any} product @param {HTMLElement|null} [tool] a button of its own
+ */
+export function card(product, tool) {
+  const element = blank.content.firstChild.cloneNode(true);
+  const [picture, name, facts, price, unit] = element.children;
+  element.dataset.id = product.sku;
+  let hash = 0;
+  for (const letter of product.sku + product.name) hash = (hash * 31 + letter.codePointAt(0)) >>> 0;
+  const drawn = { hue: hash % 360, width: `${30 + ((hash >>> 9) % 25)}%`, height: `${45 + ((hash >>> 13) % 35)}%`, round: `${(hash >>> 17) % 14}px` };
+  for (const [key, value] of Object.entries(drawn)) picture.style.setProperty(`--${key}`, value);
+  name.textContent = product.name;
+  facts.textContent = [product.brand, sizeText(product)].filter(Boolean).join(" · ");
+  price.textContent = product.price_minor === null ? text("noPrice") : money(product.price_minor, product.currency);
+  if (product.regular_price_minor > product.price_minor) price.append(make("s", {}, money(product.regular_price_minor, product.currency)));
+  if (!product.in_stock) {
+    element.classList.add("out");
+    unit.append(make("b", {}, text("soldOut")), " ");
+  }
+  unit.append(unitPriceText(product) ?? "");
+  if (tool) element.append(tool);
+  return element;
+}
+
+/** The ids of an element's children, in order. */
+export const idsOf = (container) => [...container.children].filter((child) => child.dataset.id).map((child) => child.dataset.id);
+
+/** Draws what changed anew, in the cards that show it. @param {string[]} ids @param {(product: any) => HTMLElement} draw */
+export async function refreshCards(container, store, ids, draw) {
+  if (!ids.length) return;
+  const { value } = await aisle.send(`/v1/stores/${store}/products`, { query: { sku: ids.slice(0, 100) } });
+  for (const product of value.products) {
+    const [old, fresh] = [container.querySelector(`:scope > [data-id="${CSS.escape(product.sku)}"]`), draw(product)];
+    old?.replaceChildren(...fresh.children);
+    old?.classList.toggle("out", !product.in_stock);
+  }
+}
+
+/** Whether the end of what is shown is in sight, or soon. */
+export const isEndNear = () => find("end").getBoundingClientRect().top < innerHeight * 2;
+
+/** Calls whenever the end may have come near. */
+export function onEndNear(more) {
+  for (const name of ["scroll", "resize"]) addEventListener(name, () => isEndNear() && more(), { passive: true });
+}
+
+// MARK: - Stores and shelves
+
+/** All stores with their shelves. */
+export async function readStores() {
+  const stores = await aisle.stores();
+  await Promise.all(stores.map(async (store) => { store.shelves = await aisle.shelves(store.key); }));
+  return stores;
+}
+
+/** A store and a shelf that there are, where a view names none. */
+export function settle(view, stores) {
+  const store = stores.find((store) => store.key === view.store) ?? stores[0];
+  const shelf = store?.shelves.find((shelf) => shelf.key === view.shelf) ?? store?.shelves.find((shelf) => shelf.product_count) ?? store?.shelves[0];
+  [view.store, view.shelf] = [store?.key ?? null, shelf?.key ?? null];
+}
+
+/** Draws the stores and their shelves as links. @param {(store: string, shelf: string) => void} choose */
+export function drawShelves(view, stores, choose) {
+  find("shelves").replaceChildren(...stores.map((store) => {
+    const list = make("ul", {}, ...store.shelves.map((shelf) => {
+      const isCurrent = store.key === view.store && shelf.key === view.shelf;
+      const link = make("a", { href: `?store=${store.key}&shelf=${shelf.key}`, "aria-current": isCurrent ? "page" : null }, shelf.title, make("span", {}, String(shelf.product_count)));
+      link.addEventListener("click", (event) => {
+        if (event.metaKey || event.ctrlKey || event.shiftKey) return;
+        event.preventDefault();
+        choose(store.key, shelf.key);
+      });
+      return make("li", {}, link);
+    }));
+    return make("section", {}, make("h2", {}, store.title), list);
+  }));
+}
+
+// A sheet closes where one clicks beside it.
+for (const sheet of document.querySelectorAll("dialog")) sheet.addEventListener("click", (event) => event.target === sheet && sheet.close());
+
+/** Plays the next day of a store's prices, where the server is a demonstration. @returns {Promise<{day: number, days: number, changed: number}>} */
+export async function storm(store) {
+  const { value: { token } } = await aisle.send("/demo/tokens", { method: "POST", body: { user: people["catalog:write"][0], scope: "catalog:write" } });
+  return (await new Aisle({ token }).send(`/demo/stores/${store}/storm`, { method: "POST" })).value;
+}
+
+bar();

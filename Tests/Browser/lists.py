@@ -1,0 +1,85 @@
+"""The page of lists, on our own catalog."""
+from harness import Tab
+
+
+def shown(server, token, name):
+    """A list's items as the API has them."""
+    found = next(one for one in server.get("/v1/me/lists", token)["lists"] if one["name"] == name)
+    return found, server.get(f"/v1/me/lists/{found['id']}/items", token)["items"]
+
+
+def stands(tab, server, token, name, names):
+    tab.wait("(names) => [...document.querySelectorAll('#items > [data-id] .name')].map((one) => one.textContent).join('/') === names.join('/') && !document.getAnimations().length", names)
+    assert [item["name"] for item in shown(server, token, name)[1]] == names
+
+
+def lists_are_kept_checked_and_arranged(server, browser):
+    tab = Tab(browser).open(server.base + "/lists?user=nora", "#new-list:not([hidden])")
+    token = server.token("nora")
+    assert "no list" in tab.text("#state")
+    tab.page.fill("#list-name", "Saturday")
+    tab.page.keyboard.press("Enter")
+    names = ["Milk", "Bread", "Candles", "Tea"]
+    for name in names:
+        tab.page.wait_for_selector("#new-item:not([hidden])")
+        tab.page.fill("#item-text", name)
+        tab.page.keyboard.press("Enter")
+        tab.wait("() => document.querySelector('#item-text').value === ''")
+    stands(tab, server, token, "Saturday", names)
+    # What is checked sinks, and comes back to its place.
+    row = lambda name, part: f"#items > li:has(.name:text-is('{name}')) {part}"
+    tab.page.click(row("Bread", ".tick"))
+    stands(tab, server, token, "Saturday", ["Milk", "Candles", "Tea", "Bread"])
+    assert "1 of 4" in tab.text("#count")
+    assert tab.page.evaluate("document.activeElement.ariaLabel") == "Bread", "the focus goes with what is checked"
+    tab.page.click(row("Bread", ".tick"))
+    stands(tab, server, token, "Saturday", names)
+    # By hand: keyboard and mouse.
+    tab.page.focus(row("Tea", ".grip"))
+    tab.page.keyboard.press("Alt+ArrowUp")
+    stands(tab, server, token, "Saturday", ["Milk", "Bread", "Tea", "Candles"])
+    tab.wait("() => document.querySelector('#announcements').textContent === 'Tea: place 3 of 4'")
+    grip, target = tab.page.locator(row("Milk", ".grip")).bounding_box(), tab.page.locator(row("Candles", ".grip")).bounding_box()
+    tab.page.mouse.move(grip["x"] + 5, grip["y"] + 5)
+    tab.page.mouse.down()
+    tab.page.mouse.move(grip["x"] + 5, grip["y"] + 40, steps=4)
+    tab.page.mouse.move(target["x"], target["y"] + target["height"], steps=4)
+    tab.page.mouse.up()
+    stands(tab, server, token, "Saturday", ["Bread", "Tea", "Candles", "Milk"])
+    tab.page.select_option("#item-sort", "name")
+    stands(tab, server, token, "Saturday", ["Bread", "Candles", "Milk", "Tea"])
+    assert tab.page.locator(".grip:visible").count() == 0
+    tab.page.uncheck("#sink")
+    tab.page.click(row("Bread", ".tick"))
+    stands(tab, server, token, "Saturday", ["Bread", "Candles", "Milk", "Tea"])
+    tab.page.click(row("Candles", ".remove"))
+    stands(tab, server, token, "Saturday", ["Bread", "Milk", "Tea"])
+    tab.page.click("#undo")
+    stands(tab, server, token, "Saturday", ["Bread", "Candles", "Milk", "Tea"])
+    tab.is_open_to_all()
+    return tab
+
+
+def a_list_is_live_on_two_devices(server, browser):
+    one = Tab(browser).open(server.base + "/lists?user=olga", "#new-list:not([hidden])")
+    token = server.token("olga")
+    made = server.send("POST", "/v1/me/lists", {"name": "Party"}, token)
+    server.send("POST", f"/v1/me/lists/{made['id']}/items", {"items": [{"store": "corner", "sku": "C1010"}, {"text": "Ice"}, {"text": "Cups"}]}, token)
+    two = Tab(browser, color_scheme="dark", locale="ru-RU", viewport={"width": 390, "height": 844}).open(server.base + "/lists?user=olga", "#items .item")
+    for tab in (one, two):
+        stands(tab, server, token, "Party", ["Skyr Natural", "Ice", "Cups"])
+    two.page.click("#items .tick >> nth=0")
+    for tab in (one, two):
+        stands(tab, server, token, "Party", ["Ice", "Cups", "Skyr Natural"])
+    one.page.wait_for_selector(".item.checked")
+    one.page.select_option("#item-sort", "name")
+    for tab in (one, two):
+        stands(tab, server, token, "Party", ["Cups", "Ice", "Skyr Natural"])
+        tab.is_open_to_all()
+    # Written by somebody who does not wish us well.
+    server.send("POST", f"/v1/me/lists/{made['id']}/items", {"items": [{"text": "<img src=x onerror=alert(1)>"}]}, token)
+    one.wait("() => [...document.querySelectorAll('.name')].some((name) => name.textContent === '<img src=x onerror=alert(1)>')")
+    return [one, two]
+
+
+TESTS = [lists_are_kept_checked_and_arranged, a_list_is_live_on_two_devices]

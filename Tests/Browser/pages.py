@@ -1,0 +1,75 @@
+"""The API's documentation, and the pages of problems."""
+import gzip, re, urllib.error, urllib.request
+
+from harness import Tab
+
+
+def every_call_is_explained_and_can_be_tried(server, browser):
+    tab = Tab(browser).open(server.base + "/docs", ".call")
+    api = server.get("/openapi.json")
+    calls = [call["operationId"] for item in api["paths"].values() for method, call in item.items() if method in ("get", "post", "put", "patch", "delete")]
+    assert tab.page.evaluate("() => [...document.querySelectorAll('.call')].map((call) => call.id)") == calls
+    tab.is_open_to_all()
+    # A page of products.
+    tab.page.click("#page .try > summary")
+    tab.page.fill("#page-query-sort", "-unit_price")
+    tab.page.fill("#page-query-limit", "2")
+    tab.page.click("#page .try form > button")
+    tab.wait("() => document.querySelector('#page .result')?.textContent.includes('200 OK')")
+    said = tab.text("#page .result")
+    assert "sort=-unit_price&limit=2" in said and all(sku in said for sku in server.order("corner/dairy", "sort=-unit_price")[:2])
+    # A change, which needs a token.
+    tab.page.click("#undoOrder .try > summary")
+    tab.page.fill("#undoOrder-body", "")
+    tab.page.click("#undoOrder .try form > button")
+    tab.wait("() => document.querySelector('#undoOrder .result')?.textContent.includes('401')")
+    tab.page.click("#merchandiser")
+    tab.page.fill("#undoOrder-path-shelf", "cheese")
+    tab.page.click("#undoOrder .try form > button")
+    tab.wait("() => document.querySelector('#undoOrder .result')?.textContent.includes('409')")
+    # A stream tells what comes within some seconds.
+    tab.page.click("#shelfEvents .try > summary")
+    tab.page.click("#shelfEvents .try form > button")
+    tab.wait("() => document.querySelector('#shelfEvents .result')?.textContent.includes('event: order')")
+    tab.forgives("401", "409")
+    return tab
+
+
+def problems_have_pages(server, browser):
+    tab = Tab(browser).open(server.base + "/problems/stale", "h1")
+    assert "412" in tab.text("main")
+    links = tab.page.evaluate("() => [...document.querySelectorAll('.shelves a')].map((link) => link.href)")
+    assert len(links) > 10
+    for link in links:
+        tab.open(link, "h1")
+    tab.is_open_to_all()
+    return tab
+
+
+def the_client_is_small_and_the_pages_are_closed_to_others(server, browser):
+    with urllib.request.urlopen(server.base + "/aisle.js") as answer:
+        source = answer.read()
+        tag = answer.headers["etag"]
+    code = re.sub(rb"^\s*//.*\n", b"", re.sub(rb"/\*\*.*?\*/\n?", b"", source, flags=re.S), flags=re.M)
+    assert len(code) < 15_000, len(code)
+    assert len(gzip.compress(source)) < 8_000
+    request = urllib.request.Request(server.base + "/aisle.js", headers={"if-none-match": tag})
+    try:
+        urllib.request.urlopen(request)
+        raise AssertionError("it is sent again")
+    except urllib.error.HTTPError as error:
+        assert error.code == 304
+    tab = Tab(browser).open(server.base + "/")
+    # Nothing that is not the page's own runs, or is loaded.
+    ran = tab.page.evaluate("""() => {
+        const script = document.createElement("script");
+        script.textContent = "window.ran = true";
+        document.body.append(script);
+        return window.ran ?? false;
+    }""")
+    assert not ran
+    tab.forgives("Content Security Policy")
+    return tab
+
+
+TESTS = [every_call_is_explained_and_can_be_tried, problems_have_pages, the_client_is_small_and_the_pages_are_closed_to_others]

@@ -1,0 +1,117 @@
+import Catalog
+import CatalogHTTP
+import CatalogPostgres
+import HTTPTypes
+import HummingbirdTesting
+import NIOCore
+import TestSupport
+import Testing
+
+/// What a demonstration opens, and to whom.
+@Suite struct DemoTests {
+    private static let storms: [CatalogKey: [[PriceChange]]] = [
+        CatalogKey("s")!: [
+            [PriceChange(sku: SKU("a")!, priceMinor: 90), PriceChange(sku: SKU("gone")!, priceMinor: 1)],
+            [PriceChange(sku: SKU("a")!, priceMinor: 100)],
+        ],
+        CatalogKey("empty")!: [],
+    ]
+
+    private func withDemo(
+        _ body: @escaping @Sendable (any TestClientProtocol, PostgresCatalog) async throws -> Void
+    ) async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            _ = try await catalog.put(Store(key: CatalogKey("s")!, title: "S", currency: Currency("EUR")!))
+            _ = try await catalog.put(
+                Product(sku: SKU("a")!, name: "A", priceMinor: 100),
+                in: CatalogKey("s")!
+            )
+            var options = CatalogAPI.Options()
+            options.demo = Demo(signer: TokenSigner(secret: TestAPI.secret), storms: Self.storms)
+            let api = await TestAPI.api(catalog, importer: TestAPI.NoImports(), options: options)
+            try await TestAPI.run(api) { try await body($0, catalog) }
+        }
+    }
+
+    private func post(
+        _ client: any TestClientProtocol,
+        _ uri: String,
+        _ body: String = "",
+        _ headers: HTTPFields = [:]
+    ) async throws -> (status: HTTPResponse.Status, body: JSONValue) {
+        var headers = headers
+        if !body.isEmpty { headers[.contentType] = "application/json" }
+        let answer = try await client.execute(
+            uri: uri,
+            method: .post,
+            headers: headers,
+            body: ByteBuffer(string: body)
+        )
+        return (answer.status, try JSONReader.parse(Array(buffer: answer.body)))
+    }
+
+    @Test func aServerIsNoDemonstrationByItself() async throws {
+        try await TestAPI.withServer { client, _ in
+            let parts = try await client.execute(uri: "/demo", method: .get)
+            #expect(String(buffer: parts.body) == #"{"sessions":false,"storms":[]}"#)
+            for path in ["/demo/tokens", "/demo/stores/s/storm"] {
+                let answer = try await post(client, path, #"{"user":"ann"}"#)
+                #expect(answer.status == .notFound)
+                #expect(answer.body["detail"] == .string("this server is no demonstration"))
+            }
+        }
+    }
+
+    @Test func whoIsOnThisMachineHasASession() async throws {
+        try await withDemo { client, _ in
+            let parts = try await client.execute(uri: "/demo", method: .get)
+            #expect(String(buffer: parts.body) == #"{"sessions":true,"storms":["s"]}"#)
+            let ann = try await post(client, "/demo/tokens", #"{"user":"ann"}"#)
+            #expect(ann.status == .created && ann.body["user"] == .string("ann"))
+            guard case .string(let token)? = ann.body["token"] else { return #expect(Bool(false)) }
+            let settings = try await client.execute(
+                uri: "/v1/me/settings",
+                method: .get,
+                headers: [.authorization: "Bearer \(token)"]
+            )
+            #expect(settings.status == .ok)
+            // A user's own, and no more.
+            let storm = try await post(
+                client,
+                "/demo/stores/s/storm",
+                "",
+                [.authorization: "Bearer \(token)"]
+            )
+            #expect(storm.status == .forbidden)
+            for body in [#"{}"#, #"{"user":""}"#, #"{"user":"a","scope":"all"}"#, #"{"user":"a","scope":1}"#] {
+                #expect(try await post(client, "/demo/tokens", body).status == .unprocessableContent, "\(body)")
+            }
+        }
+    }
+
+    /// A page of another site that leads its own name here gets nothing.
+    @Test(arguments: ["localhost", "127.0.0.1:80", "127.1.2.3", "[::1]:8080", "[::1]", "LocalHost:1"])
+    func whoNamesThisMachineIsHeard(_ authority: String) { #expect(Demo.isLoopback(authority: authority)) }
+
+    @Test(arguments: [
+        "", "evil.example", "127.0.0.1.evil.example", "localhost.evil.example:80", "192.168.1.2", "127.0.0.300",
+        "127.0.0",
+        "[::2]", "[::ffff:10.0.0.1]", "localhost@evil.example", "[::1", "::1.evil.example",
+    ])
+    func whoNamesAnotherIsNot(_ authority: String) { #expect(!Demo.isLoopback(authority: authority)) }
+
+    @Test func daysOfPricesArePlayedInTurnAndBeginAnew() async throws {
+        try await withDemo { client, catalog in
+            for (day, price) in [(1, 90), (2, 100), (1, 90)] {
+                let storm = try await post(client, "/demo/stores/s/storm")
+                #expect(storm.status == .ok)
+                #expect(storm.body["day"] == .number("\(day)") && storm.body["days"] == .number("2"))
+                // What is not there any more is left out.
+                #expect(storm.body["changed"] == .number("1"))
+                let product = try await catalog.product(CatalogKey("s")!, SKU("a")!).product
+                #expect(product.priceMinor == Int64(price))
+            }
+            #expect(try await post(client, "/demo/stores/empty/storm").status == .notFound)
+        }
+    }
+}
