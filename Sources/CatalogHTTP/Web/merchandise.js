@@ -2,7 +2,7 @@
 import { animate } from "/aisle.js";
 import {
   aisle, alarm, announce, attempt, byteText, card, drawShelves, find, idsOf, isAway, isEndNear, make, onEndNear, onLanguage, parameters, problemText, readStores, refreshCards, settle,
-  signIn, text, translate, turn, useToken, withUser,
+  signIn, text, translate, turn, withUser,
 } from "/ui.js";
 import { sortable } from "/sortable.js";
 
@@ -373,7 +373,7 @@ function renderChanges() {
 
 function render() {
   translate();
-  find("sign-in").hidden = session !== null;
+  find("sign-in-hint").hidden = session !== null;
   if (!shelf) return;
   document.title = `${shelf.title} · ${text("merchandise")}`;
   find("title").textContent = shelf.title;
@@ -396,10 +396,6 @@ find("history").addEventListener("click", () => find("history-sheet").showModal(
 find("bake").addEventListener("click", () => find("bake-sheet").showModal());
 find("bake-close").addEventListener("click", () => find("bake-sheet").close());
 find("bake-form").addEventListener("submit", () => isOpen() && whole("/order", "PUT", { from_sort: find("bake-sort").value }));
-find("sign-in").addEventListener("submit", (event) => {
-  event.preventDefault();
-  useToken(find("pasted").value);
-});
 onLanguage(open);
 onEndNear(more);
 addEventListener("popstate", () => {

@@ -73,10 +73,18 @@ export async function signIn(wanted = "") {
   return token ? { user: demo.sessions ? user : null, storms: demo.storms } : null;
 }
 
-/** Takes a token that somebody pasted, for as long as this tab lives. */
-export function useToken(pasted) {
-  sessionStorage.setItem(`aisle.token.${scope}`, pasted.trim());
-  location.reload();
+/** Where nobody is signed in by itself: a token that somebody pastes, for as long as the tab lives. */
+function signInForm() {
+  const name = `aisle.token.${scope}`;
+  const input = make("input", { type: "text", id: "pasted", autocomplete: "off", required: true, "data-label": "token" });
+  const form = token ? make("form", { id: "sign-out" }, make("button", { "data-text": "signOut" })) : make("form", { id: "sign-in" }, input, " ", make("button", { "data-text": "useToken" }));
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    if (token) sessionStorage.removeItem(name);
+    else sessionStorage.setItem(name, input.value.trim());
+    location.reload();
+  });
+  return form;
 }
 
 /** A link within the pages: whom the address names stays signed in. */
@@ -111,7 +119,7 @@ export function bar() {
     const next = new URLSearchParams(location.search);
     next.delete("user");
     location.search = next;
-  }) : null;
+  }) : demo && signInForm();
   find("bar").replaceChildren(make("a", { class: "skip", href: "#content", "data-text": "skip" }, text("skip")), make("a", { class: "brand", href: "/" }, "Aisle"),
     make("nav", { class: "pages", "aria-label": text("pages"), "data-label": "pages" }, ...links), make("div", { class: "choosers" }, users, languages));
   translate();
