@@ -1,15 +1,25 @@
 package import Catalog
 internal import HTTPTypes
 internal import Hummingbird
-internal import Synchronization
 
 /// What a demonstration opens to everybody who reaches the server: sessions for which nobody is asked for a password, and
 /// storms of prices. A server that others reach must not have one.
-package final class Demo: Sendable {
+package actor Demo {
     private let signer: TokenSigner
-    /// Each store's days of price changes, and how many were played since the server started.
+    /// Each store's days of price changes.
     private let storms: [CatalogKey: [[PriceChange]]]
-    private let played = Mutex<[CatalogKey: Int]>([:])
+    /// How many days were played since the server started.
+    private var played: [CatalogKey: Int] = [:]
+    /// The day that is being played: one at a time, so that they come in their order.
+    private var playing: Task<Day, any Error>?
+
+    struct Day {
+        /// From 1 on.
+        var number: Int
+        var count: Int
+        /// How many prices changed.
+        var changed: Int
+    }
 
     /// How long a session lasts, in seconds.
     private static let lifetime: Int64 = 12 * 3600
@@ -22,22 +32,32 @@ package final class Demo: Sendable {
         self.storms = storms.filter { !$0.value.isEmpty }
     }
 
-    var stores: [CatalogKey] { storms.keys.sorted { $0.text < $1.text } }
+    nonisolated var stores: [CatalogKey] { storms.keys.sorted { $0.text < $1.text } }
 
     /// A session of a user, and when it ends.
-    func session(of user: UserID, _ scopes: Set<Scope>) async throws -> (token: String, expiresAt: Timestamp) {
+    nonisolated func session(of user: UserID, _ scopes: Set<Scope>) async throws -> (
+        token: String, expiresAt: Timestamp
+    ) {
         let end = Timestamp(microseconds: Timestamp.now().microseconds + Self.lifetime * 1_000_000)
         return (try await signer.token(for: Caller(user: user, scopes: scopes, expiresAt: end)), end)
     }
 
-    /// The next day of a store's prices, from 1 on; nil where the store has none.
-    func nextDay(_ store: CatalogKey) -> (day: Int, of: Int, changes: [PriceChange])? {
+    /// Plays the next day of a store's prices; nil where the store has none.
+    ///
+    /// A day that could not be written comes again.
+    func play(
+        _ store: CatalogKey,
+        _ write: @escaping @Sendable ([PriceChange]) async throws -> Int
+    ) async throws -> Day? {
         guard let days = storms[store] else { return nil }
-        let index = played.withLock { played in
-            defer { played[store, default: 0] += 1 }
-            return played[store, default: 0] % days.count
-        }
-        return (index + 1, days.count, days[index])
+        while let playing { _ = await playing.result }
+        let index = played[store, default: 0] % days.count
+        let task = Task { Day(number: index + 1, count: days.count, changed: try await write(days[index])) }
+        playing = task
+        defer { playing = nil }
+        let day = try await task.value
+        played[store, default: 0] += 1
+        return day
     }
 
     /// Whether a host that is listened on is this machine for itself.
@@ -96,26 +116,43 @@ extension CatalogAPI {
     /// `POST /demo/stores/{store}/storm`: the next day's prices.
     func demoStorm(_ store: CatalogKey, _ target: RequestTarget, _ request: Request) async throws -> Response {
         try target.allow()
-        guard let (day, days, changes) = try demo(request).nextDay(store) else {
+        let catalog = catalog
+        let played = try await demo(request).play(store) { changes in
+            let known = Set(try await catalog.products(store, changes.map(\.sku)).products.map(\.sku))
+            return try await catalog.setPrices(changes.filter { known.contains($0.sku) }, in: store).changed
+        }
+        guard let day = played else {
             throw Problem(.notFound, "the demonstration has no prices to play for the store \(store)")
         }
-        let known = try await catalog.products(store, changes.map(\.sku)).products
-        let skus = Set(known.map(\.sku))
-        let answer = try await catalog.setPrices(changes.filter { skus.contains($0.sku) }, in: store)
         let bytes = object { json in
-            json.field("day", day)
-            json.field("days", days)
-            json.field("changed", answer.changed)
+            json.field("day", day.number)
+            json.field("days", day.count)
+            json.field("changed", day.changed)
         }
         return json(bytes, cache: "no-store")
     }
 
-    /// The demonstration, for a request that names this very machine: a page of another name that leads here is none of ours.
+    /// The demonstration, for a request that comes from this very machine.
+    ///
+    /// A page of another site, whether it says so or leads its own name here, is none of ours; nor is what somebody else's
+    /// request became on its way through a proxy.
     private func demo(_ request: Request) throws -> Demo {
         guard let demo = options.demo else { throw Problem(.notFound, "this server is no demonstration") }
-        guard Demo.isLoopback(authority: request.head.authority ?? "") else {
-            throw Problem(.forbidden, "the demonstration is for this machine alone; use localhost or 127.0.0.1")
+        let authority = request.head.authority ?? ""
+        let isForwarded = Self.forwarding.contains { request.headers[$0] != nil }
+        let origin = request.headers[.origin]
+        let isOurs = origin == nil || origin == "http://\(authority)"
+        guard Demo.isLoopback(authority: authority), !isForwarded, isOurs else {
+            throw Problem(
+                .forbidden,
+                "the demonstration is for this machine alone; use localhost or 127.0.0.1, without a proxy"
+            )
         }
         return demo
     }
+
+    private static let forwarding: [HTTPField.Name] = [
+        "Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-IP",
+    ]
+    .map { .init($0)! }
 }

@@ -54,8 +54,8 @@ struct DevCommand: AisleCommand {
         if settings.tokens.isEmpty {
             let secret = try OwnSecret.make()
             settings.tokens.secret = secret
-            // What others reach opens nothing to everybody.
-            if Demo.isLoopback(settings.host) {
+            // What others reach, or share, opens nothing to everybody.
+            if database.isPrivate, Demo.isLoopback(settings.host) {
                 demo = try Demo(signer: TokenSigner(secret: secret, rules: settings.tokens.rules), storms: seedStorms())
             }
         }

@@ -1,5 +1,5 @@
 """A server with a catalog, and a browser, for the tests of the pages."""
-import contextlib, json, os, signal, socket, subprocess, tempfile, time, traceback, urllib.error, urllib.request
+import contextlib, json, os, shutil, signal, socket, subprocess, tempfile, time, traceback, urllib.error, urllib.request
 
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import sync_playwright
@@ -28,13 +28,21 @@ class Server:
             self.run("import", os.path.abspath(path))
 
     def start(self):
-        self.process = subprocess.Popen([self.aisle, "dev", "--port", str(self.port)], cwd=self.folder, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
-        said = []
-        for line in self.process.stderr:
-            said.append(line)
-            if "serves" in line:
-                return
-        raise RuntimeError("the server does not start: " + "".join(said))
+        with open(os.path.join(self.folder, "log"), "a+") as log:
+            self.process = subprocess.Popen([self.aisle, "dev", "--port", str(self.port)], cwd=self.folder, stderr=log, stdout=log)
+            for _ in range(600):
+                with contextlib.suppress(OSError):
+                    with urllib.request.urlopen(self.base + "/readyz"):
+                        return
+                if self.process.poll() is not None:
+                    break
+                self.process_wait()
+            log.seek(0)
+            raise RuntimeError("the server does not start: " + log.read())
+
+    def process_wait(self):
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(0.1)
 
     def stop(self):
         self.process.send_signal(signal.SIGTERM)
@@ -43,6 +51,7 @@ class Server:
     def close(self):
         self.stop()
         self.run("db", "stop")
+        shutil.rmtree(self.folder)
 
     def run(self, *words):
         return subprocess.run([self.aisle, *words], cwd=self.folder, check=True, capture_output=True, text=True).stdout.strip()
@@ -81,6 +90,26 @@ def browser():
             found.close()
 
 
+class Hold:
+    """Requests that are held up on their way."""
+
+    def __init__(self, page, pattern):
+        self.page, self.routes, self.is_open = page, [], False
+        page.route(pattern, lambda route: route.continue_() if self.is_open else self.routes.append(route))
+
+    def wait(self):
+        for _ in range(200):
+            if self.routes:
+                return
+            self.page.wait_for_timeout(25)
+        raise AssertionError("no request came")
+
+    def release(self):
+        self.is_open = True
+        for route in self.routes:
+            route.continue_()
+
+
 class Tab:
     """A page, whose errors are kept."""
 
@@ -114,7 +143,8 @@ class Tab:
                         && document.getAnimations().every((one) => one.playState !== "running");
                 }""", arg=[ids, container], timeout=timeout)
         except Exception as error:
-            raise AssertionError(f"it shows\n{self.ids(container, frame)}\nand should show\n{ids}\n{self.said()}") from error
+            shown = self.ids(container, frame)
+            raise AssertionError(f"it shows {len(shown)}\n{shown[:400]}\nand should show {len(ids)}\n{ids[:400]}\n{self.said()}") from error
         # What is seen reads as the order does: row by row, from left to right.
         boxes = (frame or self.page).evaluate(
             "(container) => [...document.querySelectorAll(`${container} > [data-id]`)].map((card) => card.getBoundingClientRect()).map((box) => [Math.round(box.top), Math.round(box.left)])", container)
@@ -126,10 +156,14 @@ class Tab:
     def text(self, selector):
         return self.page.inner_text(selector)
 
+    def holds(self, pattern):
+        """Holds requests up until they are let go."""
+        return Hold(self.page, pattern)
+
     def sort(self, sort, frame=None):
         place = frame or self.page
         place.click("#sort")
-        place.click(f"#sorts input[value='{sort}']")
+        place.click(f"#sorts [value='{sort}']")
 
     def forgives(self, *parts):
         """Leaves out what the browser says by itself where something is meant to go wrong."""
@@ -147,6 +181,8 @@ def play(tests, server, browser):
     """Runs tests, each of which leaves its tab, or several, without errors. Answers how many failed."""
     failed = 0
     for test in tests:
+        for context in browser.contexts:
+            context.close()
         name, start = test.__name__.replace("_", " "), time.time()
         try:
             tabs = test(server, browser)

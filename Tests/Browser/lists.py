@@ -82,4 +82,44 @@ def a_list_is_live_on_two_devices(server, browser):
     return [one, two]
 
 
-TESTS = [lists_are_kept_checked_and_arranged, a_list_is_live_on_two_devices]
+def what_is_typed_and_ticked_in_a_hurry_is_kept(server, browser):
+    tab = Tab(browser).open(server.base + "/lists?user=petra", "#new-list:not([hidden])")
+    token = server.token("petra")
+    tab.page.fill("#list-name", "Hurry")
+    tab.page.keyboard.press("Enter")
+    tab.page.wait_for_selector("#new-item:not([hidden])")
+    assert tab.page.evaluate("document.activeElement.id") == "item-text"
+    names = ["Milk", "Bread", "Cheese", "Eggs", "Tea"]
+    for name in names:
+        tab.page.keyboard.type(name + "\n")
+    stands(tab, server, token, "Hurry", names)
+    # While a change of one list is under way, another is opened: it stays with its list.
+    other = server.send("POST", "/v1/me/lists", {"name": "Other"}, token)
+    server.send("POST", f"/v1/me/lists/{other['id']}/items", {"items": [{"text": "Ink"}]}, token)
+    tab.page.wait_for_selector("#lists a:has-text('Other')")
+    held = tab.holds("**/v1/me/lists/*/items/*")
+    for nth in range(3):
+        tab.page.locator("#items .tick").nth(nth).click()
+    tab.page.uncheck("#sink")
+    held.wait()
+    tab.page.click("#lists a:has-text('Other')")
+    stands(tab, server, token, "Other", ["Ink"])
+    held.release()
+    for _ in range(100):
+        found, items = shown(server, token, "Hurry")
+        if not found["auto_sort"]:
+            break
+        tab.page.wait_for_timeout(50)
+    assert found["checked_count"] == 3 and not found["auto_sort"]
+    assert shown(server, token, "Other")[0]["auto_sort"] and shown(server, token, "Other")[0]["checked_count"] == 0
+    stands(tab, server, token, "Other", ["Ink"])
+    # What is refused is not shown as done.
+    tab.page.route("**/v1/me/lists/*/items/*", lambda route: route.fulfill(status=422, json={"detail": "no"}))
+    tab.page.locator("#items .tick").first.click()
+    tab.page.wait_for_selector("#away:not([hidden])")
+    tab.wait("() => !document.querySelector('#items .tick').checked")
+    tab.forgives("422")
+    return tab
+
+
+TESTS = [what_is_typed_and_ticked_in_a_hurry_is_kept, lists_are_kept_checked_and_arranged, a_list_is_live_on_two_devices]

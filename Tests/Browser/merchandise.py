@@ -151,12 +151,12 @@ def changes_are_taken_back_and_told(server, browser):
     tab.page.focus(f"[data-id='{ids[4]}']")
     tab.page.keyboard.press("Alt+Home")
     settles(tab, server, moved(ids, [ids[4]], 0))
-    tab.wait("() => document.querySelector('#undo').title.startsWith('tom moved 1')")
+    tab.wait("() => document.querySelector('#undo').title.startsWith('tom moved “')")
     tab.page.click("#undo")
     settles(tab, server, ids)
     tab.page.click("#history")
     tab.wait("() => document.querySelectorAll('#changes li')[1]?.textContent.includes('taken back')")
-    assert tab.text("#changes li >> nth=0").startswith("tom took a change of 1 back.")
+    assert tab.text("#changes li >> nth=0").startswith("tom took a change back, of “")
     tab.is_open_to_all()
     tab.page.click("#history-sheet button")
     # A sort becomes the manual order, and is taken back by a key.
@@ -197,7 +197,7 @@ def of_two_merchandisers_the_later_sees_both(server, browser):
     tom.page.mouse.move(tx + 30, ty, steps=5)
     tom.page.mouse.up()
     tom.page.wait_for_selector("#conflict:not([hidden])")
-    assert "mia moved 1." in tom.text("#conflict-text")
+    assert "mia moved “" in tom.text("#conflict-text")
     settles(tom, server, between)
     assert tom.page.locator(".theirs").count() == 1
     tom.is_open_to_all()
@@ -221,6 +221,62 @@ def of_two_merchandisers_the_later_sees_both(server, browser):
         settles(tab, server, moved(both, [both[0]], 99))
     tom.forgives("412")
     return [mia, tom]
+
+
+def a_conflict_while_another_card_is_held_loses_neither(server, browser):
+    tab = Tab(browser).open(server.base + place("tom"))
+    ids = order(server)
+    tab.shows(ids)
+    held = tab.holds("**/order/moves")
+    tab.page.focus(f"[data-id='{ids[4]}']")
+    tab.page.keyboard.press("Alt+Home")
+    held.wait()
+    # While it is under way another is faster, and a second card is held.
+    server.move(SHELF, server.token("mia", "catalog:write"), [ids[9]], place="first")
+    tab.page.mouse.move(*middle(tab, ids[6]))
+    tab.page.mouse.down()
+    x, y = middle(tab, ids[7])
+    tab.page.mouse.move(x + 30, y, steps=5)
+    tab.page.wait_for_selector(".float")
+    held.release()
+    tab.page.wait_for_selector("#conflict:not([hidden])")
+    tab.page.mouse.up()
+    between = moved(ids, [ids[9]], 0)
+    settles(tab, server, between)
+    tab.page.click("#again")
+    settles(tab, server, moved(between, [ids[4]], 0))
+    tab.forgives("412")
+    return tab
+
+
+def what_is_under_way_stays_with_its_shelf(server, browser):
+    tab = Tab(browser).open(server.base + place("mia"))
+    ids = order(server)
+    tab.shows(ids)
+    held = tab.holds("**/order/moves")
+    tab.page.focus(f"[data-id='{ids[3]}']")
+    tab.page.keyboard.press("Alt+Home")
+    held.wait()
+    # Another language, and another shelf: the move is made nevertheless.
+    tab.page.select_option("#language", "ru")
+    tab.page.click("#shelves a[href*='shelf=cheese'] >> nth=0")
+    held.release()
+    tab.shows(server.order("corner/cheese", "sort=position"))
+    ids = moved(ids, [ids[3]], 0)
+    assert order(server) == ids
+    # What is held when the shelf changes is let go.
+    cheese = server.order("corner/cheese", "sort=position")
+    tab.page.mouse.move(*middle(tab, cheese[1]))
+    tab.page.mouse.down()
+    x, y = middle(tab, cheese[3])
+    tab.page.mouse.move(x, y, steps=5)
+    tab.page.wait_for_selector(".float")
+    tab.page.evaluate("() => history.back()")
+    tab.shows(ids)
+    tab.page.mouse.up()
+    settles(tab, server, ids)
+    assert server.order("corner/cheese", "sort=position") == cheese and tab.page.locator(".float").count() == 0
+    return tab
 
 
 def moves_wait_for_a_server_that_is_away(server, browser):
@@ -270,5 +326,5 @@ def nothing_is_barred_to_a_merchandiser(server, browser):
 
 TESTS = [
     cards_are_dragged_by_a_mouse, cards_are_dragged_by_a_finger, cards_are_moved_by_keyboard_and_announced, changes_are_taken_back_and_told,
-    of_two_merchandisers_the_later_sees_both, moves_wait_for_a_server_that_is_away, who_may_not_write_is_told, nothing_is_barred_to_a_merchandiser,
+    of_two_merchandisers_the_later_sees_both, a_conflict_while_another_card_is_held_loses_neither, what_is_under_way_stays_with_its_shelf, moves_wait_for_a_server_that_is_away, who_may_not_write_is_told, nothing_is_barred_to_a_merchandiser,
 ]

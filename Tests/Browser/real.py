@@ -47,6 +47,41 @@ def sixty_and_three_hundred_cards_glide_to_their_places(server, browser):
     return tab
 
 
+def only_what_is_seen_glides_and_scrolling_meanwhile_harms_nothing(server, browser):
+    shelf, _ = largest(server, "spar")
+    tab = Tab(browser).open(address(server, shelf, sort="price"))
+    scroll(tab, 300)
+    tab.page.evaluate("() => scrollTo(0, 0)")
+    # Where each card that is animated was, and where it goes.
+    tab.page.evaluate("""() => {
+        window.far = [];
+        window.count = 0;
+        const play = Element.prototype.animate;
+        Element.prototype.animate = function (frames, options) {
+            const box = this.getBoundingClientRect();
+            const from = /,\\s*(-?[0-9.]+)px/.exec(frames.transform?.[0] ?? "")?.[1] ?? 0;
+            const isSeen = (top) => top < innerHeight * 1.3 && top + box.height > -innerHeight * 0.3;
+            window.count += 1;
+            if (!isSeen(box.top) && !isSeen(box.top + Number(from))) window.far.push(this.dataset.id);
+            return play.call(this, frames, options);
+        };
+    }""")
+    for sort in ("-price", "name", "unit_price"):
+        tab.sort(sort)
+        # One goes on scrolling while it moves, and asks for more.
+        for _ in range(8):
+            tab.page.mouse.wheel(0, 900)
+            tab.page.wait_for_timeout(15)
+        tab.wait("() => document.getAnimations().length === 0")
+        tab.page.evaluate("() => scrollTo(0, 0)")
+        order = server.order(shelf, f"sort={sort}")
+        tab.wait("(ids) => { const cards = [...document.querySelectorAll('#products > [data-id]')]; return cards.length > 100 && cards.every((card, index) => card.dataset.id === ids[index]); }", order)
+        assert tab.page.is_hidden("#away"), tab.text("#away")
+    assert tab.page.evaluate("() => window.count") > 30
+    assert tab.page.evaluate("() => window.far") == []
+    return tab
+
+
 def a_shelf_of_thousands_is_scrolled_to_its_end(server, browser):
     shelf, size = largest(server, "spar")
     tab = Tab(browser).open(address(server, shelf, sort="-unit_price"))
@@ -141,7 +176,8 @@ def two_merchandisers_arrange_a_real_shelf(server, browser):
 
 
 TESTS = [
-    sixty_and_three_hundred_cards_glide_to_their_places, a_shelf_of_thousands_is_scrolled_to_its_end,
+    sixty_and_three_hundred_cards_glide_to_their_places, only_what_is_seen_glides_and_scrolling_meanwhile_harms_nothing,
+    a_shelf_of_thousands_is_scrolled_to_its_end,
     a_server_that_restarts_while_one_scrolls_is_met_again, prices_that_change_move_a_large_shelf, a_second_device_follows_on_a_real_shelf,
     two_merchandisers_arrange_a_real_shelf,
 ]

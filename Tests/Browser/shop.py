@@ -103,6 +103,58 @@ def a_server_that_comes_back_is_met_again(server, browser):
     return tab
 
 
+def what_cannot_be_is_left_out_and_told(server, browser):
+    tab = Tab(browser)
+    for wrong in ("sort=nonsense", "price_min=abc", "price_min=5&price_max=1", "cursor=x"):
+        tab.open(f"{server.base}{PLACE}&{wrong}&utm_source=letter&user=nell")
+        tab.shows(server.order(SHELF, ""))
+        assert tab.page.is_visible("#away") == ("cursor" not in wrong), wrong
+    tab.sort("price")
+    tab.shows(server.order(SHELF, "sort=price"))
+    tab.forgives("400")
+    return tab
+
+
+def what_is_chosen_while_away_is_sent_when_back(server, browser):
+    tab = Tab(browser).open(server.base + PLACE + "&user=uma&sort=name")
+    token = server.token("uma")
+    tab.wait("() => !document.querySelector('#devices').hidden")
+    server.stop()
+    tab.sort("-price")
+    tab.page.wait_for_selector("#away:not([hidden])")
+    server.start()
+    tab.shows(server.order(SHELF, "sort=-price"))
+    for _ in range(200):
+        if server.get("/v1/me/settings", token)["settings"]:
+            break
+        tab.page.wait_for_timeout(50)
+    assert [one["value"] for one in server.get("/v1/me/settings", token)["settings"]] == ["-price"]
+    tab.forgives(*AWAY)
+    return tab
+
+
+def prices_and_counts_are_those_of_now(server, browser):
+    """Also what changed while the device was offline, and what comes into a filter or leaves it."""
+    page = "/v1/stores/harbour/shelves/dairy/products?limit=100&sort=price"
+    tab = Tab(browser).open(server.base + "/?store=harbour&shelf=dairy&sort=price&price_max=20&user=zoe")
+    away = Tab(browser).open(server.base + "/?store=harbour&shelf=dairy&sort=price&user=zoe&device=phone")
+    away.page.click("#offline")
+    for day in range(1, 4):
+        tab.page.click("#storm")
+        tab.wait("(day) => document.querySelector('#day').textContent.startsWith(day)", f"{day}/")
+        order = server.order("harbour/dairy", "sort=price&price_max=20")
+        tab.shows(order)
+        tab.wait("(told) => document.querySelector('#count').textContent.startsWith(told)", f"{len(order)} of 18 products")
+    away.page.click("#offline")
+    away.shows(server.order("harbour/dairy", "sort=price"))
+    prices = {one["sku"]: one["price_minor"] for one in server.get(page)["products"]}
+    for shown in (tab, away):
+        shown.wait("(prices) => [...document.querySelectorAll('#products > [data-id]')].every((card) => card.product.price_minor === prices[card.dataset.id])", prices)
+    for _ in range(4):
+        server.send("POST", "/demo/stores/harbour/storm", None, server.token("mia", "catalog:write"))
+    return [tab, away]
+
+
 def a_phone_shows_it_in_russian_and_by_keyboard(server, browser):
     tab = Tab(browser, viewport={"width": 390, "height": 844}, has_touch=True, locale="ru-RU", color_scheme="dark")
     tab.open(server.base + PLACE)
@@ -114,7 +166,7 @@ def a_phone_shows_it_in_russian_and_by_keyboard(server, browser):
     box = tab.page.locator("#sort-sheet").bounding_box()
     assert box["width"] == 390
     assert "Сначала дешёвые" in tab.page.inner_text("#sorts")
-    tab.page.focus("#sorts input:checked")
+    tab.page.focus("#sorts [aria-pressed=true]")
     tab.page.keyboard.press("Escape")
     tab.sort("price")
     tab.shows(server.order(SHELF, "sort=price"))
@@ -172,19 +224,20 @@ def settings_are_kept_while_away_and_sent_when_back(server, browser):
     token = server.token("ann")
     told = tab.page.evaluate("""async (token) => {
         const { Aisle, Settings } = await import("/aisle.js");
-        const aisle = new Aisle({ token });
-        const [phone, watch] = [new Settings(aisle, { name: "phone" }), new Settings(aisle, { name: "watch" })];
+        const [near, far] = [new Aisle({ token }), new Aisle({ token })];
+        const [phone, watch] = [new Settings(near, { name: "phone" }), new Settings(far, { name: "watch" })];
         await watch.sync();
         const seen = [];
         watch.addEventListener("change", (event) => seen.push(event.detail.key));
-        const end = aisle.follow("/v1/me/events", { event: (event) => watch.take(event) });
-        phone.isOffline = true;
+        const end = watch.follow();
+        near.isOffline = true;
         phone.set("a", 1);
         phone.set("b", { x: 2 });
         await new Promise((done) => setTimeout(done, 300));
         const early = [...seen];
         // A page that is opened again has it still.
-        const again = new Settings(aisle, { name: "phone" });
+        const again = new Settings(near, { name: "phone" });
+        near.isOffline = false;
         await again.sync();
         for (let wait = 0; wait < 100 && seen.length < 2; wait++) await new Promise((done) => setTimeout(done, 50));
         const both = JSON.stringify([watch.get("a"), watch.get("b"), Object.keys(again.queue).length]);
@@ -281,6 +334,7 @@ def products_go_on_a_list(server, browser):
 
 TESTS = [
     sorts_glide_to_the_places_of_the_api, reduced_motion_is_honoured, filters_and_facets_narrow_the_shelf, what_others_change_arrives,
+    what_cannot_be_is_left_out_and_told, what_is_chosen_while_away_is_sent_when_back, prices_and_counts_are_those_of_now,
     a_sort_is_remembered_for_its_user, a_second_device_follows_and_catches_up, a_storm_of_prices_moves_the_shelf_by_itself,
     products_go_on_a_list, a_phone_shows_it_in_russian_and_by_keyboard, nothing_is_barred_to_anybody,
     the_client_reads_every_form_of_a_diff, settings_are_kept_while_away_and_sent_when_back, a_server_that_comes_back_is_met_again,

@@ -100,6 +100,31 @@ import Testing
     ])
     func whoNamesAnotherIsNot(_ authority: String) { #expect(!Demo.isLoopback(authority: authority)) }
 
+    /// A page of another site, and what comes through a proxy.
+    @Test(arguments: [
+        ("Origin", "https://evil.example"), ("Origin", "null"), ("Forwarded", "for=10.0.0.1"),
+        ("X-Forwarded-For", "10.0.0.1"), ("Via", "1.1 proxy"),
+    ])
+    func whoComesFromElsewhereIsRefused(_ name: String, _ value: String) async throws {
+        try await withDemo { client, _ in
+            let answer = try await post(client, "/demo/tokens", #"{"user":"ann"}"#, [.init(name)!: value])
+            #expect(answer.status == .forbidden)
+        }
+    }
+
+    /// However many ask at once: each day is played once, and in turn.
+    @Test func stormsComeOneAfterAnother() async throws {
+        try await withDemo { client, catalog in
+            let days = try await withThrowingTaskGroup(of: JSONValue?.self) { group in
+                for _ in 0..<8 { group.addTask { try await post(client, "/demo/stores/s/storm").body["day"] } }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(days.count { $0 == .number("1") } == 4 && days.count { $0 == .number("2") } == 4)
+            let price = try await catalog.product(CatalogKey("s")!, SKU("a")!).product.priceMinor
+            #expect(price == 100)
+        }
+    }
+
     @Test func daysOfPricesArePlayedInTurnAndBeginAnew() async throws {
         try await withDemo { client, catalog in
             for (day, price) in [(1, 90), (2, 100), (1, 90)] {

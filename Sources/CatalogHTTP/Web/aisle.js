@@ -9,7 +9,7 @@
  *     await animate(grid, diff, (insert) => card(insert.product));
  *     const settings = new Settings(aisle);
  *     settings.set("stores/corner/shelves/dairy/sort", "-unit_price");        // kept while offline, sent when back
- *     aisle.follow("/v1/me/events", { event: (event) => settings.take(event) });
+ *     settings.follow();                                                      // what other devices choose arrives
  *
  * @module aisle
  */
@@ -38,6 +38,8 @@ export class Aisle {
    */
   constructor({ base = "", token = null, language } = {}) {
     Object.assign(this, { base, token, language });
+    /** Whether nothing is asked of the server for now, as if it was away. */
+    this.isOffline = false;
   }
 
   /**
@@ -63,6 +65,7 @@ export class Aisle {
 
   /** @param {Record<string, any>} [query] values, or arrays of them; what is undefined or null is left out */
   async #fetch(path, query = {}, headers, options, isRefused = false) {
+    if (this.isOffline) throw new Problem(0);
     const pairs = Object.entries(query).flatMap(([name, value]) => [value].flat().map((one) => [name, one]));
     const parameters = new URLSearchParams(pairs.filter(([, value]) => value !== undefined && value !== null));
     const isGiven = typeof this.token === "function";
@@ -110,12 +113,12 @@ export class Aisle {
    * Follows a stream of Server-Sent Events, and goes on from the last one where the connection is lost. A page that is not
    * seen lets its connection go: browsers have six for a server.
    * @param {string} path
-   * @param {{event?: (event: {name: string, id: string, data: any}) => void, state?: (isOpen: boolean) => void,
+   * @param {{event?: (event: {name: string, id: string, data: any, bytes: number}) => void, state?: (isOpen: boolean) => void,
    *   query?: Record<string, any>, since?: string}} listener
    * @returns {() => void} ends it
    */
   follow(path, { event = () => {}, state = () => {}, query, since } = {}) {
-    let [last, retry, connection, wake, isEnded] = [since, 2000, null, null, false];
+    let [last, retry, connection, wake, silence, isEnded] = [since, 2000, null, null, null, false];
     const seen = () => (document.hidden ? connection?.abort() : wake?.());
     const wait = (start) => new Promise((done) => start((wake = done)));
     const take = (block) => {
@@ -127,7 +130,15 @@ export class Aisle {
         else if (field === "data") found.data += value;
         else if (field === "retry") retry = Number(value) || retry;
       }
-      if (found.data && !isEnded) event({ name: found.name, id: last, data: JSON.parse(found.data) });
+      if (!found.data) return;
+      const told = { name: found.name, id: last, data: JSON.parse(found.data), bytes: new Blob([block]).size };
+      // What goes wrong in a listener is no fault of the connection.
+      queueMicrotask(() => isEnded || event(told));
+    };
+    // There is a heartbeat every 15 s: who is silent for longer is gone.
+    const hear = () => {
+      clearTimeout(silence);
+      silence = setTimeout(() => connection.abort(), 40_000);
     };
     const run = async () => {
       while (!isEnded) {
@@ -138,8 +149,10 @@ export class Aisle {
           const response = await this.#fetch(path, query, headers, { signal: connection.signal, cache: "no-store" });
           if (!response.ok) throw new Problem(response.status);
           state(true);
+          hear();
           let rest = "";
           for await (const text of response.body.pipeThrough(new TextDecoderStream())) {
+            hear();
             const blocks = (rest + text).split("\n\n");
             rest = blocks.pop();
             blocks.forEach(take);
@@ -148,7 +161,8 @@ export class Aisle {
           // What cannot be followed at all is not asked for again and again.
           if (error.status >= 400 && error.status < 500 && error.status !== 429) isEnded = true;
         }
-        if (!connection.signal.aborted) state(false);
+        clearTimeout(silence);
+        state(false);
         if (!isEnded && !document.hidden) await wait((done) => setTimeout(done, retry));
       }
       document.removeEventListener("visibilitychange", seen);
@@ -263,7 +277,8 @@ export function decodeWire(buffer, ids) {
 
 /**
  * Brings the children of an element, each with `data-id`, into the diff's new order, and lets those that are seen before or
- * after glide there (FLIP, by the Web Animations API). What leaves and what comes fades; reduced motion is honoured.
+ * after glide there (FLIP, by the Web Animations API). What leaves and what comes fades; reduced motion is honoured. The
+ * element's `position` must not be `static`: what leaves fades at its place within it.
  * @param {HTMLElement} container @param {Diff} diff
  * @param {(insert: Insert) => HTMLElement} make an element for what comes in
  * @param {{duration?: number, easing?: string}} [options]
@@ -331,14 +346,16 @@ export async function animate(container, diff, make, { duration = 450, easing = 
 
 /**
  * A user's settings on this device: they are there at once, kept while offline, and sent when the server can be reached; of
- * two changes the later wins, whichever device made it. Tells of each `change`, here or elsewhere, by an event.
+ * two changes the later wins, whichever device made it. Tells of each, here or elsewhere, by a `change` event whose `detail` has
+ * the `key` and the `value`, and of one that the server refused by `refused`.
  */
 export class Settings extends EventTarget {
   /** @param {Aisle} aisle @param {{storage?: Storage, name?: string}} [options] */
   constructor(aisle, { storage = localStorage, name = "aisle.settings" } = {}) {
     super();
-    const kept = JSON.parse(storage.getItem(name) ?? "{}");
-    Object.assign(this, { aisle, storage, name, isOffline: false, sending: null, revision: 0, values: {}, queue: {} }, kept);
+    let kept;
+    try { kept = JSON.parse(storage.getItem(name)); } catch { /* What cannot be read is read anew from the server. */ }
+    Object.assign(this, { aisle, storage, name, sending: null, revision: 0, values: {}, revisions: {}, queue: {} }, kept);
   }
 
   get(key) { return this.values[key]; }
@@ -350,9 +367,17 @@ export class Settings extends EventTarget {
     return this.sync().catch(() => {});
   }
 
+  /**
+   * Follows what changes on other devices, and sends what waits whenever the server can be reached again.
+   * @returns {() => void} ends it
+   */
+  follow() {
+    const state = (isOpen) => isOpen && this.sync().catch(() => {});
+    return this.aisle.follow("/v1/me/events", { event: (event) => this.take(event), state });
+  }
+
   /** Sends what waits, and takes in what changed elsewhere. Throws where the server cannot be reached; what waits stays. */
   async sync() {
-    if (this.isOffline) return;
     // One at a time; what comes in meanwhile goes with the next.
     if (this.sending) return this.sending.then(() => (Object.keys(this.queue).length ? this.sync() : undefined));
     this.sending = this.#exchange();
@@ -360,22 +385,32 @@ export class Settings extends EventTarget {
   }
 
   async #exchange() {
-    const waiting = Object.entries(this.queue).slice(0, 500);
-    if (waiting.length) {
-      const settings = waiting.map(([key, change]) => ({ key, ...change }));
-      await this.aisle.send("/v1/me/settings", { method: "PUT", body: { settings } });
-      for (const [key, change] of waiting) if (this.queue[key] === change) delete this.queue[key];
-    }
+    for (let waiting; (waiting = Object.entries(this.queue).slice(0, 500)).length; ) await this.#send(waiting);
     const { value } = await this.aisle.send("/v1/me/settings", { query: { since: this.revision } });
-    if (value.resync) for (const key of Object.keys(this.values)) if (!this.queue[key]) delete this.values[key];
+    if (value.resync) {
+      const there = new Set(value.settings.map((setting) => setting.key));
+      for (const key of Object.keys(this.values)) if (!there.has(key)) this.#hear({ key, deleted: true, revision: value.revision });
+    }
     for (const setting of value.settings) this.#hear(setting);
     this.revision = Math.max(this.revision, value.revision);
     this.#store();
   }
 
+  async #send(waiting) {
+    const settings = waiting.map(([key, change]) => ({ key, ...change }));
+    try {
+      await this.aisle.send("/v1/me/settings", { method: "PUT", body: { settings } });
+    } catch (error) {
+      if (![400, 413, 422].includes(error.status)) throw error;
+      // One that cannot be must not hold up the others.
+      if (waiting.length > 1) return void (await waiting.reduce((sent, one) => sent.then(() => this.#send([one])), Promise.resolve()));
+      this.dispatchEvent(new CustomEvent("refused", { detail: { key: waiting[0][0], error } }));
+    }
+    for (const [key, change] of waiting) if (this.queue[key] === change) delete this.queue[key];
+  }
+
   /** What a stream of the user's events brings. */
   take({ name, data }) {
-    if (this.isOffline) return;
     if (name === "gap") this.sync().catch(() => {});
     if (name !== "setting") return;
     this.#hear(data);
@@ -384,9 +419,11 @@ export class Settings extends EventTarget {
     this.#store();
   }
 
-  #hear({ key, value, deleted }) {
-    // What was changed here since is sent, and the later of both comes back.
-    if (!this.queue[key]) this.#keep(key, deleted ? undefined : value);
+  #hear({ key, value, deleted, revision }) {
+    // What was changed here since is sent, and the later of both comes back; what was read earlier says nothing new.
+    if (this.queue[key] || revision < (this.revisions[key] ?? 0)) return;
+    this.revisions[key] = revision;
+    this.#keep(key, deleted ? undefined : value);
   }
 
   #keep(key, value) {
@@ -398,7 +435,7 @@ export class Settings extends EventTarget {
   }
 
   #store() {
-    const { revision, values, queue } = this;
-    try { this.storage.setItem(this.name, JSON.stringify({ revision, values, queue })); } catch { /* For as long as the page lives. */ }
+    const { revision, values, revisions, queue } = this;
+    try { this.storage.setItem(this.name, JSON.stringify({ revision, values, revisions, queue })); } catch { /* For as long as the page lives. */ }
   }
 }

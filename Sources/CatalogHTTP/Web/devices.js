@@ -1,23 +1,24 @@
 /** Two devices of one user beside each other: each is the shop, in a session of its own. */
-import { alarm, find, onLanguage, parameters, problemText, signIn, text, translate } from "/ui.js";
+import { attempt, find, onLanguage, parameters, signIn, text, translate } from "/ui.js";
 
-const place = new URLSearchParams(["store", "shelf", "sort"].filter((name) => parameters.get(name)).map((name) => [name, parameters.get(name)]));
+const devices = ["phone", "watch"];
+const place = Object.fromEntries(["store", "shelf"].filter((name) => parameters.get(name)).map((name) => [name, parameters.get(name)]));
+let session = null;
 
-try {
-  const session = await signIn();
-  const show = () => {
-    translate();
-    for (const device of ["phone", "watch"]) find(device).title = text(device);
-    find("hint").textContent = session?.user ? text("devicesHint", session.user) : text("needsUser");
-  };
-  show();
-  onLanguage(() => {
-    show();
-    for (const device of ["phone", "watch"]) find(device).contentWindow.location.reload();
-  });
-  find("one").href = `/?${place}`;
-  place.delete("sort");
-  for (const device of ["phone", "watch"]) find(device).src = `/?${new URLSearchParams([...place, ["device", device], ["user", session?.user ?? ""]])}`;
-} catch (error) {
-  alarm(problemText(error));
+function show() {
+  translate();
+  for (const device of devices) find(device).title = text(device);
+  find("hint").textContent = session ? text("devicesHint", session.user) : text("needsUser");
 }
+
+onLanguage(() => {
+  show();
+  for (const device of devices) find(device).contentWindow.location.reload();
+});
+find("one").href = `/?${new URLSearchParams({ ...place, ...(parameters.get("user") && { user: parameters.get("user") }) })}`;
+translate();
+await attempt(async () => {
+  session = await signIn();
+  show();
+  for (const device of devices) find(device).src = `/?${new URLSearchParams({ ...place, device, ...(session?.isDemo && { user: session.user }) })}`;
+});

@@ -1,5 +1,5 @@
 /** The API, readable, from its own OpenAPI document; each call can be tried. */
-import { aisle, alarm, byteText, find, make, onLanguage, problemText, signIn, text, translate } from "/ui.js";
+import { aisle, attempt, byteText, find, make, onLanguage, problemText, signIn, text, translate } from "/ui.js";
 
 const methods = ["get", "post", "put", "patch", "delete"];
 let api = null;
@@ -58,9 +58,10 @@ function operation(path, method, call, shared) {
   if (call.description) section.append(make("p", { class: "quiet" }, call.description));
   const fields = parts.map((part) => {
     const field = make("input", { type: "text", id: `${id}-${part.in}-${part.name}`, autocomplete: "off", value: part.in === "path" ? usual[part.name] : null });
-    const label = make("label", { for: field.id }, make("code", {}, part.name), ` ${text("in")} ${part.in}${part.required ? "" : `, ${text("optional")}`}`);
+    const label = make("label", { for: field.id }, make("code", {}, part.name), ` ${text("in")} ${part.in}`);
     return { part, field, row: make("div", { class: "field" }, label, field, part.description ? make("p", { class: "quiet" }, part.description) : null) };
   });
+  const optional = fields.filter((field) => !field.part.required).map((field) => field.row);
   const types = Object.entries(resolve(call.requestBody)?.content ?? {});
   const [type, content] = types[0] ?? [];
   const body = type && make("textarea", { id: `${id}-body`, rows: "5", spellcheck: "false" });
@@ -72,8 +73,9 @@ function operation(path, method, call, shared) {
     return make("details", {}, make("summary", {}, make("b", {}, status), ` ${found.description ?? ""}`), shape && !isProblem ? make("pre", { tabindex: "0", role: "group", "aria-label": `${status} ${id}` }, outline(shape)) : null);
   });
   const result = make("div", { class: "result", "aria-live": "polite" });
-  const form = make("form", {}, ...fields.map((field) => field.row),
+  const form = make("form", {}, ...fields.filter((field) => field.part.required).map((field) => field.row),
     body ? make("div", { class: "field" }, make("label", { for: body.id }, `${text("body")}, ${type}`), body, make("details", {}, make("summary", {}, text("body")), make("pre", { tabindex: "0", role: "group", "aria-label": `${text("body")} ${id}` }, outline(content.schema)))) : null,
+    optional.length ? make("details", { class: "optional" }, make("summary", {}, text("optionalFields")), ...optional) : null,
     make("button", {}, text("send")), result);
   form.addEventListener("submit", (event) => {
     event.preventDefault();
@@ -97,8 +99,8 @@ async function send(path, method, fields, type, body, result) {
   if (body?.value) headers["content-type"] = type;
   const url = `${target}${query.size ? `?${query}` : ""}`;
   const quoted = (words) => `'${words.replaceAll("'", "'\\''")}'`;
-  const curl = [`curl ${method === "get" ? "" : `-X ${method.toUpperCase()} `}${quoted(location.origin + url)}`,
-    ...Object.entries(headers).map(([name, value]) => `-H ${quoted(`${name}: ${name === "authorization" ? "Bearer $TOKEN" : value}`)}`), ...(body?.value ? [`-d ${quoted(body.value)}`] : [])].join(" \\\n  ");
+  const sent = Object.entries(headers).map(([name, value]) => (name === "authorization" ? '-H "authorization: Bearer $TOKEN"' : `-H ${quoted(`${name}: ${value}`)}`));
+  const curl = [`curl ${method === "get" ? "" : `-X ${method.toUpperCase()} `}${quoted(location.origin + url)}`, ...sent, ...(body?.value ? [`-d ${quoted(body.value)}`] : [])].join(" \\\n  ");
   const ending = new AbortController();
   const start = performance.now();
   let told = "";
@@ -132,20 +134,12 @@ function render() {
   if (location.hash) find(location.hash.slice(1))?.scrollIntoView();
 }
 
-async function open() {
-  try {
-    api ??= (await aisle.send("/openapi.json")).value;
-    const session = await signIn("catalog:write");
-    find("merchandiser").hidden = !session?.user;
-    alarm(null);
-    render();
-  } catch (error) {
-    alarm(problemText(error));
-    setTimeout(open, 2000);
-  }
-}
-
 find("merchandiser").addEventListener("click", async () => { find("token").value = await aisle.token(false); });
-onLanguage(render);
+onLanguage(() => api && render());
 translate();
-open();
+attempt(async () => {
+  api = (await aisle.send("/openapi.json")).value;
+  const session = await signIn("catalog:write");
+  find("merchandiser").hidden = !session?.isDemo;
+  render();
+});

@@ -1,6 +1,6 @@
 /** A user's shopping lists: checking off, sorting, arranging by hand, live on all devices. */
 import { animate } from "/aisle.js";
-import { aisle, announce, attempt, byteText, find, idsOf, make, money, onLanguage, signIn, text, translate, turn, withUser } from "/ui.js";
+import { aisle, announce, attempt, find, idsOf, keepingFocus, make, money, navigate, onLanguage, onNavigate, signIn, tellWire, text, translate, turn, withUser } from "/ui.js";
 import { sortable } from "/sortable.js";
 
 const [container, state] = [find("items"), find("state")];
@@ -11,12 +11,14 @@ let list = null;
 const items = new Map();
 /** What is under way: changes are made one after another. */
 let changing = Promise.resolve();
-/** What was removed last, to bring it back. */
-let removed = null;
+/** How many of them wait. */
+let waiting = 0;
+/** What was removed, the last at the end, to bring it back. */
+let removed = [];
 let ending = null;
 
-const path = (rest = "") => `/v1/me/lists/${list.id}${rest}`;
 const mayChange = () => list && list.role !== "reader";
+const elementOf = (id) => container.querySelector(`:scope > [data-id="${CSS.escape(id)}"]`);
 
 // MARK: - Reading
 
@@ -24,26 +26,27 @@ async function open() {
   const own = ++turn.now;
   await attempt(async () => {
     if (session === undefined) session = await signIn();
-    if (!session) return (state.textContent = text("needsUser"));
+    if (!session) return render();
     const { value } = await aisle.send("/v1/me/lists");
     if (own !== turn.now) return;
     lists = value.lists;
     ending ??= aisle.follow("/v1/me/events", { event: take, since: String(value.revision) });
     const wanted = new URLSearchParams(location.search).get("list");
     const found = lists.find((one) => one.id === wanted) ?? lists[0];
-    if (found) {
-      const { value: whole } = await aisle.send(`/v1/me/lists/${found.id}/items`);
-      if (own !== turn.now) return;
-      if (list?.id !== whole.list.id) [removed] = [null, container.replaceChildren()];
-      list = whole.list;
-      items.clear();
-      for (const item of whole.items) items.set(item.id, item);
-      await show({ mode: "order", ids: whole.items.map((item) => item.id), inserts: [] });
-    } else {
+    if (!found) {
       list = null;
       container.replaceChildren();
+      return render();
     }
-    render();
+    const { value: whole } = await aisle.send(`/v1/me/lists/${found.id}/items`);
+    if (own !== turn.now) return;
+    if (list?.id !== whole.list.id) {
+      removed = [];
+      find("undo").hidden = true;
+      container.replaceChildren();
+    }
+    items.clear();
+    hear(whole, { mode: "order", ids: whole.items.map((item) => item.id) });
   });
 }
 
@@ -51,21 +54,30 @@ async function open() {
 async function catchUp() {
   if (!list) return open();
   const [own, id] = [turn.now, list.id];
-  const { value } = await aisle.send(path("/items"), { query: { since: list.version } });
-  if (own !== turn.now || list.id !== id) return;
-  const restore = keepingFocus();
-  hear(value);
-  const ended = show({ mode: "order", ids: value.order ?? value.items.map((item) => item.id), inserts: [] });
-  restore();
-  await ended;
+  const { value } = await aisle.send(`/v1/me/lists/${id}/items`, { query: { since: list.version } });
+  if (own === turn.now && list?.id === id) hear(value, { mode: "order", ids: value.order ?? value.items.map((item) => item.id) });
 }
 
-function hear(value) {
+/** Shows what an answer tells of the list; nothing waits for it to come to rest. */
+function hear(value, diff) {
+  const restore = keepingFocus(container);
   list = value.list;
   lists = lists.map((one) => (one.id === list.id ? list : one));
-  for (const item of value.items) if (!item.deleted) items.set(item.id, item);
-  for (const item of value.items) container.querySelector(`:scope > [data-id="${CSS.escape(item.id)}"]`)?.replaceChildren(...row(item).children);
+  for (const item of value.items) {
+    if (!item.deleted) items.set(item.id, item);
+    draw(item.id);
+  }
+  animate(container, diff, (insert) => row(items.get(insert.id)));
   render();
+  restore();
+}
+
+/** Draws an item's row as it is known to be. */
+function draw(id) {
+  const [element, item] = [elementOf(id), items.get(id)];
+  if (!element || !item) return;
+  element.replaceChildren(...row(item).children);
+  element.classList.toggle("checked", item.checked);
 }
 
 async function take({ name, data }) {
@@ -73,51 +85,40 @@ async function take({ name, data }) {
   if (name !== "list") return;
   // Our own change comes back as an event too, and before its answer at times.
   await changing;
-  const isThis = list && (data.list?.id ?? data.id) === list.id;
-  if (!isThis) return open();
+  if (!list || (data.list?.id ?? data.id) !== list.id) return open();
   if (data.resync || data.version > list.version) await attempt(catchUp);
-}
-
-/** Gives the focus back to the control that had it, where its row was drawn anew. */
-function keepingFocus() {
-  const focused = document.activeElement;
-  const [id, control] = [focused?.closest("#items > [data-id]")?.dataset.id, focused?.classList[0]];
-  return () => id && !focused.isConnected && container.querySelector(`[data-id="${CSS.escape(id)}"] .${control}`)?.focus({ preventScroll: true });
-}
-
-async function show(diff) {
-  const ended = animate(container, diff, (insert) => row(items.get(insert.id)));
-  for (const element of container.querySelectorAll(":scope > [data-id]")) {
-    element.classList.toggle("checked", items.get(element.dataset.id)?.checked ?? false);
-  }
-  state.textContent = list && !idsOf(container).length ? text("noItems") : "";
-  await ended;
 }
 
 // MARK: - Changing
 
-/** A change of the list or its items: shown by the diff that answers it. A repeated request is made once. */
+/**
+ * A change of the list that is shown, or of its items: shown by the diff that answers it. A repeated request is made once.
+ * @returns {Promise<any>} the answer; undefined where it was refused: what is shown is then as it was
+ */
 function change(method, rest, body) {
+  const id = list.id;
   const headers = method === "POST" ? { "idempotency-key": crypto.randomUUID() } : {};
-  changing = changing.then(() => attempt(async () => {
-    const { value, bytes } = await aisle.send(path(rest), { method, body, headers });
-    const shown = idsOf(container);
-    // Where another change came between, its diff is of what is not shown here.
-    const { diff } = value;
-    const isWhole = diff.mode === "order";
-    if (value.version !== list.version + 1 || (!isWhole && diff.old_count !== shown.length)) {
-      await catchUp();
-      return value;
+  waiting += 1;
+  const made = changing.then(async () => {
+    const answer = await attempt(() => aisle.send(`/v1/me/lists/${id}${rest}`, { method, body, headers }), { isKept: true });
+    if (list?.id !== id) return answer?.value;
+    if (!answer) {
+      for (const known of items.keys()) draw(known);
+      return render();
     }
-    const restore = keepingFocus();
-    hear(value);
-    find("wire").value = isWhole ? byteText(bytes) : text("moves", diff.moves.length + diff.inserts.length, diff.new_count, byteText(bytes), 0);
-    const ended = show(diff);
-    restore();
-    await ended;
+    const { value, bytes } = answer;
+    const isWhole = value.diff.mode === "order";
+    // Where another change came between, its diff is of what is not shown here.
+    if (value.version !== list.version + 1 || (!isWhole && value.diff.old_count !== idsOf(container).length)) {
+      if (value.version > list.version) await attempt(catchUp);
+    } else {
+      hear(value, value.diff);
+    }
+    tellWire(value.diff, bytes);
     return value;
-  }));
-  return changing;
+  });
+  changing = made.catch(() => {}).finally(() => (waiting -= 1));
+  return made;
 }
 
 function row(item) {
@@ -138,26 +139,29 @@ container.addEventListener("change", (event) => {
   change("PATCH", `/items/${id}`, { checked: event.target.checked });
 });
 container.addEventListener("click", async (event) => {
-  if (!event.target.closest(".remove")) return;
-  const id = event.target.closest("[data-id]").dataset.id;
-  const name = items.get(id).name;
-  const neighbour = event.target.closest("[data-id]").nextElementSibling ?? event.target.closest("[data-id]").previousElementSibling;
-  if (!(await change("PATCH", `/items/${id}`, { deleted: true }))) return;
-  removed = id;
+  const element = event.target.closest(".remove")?.closest("[data-id]");
+  if (!element) return;
+  const [id, of] = [element.dataset.id, list.id];
+  const beside = [element.nextElementSibling, element.previousElementSibling].find((other) => other?.dataset.id)?.dataset.id;
+  const isMade = await change("PATCH", `/items/${id}`, { deleted: true });
+  if (!isMade || list?.id !== of) return;
+  removed.push(id);
   find("undo").hidden = false;
-  (neighbour?.querySelector(".remove") ?? find("item-text")).focus();
-  announce(text("removed", name));
+  (elementOf(beside ?? "")?.querySelector(".remove") ?? find("item-text")).focus();
+  announce(text("removed", items.get(id).name));
 });
 find("undo").addEventListener("click", async () => {
-  if (removed) await change("PATCH", `/items/${removed}`, { deleted: false });
-  removed = null;
-  find("undo").hidden = true;
+  const id = removed.pop();
+  find("undo").hidden = !removed.length;
+  if (!id || !(await change("PATCH", `/items/${id}`, { deleted: false }))) return;
+  elementOf(id)?.querySelector(".tick").focus();
 });
 
 sortable(container, {
   grip: ".grip",
   isClosed: () => !mayChange() || list.sort !== "position",
   move: async (ids, place) => {
+    if (!ids.every((id) => elementOf(id))) return;
     const value = await change("POST", "/order/moves", { moves: [{ ids, ...place }] });
     const order = idsOf(container);
     if (value) announce(text("place", items.get(ids[0]).name, order.indexOf(ids[0]) + 1, order.length));
@@ -174,7 +178,7 @@ function render() {
     link.addEventListener("click", (event) => {
       if (event.metaKey || event.ctrlKey || event.shiftKey) return;
       event.preventDefault();
-      history.pushState(null, "", link.href);
+      navigate(link.href);
       open().then(() => find("title").focus({ preventScroll: true }));
     });
     return make("li", {}, link);
@@ -184,7 +188,8 @@ function render() {
   find("title").textContent = list?.name ?? text("lists");
   document.title = `${list?.name ?? text("lists")} · Aisle`;
   find("count").textContent = list ? text("listCount", list.checked_count, list.item_count) : "";
-  if (!list) return (state.textContent = session ? text("noLists") : text("needsUser"));
+  state.textContent = !session ? text("needsUser") : !list ? text("noLists") : idsOf(container).length ? "" : text("noItems");
+  if (!list) return;
   find("sink").checked = list.auto_sort;
   find("item-sort").replaceChildren(...Object.entries(text("itemSorts")).map(([value, title]) => make("option", { value }, title)));
   find("item-sort").value = list.sort;
@@ -195,22 +200,37 @@ function render() {
 
 find("sink").addEventListener("change", () => change("PATCH", "", { auto_sort: find("sink").checked }));
 find("item-sort").addEventListener("change", () => change("PATCH", "", { sort: find("item-sort").value }));
-find("new-item").addEventListener("submit", (event) => {
+find("new-item").addEventListener("submit", async (event) => {
   event.preventDefault();
   const input = find("item-text");
-  change("POST", "/items", { items: [{ text: input.value }] }).then((value) => { if (value) input.value = ""; });
+  const words = input.value;
+  input.value = "";
+  const isMade = await change("POST", "/items", { items: [{ text: words }] });
+  // What was refused is not lost.
+  if (!isMade && !input.value) input.value = words;
 });
-find("new-list").addEventListener("submit", (event) => {
+find("new-list").addEventListener("submit", async (event) => {
   event.preventDefault();
-  attempt(async () => {
-    const { value } = await aisle.send("/v1/me/lists", { method: "POST", body: { name: find("list-name").value }, headers: { "idempotency-key": crypto.randomUUID() } });
-    find("list-name").value = "";
-    history.pushState(null, "", withUser("/lists", { list: value.id }));
-    await open();
-    find("item-text").focus();
-  });
+  const [input, headers] = [find("list-name"), { "idempotency-key": crypto.randomUUID() }];
+  const name = input.value;
+  input.value = "";
+  const made = await attempt(() => aisle.send("/v1/me/lists", { method: "POST", body: { name }, headers }), { isKept: true });
+  if (!made) return void (input.value ||= name);
+  navigate(withUser("/lists", { list: made.value.id }));
+  turn.now += 1;
+  [list, removed] = [made.value, []];
+  if (!lists.some((one) => one.id === list.id)) lists.unshift(list);
+  items.clear();
+  container.replaceChildren();
+  render();
+  find("item-text").focus();
 });
-onLanguage(open);
-addEventListener("popstate", open);
+onLanguage(() => {
+  for (const id of items.keys()) draw(id);
+  render();
+});
+onNavigate(open);
+// What is not sent yet would be lost.
+addEventListener("beforeunload", (event) => waiting && event.preventDefault());
 translate();
 open();

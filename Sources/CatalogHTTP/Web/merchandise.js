@@ -1,70 +1,92 @@
 /** The merchandiser's page: a shelf in its manual order, rearranged by hand, beside others who do the same. */
 import { animate } from "/aisle.js";
 import {
-  aisle, alarm, announce, attempt, byteText, card, drawShelves, find, idsOf, isAway, isEndNear, make, onEndNear, onLanguage, parameters, problemText, readStores, refreshCards, settle,
-  signIn, text, translate, turn, withUser,
+  aisle, alarm, announce, attempt, card, drawShelves, find, idsOf, isAway, isEndNear, make, navigate, onEndNear, onLanguage, onNavigate, parameters,
+  problemText, readStores, redrawCards, refreshCards, settle, signIn, tellWire, text, translate, turn, withUser,
 } from "/ui.js";
 import { sortable } from "/sortable.js";
 
 const [grid, state] = [find("products"), find("state")];
 const view = { store: parameters.get("store"), shelf: parameters.get("shelf") };
+const pageSize = 100;
+/** As many are brought into the order of now; more are read anew. */
+const correctable = 10_000;
 let stores = [];
 let shelf = null;
 let session;
+/** Whether the session may arrange the shelf. */
+let isAllowed = false;
 /** The cursor behind what is shown; null at the end, undefined where something moved across it. */
 let next = null;
 let isLoading = false;
 let ending = () => {};
 
-/** The order version that is shown, and the shelf's. */
-let [orderVersion, shelfVersion] = [0, 0];
-/** Moves that are shown, and not yet made. */
+/** The order version that is shown, and the shelf's; the latest that was told of; whether to look in any case. */
+let [orderVersion, shelfVersion, latest, mustLook] = [0, 0, 0, false];
+/** Moves that are shown, and not yet made; and what sends them. */
 let queue = [];
-/** Moves that another's change forestalled. */
-let forestalled = [];
-let isSending = false;
+let sending = null;
+/** What another's change forestalled: moves, or a change of the order as a whole. */
+let forestalled = { moves: [], whole: null };
 let isHeld = false;
+let isLooking = false;
 /** Whether the order as a whole is being changed. */
 let isWhole = false;
-/** The latest version of the shelf that was told of: a later one than is shown is looked at as soon as nothing is under way. */
-let latest = 0;
 let changes = [];
 
 const path = (rest = "") => `/v1/stores/${view.store}/shelves/${view.shelf}${rest}`;
-const nameOf = (id) => elementOf(id)?.querySelector("h2").textContent ?? id;
 const elementOf = (id) => grid.querySelector(`:scope > [data-id="${CSS.escape(id)}"]`);
+const isForestalled = () => forestalled.moves.length > 0 || forestalled.whole !== null;
+const condition = () => ({ "if-match": `"order-${orderVersion}"`, "idempotency-key": crypto.randomUUID() });
+const pause = (time) => new Promise((done) => setTimeout(done, time));
 
 // MARK: - Reading
 
-function open() {
+async function open() {
   const own = ++turn.now;
   ending();
-  [queue, forestalled, isSending, isWhole, latest] = [[], [], false, false, 0];
+  [shelf, forestalled, isWhole, isLoading, isLooking, latest, mustLook] = [null, { moves: [], whole: null }, false, false, false, 0, false];
   find("conflict").hidden = true;
-  return attempt(async () => {
-    if (session === undefined) session = await signIn("catalog:write");
+  rearranging.cancel();
+  state.textContent = text("loading");
+  await attempt(async () => {
+    if (session === undefined) {
+      session = await signIn("catalog:write");
+      isAllowed = session !== null;
+    }
     if (!stores.length) stores = await readStores();
     if (own !== turn.now) return;
     settle(view, stores);
-    drawShelves(view, stores, (store, key) => {
-      Object.assign(view, { store, shelf: key });
-      history.pushState(null, "", withUser("/merchandise", { store, shelf: key }));
-      open().then(() => find("title").focus({ preventScroll: true }));
-    });
+    drawShelves(view, stores, (store, shelf) => leave({ store, shelf }));
     if (!view.shelf) return (state.textContent = text("noStores"));
     // The version first: what is shown is then as new, or newer.
     const found = await aisle.shelf(view.store, view.shelf);
-    const page = await aisle.page(view.store, view.shelf, { sort: "position", limit: 100 });
+    const page = await aisle.page(view.store, view.shelf, { sort: "position", limit: pageSize });
     if (own !== turn.now) return;
     shelf = found;
     [orderVersion, shelfVersion, next] = [found.order_version, page.version, page.page.next_cursor];
     selection.clear();
     grid.replaceChildren(...page.products.map(option));
     rove(grid.firstElementChild);
-    await readChanges();
+    await readChanges(own);
+    if (own !== turn.now) return;
     render();
     follow(own);
   });
+  if (own === turn.now && state.textContent === text("loading")) state.textContent = "";
+}
+
+/** Goes to another shelf, once what was moved on this one is made, or let go. */
+async function leave(place, { isBack = false } = {}) {
+  if (sending) await sending;
+  if (isForestalled()) {
+    if (isBack) navigate(withUser("/merchandise", { store: view.store, shelf: view.shelf }));
+    return find("again").focus();
+  }
+  Object.assign(view, place);
+  if (!isBack) navigate(withUser("/merchandise", place));
+  await open();
+  find("title").focus({ preventScroll: true });
 }
 
 function option(product) {
@@ -75,76 +97,104 @@ function option(product) {
 }
 
 async function more() {
-  if (isLoading || next === null || queue.length || isHeld) return;
+  if (isLoading || isLooking || next === null || !shelf || queue.length || isHeld) return;
   isLoading = true;
   const own = turn.now;
   await attempt(async () => {
+    const ids = idsOf(grid);
     let cursor = next;
-    if (cursor === undefined) {
-      cursor = null;
-      for (let left = idsOf(grid).length; left > 0; ) {
-        const page = await aisle.page(view.store, view.shelf, { sort: "position", cursor, limit: Math.min(left, 100) });
-        left -= page.products.length;
-        cursor = page.page.next_cursor;
-        if (!cursor) break;
-      }
+    for (let left = cursor === undefined ? ids.length : 0; left > 0; ) {
+      const page = await aisle.page(view.store, view.shelf, { sort: "position", cursor, limit: Math.min(left, 100) });
+      left -= page.products.length;
+      cursor = page.page.next_cursor;
+      if (!cursor) break;
     }
-    const page = cursor && (await aisle.page(view.store, view.shelf, { sort: "position", cursor, limit: 100 }));
-    if (own !== turn.now) return;
+    const page = cursor && (await aisle.page(view.store, view.shelf, { sort: "position", cursor, limit: pageSize }));
+    // What was moved meanwhile has another end.
+    if (own !== turn.now || idsOf(grid).join("/") !== ids.join("/")) return;
     next = page ? page.page.next_cursor : null;
-    const known = new Set(idsOf(grid));
+    const known = new Set(ids);
     grid.append(...(page?.products ?? []).filter((product) => !known.has(product.sku)).map(option));
   });
-  isLoading = false;
-  if (own === turn.now && next && isEndNear()) more();
-}
-
-async function readChanges() {
-  if (!session) return;
-  changes = (await aisle.send(path("/order/changes"))).value.changes;
-  renderChanges();
-}
-
-/** What others changed: the shelf as it is now, brought there from what is shown. */
-async function catchUp() {
-  if (latest <= shelfVersion || isHeld || isSending || isWhole || queue.length || forestalled.length) return;
-  const own = turn.now;
-  await attempt(async () => { if ((await look(own)) !== undefined) await readChanges(); });
-}
-
-/** Shows the order as it is now. @returns {Promise<string[]|undefined>} the ids that moved; undefined where it is not shown */
-async function look(own) {
-  const found = await aisle.shelf(view.store, view.shelf);
-  const ids = idsOf(grid);
-  // So many are not brought into order, but read anew.
-  if (ids.length > 10_000) return void open();
-  const diff = await aisle.diffFrom(view.store, view.shelf, ids, { sort: "position", limit: Math.max(ids.length, 1) });
   if (own !== turn.now) return;
-  // What was moved here meanwhile comes first.
-  if (isHeld || idsOf(grid).join("/") !== ids.join("/")) return;
-  [orderVersion, shelfVersion] = [Math.max(orderVersion, found.order_version), diff.to_version];
-  if (next !== null && diff.deletes.length + diff.inserts.length) next = undefined;
-  await show(diff);
-  return [...diff.moves, ...diff.inserts].map((part) => part.id);
+  isLoading = false;
+  catchUp();
+  if (next && isEndNear()) more();
+}
+
+async function readChanges(own) {
+  if (!isAllowed) return;
+  try {
+    const { value } = await aisle.send(path("/order/changes"));
+    if (own !== turn.now) return;
+    changes = value.changes;
+    renderChanges();
+  } catch (error) {
+    // A token that may not see them may not arrange, either.
+    if (error.status !== 403 && error.status !== 401) throw error;
+    isAllowed = false;
+  }
+}
+
+/** Shows what others changed, as soon as nothing of one's own is under way. */
+async function catchUp() {
+  if (!shelf || (!mustLook && latest <= shelfVersion) || isHeld || isWhole || isLooking || isLoading || queue.length) return;
+  const own = turn.now;
+  await attempt(async () => { if (await look(own)) await readChanges(own); });
+}
+
+/** Shows the order as it is now, brought there from what is shown. @returns {Promise<boolean>} whether it is shown */
+async function look(own) {
+  isLooking = true;
+  try {
+    const found = await aisle.shelf(view.store, view.shelf);
+    const ids = idsOf(grid);
+    if (ids.length > correctable) return void (await open());
+    // Somewhat more where that is all there is.
+    const limit = Math.min(next === null ? ids.length + 20 : Math.max(ids.length, 1), correctable);
+    const diff = await aisle.diffFrom(view.store, view.shelf, ids, { sort: "position", limit });
+    if (own !== turn.now) return false;
+    // What was moved here meanwhile comes first.
+    if (isHeld || queue.length || idsOf(grid).join("/") !== ids.join("/")) return false;
+    [orderVersion, shelfVersion, mustLook] = [Math.max(orderVersion, found.order_version), diff.to_version, false];
+    const isCrossed = next === null ? diff.new_count === limit : diff.deletes.length + diff.inserts.length > 0;
+    if (isCrossed) next = undefined;
+    shelf = { ...shelf, product_count: found.product_count };
+    tellWire(diff, diff.bytes);
+    const shown = show(diff);
+    if (isForestalled()) mark([...diff.moves, ...diff.inserts].map((part) => part.id));
+    renderSelection();
+    await shown;
+    return own === turn.now;
+  } finally {
+    if (own === turn.now) {
+      isLooking = false;
+      // Where it could not be shown now, then later.
+      if (latest > shelfVersion || mustLook) setTimeout(catchUp, 200);
+    }
+  }
 }
 
 async function show(diff) {
-  find("wire").value = diff.bytes ? text("moves", diff.moves.length + diff.inserts.length, diff.new_count, byteText(diff.bytes), 0) : "";
   const focused = document.activeElement?.dataset?.id;
+  const beside = focused && [document.activeElement.nextElementSibling, document.activeElement.previousElementSibling].find((other) => other?.dataset.id)?.dataset.id;
   const ended = animate(grid, diff, (insert) => option(insert.product));
+  if (focused) (elementOf(focused) ?? elementOf(beside ?? "") ?? find("title")).focus({ preventScroll: true });
   if (!grid.querySelector(":scope > [tabindex='0']")) rove(grid.firstElementChild);
-  if (focused) elementOf(focused)?.focus({ preventScroll: true });
   document.documentElement.dataset.script = (await ended).script.toFixed(1);
 }
 
 function follow(own) {
   const event = ({ name, id, data }) => {
-    if (own !== turn.now || name !== "order") return;
+    if (own !== turn.now) return;
+    if (name === "gone") return alarm(text("closedShelf"));
+    if (name !== "order" || Number(id) <= shelfVersion) return;
     latest = Number(id);
-    attempt(() => refreshCards(grid, view.store, data.changed?.map((change) => change.id) ?? [], option));
+    const changed = data.mode === "order" ? idsOf(grid).slice(0, pageSize) : data.changed.map((change) => change.id);
+    attempt(() => refreshCards(grid, view.store, changed, option));
     catchUp();
   };
-  ending = aisle.follow(path("/events"), { query: { sort: "position", limit: 100 }, event });
+  ending = aisle.follow(path("/events"), { query: { sort: "position", limit: pageSize }, since: String(shelfVersion), event });
 }
 
 // MARK: - Moving
@@ -159,118 +209,134 @@ function moved(all, ids, place) {
 
 function move(ids, place) {
   const all = idsOf(grid);
+  if (!shelf || !ids.every((id) => all.includes(id))) return;
   const order = moved(all, ids, place);
-  if (order.join("/") === all.join("/")) return;
   // Behind the last is behind what is not shown yet, too.
   const isBeyond = place.place === "last" && next !== null;
-  if (isBeyond) next = undefined;
-  const shown = isBeyond ? order.slice(0, -ids.length) : order;
-  show({ mode: "order", ids: shown, inserts: [], deletes: [], moves: [] });
-  if (!isBeyond) {
-    elementOf(ids[0])?.scrollIntoView({ block: "nearest" });
-    const at = order.indexOf(ids[0]) + 1;
-    announce(ids.length > 1 ? text("placeMany", ids.length, at, shelf.product_count) : text("place", nameOf(ids[0]), at, shelf.product_count));
+  if (!isBeyond && order.join("/") === all.join("/")) return;
+  const at = isBeyond ? shelf.product_count - ids.length + 1 : order.indexOf(ids[0]) + 1;
+  announce(ids.length > 1 ? text("placeMany", ids.length, at, shelf.product_count) : text("place", elementOf(ids[0]).product.name, at, shelf.product_count));
+  if (isBeyond) {
+    next = undefined;
+    select(ids, false);
   }
+  show({ mode: "order", ids: isBeyond ? order.slice(0, -ids.length) : order });
+  if (!isBeyond) elementOf(ids[0])?.scrollIntoView({ block: "nearest" });
   queue.push({ ids, ...place });
-  flush();
+  sending ??= flush().finally(() => {
+    sending = null;
+    catchUp();
+  });
 }
 
-/** Sends the moves that wait, one request after another. */
+/** Sends the moves that wait, one request after another, however long it takes: what comes in meanwhile goes with the next. */
 async function flush() {
-  if (isSending || !queue.length) return;
-  isSending = true;
-  const own = turn.now;
-  // What comes in meanwhile goes with the next; a request that is repeated is made once.
-  const moves = queue.slice();
-  const headers = { "if-match": `"order-${orderVersion}"`, "idempotency-key": crypto.randomUUID() };
-  const send = async () => {
-    try {
-      const { value, bytes } = await aisle.send(path("/order/moves"), { method: "POST", body: { moves }, headers });
-      if (own !== turn.now) return;
-      alarm(null);
-      [orderVersion, shelfVersion] = [value.order_version, value.version];
-      queue = queue.slice(moves.length);
-      find("wire").value = text("moves", value.diff.moves.length, shelf.product_count, byteText(bytes), 0);
-      isSending = false;
-      if (queue.length) return flush();
-      await attempt(readChanges);
-      catchUp();
-    } catch (error) {
-      if (own !== turn.now) return;
-      if (isAway(error)) {
-        alarm(text("waiting"));
-        return setTimeout(() => own === turn.now && send(), 1500);
+  while (queue.length) {
+    const own = turn.now;
+    const [moves, headers] = [queue.slice(), condition()];
+    for (let wait = 1500; ; wait = Math.min(wait * 2, 15_000)) {
+      try {
+        // A request that is repeated is made once.
+        const { value, bytes } = await aisle.send(path("/order/moves"), { method: "POST", body: { moves }, headers });
+        [orderVersion, shelfVersion] = [value.order_version, value.version];
+        queue = queue.slice(moves.length);
+        alarm(null);
+        tellWire({ ...value.diff, new_count: shelf.product_count }, bytes);
+        break;
+      } catch (error) {
+        if (isAway(error) || error.status >= 500 || error.status === 429) {
+          alarm(isAway(error) ? text("waiting") : problemText(error));
+          await pause(wait);
+          continue;
+        }
+        const kept = queue;
+        [queue, mustLook] = [[], true];
+        if (error.status === 412) return conflict(own, { moves: kept });
+        // What cannot be made is not shown, either.
+        alarm(problemText(error));
+        return;
       }
-      isSending = false;
-      const kept = queue;
-      queue = [];
-      if (error.status === 412) return conflict(kept);
-      await attempt(() => look(own));
-      alarm(problemText(error));
     }
-  };
-  await send();
+    if (!queue.length) await attempt(() => readChanges(own));
+  }
 }
 
 /** Another was faster: theirs is shown, ours is kept. */
-async function conflict(kept) {
-  const own = turn.now;
-  forestalled = kept;
+async function conflict(own, { moves = [], whole = null }) {
+  forestalled = { moves: [...forestalled.moves, ...moves], whole: whole ?? forestalled.whole };
+  mustLook = true;
+  find("conflict-text").textContent = text("conflict", "");
+  find("conflict").hidden = false;
+  render();
+  find("again").focus();
   await attempt(async () => {
-    const theirs = await look(own);
-    if (theirs === undefined) return;
-    await readChanges();
-    for (const element of grid.querySelectorAll(".theirs")) element.classList.remove("theirs");
-    const mine = new Set(kept.flatMap((move) => move.ids));
-    for (const id of theirs) if (!mine.has(id)) elementOf(id)?.classList.add("theirs");
+    await readChanges(own);
+    if (own !== turn.now || !isForestalled()) return;
     find("conflict-text").textContent = text("conflict", changes.length ? changeText(changes[0]) : "");
-    find("conflict").hidden = false;
-    render();
-    find("again").focus();
+    announce(find("conflict-text").textContent);
   });
+  await catchUp();
+}
+
+/** Marks what others moved. */
+function mark(ids) {
+  const mine = new Set(forestalled.moves.flatMap((move) => move.ids));
+  for (const id of ids) if (!mine.has(id)) elementOf(id)?.classList.add("theirs");
 }
 
 function settleConflict(isAgain) {
-  const kept = forestalled;
-  forestalled = [];
+  const { moves, whole } = forestalled;
+  forestalled = { moves: [], whole: null };
   find("conflict").hidden = true;
   for (const element of grid.querySelectorAll(".theirs")) element.classList.remove("theirs");
-  const there = new Set(idsOf(grid));
   render();
+  (elementOf(moves[0]?.ids[0] ?? "") ?? find("title")).focus({ preventScroll: true });
   if (!isAgain) return catchUp();
-  for (const { ids, ...place } of kept) {
+  const there = new Set(idsOf(grid));
+  let lost = 0;
+  for (const { ids, ...place } of moves) {
     // What went meanwhile cannot be moved, nor moved to.
     const left = ids.filter((id) => there.has(id));
     const anchor = place.after ?? place.before;
-    if (left.length && (!anchor || there.has(anchor))) move(left, place);
+    lost += ids.length - left.length;
+    if (!anchor || there.has(anchor)) move(left, place);
+    else lost += left.length;
   }
-  elementOf(kept[0]?.ids[0])?.focus();
+  if (lost) alarm(text("lost", lost));
+  if (whole) changeWhole(...whole);
 }
 
-async function whole(rest, method, body) {
-  const own = turn.now;
+/** Changes the order as a whole: by undo, or by baking a sort. */
+async function changeWhole(rest, method, body) {
+  if (!isAllowed || isWhole || isForestalled()) return;
   isWhole = true;
+  const own = turn.now;
+  if (sending) await sending;
+  if (own !== turn.now || isForestalled()) return void (isWhole = false);
   // A request that is repeated is made once.
-  const headers = { "if-match": `"order-${orderVersion}"`, "idempotency-key": crypto.randomUUID() };
-  await attempt(async () => {
+  const headers = condition();
+  let isStale = false;
+  const value = await attempt(async () => {
     try {
-      const { value } = await aisle.send(path(rest), { method, body, headers });
-      if (own !== turn.now) return;
-      shelfVersion = value.version;
+      return (await aisle.send(path(rest), { method, body, headers })).value;
     } catch (error) {
-      // Somebody was faster: theirs is shown, and may be taken back then.
-      if (error.status !== 412) throw error;
+      isStale = error.status === 412;
+      if (!isStale) throw error;
     }
-    await look(own);
-    await readChanges();
-    if (changes.length) announce(changeText(changes[0]));
-  });
+  }, { isKept: true });
+  if (own !== turn.now) return;
   isWhole = false;
-  catchUp();
+  if (isStale) return conflict(own, { whole: [rest, method, body] });
+  if (!value) return;
+  [orderVersion, mustLook] = [value.order_version, true];
+  await attempt(async () => {
+    await look(own);
+    await readChanges(own);
+    if (own === turn.now && changes.length) announce(changeText(changes[0]));
+  });
 }
 
-const isOpen = () => session && !forestalled.length && !queue.length && !isSending;
-const undo = () => isOpen() && whole("/order/undo", "POST", {});
+const undo = () => changeWhole("/order/undo", "POST", {});
 
 // MARK: - Selection
 
@@ -339,7 +405,7 @@ addEventListener("keydown", (event) => {
 const rearranging = sortable(grid, {
   selected: () => [...selection],
   move,
-  isClosed: () => !session || forestalled.length > 0 || isWhole,
+  isClosed: () => !isAllowed || !shelf || isForestalled() || isWhole,
   held: (is) => {
     isHeld = is;
     if (!is) setTimeout(catchUp, 0);
@@ -348,9 +414,9 @@ const rearranging = sortable(grid, {
 
 // MARK: - Rendering
 
-function changeText({ subject, kind, count }) {
-  const who = subject ?? text("somebody");
-  return text({ move: "move", set: "set", bake: "bakeDone", undo: "undone" }[kind], who, count);
+function changeText({ subject, kind, count, ids }) {
+  const what = count === 1 ? `“${elementOf(ids[0])?.product.name ?? ids[0]}”` : count;
+  return text({ move: "move", set: "set", bake: "bakeDone", undo: "undone" }[kind], subject ?? text("somebody"), what);
 }
 
 /** The change that an undo takes back: the last that stands. */
@@ -358,12 +424,12 @@ const lastStanding = () => changes.find((change) => change.kind !== "undo" && ch
 
 function renderSelection() {
   find("count").textContent = [text("products", shelf.product_count, shelf.product_count), text("chosen", selection.size)].join(" · ");
-  for (const id of ["first", "last"]) find(id).disabled = !selection.size || !session;
+  for (const id of ["first", "last"]) find(id).disabled = !selection.size || !isAllowed;
 }
 
 function renderChanges() {
   const last = lastStanding();
-  find("undo").disabled = !last || !session;
+  find("undo").disabled = !last || !isAllowed;
   find("undo").title = last ? changeText(last) : "";
   const time = new Intl.DateTimeFormat(document.documentElement.lang, { dateStyle: "short", timeStyle: "short" });
   const rows = changes.map((change) => make("li", { class: change.undone_by === null ? null : "undone" }, changeText(change),
@@ -373,12 +439,13 @@ function renderChanges() {
 
 function render() {
   translate();
-  find("sign-in-hint").hidden = session !== null;
+  find("sign-in-hint").hidden = isAllowed;
   if (!shelf) return;
   document.title = `${shelf.title} · ${text("merchandise")}`;
   find("title").textContent = shelf.title;
+  find("arrange").textContent = text(matchMedia("(pointer: coarse)").matches ? "arrangeByTouch" : "arrange");
   state.textContent = grid.childElementCount ? "" : text("emptyShelf");
-  find("bake").disabled = !session;
+  find("bake").disabled = !isAllowed;
   find("bake-sort").replaceChildren(...shelf.sort_options.filter((option) => option.sort !== "position").map((option) => make("option", { value: option.sort }, option.title)));
   renderSelection();
   renderChanges();
@@ -395,13 +462,20 @@ find("let-go").addEventListener("click", () => settleConflict(false));
 find("history").addEventListener("click", () => find("history-sheet").showModal());
 find("bake").addEventListener("click", () => find("bake-sheet").showModal());
 find("bake-close").addEventListener("click", () => find("bake-sheet").close());
-find("bake-form").addEventListener("submit", () => isOpen() && whole("/order", "PUT", { from_sort: find("bake-sort").value }));
-onLanguage(open);
-onEndNear(more);
-addEventListener("popstate", () => {
-  const parts = new URLSearchParams(location.search);
-  Object.assign(view, { store: parts.get("store"), shelf: parts.get("shelf") });
-  open();
+find("bake-form").addEventListener("submit", () => changeWhole("/order", "PUT", { from_sort: find("bake-sort").value }));
+onLanguage(async () => {
+  redrawCards(grid, option);
+  if (!shelf) return;
+  render();
+  const own = turn.now;
+  const found = await attempt(() => aisle.shelf(view.store, view.shelf));
+  if (!found || own !== turn.now) return;
+  shelf = found;
+  render();
 });
+onEndNear(more);
+onNavigate((parts) => leave({ store: parts.get("store"), shelf: parts.get("shelf") }, { isBack: true }));
+// What is not sent yet would be lost.
+addEventListener("beforeunload", (event) => (queue.length || isForestalled()) && event.preventDefault());
 translate();
 open();

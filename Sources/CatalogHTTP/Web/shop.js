@@ -1,28 +1,39 @@
 /** The shop: a shelf's products, sorted, narrowed down, live. */
-import { Settings, animate, applyDiff } from "/aisle.js";
+import { Settings, animate } from "/aisle.js";
 import {
-  aisle, amount, announce, attempt, byteText, card, device, drawShelves, find, idsOf, isEndNear, make, onEndNear, onLanguage, parameters, readStores, refreshCards, settle, signIn, stand,
-  storm, text, translate, turn, withUser,
+  aisle, alarm, amount, announce, attempt, card, device, drawShelves, find, idsOf, isEndNear, make, navigate, onEndNear, onLanguage,
+  onNavigate, parameters, problemText, readStores, refreshCards, settle, signIn, stand, storm, tellWire, text, translate, turn, withUser,
 } from "/ui.js";
 
 const [grid, state] = [find("products"), find("state")];
 const pageSize = 60;
-/** As many as are brought into another order at once; what was read beyond them is read again when it is scrolled to. */
+/** As many are brought into another sort at once; what was read beyond them is read again when it is scrolled to. */
 const movable = 300;
+/** As many are brought into the order of now, where others change it; and followed at most. */
+const [correctable, followable] = [10_000, 100];
+const filters = [
+  "brand", "tag", "in_stock", "price_min", "price_max", "unit_price_max", "created_after", "created_before", "modified_after", "modified_before", "dimension",
+];
 
 /** What is wanted: it stands in the address, so that a link and the back button bring it back. */
 const view = { store: null, shelf: null, sort: null, filter: {} };
-/** The sort that the cards stand in. */
-let shownSort = null;
 let stores = [];
-let shelf = null;
 let session;
 /** The user's settings on this device; null where nobody is signed in. */
 let settings = null;
-/** The cursor behind what is shown; null at the end, undefined where it is not known since another sort came. */
+/** The shelf that is shown, the sort that its cards stand in, and its version; null while it is read. */
+let shelf = null;
+let shownSort = null;
+let shownVersion = 0;
+/** The latest version that was told of. */
+let latest = 0;
+/** The cursor behind what is shown; null at the end, undefined where it is not known. */
 let next = null;
 let isLoading = false;
+let isBringing = false;
 let facets = null;
+/** How many are followed, and what ends that. */
+let followed = 0;
 let ending = () => {};
 let endingSettings = () => {};
 
@@ -33,8 +44,11 @@ const settingKey = () => `stores/${view.store}/shelves/${view.shelf}/sort`;
 /** The sort of a remembered view, which may have a filter too. */
 const sortOf = (value) => value?.sort ?? value;
 
-async function begin() {
-  session = await signIn();
+let beginning = null;
+
+/** Who is signed in; asked once, however often the page is opened meanwhile. */
+const begin = () => (beginning ??= signIn().then((found) => {
+  session = found;
   if (!session) return;
   settings = new Settings(aisle, { name: `aisle.settings.${[session.user, device].filter(Boolean).join(".")}` });
   settings.addEventListener("change", ({ detail: { key, value } }) => {
@@ -46,20 +60,26 @@ async function begin() {
       resort(sortOf(value), { isHeard: true });
     }
   });
-  await settings.sync();
   followSettings();
-}
+}).catch((error) => {
+  beginning = null;
+  throw error;
+}));
 
 function followSettings() {
-  endingSettings = aisle.follow("/v1/me/events", { event: (event) => settings.take(event), since: settings.revision ? String(settings.revision) : undefined });
+  endingSettings();
+  endingSettings = settings.follow();
 }
 
 async function open({ isAgain = false } = {}) {
   const own = ++turn.now;
   ending();
-  if (!isAgain) state.textContent = text("loading");
+  isLoading = isBringing = false;
+  if (!isAgain) shelf = null;
+  state.textContent = isAgain ? "" : text("loading");
+  let refused = null;
   await attempt(async () => {
-    if (session === undefined) await begin();
+    await begin();
     if (!stores.length) stores = await readStores();
     if (own !== turn.now) return;
     settle(view, stores);
@@ -71,11 +91,23 @@ async function open({ isAgain = false } = {}) {
     if (own !== turn.now) return;
     shelf = found;
     shownSort = view.sort = page.sort.keys;
+    shownVersion = page.version;
     grid.replaceChildren(...page.products.map(cardOf));
     take(page);
     render();
     follow(own);
+  }, {
+    // A sort or a filter that cannot be is left out, and told.
+    isRefused: (error) => {
+      if (error.status !== 400 || !(view.sort || Object.keys(view.filter).length)) return false;
+      refused = error;
+      Object.assign(view, { sort: null, filter: {} });
+      address({ replaces: true });
+      return true;
+    },
   });
+  if (own === turn.now && refused) alarm(problemText(refused));
+  if (own === turn.now && state.textContent === text("loading")) state.textContent = "";
 }
 
 function take(page) {
@@ -93,30 +125,37 @@ function tellCount() {
 const total = () => facets?.total ?? shelf.product_count;
 
 async function more() {
-  if (isLoading || next === null || settings?.isOffline) return;
+  if (isLoading || isBringing || next === null || !shelf) return;
   isLoading = true;
   const own = turn.now;
   state.textContent = text("more");
-  await attempt(async () => {
-    if (next === undefined) await seek(own);
-    if (own !== turn.now) return;
-    if (next === null) return (state.textContent = "");
+  const isRead = await attempt(async () => {
+    const ids = idsOf(grid);
+    if (next === undefined) await seek(own, ids.length);
+    if (own !== turn.now || !next) return true;
     const page = await aisle.page(view.store, view.shelf, { ...query(), cursor: next, limit: 100 });
     if (own !== turn.now) return;
-    // One that moved here meanwhile is here already.
-    const known = new Set(idsOf(grid));
+    // What was brought elsewhere meanwhile has another end.
+    if (idsOf(grid).length !== ids.length) return true;
+    const known = new Set(ids);
     grid.append(...page.products.filter((product) => !known.has(product.sku)).map(cardOf));
     take(page);
+    if (followed < followable) follow(own);
+    return true;
   });
+  if (own !== turn.now) return;
   isLoading = false;
+  state.textContent = "";
+  if (!isRead) return;
+  if (latest > shownVersion) return catchUp();
   // As long as the end is in sight.
-  if (own === turn.now && next && isEndNear()) more();
+  if (next && isEndNear()) more();
 }
 
-/** The cursor behind what is shown, by the sort that is shown now. */
-async function seek(own) {
-  let [left, cursor] = [idsOf(grid).length, undefined];
-  while (left > 0) {
+/** Finds the cursor behind what is shown, by the sort that is shown now. */
+async function seek(own, count) {
+  let cursor;
+  for (let left = count; left > 0; ) {
     const found = await aisle.page(view.store, view.shelf, { ...query(), cursor, limit: Math.min(left, 100) });
     if (own !== turn.now) return;
     left -= found.products.length;
@@ -131,109 +170,154 @@ async function seek(own) {
 /** Another sort of the same products. @param {{isHeard?: boolean}} [how] whether another device chose it */
 async function resort(sort, { isHeard = false } = {}) {
   if (sort === view.sort) return;
-  turn.now += 1;
-  ending();
   view.sort = sort;
   address({ replaces: isHeard });
   if (!isHeard) settings?.set(settingKey(), sort);
+  // Before the shelf itself is there, it comes so.
+  if (!shelf) return open();
+  turn.now += 1;
+  ending();
+  isLoading = isBringing = false;
   render();
-  if (!settings?.isOffline) await attempt(bring);
+  await attempt(async () => {
+    const own = turn.now;
+    const beyond = [...grid.children].slice(movable);
+    if (beyond.length) next = undefined;
+    beyond.forEach((element) => element.remove());
+    scrollTo({ top: Math.min(scrollY, grid.offsetTop - 80) });
+    if (await bring(own)) follow(own);
+  });
 }
 
-/** Brings what is shown into the order that is wanted: by the server's diff, animated. */
-async function bring({ isAnew = false } = {}) {
-  const own = turn.now;
-  [...grid.children].slice(movable).forEach((element) => element.remove());
-  const ids = idsOf(grid);
-  const limit = Math.max(ids.length, Math.min(pageSize, total()), 1);
-  const start = performance.now();
-  let diff;
-  if (!isAnew && shownSort) diff = await aisle.diff(view.store, view.shelf, { ...view.filter, from_sort: shownSort, to_sort: view.sort, limit });
-  // What was changed since it was read: from what is shown, then.
-  const isOfThis = diff && diff.old_count === ids.length && (diff.mode === "order" || [...diff.moves, ...diff.deletes].every((part) => ids[part.from] === part.id));
-  if (!isOfThis) diff = await aisle.diffFrom(view.store, view.shelf, ids, { sort: view.sort, limit, filter: view.filter });
-  const time = Math.round(performance.now() - start);
-  if (own !== turn.now) return;
-  scrollTo({ top: Math.min(scrollY, grid.offsetTop - 80) });
-  shownSort = view.sort;
-  await glide(diff, time);
-  if (own !== turn.now) return;
-  next = idsOf(grid).length < total() ? undefined : null;
-  tellCount();
-  follow(own);
-  if (isEndNear()) more();
+/** How many are compared: all that is shown, and somewhat more where that is all there is. */
+const room = (ids) => Math.min(Math.max(next === null ? ids.length + 20 : ids.length, pageSize), correctable);
+
+/**
+ * Brings what is shown into the order that is wanted: by the server's diff, animated.
+ * @param {{isAnew?: boolean}} [how] whether others may have changed it
+ * @returns {Promise<boolean>} whether it stands so
+ */
+async function bring(own, { isAnew = false } = {}) {
+  isBringing = true;
+  try {
+    for (let isKnown = shownSort && !isAnew; ; isKnown = false) {
+      const ids = idsOf(grid);
+      const [limit, start] = [room(ids), performance.now()];
+      const diff = isKnown
+        ? await aisle.diff(view.store, view.shelf, { ...view.filter, from_sort: shownSort, to_sort: view.sort, limit })
+        : await aisle.diffFrom(view.store, view.shelf, ids, { sort: view.sort, limit, filter: view.filter });
+      if (own !== turn.now) return false;
+      if (!fits(diff, idsOf(grid)) || (!isKnown && idsOf(grid).join("/") !== ids.join("/"))) continue;
+      const isLater = diff.to_version > shownVersion;
+      [shownSort, shownVersion] = [view.sort, Math.max(shownVersion, diff.to_version)];
+      next = next === null && diff.new_count < limit ? null : undefined;
+      tellWire(diff, diff.bytes, Math.round(performance.now() - start));
+      await glide(diff);
+      if (own !== turn.now) return false;
+      if (isLater) await recount(own);
+      return own === turn.now;
+    }
+  } finally {
+    if (own === turn.now) {
+      isBringing = false;
+      tellCount();
+      if (latest > shownVersion) catchUp();
+      else if (isEndNear()) more();
+    }
+  }
 }
 
-async function glide(diff, time) {
-  find("wire").value = text("moves", diff.moves.length + diff.inserts.length, diff.new_count, byteText(diff.bytes), time);
+/** Whether a diff is of these. */
+const fits = (diff, ids) => diff.old_count === ids.length && (diff.mode === "order" || [...diff.moves, ...diff.deletes].every((part) => ids[part.from] === part.id));
+
+async function glide(diff) {
   const ended = await animate(grid, diff, (insert) => cardOf(insert.product));
   document.documentElement.dataset.script = ended.script.toFixed(1);
+}
+
+// MARK: - What others change
+
+/** Reads anew what others may have changed beside the order: what is followed of the cards, and the counts. */
+async function recount(own) {
+  const [found, page] = await Promise.all([
+    aisle.shelf(view.store, view.shelf), aisle.page(view.store, view.shelf, { ...query(), limit: 1, facets: "brand,tag,in_stock,price" }),
+    refreshCards(grid, view.store, idsOf(grid).slice(0, followable), cardOf),
+  ]);
+  if (own !== turn.now) return;
+  [shelf, facets] = [found, page.facets ?? facets];
+  tellCount();
+  render();
+}
+
+/** Brings what is shown into the order of now. */
+async function catchUp() {
+  if (isBringing || isLoading || latest <= shownVersion || idsOf(grid).length > correctable) return;
+  const own = turn.now;
+  await attempt(() => bring(own, { isAnew: true }));
 }
 
 /** The shelf as others change it. */
 function follow(own) {
   ending();
-  const limit = Math.min(100, Math.max(idsOf(grid).length, 1));
-  const event = async ({ name, data }) => {
-    if (own !== turn.now || name !== "order") return;
+  followed = Math.min(followable, Math.max(room(idsOf(grid)), 1));
+  const event = ({ name, id, data, bytes }) => {
+    if (own !== turn.now) return;
+    if (name === "gone") return alarm(text("closedShelf"));
+    if (name !== "order" || Number(id) <= shownVersion) return;
+    latest = Number(id);
     const ids = idsOf(grid);
-    const seen = ids.slice(0, data.mode === "order" ? data.ids.length : data.old_count);
-    if (data.mode === "order") {
-      // What was changed between the page and the stream.
-      return seen.join("/") === data.ids.join("/") ? undefined : open({ isAgain: true });
-    }
-    if (seen.length !== data.old_count) return open({ isAgain: true });
-    attempt(() => refreshCards(grid, view.store, data.changed.map((change) => change.id), cardOf));
-    const count = data.moves.length + data.inserts.length;
-    if (!count && !data.deletes.length) return;
-    // What leaves the stream's window, or comes in, stands elsewhere among what is shown.
-    if (ids.length > limit && data.inserts.length + data.deletes.length) return attempt(() => bring({ isAnew: true }));
-    const bytes = JSON.stringify(data).length;
-    if (ids.length === seen.length) return glide({ ...data, bytes }, 0);
-    const order = { ...data, mode: "order", ids: [...applyDiff(seen, data), ...ids.slice(seen.length)], bytes };
-    await glide(order, 0);
+    // All that is shown, and nothing else is under way: the event says it all.
+    const isAll = data.mode !== "order" && ids.length === data.old_count && data.from_version === shownVersion && fits(data, ids) && data.new_count < followed;
+    if (!isAll || isBringing || isLoading) return catchUp();
+    shownVersion = latest;
+    tellWire(data, bytes);
+    if (data.moves.length + data.inserts.length + data.deletes.length) glide(data);
+    attempt(() => (data.inserts.length + data.deletes.length ? recount(own) : refreshCards(grid, view.store, data.changed.map((change) => change.id), cardOf)));
   };
-  ending = aisle.follow(`/v1/stores/${view.store}/shelves/${view.shelf}/events`, { query: { ...query(), limit }, event });
+  ending = aisle.follow(`/v1/stores/${view.store}/shelves/${view.shelf}/events`, { query: { ...query(), limit: followed }, since: String(shownVersion), event });
 }
 
 // MARK: - Lists
 
 const cardOf = (product) => card(product, session && !device ? make("button", { type: "button", class: "plus", "aria-label": text("addToList", product.name) }, "+") : null);
 
-/** The list that things are put on: the one that was changed last, or a first one. */
-async function currentList() {
-  const { value } = await aisle.send("/v1/me/lists");
+/** Things are put on the list one after another, so that one is made at most. */
+let adding = Promise.resolve();
+
+/** The list that was changed last, or a first one. */
+async function currentList(key) {
+  const { value } = await aisle.send("/v1/me/lists", { query: { sort: "last-modified" } });
   const list = value.lists.find((list) => list.role !== "reader");
-  return list ?? (await aisle.send("/v1/me/lists", { method: "POST", body: { name: text("firstList") } })).value;
+  return list ?? (await aisle.send("/v1/me/lists", { method: "POST", body: { name: text("firstList") }, headers: { "idempotency-key": key } })).value;
 }
 
 grid.addEventListener("click", (event) => {
-  const button = event.target.closest(".plus");
-  if (!button) return;
-  const element = button.closest("[data-id]");
-  attempt(async () => {
-    const list = await currentList();
-    await aisle.send(`/v1/me/lists/${list.id}/items`, { method: "POST", body: { items: [{ store: view.store, sku: element.dataset.id }] }, headers: { "idempotency-key": crypto.randomUUID() } });
-    const message = text("added", element.querySelector("h2").textContent, list.name);
+  const element = event.target.closest(".plus")?.closest("[data-id]");
+  if (!element) return;
+  const [product, store, keys] = [element.product, view.store, [crypto.randomUUID(), crypto.randomUUID()]];
+  adding = adding.then(() => attempt(async () => {
+    const list = await currentList(keys[0]);
+    const items = [{ store, sku: product.sku }];
+    await aisle.send(`/v1/me/lists/${list.id}/items`, { method: "POST", body: { items }, headers: { "idempotency-key": keys[1] } });
+    const message = text("added", product.name, list.name);
     find("wire").value = message;
     announce(message);
-  }, { isOnce: true });
+  }, { isKept: true }));
 });
 
 // MARK: - The address
 
-function read() {
-  const parts = new URLSearchParams(location.search);
+function read(parts) {
   [view.store, view.shelf, view.sort] = [parts.get("store"), parts.get("shelf"), parts.get("sort")];
   view.filter = {};
-  for (const name of new Set(parts.keys())) if (!["store", "shelf", "sort", "device", "user"].includes(name)) view.filter[name] = parts.getAll(name);
+  for (const name of filters) if (parts.has(name)) view.filter[name] = parts.getAll(name);
 }
 
 function address({ replaces = false } = {}) {
   const parts = new URLSearchParams({ store: view.store, shelf: view.shelf, ...(view.sort ? { sort: view.sort } : {}) });
   for (const [name, values] of Object.entries(view.filter)) for (const value of [values].flat()) parts.append(name, value);
   for (const name of ["device", "user"]) if (parameters.get(name)) parts.set(name, parameters.get(name));
-  history[replaces ? "replaceState" : "pushState"](null, "", `?${parts}`);
+  navigate(`?${parts}`, { replaces });
 }
 
 function choose(store, shelf) {
@@ -252,18 +336,19 @@ function render() {
   find("title").textContent = shelf.title;
   const options = shelf.sort_options.some((option) => option.sort === view.sort) ? shelf.sort_options : [...shelf.sort_options, { sort: view.sort, title: view.sort }];
   find("sort-title").textContent = options.find((option) => option.sort === view.sort).title;
+  const focused = document.activeElement?.closest("#sorts")?.contains(document.activeElement) && document.activeElement.value;
   find("sorts").replaceChildren(...options.map((option) => {
-    const input = make("input", { type: "radio", name: "sort", value: option.sort });
-    input.checked = option.sort === view.sort;
-    input.addEventListener("change", () => {
+    const button = make("button", { type: "button", value: option.sort, "aria-pressed": String(option.sort === view.sort) }, option.title);
+    button.addEventListener("click", () => {
       find("sort-sheet").close();
       resort(option.sort);
     });
-    return make("label", {}, input, option.title);
+    return make("li", {}, button);
   }));
+  if (focused) find("sorts").querySelector(`[value="${CSS.escape(focused)}"]`)?.focus();
   find("turn").disabled = view.sort === "position";
-  find("devices").hidden = !session?.user || device !== null;
-  find("storm").hidden = !session?.storms.includes(view.store) || device !== null;
+  find("devices").hidden = !session || device !== null;
+  find("storm").hidden = !(session?.isDemo && session.storms.includes(view.store)) || device !== null;
   find("offline").hidden = !settings || device === null;
   const count = Object.values(view.filter).flat().length;
   find("filter-count").textContent = count ? String(count) : "";
@@ -289,7 +374,9 @@ function renderFilters() {
     value, count, title: value || text("without"), isChosen: values(key).includes(value),
     filter: (isOn) => ({ ...view.filter, [key]: isOn ? [...values(key), value] : values(key).filter((other) => other !== value) }),
   }));
-  const { price_min, price_max, ...rest } = view.filter;
+  // What is chosen beside: as it is when one chooses, not as it was when this was drawn.
+  const without = (...keys) => Object.fromEntries(Object.entries(view.filter).filter(([key]) => !keys.includes(key)));
+  const { price_min, price_max, in_stock } = view.filter;
   const currency = stores.find((store) => store.key === view.store).currency;
   const bound = (name, value) => value && `${text(name)} ${amount(value, currency)}`;
   const only = (values) => String([values ?? []].flat()[0] ?? null);
@@ -297,12 +384,11 @@ function renderFilters() {
     value: `${bucket.price_min}-${bucket.price_max}`, count: bucket.count,
     title: [bound("from", bucket.price_min), bound("upTo", bucket.price_max)].filter(Boolean).join(" ") || text("any"),
     isChosen: only(price_min) === String(bucket.price_min) && only(price_max) === String(bucket.price_max),
-    filter: () => ({ ...rest, ...(bucket.price_min ? { price_min: bucket.price_min } : {}), ...(bucket.price_max ? { price_max: bucket.price_max } : {}) }),
+    filter: () => ({ ...without("price_min", "price_max"), ...(bucket.price_min ? { price_min: bucket.price_min } : {}), ...(bucket.price_max ? { price_max: bucket.price_max } : {}) }),
   }));
-  const { in_stock, ...others } = view.filter;
   const stock = [{
     value: "true", count: facets.in_stock.values[0].count, title: text("inStock"), isChosen: String(in_stock) === "true",
-    filter: (isOn) => (isOn ? { ...others, in_stock: "true" } : others),
+    filter: (isOn) => ({ ...without("in_stock"), ...(isOn ? { in_stock: "true" } : {}) }),
   }];
   const groups = [group(title("in_stock"), "in_stock", stock, true), group(text("price"), "price", ranges, false)];
   for (const key of ["tag", "brand"]) if (facets[key].values.length > 1) groups.push(group(title(key), key, many(key), true));
@@ -313,39 +399,42 @@ function renderFilters() {
 
 // MARK: - Beginning
 
-find("sort").addEventListener("click", () => find("sort-sheet").showModal());
+find("sort").addEventListener("click", () => {
+  find("sort-sheet").showModal();
+  find("sorts").querySelector("[aria-pressed=true]")?.focus();
+});
 find("filter").addEventListener("click", () => find("filter-sheet").showModal());
 find("clear").addEventListener("click", () => narrow({}));
-find("turn").addEventListener("click", () => resort(view.sort.split(",").map((key) => (key.startsWith("-") ? key.slice(1) : `-${key}`)).join(",")));
+find("turn").addEventListener("click", () => view.sort && resort(view.sort.split(",").map((key) => (key.startsWith("-") ? key.slice(1) : `-${key}`)).join(",")));
 find("devices").addEventListener("click", () => location.assign(withUser("/devices", { store: view.store, shelf: view.shelf })));
-find("storm").addEventListener("click", () => attempt(async () => {
-  const played = await storm(view.store);
-  announce((find("wire").value = text("stormed", played.day, played.days, played.changed)));
-}, { isOnce: true }));
-find("offline").addEventListener("click", async () => {
-  settings.isOffline = !settings.isOffline;
-  find("offline").setAttribute("aria-pressed", String(settings.isOffline));
-  turn.now += 1;
-  if (settings.isOffline) {
-    ending();
-    endingSettings();
-    return stand(text("isOffline"));
-  }
-  stand(null);
-  await attempt(async () => {
-    // What was chosen here is sent; what was chosen later elsewhere comes, and is brought by itself.
-    const own = turn.now;
-    await settings.sync();
-    followSettings();
-    if (own === turn.now) await bring({ isAnew: true });
-  });
+find("storm").addEventListener("click", async () => {
+  find("storm").disabled = true;
+  const played = await attempt(() => storm(view.store));
+  find("storm").disabled = false;
+  if (!played) return;
+  find("day").textContent = `${played.day}/${played.days}`;
+  announce(text("stormed", played.day, played.days, played.changed));
 });
-onLanguage(() => open({ isAgain: true }));
+find("offline").addEventListener("click", () => {
+  aisle.isOffline = !aisle.isOffline;
+  find("offline").setAttribute("aria-pressed", String(aisle.isOffline));
+  const own = ++turn.now;
+  isLoading = isBringing = false;
+  ending();
+  endingSettings();
+  stand(aisle.isOffline ? text("isOffline") : null);
+  if (aisle.isOffline) return;
+  // What was chosen here is sent; what was chosen later elsewhere comes, and is brought by itself.
+  followSettings();
+  if (!shelf) return open();
+  attempt(async () => { if (await bring(own, { isAnew: true })) follow(own); });
+});
+onLanguage(() => open({ isAgain: shelf !== null }));
 onEndNear(more);
-addEventListener("popstate", () => {
-  read();
+onNavigate((parts) => {
+  read(parts);
   open();
 });
-read();
+read(parameters);
 translate();
 open();

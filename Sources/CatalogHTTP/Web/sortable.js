@@ -14,7 +14,8 @@ const [slack, rest] = [6, 280];
  * @param {{grip?: string, selected?: () => string[], move: (ids: string[], place: Place) => void, isClosed?: () => boolean,
  *   held?: (isHeld: boolean) => void}} options `grip` is a selector within a child; `selected` are moved together where one
  *   of them is held; `isClosed` tells that nothing may be moved now
- * @returns {{move: (ids: string[], direction: "up"|"down"|"left"|"right"|"first"|"last") => void}}
+ * @returns {{move: (ids: string[], direction: "up"|"down"|"left"|"right"|"first"|"last") => void, cancel: () => void}} moves by a
+ *   key's direction, and lets go of what is held
  */
 export function sortable(container, { grip, selected = () => [], move, isClosed = () => false, held = () => {} }) {
   const items = () => [...container.children].filter((child) => child.dataset.id);
@@ -142,7 +143,7 @@ export function sortable(container, { grip, selected = () => [], move, isClosed 
     addEventListener("click", (event) => event.stopPropagation(), { capture: true, once: true });
     setTimeout(() => dispatchEvent(new Event("click")), 0);
     held(false);
-    if (isDropped && ended.place) move(ended.ids, ended.place);
+    if (isDropped && ended.place && !isClosed()) move(ended.ids, ended.place);
   }
 
   addEventListener("pointermove", (event) => {
@@ -162,5 +163,5 @@ export function sortable(container, { grip, selected = () => [], move, isClosed 
   addEventListener("touchmove", (event) => drag?.isHeld && event.preventDefault(), { passive: false });
   container.addEventListener("contextmenu", (event) => drag && event.preventDefault());
 
-  return { move: step };
+  return { move: step, cancel: () => end(false) };
 }

@@ -51,26 +51,40 @@ let token = null;
 let user = null;
 
 /** The client of all pages; its token is renewed where the server refuses it. */
-export const aisle = new Aisle({ language, token: async (isRefused) => (isRefused && token ? ((token = null), (token = await newToken())) : token) });
+export const aisle = new Aisle({ language, token: (isRefused) => (isRefused && demo?.sessions ? renew() : token) });
+/** Without a session. */
+const nobody = new Aisle();
+let renewing = null;
+
+/** One new token, however many ask for it. */
+const renew = () => (renewing ??= newToken().finally(() => (renewing = null)));
 
 async function newToken() {
-  if (!demo?.sessions) return sessionStorage.getItem(`aisle.token.${scope}`);
-  const response = await fetch("/demo/tokens", { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ user, scope: scope || null }) });
-  return response.ok ? (await response.json()).token : null;
+  if (!demo?.sessions) return (token = sessionStorage.getItem(`aisle.token.${scope}`));
+  const { value } = await nobody.send("/demo/tokens", { method: "POST", body: { user, scope: scope || null } });
+  return (token = value.token);
+}
+
+/** Whom a token is of; nothing is proved by this. */
+function subjectOf(token) {
+  try {
+    const bytes = Uint8Array.from(atob(token.split(".")[1].replaceAll("-", "+").replaceAll("_", "/")), (letter) => letter.charCodeAt(0));
+    return JSON.parse(new TextDecoder().decode(bytes)).sub ?? null;
+  } catch { return null; }
 }
 
 /**
  * Begins a session, where the server is a demonstration or a token was given before.
  * @param {string} [wanted] the scope that the page needs
- * @returns {Promise<{user: string|null, storms: string[]}|null>} null where nobody is signed in
+ * @returns {Promise<{user: string, isDemo: boolean, storms: string[]}|null>} null where nobody is signed in
  */
 export async function signIn(wanted = "") {
   scope = wanted;
-  demo ??= (await aisle.send("/demo")).value;
-  user = parameters.get("user") ?? kept(`aisle.user.${scope}`, people[scope][0]);
-  token = await newToken();
+  demo ??= (await nobody.send("/demo")).value;
+  user = parameters.get("user") || kept(`aisle.user.${scope}`, people[scope][0]);
+  await renew();
   bar();
-  return token ? { user: demo.sessions ? user : null, storms: demo.storms } : null;
+  return token ? { user: subjectOf(token), isDemo: demo.sessions, storms: demo.storms } : null;
 }
 
 /** Where nobody is signed in by itself: a token that somebody pastes, for as long as the tab lives. */
@@ -118,7 +132,8 @@ export function bar() {
     keep(`aisle.user.${scope}`, chosen);
     const next = new URLSearchParams(location.search);
     next.delete("user");
-    location.search = next;
+    if (location.search === `?${next}` || (!location.search && !next.size)) location.reload();
+    else location.search = next;
   }) : demo && signInForm();
   find("bar").replaceChildren(make("a", { class: "skip", href: "#content", "data-text": "skip" }, text("skip")), make("a", { class: "brand", href: "/" }, "Aisle"),
     make("nav", { class: "pages", "aria-label": text("pages"), "data-label": "pages" }, ...links), make("div", { class: "choosers" }, users, languages));
@@ -131,12 +146,12 @@ let standing = null;
 
 /** Tells what went wrong, or nothing but what stands anyway. */
 export function alarm(message) {
-  const said = message ?? standing;
+  const said = standing ?? message;
   find("away").hidden = !said;
   find("away").textContent = said ?? "";
 }
 
-/** What is told as long as nothing else is wrong. */
+/** What is told before all else, for as long as it stands. */
 export function stand(message) {
   standing = message;
   alarm(null);
@@ -147,20 +162,24 @@ export const turn = { now: 0 };
 
 /**
  * Does something that asks the server, tells what goes wrong, and tries again for as long as the server is away.
- * @param {() => Promise<any>} work @param {{isOnce?: boolean}} [how] whether it is not tried again
+ * @param {() => Promise<any>} work
+ * @param {{isKept?: boolean, isRefused?: (error: Problem) => boolean}} [how] whether it is to be done even when another turn has
+ *   begun, as what the user wrote is; who mends what was refused, so that it is tried again
  * @returns {Promise<any>} what came; undefined where nothing did, or another turn began
  */
-export async function attempt(work, { isOnce = false } = {}) {
-  for (const own = turn.now; own === turn.now; await new Promise((done) => setTimeout(done, 2000))) {
+export async function attempt(work, { isKept = false, isRefused = () => false } = {}) {
+  for (const own = turn.now; isKept || own === turn.now; ) {
     try {
       const value = await work();
-      if (own === turn.now) alarm(null);
+      if (isKept || own === turn.now) alarm(null);
       return value;
     } catch (error) {
-      if (own !== turn.now) return;
+      if (!isKept && own !== turn.now) return;
+      if (error instanceof Problem && isRefused(error)) continue;
       alarm(problemText(error));
-      if (!isAway(error)) console.warn(error);
-      if (isOnce || !isAway(error)) return;
+      if (!(error instanceof Problem)) console.error(error);
+      if (!isAway(error)) return;
+      await new Promise((done) => setTimeout(done, 2000));
     }
   }
 }
@@ -192,10 +211,12 @@ export const byteText = (count) => (count < 1000 ? `${count} B` : `${(count / 10
 export function sizeText(product) {
   if (!product.size) return null;
   const { packs, amount, unit, approximate } = product.size;
-  return `${approximate ? "≈ " : ""}${packs > 1 ? `${packs} × ` : ""}${amount} ${unit}`;
+  return `${approximate ? "≈ " : ""}${packs > 1 ? `${packs} × ` : ""}${quantityText(amount, unit)}`;
 }
 
-export const unitPriceText = (product) => product.unit_price && `${amount(product.unit_price.value, product.currency, 4)} / ${product.unit_price.per}`;
+const quantityText = (amount, unit) => `${amount} ${text("units")[unit]?.(amount) ?? unit}`;
+
+export const unitPriceText = (product) => product.unit_price && `${amount(product.unit_price.value, product.currency, 4)} / ${quantityText(...product.unit_price.per.split(" "))}`;
 
 const blank = document.createElement("template");
 blank.innerHTML = '<li class="card"><div class="picture"></div><h2></h2><p class="facts"></p><p class="price"></p><p class="unit"></p></li>';
@@ -208,6 +229,7 @@ export function card(product, tool) {
   const element = blank.content.firstChild.cloneNode(true);
   const [picture, name, facts, price, unit] = element.children;
   element.dataset.id = product.sku;
+  element.product = product;
   let hash = 0;
   for (const letter of product.sku + product.name) hash = (hash * 31 + letter.codePointAt(0)) >>> 0;
   const drawn = { hue: hash % 360, width: `${30 + ((hash >>> 9) % 25)}%`, height: `${45 + ((hash >>> 13) % 35)}%`, round: `${(hash >>> 17) % 14}px` };
@@ -228,14 +250,40 @@ export function card(product, tool) {
 /** The ids of an element's children, in order. */
 export const idsOf = (container) => [...container.children].filter((child) => child.dataset.id).map((child) => child.dataset.id);
 
-/** Draws what changed anew, in the cards that show it. @param {string[]} ids @param {(product: any) => HTMLElement} draw */
+/** Gives the focus back to the control that had it, where its row or card was drawn anew. @returns {() => void} */
+export function keepingFocus(container) {
+  const focused = document.activeElement;
+  const child = [...container.children].find((child) => child.contains(focused));
+  const [id, control] = [child?.dataset.id, focused?.classList[0]];
+  return () => {
+    if (!id || focused.isConnected) return;
+    const found = [...container.children].find((child) => child.dataset.id === id);
+    (found === undefined ? null : child === focused ? found : found.querySelector(`.${control}`))?.focus({ preventScroll: true });
+  };
+}
+
+/** Draws a card anew, in its place. */
+function redraw(element, fresh) {
+  element.product = fresh.product;
+  element.classList.toggle("out", fresh.classList.contains("out"));
+  element.replaceChildren(...fresh.children);
+}
+
+/** Draws all cards anew, in another language. @param {(product: any) => HTMLElement} draw */
+export function redrawCards(container, draw) {
+  for (const child of container.children) if (child.product) redraw(child, draw(child.product));
+}
+
+/** Reads products again, and draws the cards that show them anew. @param {string[]} ids @param {(product: any) => HTMLElement} draw */
 export async function refreshCards(container, store, ids, draw) {
-  if (!ids.length) return;
-  const { value } = await aisle.send(`/v1/stores/${store}/products`, { query: { sku: ids.slice(0, 100) } });
-  for (const product of value.products) {
-    const [old, fresh] = [container.querySelector(`:scope > [data-id="${CSS.escape(product.sku)}"]`), draw(product)];
-    old?.replaceChildren(...fresh.children);
-    old?.classList.toggle("out", !product.in_stock);
+  const own = turn.now;
+  for (let at = 0; at < ids.length; at += 100) {
+    const { value } = await aisle.send(`/v1/stores/${store}/products`, { query: { sku: ids.slice(at, at + 100) } });
+    if (own !== turn.now) return;
+    const fresh = new Map(value.products.map((product) => [product.sku, product]));
+    const restore = keepingFocus(container);
+    for (const child of container.children) if (fresh.has(child.dataset.id)) redraw(child, draw(fresh.get(child.dataset.id)));
+    restore();
   }
 }
 
@@ -265,10 +313,10 @@ export function settle(view, stores) {
 
 /** Draws the stores and their shelves as links. @param {(store: string, shelf: string) => void} choose */
 export function drawShelves(view, stores, choose) {
-  find("shelves").replaceChildren(...stores.map((store) => {
+  const lists = stores.map((store) => {
     const list = make("ul", {}, ...store.shelves.map((shelf) => {
       const isCurrent = store.key === view.store && shelf.key === view.shelf;
-      const link = make("a", { href: `?store=${store.key}&shelf=${shelf.key}`, "aria-current": isCurrent ? "page" : null }, shelf.title, make("span", {}, String(shelf.product_count)));
+      const link = make("a", { href: withUser(location.pathname, { store: store.key, shelf: shelf.key }), "aria-current": isCurrent ? "page" : null }, shelf.title, make("span", {}, String(shelf.product_count)));
       link.addEventListener("click", (event) => {
         if (event.metaKey || event.ctrlKey || event.shiftKey) return;
         event.preventDefault();
@@ -276,16 +324,53 @@ export function drawShelves(view, stores, choose) {
       });
       return make("li", {}, link);
     }));
-    return make("section", {}, make("h2", {}, store.title), list);
-  }));
+    return make("section", { class: store.key === view.store ? null : "other" }, make("h2", {}, store.title), list);
+  });
+  // Where there is little room, one store is shown at a time.
+  const select = make("select", { id: "store", "aria-label": text("store"), "data-label": "store" }, ...stores.map((store) => make("option", { value: store.key }, store.title)));
+  select.value = view.store;
+  select.addEventListener("change", () => choose(select.value, null));
+  const nav = find("shelves");
+  nav.replaceChildren(...(stores.length > 1 ? [select] : []), ...lists);
+  const current = nav.querySelector("[aria-current]");
+  if (!current) return;
+  const [inner, outer] = [current.getBoundingClientRect(), nav.getBoundingClientRect()];
+  if (inner.bottom > outer.bottom || inner.top < outer.top) nav.scrollTop += inner.top - outer.top - outer.height / 3;
+  const row = current.closest("ul");
+  row.scrollLeft += inner.left - row.getBoundingClientRect().left - 16;
 }
+
+// MARK: - The address
+
+let address = location.search;
+
+/** Another view of this page: the address tells it. */
+export function navigate(path, { replaces = false } = {}) {
+  history[replaces ? "replaceState" : "pushState"](null, "", path);
+  address = location.search;
+}
+
+/** Calls when one goes back or forth to another view; going to a part of this one is none. */
+export function onNavigate(listener) {
+  addEventListener("popstate", () => {
+    if (location.search === address) return;
+    address = location.search;
+    listener(new URLSearchParams(address));
+  });
+}
+
+/** What a change took, in short. */
+export const tellWire = (diff, bytes, time) => {
+  const count = diff.mode === "order" ? null : diff.moves.length + diff.inserts.length;
+  find("wire").value = [count === null ? null : text("moves", count, diff.new_count), byteText(bytes), time === undefined ? null : text("time", time)].filter(Boolean).join(", ");
+};
 
 // A sheet closes where one clicks beside it.
 for (const sheet of document.querySelectorAll("dialog")) sheet.addEventListener("click", (event) => event.target === sheet && sheet.close());
 
 /** Plays the next day of a store's prices, where the server is a demonstration. @returns {Promise<{day: number, days: number, changed: number}>} */
 export async function storm(store) {
-  const { value: { token } } = await aisle.send("/demo/tokens", { method: "POST", body: { user: people["catalog:write"][0], scope: "catalog:write" } });
+  const { value: { token } } = await nobody.send("/demo/tokens", { method: "POST", body: { user: people["catalog:write"][0], scope: "catalog:write" } });
   return (await new Aisle({ token }).send(`/demo/stores/${store}/storm`, { method: "POST" })).value;
 }
 
