@@ -245,6 +245,17 @@ def a_conflict_while_another_card_is_held_loses_neither(server, browser):
     settles(tab, server, between)
     tab.page.click("#again")
     settles(tab, server, moved(between, [ids[4]], 0))
+    # At once, while what the other did is still on its way here.
+    ids = moved(between, [ids[4]], 0)
+    tab.page.wait_for_timeout(200)
+    held = tab.holds("**/order/moves")
+    tab.page.focus(f"[data-id='{ids[5]}']")
+    tab.page.keyboard.press("Alt+Home")
+    held.wait()
+    server.move(SHELF, server.token("mia", "catalog:write"), [ids[8]], place="first")
+    held.release()
+    tab.page.click("#again")
+    settles(tab, server, moved(moved(ids, [ids[8]], 0), [ids[5]], 0))
     tab.forgives("412")
     return tab
 

@@ -155,6 +155,54 @@ def prices_and_counts_are_those_of_now(server, browser):
     return [tab, away]
 
 
+def a_server_that_is_busy_is_not_asked_in_a_loop(server, browser):
+    tab = Tab(browser).open(server.base + PLACE + "&sort=position&user=kim")
+    order = server.order(SHELF, "sort=position")
+    tab.shows(order)
+    asked = []
+    tab.page.route("**/order/diff*", lambda route: (asked.append(1), route.fulfill(status=503, json={"detail": "busy"})))
+    token = server.token("mia", "catalog:write")
+    # What is told whole needs a diff.
+    tab.sort("name")
+    tab.page.wait_for_selector("#away:not([hidden])")
+    server.move(SHELF, token, [order[-1]], place="first")
+    tab.page.wait_for_timeout(3_000)
+    assert 1 <= len(asked) <= 4, len(asked)
+    tab.page.unroute("**/order/diff*")
+    tab.shows(server.order(SHELF, "sort=name"))
+    server.send("POST", "/v1/stores/corner/shelves/dairy/order/undo", {}, token)
+    tab.forgives("503")
+    return tab
+
+
+def what_another_device_chose_is_not_lost_by_one_that_was_away(server, browser):
+    tab = Tab(browser).open(server.base + PLACE)
+    token = server.token("yan")
+    read = tab.page.evaluate("""async (token) => {
+        const { Aisle, Settings } = await import("/aisle.js");
+        const [near, far] = [new Aisle({ token }), new Aisle({ token })];
+        const phone = new Settings(near, { name: "yan.phone" });
+        const watch = new Settings(far, { name: "yan.watch" });
+        const again = new Settings(near, { name: "yan.phone" });
+        near.isOffline = true;
+        phone.set("own", 1);
+        again.set("other tab", 2);
+        phone.set("bad", "x".repeat(5000));
+        await watch.set("x", 3);
+        const refused = [];
+        phone.addEventListener("refused", ({ detail }) => refused.push(detail.key));
+        near.isOffline = false;
+        const end = phone.follow();
+        for (let wait = 0; wait < 200 && !(phone.get("x") && refused.length); wait++) await new Promise((done) => setTimeout(done, 25));
+        end();
+        await watch.sync();
+        return [phone.get("own"), phone.get("x"), phone.get("bad") ?? null, refused, watch.get("own"), watch.get("other tab"), Object.keys(phone.queue).length];
+    }""", token)
+    assert read == [1, 3, None, ["bad"], 1, 2, 0], read
+    tab.forgives("422", "413", "400")
+    return tab
+
+
 def a_phone_shows_it_in_russian_and_by_keyboard(server, browser):
     tab = Tab(browser, viewport={"width": 390, "height": 844}, has_touch=True, locale="ru-RU", color_scheme="dark")
     tab.open(server.base + PLACE)
@@ -335,6 +383,7 @@ def products_go_on_a_list(server, browser):
 TESTS = [
     sorts_glide_to_the_places_of_the_api, reduced_motion_is_honoured, filters_and_facets_narrow_the_shelf, what_others_change_arrives,
     what_cannot_be_is_left_out_and_told, what_is_chosen_while_away_is_sent_when_back, prices_and_counts_are_those_of_now,
+    a_server_that_is_busy_is_not_asked_in_a_loop, what_another_device_chose_is_not_lost_by_one_that_was_away,
     a_sort_is_remembered_for_its_user, a_second_device_follows_and_catches_up, a_storm_of_prices_moves_the_shelf_by_itself,
     products_go_on_a_list, a_phone_shows_it_in_russian_and_by_keyboard, nothing_is_barred_to_anybody,
     the_client_reads_every_form_of_a_diff, settings_are_kept_while_away_and_sent_when_back, a_server_that_comes_back_is_met_again,

@@ -57,7 +57,7 @@ export class Aisle {
     } catch (error) {
       throw error.name === "AbortError" || error instanceof Problem ? error : new Problem(0);
     }
-    const isJSON = response.headers.get("content-type")?.includes("json") && buffer.byteLength;
+    const isJSON = buffer.byteLength && response.headers.get("content-type")?.includes("json");
     const value = isJSON ? JSON.parse(new TextDecoder().decode(buffer)) : buffer;
     if (!response.ok) throw new Problem(response.status, value);
     return { value, bytes: buffer.byteLength, response };
@@ -70,22 +70,11 @@ export class Aisle {
     const parameters = new URLSearchParams(pairs.filter(([, value]) => value !== undefined && value !== null));
     const isGiven = typeof this.token === "function";
     const token = isGiven ? await this.token(isRefused) : this.token;
-    const sent = { ...headers, ...(token && { authorization: `Bearer ${token}` }), ...(this.language && { "accept-language": this.language }) };
+    const sent = { ...headers };
+    if (token) sent.authorization = `Bearer ${token}`;
+    if (this.language) sent["accept-language"] = this.language;
     const response = await fetch(`${this.base}${path}${parameters.size ? `?${parameters}` : ""}`, { ...options, headers: sent });
     return response.status === 401 && isGiven && !isRefused ? this.#fetch(path, query, headers, options, true) : response;
-  }
-
-  async stores() { return (await this.send("/v1/stores")).value.stores; }
-
-  /** All shelves of a store, in their manual order. */
-  async shelves(store) {
-    const shelves = [];
-    for (let cursor; cursor !== null; ) {
-      const { value } = await this.send(`/v1/stores/${store}/shelves`, { query: { limit: 100, cursor } });
-      shelves.push(...value.shelves);
-      cursor = value.page.next_cursor;
-    }
-    return shelves;
   }
 
   /** A shelf with its `sort_options` and `filter_options`. */
@@ -117,7 +106,7 @@ export class Aisle {
    *   query?: Record<string, any>, since?: string}} listener
    * @returns {() => void} ends it
    */
-  follow(path, { event = () => {}, state = () => {}, query, since } = {}) {
+  follow(path, { event, state, query, since } = {}) {
     let [last, retry, connection, wake, silence, isEnded] = [since, 2000, null, null, null, false];
     const seen = () => (document.hidden ? connection?.abort() : wake?.());
     const wait = (start) => new Promise((done) => start((wake = done)));
@@ -133,7 +122,7 @@ export class Aisle {
       if (!found.data) return;
       const told = { name: found.name, id: last, data: JSON.parse(found.data), bytes: new Blob([block]).size };
       // What goes wrong in a listener is no fault of the connection.
-      queueMicrotask(() => isEnded || event(told));
+      queueMicrotask(() => isEnded || event?.(told));
     };
     // There is a heartbeat every 15 s: who is silent for longer is gone.
     const hear = () => {
@@ -143,12 +132,13 @@ export class Aisle {
     const run = async () => {
       while (!isEnded) {
         if (document.hidden) await wait(() => {});
+        if (isEnded) break;
         connection = new AbortController();
         try {
           const headers = { accept: "text/event-stream", ...(last && { "last-event-id": last }) };
           const response = await this.#fetch(path, query, headers, { signal: connection.signal, cache: "no-store" });
           if (!response.ok) throw new Problem(response.status);
-          state(true);
+          state?.(true);
           hear();
           let rest = "";
           for await (const text of response.body.pipeThrough(new TextDecoderStream())) {
@@ -162,7 +152,7 @@ export class Aisle {
           if (error.status >= 400 && error.status < 500 && error.status !== 429) isEnded = true;
         }
         clearTimeout(silence);
-        state(false);
+        state?.(false);
         if (!isEnded && !document.hidden) await wait((done) => setTimeout(done, retry));
       }
       document.removeEventListener("visibilitychange", seen);
@@ -205,7 +195,7 @@ export function decodeWire(buffer, ids) {
   let at = 0;
   const varint = () => {
     for (let [value, shift] = [0n, 0n]; ; shift += 7n) {
-      if (at >= bytes.length) throw new RangeError("the diff ends too early");
+      if (at >= bytes.length) throw new RangeError("the diff is cut off");
       value |= BigInt(bytes[at] & 127) << shift;
       if (bytes[at++] < 128) return value;
     }
@@ -231,7 +221,7 @@ export function decodeWire(buffer, ids) {
       return value;
     });
   };
-  if (bytes[at++] !== 1) throw new RangeError("the diff is of a version that is not known");
+  if (bytes[at++] !== 1) throw new RangeError("the diff's version is not known");
   const flags = number();
   const old_count = number();
   const new_count = flags & 1 ? number() : old_count;
@@ -294,6 +284,7 @@ export async function animate(container, diff, make, { duration = 450, easing = 
   const boxes = new Map(ids.map((id) => [id, elements.get(id).getBoundingClientRect()]));
   const frame = container.getBoundingClientRect();
   for (const running of container.getAnimations({ subtree: true })) running.cancel();
+  for (const ghost of container.querySelectorAll(":scope > [data-ghost]")) ghost.remove();
   const order = applyDiff(ids, diff);
   const [staying, focused] = [new Set(order), document.activeElement];
   const ghosts = ids.filter((id) => !staying.has(id)).map((id) => elements.get(id));
@@ -331,6 +322,7 @@ export async function animate(container, diff, make, { duration = 450, easing = 
       const box = boxes.get(ghost.dataset.id);
       if (!isSeen(box)) continue;
       ghost.removeAttribute("data-id");
+      ghost.dataset.ghost = "";
       ghost.inert = true;
       const [left, top, width, height] = [box.left - frame.left, box.top - frame.top, box.width, box.height].map((length) => `${length}px`);
       Object.assign(ghost.style, { position: "absolute", left, top, width, height });
@@ -355,7 +347,8 @@ export class Settings extends EventTarget {
     super();
     let kept;
     try { kept = JSON.parse(storage.getItem(name)); } catch { /* What cannot be read is read anew from the server. */ }
-    Object.assign(this, { aisle, storage, name, sending: null, revision: 0, values: {}, revisions: {}, queue: {} }, kept);
+    const empty = { revision: 0, values: {}, revisions: {}, queue: {}, sent: {} };
+    Object.assign(this, { aisle, storage, name, isCurrent: false }, empty, kept);
   }
 
   get(key) { return this.values[key]; }
@@ -364,7 +357,16 @@ export class Settings extends EventTarget {
   set(key, value) {
     this.queue[key] = { ...(value === undefined ? { deleted: true } : { value }), modified_at: new Date().toISOString() };
     this.#keep(key, value);
-    return this.sync().catch(() => {});
+    return this.#try();
+  }
+
+  /** Syncs, and again after a while where the server cannot be reached, or is busy. */
+  #try() {
+    clearTimeout(this.timer);
+    return this.sync().catch((error) => {
+      const isRefused = error.status >= 400 && error.status < 500 && error.status !== 429;
+      if (!isRefused) this.timer = setTimeout(() => this.#try(), 5000);
+    });
   }
 
   /**
@@ -372,14 +374,21 @@ export class Settings extends EventTarget {
    * @returns {() => void} ends it
    */
   follow() {
-    const state = (isOpen) => isOpen && this.sync().catch(() => {});
-    return this.aisle.follow("/v1/me/events", { event: (event) => this.take(event), state });
+    const state = (isOpen) => {
+      this.isCurrent = false;
+      if (isOpen) this.#try();
+    };
+    const end = this.aisle.follow("/v1/me/events", { event: (event) => this.take(event), state });
+    return () => {
+      this.isCurrent = false;
+      end();
+    };
   }
 
   /** Sends what waits, and takes in what changed elsewhere. Throws where the server cannot be reached; what waits stays. */
   async sync() {
     // One at a time; what comes in meanwhile goes with the next.
-    if (this.sending) return this.sending.then(() => (Object.keys(this.queue).length ? this.sync() : undefined));
+    if (this.sending) return this.sending.then(() => Object.keys(this.queue).length && this.sync());
     this.sending = this.#exchange();
     try { await this.sending; } finally { this.sending = null; }
   }
@@ -393,6 +402,7 @@ export class Settings extends EventTarget {
     }
     for (const setting of value.settings) this.#hear(setting);
     this.revision = Math.max(this.revision, value.revision);
+    this.isCurrent = true;
     this.#store();
   }
 
@@ -404,9 +414,17 @@ export class Settings extends EventTarget {
       if (![400, 413, 422].includes(error.status)) throw error;
       // One that cannot be must not hold up the others.
       if (waiting.length > 1) return void (await waiting.reduce((sent, one) => sent.then(() => this.#send([one])), Promise.resolve()));
-      this.dispatchEvent(new CustomEvent("refused", { detail: { key: waiting[0][0], error } }));
+      // What the server has instead is read again.
+      const [key, { modified_at }] = waiting[0];
+      delete this.queue[key];
+      [this.revision, this.revisions, this.sent[key]] = [0, {}, modified_at];
+      this.#keep(key, undefined);
+      this.dispatchEvent(new CustomEvent("refused", { detail: { key, error } }));
     }
-    for (const [key, change] of waiting) if (this.queue[key] === change) delete this.queue[key];
+    for (const [key, change] of waiting) {
+      this.sent[key] = change.modified_at;
+      if (this.queue[key] === change) delete this.queue[key];
+    }
   }
 
   /** What a stream of the user's events brings. */
@@ -414,8 +432,8 @@ export class Settings extends EventTarget {
     if (name === "gap") this.sync().catch(() => {});
     if (name !== "setting") return;
     this.#hear(data);
-    // Only a stream that began here tells of everything.
-    if (this.revision > 0) this.revision = Math.max(this.revision, data.revision);
+    // Only what was read since the stream began is complete up to here.
+    if (this.isCurrent) this.revision = Math.max(this.revision, data.revision);
     this.#store();
   }
 
@@ -435,7 +453,12 @@ export class Settings extends EventTarget {
   }
 
   #store() {
-    const { revision, values, revisions, queue } = this;
-    try { this.storage.setItem(this.name, JSON.stringify({ revision, values, revisions, queue })); } catch { /* For as long as the page lives. */ }
+    const { revision, values, revisions, queue, sent } = this;
+    try {
+      // What another tab has not sent yet is not lost with it.
+      const others = JSON.parse(this.storage.getItem(this.name))?.queue ?? {};
+      for (const [key, change] of Object.entries(others)) if (!queue[key] && change.modified_at > (sent[key] ?? "")) queue[key] = change;
+      this.storage.setItem(this.name, JSON.stringify({ revision, values, revisions, queue, sent }));
+    } catch { /* For as long as the page lives. */ }
   }
 }

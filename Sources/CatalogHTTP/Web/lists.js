@@ -45,6 +45,8 @@ async function open() {
       find("undo").hidden = true;
       container.replaceChildren();
     }
+    // What was changed here meanwhile is newer.
+    if (list?.id === whole.list.id && whole.list.version < list.version) return render();
     items.clear();
     hear(whole, { mode: "order", ids: whole.items.map((item) => item.id) });
   });
@@ -55,7 +57,7 @@ async function catchUp() {
   if (!list) return open();
   const [own, id] = [turn.now, list.id];
   const { value } = await aisle.send(`/v1/me/lists/${id}/items`, { query: { since: list.version } });
-  if (own === turn.now && list?.id === id) hear(value, { mode: "order", ids: value.order ?? value.items.map((item) => item.id) });
+  if (own === turn.now && list?.id === id && value.list.version >= list.version) hear(value, { mode: "order", ids: value.order ?? value.items.map((item) => item.id) });
 }
 
 /** Shows what an answer tells of the list; nothing waits for it to come to rest. */
@@ -83,10 +85,23 @@ function draw(id) {
 async function take({ name, data }) {
   if (name === "gap") return open();
   if (name !== "list") return;
+  if (!list) return open();
   // Our own change comes back as an event too, and before its answer at times.
-  await changing;
-  if (!list || (data.list?.id ?? data.id) !== list.id) return open();
-  if (data.resync || data.version > list.version) await attempt(catchUp);
+  changing = changing.then(async () => {
+    const isThis = list && (data.list?.id ?? data.id) === list.id;
+    if (!isThis || data.deleted || data.list?.deleted) return readLists();
+    if (data.resync || data.version > list.version) await attempt(catchUp);
+  }).catch(() => {});
+}
+
+/** The lists beside the one that is shown. */
+async function readLists() {
+  const found = await attempt(() => aisle.send("/v1/me/lists"));
+  if (!found) return;
+  lists = found.value.lists;
+  // The one that is shown may be gone.
+  if (!list || !lists.some((one) => one.id === list.id)) return void open();
+  render();
 }
 
 // MARK: - Changing
@@ -153,12 +168,18 @@ container.addEventListener("click", async (event) => {
 find("undo").addEventListener("click", async () => {
   const id = removed.pop();
   find("undo").hidden = !removed.length;
-  if (!id || !(await change("PATCH", `/items/${id}`, { deleted: false }))) return;
+  const of = list.id;
+  if (!id || !(await change("PATCH", `/items/${id}`, { deleted: false }))) {
+    if (id && list?.id === of) removed.push(id);
+    find("undo").hidden = !removed.length;
+    return;
+  }
   elementOf(id)?.querySelector(".tick").focus();
 });
 
 sortable(container, {
   grip: ".grip",
+  ready: () => changing,
   isClosed: () => !mayChange() || list.sort !== "position",
   move: async (ids, place) => {
     if (!ids.every((id) => elementOf(id))) return;

@@ -1,8 +1,8 @@
 /** The merchandiser's page: a shelf in its manual order, rearranged by hand, beside others who do the same. */
 import { animate } from "/aisle.js";
 import {
-  aisle, alarm, announce, attempt, card, drawShelves, find, idsOf, isAway, isEndNear, make, navigate, onEndNear, onLanguage, onNavigate, parameters,
-  problemText, readStores, redrawCards, refreshCards, settle, signIn, tellWire, text, translate, turn, withUser,
+  aisle, alarm, announce, attempt, card, cursorBehind, drawShelves, find, idsOf, isAway, isEndNear, make, navigate, onEndNear, onLanguage, onNavigate, parameters,
+  problemText, readStores, redrawCards, refreshCards, relieve, settle, signIn, tellWire, text, translate, turn, withUser,
 } from "/ui.js";
 import { sortable } from "/sortable.js";
 
@@ -30,8 +30,9 @@ let sending = null;
 let forestalled = { moves: [], whole: null };
 let isHeld = false;
 let isLooking = false;
-/** Whether the order as a whole is being changed. */
+/** Whether the order as a whole is being changed, and until when. */
 let isWhole = false;
+let changing = null;
 let changes = [];
 
 const path = (rest = "") => `/v1/stores/${view.store}/shelves/${view.shelf}${rest}`;
@@ -73,15 +74,17 @@ async function open() {
     render();
     follow(own);
   });
-  if (own === turn.now && state.textContent === text("loading")) state.textContent = "";
+  if (own !== turn.now) return;
+  if (state.textContent === text("loading")) state.textContent = "";
+  if (shelf && next && isEndNear()) more();
 }
 
 /** Goes to another shelf, once what was moved on this one is made, or let go. */
 async function leave(place, { isBack = false } = {}) {
-  if (sending) await sending;
+  await Promise.all([sending, changing]);
   if (isForestalled()) {
     if (isBack) navigate(withUser("/merchandise", { store: view.store, shelf: view.shelf }));
-    return find("again").focus();
+    return find(find("again").disabled ? "let-go" : "again").focus();
   }
   Object.assign(view, place);
   if (!isBack) navigate(withUser("/merchandise", place));
@@ -100,26 +103,23 @@ async function more() {
   if (isLoading || isLooking || next === null || !shelf || queue.length || isHeld) return;
   isLoading = true;
   const own = turn.now;
-  await attempt(async () => {
+  const isRead = await attempt(async () => {
     const ids = idsOf(grid);
-    let cursor = next;
-    for (let left = cursor === undefined ? ids.length : 0; left > 0; ) {
-      const page = await aisle.page(view.store, view.shelf, { sort: "position", cursor, limit: Math.min(left, 100) });
-      left -= page.products.length;
-      cursor = page.page.next_cursor;
-      if (!cursor) break;
-    }
+    const cursor = next ?? (await cursorBehind(view.store, view.shelf, { sort: "position" }, ids.length));
     const page = cursor && (await aisle.page(view.store, view.shelf, { sort: "position", cursor, limit: pageSize }));
+    if (own !== turn.now) return;
     // What was moved meanwhile has another end.
-    if (own !== turn.now || idsOf(grid).join("/") !== ids.join("/")) return;
+    if (idsOf(grid).join("/") !== ids.join("/")) return true;
     next = page ? page.page.next_cursor : null;
     const known = new Set(ids);
     grid.append(...(page?.products ?? []).filter((product) => !known.has(product.sku)).map(option));
+    if (!grid.querySelector(":scope > [tabindex='0']")) rove(grid.firstElementChild);
+    return true;
   });
   if (own !== turn.now) return;
   isLoading = false;
-  catchUp();
-  if (next && isEndNear()) more();
+  if (mustLook || latest > shelfVersion) return catchUp();
+  if (isRead && next !== null && isEndNear()) more();
 }
 
 async function readChanges(own) {
@@ -138,41 +138,46 @@ async function readChanges(own) {
 
 /** Shows what others changed, as soon as nothing of one's own is under way. */
 async function catchUp() {
-  if (!shelf || (!mustLook && latest <= shelfVersion) || isHeld || isWhole || isLooking || isLoading || queue.length) return;
+  if (!shelf || isHeld || isWhole || isLooking || isLoading || queue.length) return;
+  if (!mustLook && latest <= shelfVersion) return void (next !== null && isEndNear() && more());
   const own = turn.now;
-  await attempt(async () => { if (await look(own)) await readChanges(own); });
+  isLooking = true;
+  const isShown = await attempt(async () => {
+    const isShown = await look(own);
+    if (isShown) await readChanges(own);
+    return isShown;
+  });
+  if (own !== turn.now) return;
+  isLooking = false;
+  // Where something was moved or changed meanwhile, then after it.
+  if (isShown === false || latest > shelfVersion) setTimeout(catchUp, 200);
+  else if (isShown) catchUp();
 }
 
 /** Shows the order as it is now, brought there from what is shown. @returns {Promise<boolean>} whether it is shown */
 async function look(own) {
-  isLooking = true;
-  try {
-    const found = await aisle.shelf(view.store, view.shelf);
-    const ids = idsOf(grid);
-    if (ids.length > correctable) return void (await open());
-    // Somewhat more where that is all there is.
-    const limit = Math.min(next === null ? ids.length + 20 : Math.max(ids.length, 1), correctable);
-    const diff = await aisle.diffFrom(view.store, view.shelf, ids, { sort: "position", limit });
-    if (own !== turn.now) return false;
-    // What was moved here meanwhile comes first.
-    if (isHeld || queue.length || idsOf(grid).join("/") !== ids.join("/")) return false;
-    [orderVersion, shelfVersion, mustLook] = [Math.max(orderVersion, found.order_version), diff.to_version, false];
-    const isCrossed = next === null ? diff.new_count === limit : diff.deletes.length + diff.inserts.length > 0;
-    if (isCrossed) next = undefined;
-    shelf = { ...shelf, product_count: found.product_count };
-    tellWire(diff, diff.bytes);
-    const shown = show(diff);
-    if (isForestalled()) mark([...diff.moves, ...diff.inserts].map((part) => part.id));
-    renderSelection();
-    await shown;
-    return own === turn.now;
-  } finally {
-    if (own === turn.now) {
-      isLooking = false;
-      // Where it could not be shown now, then later.
-      if (latest > shelfVersion || mustLook) setTimeout(catchUp, 200);
-    }
+  const found = await aisle.shelf(view.store, view.shelf);
+  const ids = idsOf(grid);
+  if (own !== turn.now || ids.length > correctable) return ids.length > correctable ? void open() : false;
+  // Somewhat more where that is all there is.
+  const limit = Math.min(next === null ? ids.length + 20 : Math.max(ids.length, 1), correctable);
+  const diff = await aisle.diffFrom(view.store, view.shelf, ids, { sort: "position", limit });
+  // What was moved here meanwhile comes first.
+  if (own !== turn.now || isHeld || queue.length || idsOf(grid).join("/") !== ids.join("/")) return false;
+  [orderVersion, shelfVersion, mustLook] = [Math.max(orderVersion, found.order_version), Math.max(shelfVersion, diff.to_version), false];
+  const isCrossed = next === null ? diff.new_count === limit : diff.deletes.length + diff.inserts.length > 0;
+  if (isCrossed) next = undefined;
+  shelf = { ...shelf, product_count: found.product_count };
+  tellWire(diff, diff.bytes);
+  const shown = show(diff);
+  if (isForestalled()) {
+    mark([...diff.moves, ...diff.inserts].map((part) => part.id));
+    find("again").disabled = false;
+    find("again").focus({ preventScroll: true });
   }
+  select(diff.deletes.map((part) => part.id), false);
+  await shown;
+  return own === turn.now;
 }
 
 async function show(diff) {
@@ -188,7 +193,7 @@ function follow(own) {
   const event = ({ name, id, data }) => {
     if (own !== turn.now) return;
     if (name === "gone") return alarm(text("closedShelf"));
-    if (name !== "order" || Number(id) <= shelfVersion) return;
+    if (name !== "order") return;
     latest = Number(id);
     const changed = data.mode === "order" ? idsOf(grid).slice(0, pageSize) : data.changed.map((change) => change.id);
     attempt(() => refreshCards(grid, view.store, changed, option));
@@ -223,9 +228,15 @@ function move(ids, place) {
   show({ mode: "order", ids: isBeyond ? order.slice(0, -ids.length) : order });
   if (!isBeyond) elementOf(ids[0])?.scrollIntoView({ block: "nearest" });
   queue.push({ ids, ...place });
+  start();
+}
+
+/** Sends what waits, where that is not under way. */
+function start() {
   sending ??= flush().finally(() => {
     sending = null;
-    catchUp();
+    if (queue.length) start();
+    else catchUp();
   });
 }
 
@@ -238,22 +249,24 @@ async function flush() {
       try {
         // A request that is repeated is made once.
         const { value, bytes } = await aisle.send(path("/order/moves"), { method: "POST", body: { moves }, headers });
+        // What came between was not shown.
+        mustLook ||= value.version !== shelfVersion + 1;
         [orderVersion, shelfVersion] = [value.order_version, value.version];
         queue = queue.slice(moves.length);
-        alarm(null);
+        relieve();
         tellWire({ ...value.diff, new_count: shelf.product_count }, bytes);
         break;
       } catch (error) {
-        if (isAway(error) || error.status >= 500 || error.status === 429) {
-          alarm(isAway(error) ? text("waiting") : problemText(error));
+        if (isAway(error)) {
+          alarm(text("waiting"));
           await pause(wait);
           continue;
         }
         const kept = queue;
         [queue, mustLook] = [[], true];
-        if (error.status === 412) return conflict(own, { moves: kept });
         // What cannot be made is not shown, either.
-        alarm(problemText(error));
+        if (error.status === 412) conflict(own, { moves: kept });
+        else alarm(problemText(error));
         return;
       }
     }
@@ -267,15 +280,16 @@ async function conflict(own, { moves = [], whole = null }) {
   mustLook = true;
   find("conflict-text").textContent = text("conflict", "");
   find("conflict").hidden = false;
+  // First one sees theirs.
+  find("again").disabled = true;
   render();
-  find("again").focus();
   await attempt(async () => {
     await readChanges(own);
     if (own !== turn.now || !isForestalled()) return;
     find("conflict-text").textContent = text("conflict", changes.length ? changeText(changes[0]) : "");
     announce(find("conflict-text").textContent);
   });
-  await catchUp();
+  catchUp();
 }
 
 /** Marks what others moved. */
@@ -307,33 +321,31 @@ function settleConflict(isAgain) {
 }
 
 /** Changes the order as a whole: by undo, or by baking a sort. */
-async function changeWhole(rest, method, body) {
-  if (!isAllowed || isWhole || isForestalled()) return;
+function changeWhole(rest, method, body) {
+  if (!isAllowed || !shelf || isWhole || isForestalled()) return;
   isWhole = true;
-  const own = turn.now;
-  if (sending) await sending;
-  if (own !== turn.now || isForestalled()) return void (isWhole = false);
-  // A request that is repeated is made once.
-  const headers = condition();
-  let isStale = false;
-  const value = await attempt(async () => {
-    try {
-      return (await aisle.send(path(rest), { method, body, headers })).value;
-    } catch (error) {
-      isStale = error.status === 412;
-      if (!isStale) throw error;
-    }
-  }, { isKept: true });
-  if (own !== turn.now) return;
-  isWhole = false;
-  if (isStale) return conflict(own, { whole: [rest, method, body] });
-  if (!value) return;
-  [orderVersion, mustLook] = [value.order_version, true];
-  await attempt(async () => {
-    await look(own);
-    await readChanges(own);
-    if (own === turn.now && changes.length) announce(changeText(changes[0]));
-  });
+  const [own, target] = [turn.now, path(rest)];
+  changing = (async () => {
+    await sending;
+    if (isForestalled()) return void (isWhole = false);
+    // A request that is repeated is made once.
+    const headers = condition();
+    let isStale = false;
+    const value = await attempt(async () => {
+      try {
+        return (await aisle.send(target, { method, body, headers })).value;
+      } catch (error) {
+        isStale = error.status === 412;
+        if (!isStale) throw error;
+      }
+    }, { isKept: true });
+    isWhole = false;
+    mustLook = true;
+    if (isStale) return void conflict(own, { whole: [rest, method, body] });
+    if (value) orderVersion = value.order_version;
+    await catchUp();
+    if (value && own === turn.now && changes.length) announce(changeText(changes[0]));
+  })().finally(() => (changing = null));
 }
 
 const undo = () => changeWhole("/order/undo", "POST", {});

@@ -1,7 +1,7 @@
 /** The shop: a shelf's products, sorted, narrowed down, live. */
 import { Settings, animate } from "/aisle.js";
 import {
-  aisle, alarm, amount, announce, attempt, card, device, drawShelves, find, idsOf, isEndNear, make, navigate, onEndNear, onLanguage,
+  aisle, alarm, amount, announce, attempt, card, cursorBehind, device, drawShelves, find, idsOf, isEndNear, make, navigate, onEndNear, onLanguage,
   onNavigate, parameters, problemText, readStores, refreshCards, settle, signIn, stand, storm, tellWire, text, translate, turn, withUser,
 } from "/ui.js";
 
@@ -31,6 +31,8 @@ let latest = 0;
 let next = null;
 let isLoading = false;
 let isBringing = false;
+/** Whether prices and counts may have changed since they were read. */
+let mustRecount = false;
 let facets = null;
 /** How many are followed, and what ends that. */
 let followed = 0;
@@ -51,6 +53,7 @@ const begin = () => (beginning ??= signIn().then((found) => {
   session = found;
   if (!session) return;
   settings = new Settings(aisle, { name: `aisle.settings.${[session.user, device].filter(Boolean).join(".")}` });
+  settings.addEventListener("refused", ({ detail: { error } }) => alarm(problemText(error)));
   settings.addEventListener("change", ({ detail: { key, value } }) => {
     if (key !== settingKey() || !shelf) return;
     if (value === undefined) {
@@ -107,6 +110,7 @@ async function open({ isAgain = false } = {}) {
     },
   });
   if (own === turn.now && refused) alarm(problemText(refused));
+  if (own === turn.now && shelf && next && isEndNear()) more();
   if (own === turn.now && state.textContent === text("loading")) state.textContent = "";
 }
 
@@ -131,12 +135,14 @@ async function more() {
   state.textContent = text("more");
   const isRead = await attempt(async () => {
     const ids = idsOf(grid);
-    if (next === undefined) await seek(own, ids.length);
-    if (own !== turn.now || !next) return true;
-    const page = await aisle.page(view.store, view.shelf, { ...query(), cursor: next, limit: 100 });
+    const cursor = next ?? (await cursorBehind(view.store, view.shelf, query(), ids.length));
     if (own !== turn.now) return;
     // What was brought elsewhere meanwhile has another end.
-    if (idsOf(grid).length !== ids.length) return true;
+    if (idsOf(grid).join("/") !== ids.join("/")) return true;
+    if (!cursor) return (next = null) === null;
+    const page = await aisle.page(view.store, view.shelf, { ...query(), cursor, limit: 100 });
+    if (own !== turn.now) return;
+    if (idsOf(grid).join("/") !== ids.join("/")) return true;
     const known = new Set(ids);
     grid.append(...page.products.filter((product) => !known.has(product.sku)).map(cardOf));
     take(page);
@@ -146,23 +152,10 @@ async function more() {
   if (own !== turn.now) return;
   isLoading = false;
   state.textContent = "";
-  if (!isRead) return;
   if (latest > shownVersion) return catchUp();
+  if (!isRead) return;
   // As long as the end is in sight.
   if (next && isEndNear()) more();
-}
-
-/** Finds the cursor behind what is shown, by the sort that is shown now. */
-async function seek(own, count) {
-  let cursor;
-  for (let left = count; left > 0; ) {
-    const found = await aisle.page(view.store, view.shelf, { ...query(), cursor, limit: Math.min(left, 100) });
-    if (own !== turn.now) return;
-    left -= found.products.length;
-    cursor = found.page.next_cursor;
-    if (!cursor) break;
-  }
-  next = cursor ?? null;
 }
 
 // MARK: - Sorting
@@ -177,54 +170,67 @@ async function resort(sort, { isHeard = false } = {}) {
   if (!shelf) return open();
   turn.now += 1;
   ending();
-  isLoading = isBringing = false;
+  isLoading = false;
+  if (next !== null) next = undefined;
   render();
-  await attempt(async () => {
-    const own = turn.now;
-    const beyond = [...grid.children].slice(movable);
-    if (beyond.length) next = undefined;
-    beyond.forEach((element) => element.remove());
-    scrollTo({ top: Math.min(scrollY, grid.offsetTop - 80) });
-    if (await bring(own)) follow(own);
-  });
+  await bring({ isResort: true });
 }
 
 /** How many are compared: all that is shown, and somewhat more where that is all there is. */
-const room = (ids) => Math.min(Math.max(next === null ? ids.length + 20 : ids.length, pageSize), correctable);
+const room = (ids, isAll = next === null) => Math.min(Math.max(isAll ? ids.length + 20 : ids.length, pageSize), correctable);
 
 /**
- * Brings what is shown into the order that is wanted: by the server's diff, animated.
- * @param {{isAnew?: boolean}} [how] whether others may have changed it
- * @returns {Promise<boolean>} whether it stands so
+ * Brings what is shown into the order that is wanted, and again where others change it meanwhile.
+ * @param {{isResort?: boolean}} [how] whether it was in order until now, and what is wanted is another
  */
-async function bring(own, { isAnew = false } = {}) {
+async function bring({ isResort = false } = {}) {
+  const own = turn.now;
   isBringing = true;
-  try {
-    for (let isKnown = shownSort && !isAnew; ; isKnown = false) {
-      const ids = idsOf(grid);
-      const [limit, start] = [room(ids), performance.now()];
-      const diff = isKnown
-        ? await aisle.diff(view.store, view.shelf, { ...view.filter, from_sort: shownSort, to_sort: view.sort, limit })
-        : await aisle.diffFrom(view.store, view.shelf, ids, { sort: view.sort, limit, filter: view.filter });
-      if (own !== turn.now) return false;
-      if (!fits(diff, idsOf(grid)) || (!isKnown && idsOf(grid).join("/") !== ids.join("/"))) continue;
-      const isLater = diff.to_version > shownVersion;
-      [shownSort, shownVersion] = [view.sort, Math.max(shownVersion, diff.to_version)];
-      next = next === null && diff.new_count < limit ? null : undefined;
-      tellWire(diff, diff.bytes, Math.round(performance.now() - start));
-      await glide(diff);
-      if (own !== turn.now) return false;
-      if (isLater) await recount(own);
-      return own === turn.now;
-    }
-  } finally {
-    if (own === turn.now) {
-      isBringing = false;
-      tellCount();
-      if (latest > shownVersion) catchUp();
-      else if (isEndNear()) more();
-    }
+  const isBrought = await attempt(async () => {
+    // What is not of what is shown any more is asked for again.
+    for (let isKnown = isResort; own === turn.now && !(await step(own, { isResort, isKnown })); isKnown = false);
+    if (own === turn.now && mustRecount) await recount(own);
+    return own === turn.now;
+  });
+  if (own !== turn.now) return;
+  isBringing = false;
+  if (!isBrought && view.sort !== shownSort) {
+    // What was refused is not wanted any more.
+    view.sort = shownSort;
+    address({ replaces: true });
+    render();
   }
+  tellCount();
+  if (isResort || !isBrought) follow(own);
+  if (!isBrought) return;
+  // What changed while the counts were read.
+  if (latest > shownVersion) setTimeout(catchUp, 200);
+  else if (next !== null && isEndNear()) more();
+}
+
+/**
+ * One diff, animated.
+ * @param {{isResort: boolean, isKnown: boolean}} how whether it goes on at the top; whether the server knows what is shown by its sort
+ * @returns {Promise<boolean>} whether it was of what is shown
+ */
+async function step(own, { isResort, isKnown }) {
+  const shown = () => idsOf(grid).slice(0, isResort ? movable : correctable);
+  const ids = shown();
+  const isAll = next === null && ids.length === idsOf(grid).length;
+  const [limit, start] = [room(ids, isAll), performance.now()];
+  const diff = isKnown
+    ? await aisle.diff(view.store, view.shelf, { ...view.filter, from_sort: shownSort, to_sort: view.sort, limit })
+    : await aisle.diffFrom(view.store, view.shelf, ids, { sort: view.sort, limit, filter: view.filter });
+  if (own !== turn.now || !fits(diff, ids) || shown().join("/") !== ids.join("/")) return false;
+  const beyond = [...grid.children].filter((child) => child.dataset.id).slice(ids.length);
+  beyond.forEach((element) => element.remove());
+  if (isResort) scrollTo({ top: Math.min(scrollY, grid.offsetTop - 80) });
+  mustRecount ||= !isResort || diff.to_version > shownVersion;
+  [shownSort, shownVersion] = [view.sort, Math.max(shownVersion, diff.to_version)];
+  next = isAll && diff.new_count < limit ? null : undefined;
+  tellWire(diff, diff.bytes, Math.round(performance.now() - start));
+  await glide(diff);
+  return true;
 }
 
 /** Whether a diff is of these. */
@@ -244,16 +250,15 @@ async function recount(own) {
     refreshCards(grid, view.store, idsOf(grid).slice(0, followable), cardOf),
   ]);
   if (own !== turn.now) return;
+  mustRecount = false;
   [shelf, facets] = [found, page.facets ?? facets];
   tellCount();
   render();
 }
 
-/** Brings what is shown into the order of now. */
-async function catchUp() {
-  if (isBringing || isLoading || latest <= shownVersion || idsOf(grid).length > correctable) return;
-  const own = turn.now;
-  await attempt(() => bring(own, { isAnew: true }));
+/** Brings what is shown into the order of now, where that is another. */
+function catchUp() {
+  if (shelf && !isBringing && !isLoading && latest > shownVersion && idsOf(grid).length <= correctable) bring();
 }
 
 /** The shelf as others change it. */
@@ -272,7 +277,8 @@ function follow(own) {
     shownVersion = latest;
     tellWire(data, bytes);
     if (data.moves.length + data.inserts.length + data.deletes.length) glide(data);
-    attempt(() => (data.inserts.length + data.deletes.length ? recount(own) : refreshCards(grid, view.store, data.changed.map((change) => change.id), cardOf)));
+    const isCounted = data.inserts.length + data.deletes.length > 0;
+    attempt(() => (isCounted ? recount(own) : refreshCards(grid, view.store, data.changed.map((change) => change.id), cardOf)));
   };
   ending = aisle.follow(`/v1/stores/${view.store}/shelves/${view.shelf}/events`, { query: { ...query(), limit: followed }, since: String(shownVersion), event });
 }
@@ -293,7 +299,8 @@ async function currentList(key) {
 
 grid.addEventListener("click", (event) => {
   const element = event.target.closest(".plus")?.closest("[data-id]");
-  if (!element) return;
+  // While another shelf is read, what is seen is of the last.
+  if (!element || !shelf) return;
   const [product, store, keys] = [element.product, view.store, [crypto.randomUUID(), crypto.randomUUID()]];
   adding = adding.then(() => attempt(async () => {
     const list = await currentList(keys[0]);
@@ -405,7 +412,7 @@ find("sort").addEventListener("click", () => {
 });
 find("filter").addEventListener("click", () => find("filter-sheet").showModal());
 find("clear").addEventListener("click", () => narrow({}));
-find("turn").addEventListener("click", () => view.sort && resort(view.sort.split(",").map((key) => (key.startsWith("-") ? key.slice(1) : `-${key}`)).join(",")));
+find("turn").addEventListener("click", () => shelf && resort(view.sort.split(",").map((key) => (key.startsWith("-") ? key.slice(1) : `-${key}`)).join(",")));
 find("devices").addEventListener("click", () => location.assign(withUser("/devices", { store: view.store, shelf: view.shelf })));
 find("storm").addEventListener("click", async () => {
   find("storm").disabled = true;
@@ -427,7 +434,7 @@ find("offline").addEventListener("click", () => {
   // What was chosen here is sent; what was chosen later elsewhere comes, and is brought by itself.
   followSettings();
   if (!shelf) return open();
-  attempt(async () => { if (await bring(own, { isAnew: true })) follow(own); });
+  bring().then(() => own === turn.now && follow(own));
 });
 onLanguage(() => open({ isAgain: shelf !== null }));
 onEndNear(more);

@@ -12,12 +12,12 @@ const [slack, rest] = [6, 280];
  * @typedef {{after?: string, before?: string, place?: "first"|"last"}} Place
  * @param {HTMLElement} container
  * @param {{grip?: string, selected?: () => string[], move: (ids: string[], place: Place) => void, isClosed?: () => boolean,
- *   held?: (isHeld: boolean) => void}} options `grip` is a selector within a child; `selected` are moved together where one
+ *   held?: (isHeld: boolean) => void, ready?: () => Promise<any>}} options `grip` is a selector within a child; `selected` are moved together where one
  *   of them is held; `isClosed` tells that nothing may be moved now
  * @returns {{move: (ids: string[], direction: "up"|"down"|"left"|"right"|"first"|"last") => void, cancel: () => void}} moves by a
  *   key's direction, and lets go of what is held
  */
-export function sortable(container, { grip, selected = () => [], move, isClosed = () => false, held = () => {} }) {
+export function sortable(container, { grip, selected = () => [], move, isClosed = () => false, held = () => {}, ready }) {
   const items = () => [...container.children].filter((child) => child.dataset.id);
   const itemOf = (target) => items().find((item) => item.contains(target));
   const together = (id) => {
@@ -52,7 +52,10 @@ export function sortable(container, { grip, selected = () => [], move, isClosed 
     const item = direction && itemOf(event.target);
     if (!item || (grip && !event.target.closest(grip))) return;
     event.preventDefault();
-    step(together(item.dataset.id), direction);
+    const go = () => step(together(item.dataset.id), direction);
+    // Where moves are shown once they are made, each counts from the one before.
+    if (ready) ready().then(go);
+    else go();
   });
 
   // MARK: - Pointer and touch
@@ -75,6 +78,7 @@ export function sortable(container, { grip, selected = () => [], move, isClosed 
     const ids = together(drag.id);
     const own = items().filter((item) => ids.includes(item.dataset.id));
     const source = own.find((item) => item.dataset.id === drag.id);
+    if (!source) return end(false);
     const box = source.getBoundingClientRect();
     const float = source.cloneNode(true);
     float.removeAttribute("data-id");

@@ -111,7 +111,7 @@ export function withUser(path, parts = {}) {
 // MARK: - The header
 
 /** Draws the header: the pages, who is signed in, the language; a page that is one of several has none. */
-export function bar() {
+function bar() {
   find("bar").hidden = device !== null;
   const links = [["/", "shop"], ["/lists", "lists"], ["/merchandise", "merchandise"], ["/docs", "docs"]].map(([href, name]) =>
     make("a", { href: withUser(href), "aria-current": location.pathname === href ? "page" : null, "data-text": name }, text(name)));
@@ -143,13 +143,21 @@ export function bar() {
 // MARK: - What may go wrong
 
 let standing = null;
+/** Whether it is told that the server is away; and what takes another message back after a while. */
+let [isTold, passing] = [false, null];
 
-/** Tells what went wrong, or nothing but what stands anyway. */
+/** Tells what went wrong, or nothing but what stands anyway. It is there for some seconds. */
 export function alarm(message) {
+  clearTimeout(passing);
+  isTold = message === text("away") || message === text("waiting");
+  if (message && !isTold) passing = setTimeout(() => alarm(null), 10_000);
   const said = standing ?? message;
   find("away").hidden = !said;
   find("away").textContent = said ?? "";
 }
+
+/** The server is there again. */
+export const relieve = () => isTold && alarm(null);
 
 /** What is told before all else, for as long as it stands. */
 export function stand(message) {
@@ -171,7 +179,7 @@ export async function attempt(work, { isKept = false, isRefused = () => false } 
   for (const own = turn.now; isKept || own === turn.now; ) {
     try {
       const value = await work();
-      if (isKept || own === turn.now) alarm(null);
+      if (isKept || own === turn.now) relieve();
       return value;
     } catch (error) {
       if (!isKept && own !== turn.now) return;
@@ -184,8 +192,8 @@ export async function attempt(work, { isKept = false, isRefused = () => false } 
   }
 }
 
-/** Whether nothing is wrong but that the server cannot be reached for now. */
-export const isAway = (error) => error instanceof Problem && (error.status === 0 || error.status === 503);
+/** Whether nothing is wrong with the request: the server cannot be reached for now, is busy, or has a fault. */
+export const isAway = (error) => error instanceof Problem && (error.status === 0 || error.status === 429 || error.status >= 500);
 export const problemText = (error) => (isAway(error) ? text("away") : `${text("wrong")} ${error.message}`);
 
 /** Says something to who listens, without showing it. */
@@ -208,7 +216,7 @@ export const amount = (value, currency, most) => format(currency, most).format(v
 export const money = (minor, currency) => amount(minor / 10 ** format(currency).resolvedOptions().maximumFractionDigits, currency);
 export const byteText = (count) => (count < 1000 ? `${count} B` : `${(count / 1000).toFixed(1)} kB`);
 
-export function sizeText(product) {
+function sizeText(product) {
   if (!product.size) return null;
   const { packs, amount, unit, approximate } = product.size;
   return `${approximate ? "≈ " : ""}${packs > 1 ? `${packs} × ` : ""}${quantityText(amount, unit)}`;
@@ -216,7 +224,7 @@ export function sizeText(product) {
 
 const quantityText = (amount, unit) => `${amount} ${text("units")[unit]?.(amount) ?? unit}`;
 
-export const unitPriceText = (product) => product.unit_price && `${amount(product.unit_price.value, product.currency, 4)} / ${quantityText(...product.unit_price.per.split(" "))}`;
+const unitPriceText = (product) => product.unit_price && `${amount(product.unit_price.value, product.currency, 4)} / ${quantityText(...product.unit_price.per.split(" "))}`;
 
 const blank = document.createElement("template");
 blank.innerHTML = '<li class="card"><div class="picture"></div><h2></h2><p class="facts"></p><p class="price"></p><p class="unit"></p></li>';
@@ -287,6 +295,17 @@ export async function refreshCards(container, store, ids, draw) {
   }
 }
 
+/** The cursor behind the first so many products; null where there are no more. */
+export async function cursorBehind(store, shelf, query, count) {
+  let cursor;
+  for (let left = count; left > 0 && cursor !== null; ) {
+    const page = await aisle.page(store, shelf, { ...query, cursor, limit: Math.min(left, 100) });
+    left -= page.products.length;
+    cursor = page.page.next_cursor;
+  }
+  return cursor ?? null;
+}
+
 /** Whether the end of what is shown is in sight, or soon. */
 export const isEndNear = () => find("end").getBoundingClientRect().top < innerHeight * 2;
 
@@ -297,10 +316,17 @@ export function onEndNear(more) {
 
 // MARK: - Stores and shelves
 
-/** All stores with their shelves. */
+/** All stores with their shelves, in their manual order. */
 export async function readStores() {
-  const stores = await aisle.stores();
-  await Promise.all(stores.map(async (store) => { store.shelves = await aisle.shelves(store.key); }));
+  const { value: { stores } } = await aisle.send("/v1/stores");
+  await Promise.all(stores.map(async (store) => {
+    store.shelves = [];
+    for (let cursor; cursor !== null; ) {
+      const { value } = await aisle.send(`/v1/stores/${store.key}/shelves`, { query: { limit: 100, cursor } });
+      store.shelves.push(...value.shelves);
+      cursor = value.page.next_cursor;
+    }
+  }));
   return stores;
 }
 
