@@ -135,7 +135,7 @@ def a_second_device_follows_on_a_real_shelf(server, browser):
     one, two = (Tab(browser).open(address(server, shelf, user="vera", device=device)) for device in ("phone", "tablet"))
     for sort in ("-price", "brand"):
         one.sort(sort)
-        two.shows(server.order(shelf, f"sort={sort}")[:60], timeout=2_000)
+        two.shows(server.order(shelf, f"sort={sort}")[:60])
     return [one, two]
 
 

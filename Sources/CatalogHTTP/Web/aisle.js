@@ -22,6 +22,8 @@
  *   moves: {id: string, from: number, to: number}[], changed: {id: string, at: number}[]}} Diff
  */
 
+const decode = (bytes) => new TextDecoder().decode(bytes);
+
 /** What went wrong, as the server says (RFC 9457); status 0 where it cannot be reached. */
 export class Problem extends Error {
   constructor(status, body) {
@@ -58,7 +60,7 @@ export class Aisle {
       throw error.name === "AbortError" || error instanceof Problem ? error : new Problem(0);
     }
     const isJSON = buffer.byteLength && response.headers.get("content-type")?.includes("json");
-    const value = isJSON ? JSON.parse(new TextDecoder().decode(buffer)) : buffer;
+    const value = isJSON ? JSON.parse(decode(buffer)) : buffer;
     if (!response.ok) throw new Problem(response.status, value);
     return { value, bytes: buffer.byteLength, response };
   }
@@ -235,7 +237,7 @@ export function decodeWire(buffer, ids) {
   const inserts = (flags & 4 ? ranges() : []).map((to) => {
     const length = number();
     at += length;
-    return { id: new TextDecoder().decode(bytes.subarray(at - length, at)), to };
+    return { id: decode(bytes.subarray(at - length, at)), to };
   });
   const moves = [];
   if (flags & 8) {
@@ -413,7 +415,10 @@ export class Settings extends EventTarget {
     } catch (error) {
       if (![400, 413, 422].includes(error.status)) throw error;
       // One that cannot be must not hold up the others.
-      if (waiting.length > 1) return void (await waiting.reduce((sent, one) => sent.then(() => this.#send([one])), Promise.resolve()));
+      if (waiting.length > 1) {
+        for (const one of waiting) await this.#send([one]);
+        return;
+      }
       // What the server has instead is read again.
       const [key, { modified_at }] = waiting[0];
       delete this.queue[key];
