@@ -44,6 +44,15 @@ def settles(tab, server, ids):
     raise AssertionError(f"the API has\n{order(server)}\nand should have\n{ids}\n{tab.said()}")
 
 
+def a_move_on_its_way(tab, id):
+    """Moves a card to the top, and holds up what tells the server."""
+    held = tab.holds("**/order/moves")
+    tab.page.focus(f"[data-id='{id}']")
+    tab.page.keyboard.press("Alt+Home")
+    held.wait()
+    return held
+
+
 def cards_are_dragged_by_a_mouse(server, browser):
     tab = Tab(browser).open(server.base + place("mia"))
     ids = order(server)
@@ -227,10 +236,7 @@ def a_conflict_while_another_card_is_held_loses_neither(server, browser):
     tab = Tab(browser).open(server.base + place("tom"))
     ids = order(server)
     tab.shows(ids)
-    held = tab.holds("**/order/moves")
-    tab.page.focus(f"[data-id='{ids[4]}']")
-    tab.page.keyboard.press("Alt+Home")
-    held.wait()
+    held = a_move_on_its_way(tab, ids[4])
     # While it is under way another is faster, and a second card is held.
     server.move(SHELF, server.token("mia", "catalog:write"), [ids[9]], place="first")
     tab.page.mouse.move(*middle(tab, ids[6]))
@@ -248,10 +254,7 @@ def a_conflict_while_another_card_is_held_loses_neither(server, browser):
     # At once, while what the other did is still on its way here.
     ids = moved(between, [ids[4]], 0)
     tab.page.wait_for_timeout(200)
-    held = tab.holds("**/order/moves")
-    tab.page.focus(f"[data-id='{ids[5]}']")
-    tab.page.keyboard.press("Alt+Home")
-    held.wait()
+    held = a_move_on_its_way(tab, ids[5])
     server.move(SHELF, server.token("mia", "catalog:write"), [ids[8]], place="first")
     held.release()
     tab.page.click("#again")
@@ -264,10 +267,7 @@ def what_is_under_way_stays_with_its_shelf(server, browser):
     tab = Tab(browser).open(server.base + place("mia"))
     ids = order(server)
     tab.shows(ids)
-    held = tab.holds("**/order/moves")
-    tab.page.focus(f"[data-id='{ids[3]}']")
-    tab.page.keyboard.press("Alt+Home")
-    held.wait()
+    held = a_move_on_its_way(tab, ids[3])
     # Another language, and another shelf: the move is made nevertheless.
     tab.page.select_option("#language", "ru")
     tab.page.click("#shelves a[href*='shelf=cheese'] >> nth=0")

@@ -1,6 +1,9 @@
 /** A user's shopping lists: checking off, sorting, arranging by hand, live on all devices. */
 import { animate } from "/aisle.js";
-import { aisle, announce, attempt, find, idsOf, keepingFocus, make, money, navigate, onLanguage, onNavigate, signIn, tellWire, text, translate, turn, withUser } from "/ui.js";
+import {
+  aisle, announce, attempt, besideOf, childOf, find, idsOf, keepingFocus, make, money, navigate, onLanguage, onNavigate, signIn, tellWire, text, translate,
+  turn, viewLink, withUser,
+} from "/ui.js";
 import { sortable } from "/sortable.js";
 
 const [container, state] = [find("items"), find("state")];
@@ -18,7 +21,7 @@ let removed = [];
 let ending = null;
 
 const mayChange = () => list && list.role !== "reader";
-const elementOf = (id) => container.querySelector(`:scope > [data-id="${CSS.escape(id)}"]`);
+const elementOf = (id) => childOf(container, id);
 
 // MARK: - Reading
 
@@ -82,7 +85,7 @@ function draw(id) {
   element.classList.toggle("checked", item.checked);
 }
 
-async function take({ name, data }) {
+function take({ name, data }) {
   if (name === "gap") return open();
   if (name !== "list") return;
   if (!list) return open();
@@ -157,12 +160,12 @@ container.addEventListener("click", async (event) => {
   const element = event.target.closest(".remove")?.closest("[data-id]");
   if (!element) return;
   const [id, of] = [element.dataset.id, list.id];
-  const beside = [element.nextElementSibling, element.previousElementSibling].find((other) => other?.dataset.id)?.dataset.id;
+  const beside = besideOf(element);
   const isMade = await change("PATCH", `/items/${id}`, { deleted: true });
   if (!isMade || list?.id !== of) return;
   removed.push(id);
   find("undo").hidden = false;
-  (elementOf(beside ?? "")?.querySelector(".remove") ?? find("item-text")).focus();
+  (elementOf(beside)?.querySelector(".remove") ?? find("item-text")).focus();
   announce(text("removed", items.get(id).name));
 });
 find("undo").addEventListener("click", async () => {
@@ -186,7 +189,7 @@ sortable(container, {
     const value = await change("POST", "/order/moves", { moves: [{ ids, ...place }] });
     const order = idsOf(container);
     if (value) announce(text("place", items.get(ids[0]).name, order.indexOf(ids[0]) + 1, order.length));
-    container.querySelector(`[data-id="${CSS.escape(ids[0])}"] .grip`)?.focus({ preventScroll: true });
+    elementOf(ids[0])?.querySelector(".grip").focus({ preventScroll: true });
   },
 });
 
@@ -195,14 +198,11 @@ sortable(container, {
 function render() {
   translate();
   find("lists").replaceChildren(...lists.map((one) => {
-    const link = make("a", { href: withUser("/lists", { list: one.id }), "aria-current": one.id === list?.id ? "page" : null }, one.name, make("span", {}, String(one.item_count - one.checked_count)));
-    link.addEventListener("click", (event) => {
-      if (event.metaKey || event.ctrlKey || event.shiftKey) return;
-      event.preventDefault();
-      navigate(link.href);
+    const href = withUser("/lists", { list: one.id });
+    return make("li", {}, viewLink(href, one.id === list?.id, one.name, one.item_count - one.checked_count, () => {
+      navigate(href);
       open().then(() => find("title").focus({ preventScroll: true }));
-    });
-    return make("li", {}, link);
+    }));
   }));
   find("new-list").hidden = !session;
   for (const id of ["tools", "new-item"]) find(id).hidden = !mayChange();

@@ -1,7 +1,7 @@
 /** The merchandiser's page: a shelf in its manual order, rearranged by hand, beside others who do the same. */
 import { animate } from "/aisle.js";
 import {
-  aisle, alarm, announce, attempt, card, cursorBehind, drawShelves, find, idsOf, isAway, isEndNear, make, navigate, onEndNear, onLanguage, onNavigate, parameters,
+  aisle, alarm, announce, appendPage, attempt, besideOf, card, childOf, drawShelves, find, idsOf, isAway, isEndNear, make, navigate, onEndNear, onLanguage, onNavigate, parameters,
   problemText, readStores, redrawCards, refreshCards, relieve, settle, signIn, tellWire, text, translate, turn, withUser,
 } from "/ui.js";
 import { sortable } from "/sortable.js";
@@ -36,7 +36,7 @@ let changing = null;
 let changes = [];
 
 const path = (rest = "") => `/v1/stores/${view.store}/shelves/${view.shelf}${rest}`;
-const elementOf = (id) => grid.querySelector(`:scope > [data-id="${CSS.escape(id)}"]`);
+const elementOf = (id) => childOf(grid, id);
 const isForestalled = () => forestalled.moves.length > 0 || forestalled.whole !== null;
 const condition = () => ({ "if-match": `"order-${orderVersion}"`, "idempotency-key": crypto.randomUUID() });
 const pause = (time) => new Promise((done) => setTimeout(done, time));
@@ -103,23 +103,14 @@ async function more() {
   if (isLoading || isLooking || next === null || !shelf || queue.length || isHeld) return;
   isLoading = true;
   const own = turn.now;
-  const isRead = await attempt(async () => {
-    const ids = idsOf(grid);
-    const cursor = next ?? (await cursorBehind(view.store, view.shelf, { sort: "position" }, ids.length));
-    const page = cursor && (await aisle.page(view.store, view.shelf, { sort: "position", cursor, limit: pageSize }));
-    if (own !== turn.now) return;
-    // What was moved meanwhile has another end.
-    if (idsOf(grid).join("/") !== ids.join("/")) return true;
-    next = page ? page.page.next_cursor : null;
-    const known = new Set(ids);
-    grid.append(...(page?.products ?? []).filter((product) => !known.has(product.sku)).map(option));
-    if (!grid.querySelector(":scope > [tabindex='0']")) rove(grid.firstElementChild);
-    return true;
-  });
+  const read = await attempt(() => appendPage(grid, view, { sort: "position" }, next, option));
   if (own !== turn.now) return;
   isLoading = false;
+  if (read) next = read.next;
+  if (!grid.querySelector(":scope > [tabindex='0']")) rove(grid.firstElementChild);
   if (mustLook || latest > shelfVersion) return catchUp();
-  if (isRead && next !== null && isEndNear()) more();
+  // What was refused is not asked for again.
+  if (read !== undefined && next !== null && isEndNear()) more();
 }
 
 async function readChanges(own) {
@@ -182,9 +173,9 @@ async function look(own) {
 
 async function show(diff) {
   const focused = document.activeElement?.dataset?.id;
-  const beside = focused && [document.activeElement.nextElementSibling, document.activeElement.previousElementSibling].find((other) => other?.dataset.id)?.dataset.id;
+  const beside = focused && besideOf(document.activeElement);
   const ended = animate(grid, diff, (insert) => option(insert.product));
-  if (focused) (elementOf(focused) ?? elementOf(beside ?? "") ?? find("title")).focus({ preventScroll: true });
+  if (focused) (elementOf(focused) ?? elementOf(beside) ?? find("title")).focus({ preventScroll: true });
   if (!grid.querySelector(":scope > [tabindex='0']")) rove(grid.firstElementChild);
   document.documentElement.dataset.script = (await ended).script.toFixed(1);
 }
@@ -304,7 +295,7 @@ function settleConflict(isAgain) {
   find("conflict").hidden = true;
   for (const element of grid.querySelectorAll(".theirs")) element.classList.remove("theirs");
   render();
-  (elementOf(moves[0]?.ids[0] ?? "") ?? find("title")).focus({ preventScroll: true });
+  (elementOf(moves[0]?.ids[0]) ?? find("title")).focus({ preventScroll: true });
   if (!isAgain) return catchUp();
   const there = new Set(idsOf(grid));
   let lost = 0;

@@ -1,7 +1,7 @@
 /** The shop: a shelf's products, sorted, narrowed down, live. */
 import { Settings, animate } from "/aisle.js";
 import {
-  aisle, alarm, amount, announce, attempt, card, cursorBehind, device, drawShelves, find, idsOf, isEndNear, make, navigate, onEndNear, onLanguage,
+  aisle, alarm, amount, announce, appendPage, attempt, card, device, drawShelves, find, idsOf, isEndNear, make, navigate, onEndNear, onLanguage,
   onNavigate, parameters, problemText, readStores, refreshCards, settle, signIn, stand, storm, tellWire, text, translate, turn, withUser,
 } from "/ui.js";
 
@@ -133,29 +133,15 @@ async function more() {
   isLoading = true;
   const own = turn.now;
   state.textContent = text("more");
-  const isRead = await attempt(async () => {
-    const ids = idsOf(grid);
-    const cursor = next ?? (await cursorBehind(view.store, view.shelf, query(), ids.length));
-    if (own !== turn.now) return;
-    // What was brought elsewhere meanwhile has another end.
-    if (idsOf(grid).join("/") !== ids.join("/")) return true;
-    if (!cursor) return (next = null) === null;
-    const page = await aisle.page(view.store, view.shelf, { ...query(), cursor, limit: 100 });
-    if (own !== turn.now) return;
-    if (idsOf(grid).join("/") !== ids.join("/")) return true;
-    const known = new Set(ids);
-    grid.append(...page.products.filter((product) => !known.has(product.sku)).map(cardOf));
-    take(page);
-    if (followed < followable) follow(own);
-    return true;
-  });
+  const read = await attempt(() => appendPage(grid, view, query(), next, cardOf));
   if (own !== turn.now) return;
   isLoading = false;
-  state.textContent = "";
+  if (read) next = read.next;
+  tellCount();
+  if (read && followed < followable) follow(own);
   if (latest > shownVersion) return catchUp();
-  if (!isRead) return;
-  // As long as the end is in sight.
-  if (next && isEndNear()) more();
+  // As long as the end is in sight; what was refused is not asked for again.
+  if (read !== undefined && next !== null && isEndNear()) more();
 }
 
 // MARK: - Sorting

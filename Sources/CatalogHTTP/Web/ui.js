@@ -258,6 +258,23 @@ export function card(product, tool) {
 /** The ids of an element's children, in order. */
 export const idsOf = (container) => [...container.children].filter((child) => child.dataset.id).map((child) => child.dataset.id);
 
+/** The child of an element that has an id. @returns {HTMLElement|null} */
+export const childOf = (container, id) => container.querySelector(`:scope > [data-id="${CSS.escape(id ?? "")}"]`);
+
+/** The id of the child that stands behind another, or else before it. */
+export const besideOf = (child) => [child.nextElementSibling, child.previousElementSibling].find((other) => other?.dataset.id)?.dataset.id;
+
+/** A link to another view of this page, with a number: a plain press goes there without loading the page anew. */
+export function viewLink(href, isCurrent, title, count, go) {
+  const link = make("a", { href, "aria-current": isCurrent ? "page" : null }, title, make("span", {}, String(count)));
+  link.addEventListener("click", (event) => {
+    if (event.metaKey || event.ctrlKey || event.shiftKey) return;
+    event.preventDefault();
+    go();
+  });
+  return link;
+}
+
 /** Gives the focus back to the control that had it, where its row or card was drawn anew. @returns {() => void} */
 export function keepingFocus(container) {
   const focused = document.activeElement;
@@ -295,8 +312,26 @@ export async function refreshCards(container, store, ids, draw) {
   }
 }
 
+/**
+ * Reads the products behind those that are shown, and appends their cards.
+ * @param {{store: string, shelf: string}} view @param {string|undefined} next their cursor, where it is known
+ * @param {(product: any) => HTMLElement} draw
+ * @returns {Promise<{next: string|null}|null>} the cursor behind them; null where what is shown changed meanwhile
+ */
+export async function appendPage(container, { store, shelf }, query, next, draw) {
+  const [own, ids] = [turn.now, idsOf(container)];
+  const cursor = next ?? (await cursorBehind(store, shelf, query, ids.length));
+  const page = cursor && (await aisle.page(store, shelf, { ...query, cursor, limit: 100 }));
+  if (own !== turn.now || idsOf(container).join("/") !== ids.join("/")) return null;
+  if (!page) return { next: null };
+  // One that moved here meanwhile is here already.
+  const known = new Set(ids);
+  container.append(...page.products.filter((product) => !known.has(product.sku)).map(draw));
+  return { next: page.page.next_cursor };
+}
+
 /** The cursor behind the first so many products; null where there are no more. */
-export async function cursorBehind(store, shelf, query, count) {
+async function cursorBehind(store, shelf, query, count) {
   let cursor;
   for (let left = count; left > 0 && cursor !== null; ) {
     const page = await aisle.page(store, shelf, { ...query, cursor, limit: Math.min(left, 100) });
@@ -342,13 +377,8 @@ export function drawShelves(view, stores, choose) {
   const lists = stores.map((store) => {
     const list = make("ul", {}, ...store.shelves.map((shelf) => {
       const isCurrent = store.key === view.store && shelf.key === view.shelf;
-      const link = make("a", { href: withUser(location.pathname, { store: store.key, shelf: shelf.key }), "aria-current": isCurrent ? "page" : null }, shelf.title, make("span", {}, String(shelf.product_count)));
-      link.addEventListener("click", (event) => {
-        if (event.metaKey || event.ctrlKey || event.shiftKey) return;
-        event.preventDefault();
-        choose(store.key, shelf.key);
-      });
-      return make("li", {}, link);
+      const href = withUser(location.pathname, { store: store.key, shelf: shelf.key });
+      return make("li", {}, viewLink(href, isCurrent, shelf.title, shelf.product_count, () => choose(store.key, shelf.key)));
     }));
     return make("section", { class: store.key === view.store ? null : "other" }, make("h2", {}, store.title), list);
   });
