@@ -106,11 +106,20 @@ package struct BodyReader {
 
     /// A list of ids, which must be there.
     package mutating func ids(_ name: String) throws(CatalogError) -> [String] {
-        guard let ids = try strings(name)?.map(\.composed) else {
+        guard let given = try strings(name) else {
             throw .malformed(parameter: name, detail: "\(name) is missing; it must be an array of ids")
         }
-        guard ids.allSatisfy({ (1...256).contains($0.utf8.count) && $0.isPrintable }) else {
-            throw .unprocessable(field: name, detail: "an id in \(name) is not 1 to 256 bytes of printable text")
+        var ids: [String] = []
+        ids.reserveCapacity(given.count)
+        for (index, id) in given.enumerated() {
+            let composed = id.utf8.count <= 1024 ? id.composed : ""
+            guard (1...256).contains(composed.utf8.count), composed.isPrintable else {
+                throw .unprocessable(
+                    field: name,
+                    detail: "\(name)[\(index)] must be an id of 1 to 256 bytes of printable text"
+                )
+            }
+            ids.append(composed)
         }
         return ids
     }

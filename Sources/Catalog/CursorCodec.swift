@@ -81,7 +81,9 @@ private struct CursorWriter {
         }
     }
 
+    /// At most 65,535 bytes; longer text, which no request can store, is cut: the cursor then repeats rows, and loses none.
     mutating func block(_ block: some Collection<UInt8>) {
+        let block = block.prefix(Int(UInt16.max))
         bytes.append(UInt8(block.count >> 8))
         bytes.append(UInt8(block.count & 255))
         bytes.append(contentsOf: block)

@@ -1,5 +1,3 @@
-internal import Foundation
-
 /// The key of a store or a shelf: `[a-z0-9][a-z0-9-]{0,63}`.
 package struct CatalogKey: Hashable, Sendable, Comparable, CustomStringConvertible {
     package let text: String
@@ -27,6 +25,8 @@ package struct SKU: Hashable, Sendable, Comparable, CustomStringConvertible {
     package let text: String
 
     package init?(_ given: some StringProtocol) {
+        // Composing makes texts shorter, never longer than three times.
+        guard given.utf8.count <= 1024, given.isStreamSafe else { return nil }
         let text = String(given).composed
         guard !text.isEmpty, text.utf8.count <= 256, text.count <= 64, text.isPrintable,
             !text.utf8.contains(UInt8(ascii: "/")), text.first?.isWhitespace == false,
@@ -58,8 +58,6 @@ extension String {
         return String(slice)
     }
 
-    /// In Unicode's normalization form C.
-    package var composed: String { utf8.allSatisfy { $0 < 0x80 } ? self : precomposedStringWithCanonicalMapping }
 }
 
 extension StringProtocol {

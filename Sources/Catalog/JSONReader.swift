@@ -1,10 +1,12 @@
-/// A strict reader of JSON (RFC 8259): no repeated member, no NUL character, no invalid UTF-8, no depth beyond 32, no more
-/// than half a million values, nothing behind the value. Numbers keep their digits, so that prices stay exact.
+/// A strict reader of JSON (RFC 8259): no repeated member, no NUL character, no invalid UTF-8, no more than 30 combining
+/// marks in a row, no depth beyond 32, no more than half a million values, nothing after the value. Numbers keep their
+/// digits, so that prices stay exact.
 ///
-/// - Complexity: O(n), but O(m²) in the members of one object, which are at most 256.
+/// - Complexity: O(n), but O(m²) in the members of one object, which are at most 256 and have names of at most 256 bytes.
 package struct JSONReader {
     package static let maximumDepth = 32
     package static let maximumMembers = 256
+    package static let maximumNameLength = 256
     /// Room for two orders of the greatest length that is compared.
     package static let maximumValues = 500_000
 
@@ -60,6 +62,9 @@ package struct JSONReader {
             skipSpace()
             guard peek == UInt8(ascii: "\"") else { throw error("a member's name is missing") }
             let name = try string()
+            guard name.utf8.count <= Self.maximumNameLength else {
+                throw error("a member name of more than \(Self.maximumNameLength) bytes")
+            }
             guard !members.contains(where: { $0.name == name }) else { throw error("a member is named twice") }
             guard members.count < Self.maximumMembers else { throw error("more than \(Self.maximumMembers) members") }
             skipSpace()
@@ -92,7 +97,10 @@ package struct JSONReader {
         while let byte = peek {
             position += 1
             switch byte {
-            case UInt8(ascii: "\""): return String(decoding: text, as: UTF8.self)
+            case UInt8(ascii: "\""):
+                let string = String(decoding: text, as: UTF8.self)
+                guard string.isStreamSafe else { throw error("more than 30 combining marks in a row") }
+                return string
             case UInt8(ascii: "\\"): try escape(&text)
             case 0..<0x20: throw error("a control character stands in a string")
             default: text.append(byte)

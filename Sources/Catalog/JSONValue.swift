@@ -26,8 +26,9 @@ package enum JSONValue: Hashable, Sendable {
         case .number(let text):
             let parts = text.lowercased().split(separator: "e")
             guard parts.count == 2 else { return true }
-            guard let exponent = Int(parts[1]), abs(exponent) <= 64 else { return false }
-            return parts[0].utf8.count + abs(exponent) <= 64
+            guard let exponent = Int(parts[1]), exponent.magnitude <= 64 else { return false }
+            // A negative exponent writes a zero and a point before the digits.
+            return parts[0].utf8.count + Int(exponent.magnitude) + (exponent < 0 ? 2 : 0) <= 64
         case .array(let values): return values.allSatisfy(\.isWithinNumberBounds)
         case .object(let members): return members.allSatisfy(\.value.isWithinNumberBounds)
         }

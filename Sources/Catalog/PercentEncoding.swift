@@ -16,7 +16,7 @@ package enum PercentEncoding {
         return encoded
     }
 
-    /// nil for an encoding that is none, for what is no UTF-8, and for a NUL.
+    /// nil for an invalid encoding, invalid UTF-8, a NUL, and more than 30 combining marks in a row.
     ///
     /// - Parameter plusIsSpace: as in a query that a form makes.
     package static func decode(_ text: some Collection<UInt8>, plusIsSpace: Bool = false) -> String? {
@@ -33,7 +33,8 @@ package enum PercentEncoding {
                 bytes.append(plusIsSpace && byte == UInt8(ascii: "+") ? 0x20 : byte)
             }
         }
-        return bytes.contains(0) ? nil : String(validating: bytes, as: UTF8.self)
+        guard !bytes.contains(0), let decoded = String(validating: bytes, as: UTF8.self) else { return nil }
+        return decoded.isStreamSafe ? decoded : nil
     }
 
     private static func hex(_ byte: UInt8) -> UInt8? {

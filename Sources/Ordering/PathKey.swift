@@ -29,11 +29,16 @@ package struct PathKey: Hashable, Sendable, Comparable {
 
     package static func < (a: PathKey, b: PathKey) -> Bool { a.parts.lexicographicallyPrecedes(b.parts) }
 
-    /// `count` keys behind `last`, in order, a step apart; from 0 on where nothing is there yet.
+    /// `count` keys after `last`, in order, a step apart; from 0 on in an empty order.
+    ///
+    /// Next to the end of `range`, which only foreign data reaches, they continue one level below the last key.
     ///
     /// - Complexity: O(count).
     package static func appending(_ count: Int, after last: PathKey?) -> [PathKey] {
         let first = last.map { $0.parts[0] + step } ?? 0
-        return (0..<Int64(count)).map { PathKey([first + $0 * step]) }
+        guard let last, first + Int64(count) * step > range.upperBound else {
+            return (0..<Int64(count)).map { PathKey([first + $0 * step]) }
+        }
+        return (0..<Int64(count)).map { PathKey(last.parts + [$0 * step]) }
     }
 }

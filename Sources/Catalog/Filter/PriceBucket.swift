@@ -47,6 +47,7 @@ package struct PriceBucket: Sendable, Hashable {
 
     /// The nearest of 1, 1.5, 2, 2.5, 3, 4, 5, 6, 8 times a power of ten.
     package static func round(_ minor: Int64) -> Int64 {
+        let minor = min(minor, Int64(Product.priceBound))
         var power: Int64 = 1
         while power * 10 <= max(minor, 1) { power *= 10 }
         let candidates = [10, 15, 20, 25, 30, 40, 50, 60, 80, 100].map { $0 * power }.filter { $0 % 10 == 0 }

@@ -22,13 +22,13 @@ package struct CSVReader {
             (0..<count).map { CSVReader.field(String(decoding: bytes($0), as: UTF8.self)) }.joined(separator: ",")
         }
 
-        /// A field as text; nil where it is not valid UTF-8.
+        /// A field as text; nil if it is not valid UTF-8, or has more than 30 combining marks in a row.
         package func text(_ index: Int) -> String? {
             let slice = bytes(index)
             return slice.withUnsafeBufferPointer { bytes in
                 // ASCII needs no check, which costs more than the rest.
-                bytes.allSatisfy { $0 < 0x80 }
-                    ? String(decoding: bytes, as: UTF8.self) : String(validating: bytes, as: UTF8.self)
+                if bytes.allSatisfy({ $0 < 0x80 }) { return String(decoding: bytes, as: UTF8.self) }
+                return String(validating: bytes, as: UTF8.self).flatMap { $0.isStreamSafe ? $0 : nil }
             }
         }
     }
@@ -70,7 +70,7 @@ package struct CSVReader {
         if separator != nil { return try consume(piece, emit) }
         // The header line tells the separator: wait until it is here.
         head.append(contentsOf: piece)
-        guard head.count >= Self.recordBound || head.contains(0x0A) else { return }
+        guard head.count >= Self.recordBound || piece.contains(0x0A) else { return }
         try begin(emit)
     }
 

@@ -87,7 +87,14 @@ package struct ImportReader {
         } catch {
             event = .rejected(error)
         }
-        if isInvalid { event = .rejected(ImportRejection(line: record.line, reason: "the row is not valid UTF-8")) }
+        if isInvalid {
+            event = .rejected(
+                ImportRejection(
+                    line: record.line,
+                    reason: "the row is not valid UTF-8, or has more than 30 combining marks in a row"
+                )
+            )
+        }
         return event
     }
 

@@ -203,8 +203,8 @@ package struct ImportRowReader: Sendable {
                 throw reject(line, .tags, tag, "a tag is \(Product.tagRule)")
             }
             tags.append(tag)
+            guard tags.count <= Product.tagCountBound else { throw reject(line, .tags, nil, "has more than 50 tags") }
         }
-        guard tags.count <= Product.tagCountBound else { throw reject(line, .tags, nil, "has more than 50 tags") }
         return tags
     }
 

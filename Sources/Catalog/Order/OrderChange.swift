@@ -94,7 +94,9 @@ extension [OrderChange] {
         var marks: [(number: Int64, undoneBy: Int64?)] = [(change.number, number)]
         var turned = change
         var stands = false
-        while turned.kind == "undo", let target = first(where: { $0.number == turned.undoes }) {
+        while turned.kind == "undo", let target = first(where: { $0.number == turned.undoes }),
+            target.number < turned.number
+        {
             stands.toggle()
             marks.append((target.number, stands ? nil : turned.number))
             turned = target

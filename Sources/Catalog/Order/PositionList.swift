@@ -75,7 +75,11 @@ package struct PositionList: Sendable {
         guard !diff.moves.isEmpty else { return [] }
         let moved = Set(diff.moves.map { target[Int($0.to)] })
         let staying = rows.filter { !moved.contains($0.id) }
-        let places = Dictionary(uniqueKeysWithValues: staying.enumerated().map { ($1.id, $0) })
+        // By bytes: ids that Swift calls equal may be two products.
+        let places = Dictionary(
+            staying.enumerated().map { (SKU(stored: $1.id), $0) },
+            uniquingKeysWith: { first, _ in first }
+        )
         var made: [(id: String, key: PathKey)] = []
         made.reserveCapacity(moved.count)
         var start = 0
@@ -84,7 +88,7 @@ package struct PositionList: Sendable {
             while end < diff.moves.count, diff.moves[end].to == diff.moves[end - 1].to + 1 { end += 1 }
             let first = Int(diff.moves[start].to)
             // The row behind the left neighbour may be of a product that was taken off: its key counts all the same.
-            let left = first > 0 ? places[target[first - 1]] : nil
+            let left = first > 0 ? places[SKU(stored: target[first - 1])] : nil
             let right = left.map { $0 + 1 } ?? 0
             let keys = try PathKey.between(
                 left.map { staying[$0].key },

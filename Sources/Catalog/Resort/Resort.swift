@@ -71,8 +71,8 @@ package struct ResortRequest: Sendable, Hashable {
                 shelves: try reader.strings("shelves")?.compactMap { CatalogKey($0) } ?? [],
                 changedSince: try reader.string("changed_since", bytes: 64).flatMap { Timestamp(rfc3339: $0) },
                 diffs: try reader.choice("diff") ?? .summary,
-                jobs: Int(try reader.integer("jobs") ?? 1),
-                keptDays: Int(try reader.integer("kept_days") ?? Int64(Purchase.keptDays))
+                jobs: Int(min(max(try reader.integer("jobs") ?? 1, 1), 64)),
+                keptDays: Int(min(max(try reader.integer("kept_days") ?? Int64(Purchase.keptDays), 1), 36_500))
             )
         } catch { return nil }
     }
