@@ -7,7 +7,7 @@ SHELL := /bin/bash
 RELEASE := swift build -c release --static-swift-stdlib --product aisle
 AISLE := .build/release/aisle
 # Debian's packages that are needed to build and run.
-PACKAGES := postgresql libpq-dev libicu-dev pkg-config
+PACKAGES := postgresql libpq-dev libcurl4-openssl-dev libicu-dev pkg-config
 # What the tests need besides: an implementation of JSON Patch that is not ours.
 TEST_PACKAGES := python3 python3-jsonpatch
 # What `make bench` imports, where it is there.

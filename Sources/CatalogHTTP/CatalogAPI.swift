@@ -74,9 +74,11 @@ package struct CatalogAPI: HTTPResponder {
             }
             response = try await dispatch(request, &bodyBound)
         } catch {
-            var problem = problem(error, context)
+            // Under this ID the log has what the answer does not say.
+            let requestID = UniqueID.random().text
+            var problem = problem(error, requestID)
             if leavesMuchUnread(request, bodyBound) { problem.closes = true }
-            response = problem.response(requestID: context.id)
+            response = problem.response(requestID: requestID)
         }
         if request.method == .head {
             response.body = ResponseBody(contentLength: response.body.contentLength) { try await $0.finish(nil) }
@@ -99,17 +101,17 @@ package struct CatalogAPI: HTTPResponder {
         return request.headers[.contentLength].flatMap { Int($0) }.map { $0 > bound } ?? false
     }
 
-    private func problem(_ error: any Error, _ context: Context) -> Problem {
+    private func problem(_ error: any Error, _ requestID: String) -> Problem {
         switch error {
         case let problem as Problem: return problem
         case let error as CatalogError:
-            if case .fault(let text) = error { observer.see(.fault(request: context.id, detail: text)) }
+            if case .fault(let text) = error { observer.see(.fault(request: requestID, detail: text)) }
             return Problem(error)
         case is CancellationError: return Problem(CatalogError.unavailable)
         case is NIOTooManyBytesError: return tooLarge()
         case let error as any HTTPResponseError where error.status == .contentTooLarge: return tooLarge()
         default:
-            observer.see(.fault(request: context.id, detail: String(reflecting: error)))
+            observer.see(.fault(request: requestID, detail: String(reflecting: error)))
             return Problem(CatalogError.fault(""))
         }
     }

@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import Catalog
 internal import CatalogPostgres
-internal import Foundation
 internal import Postgres
 
 /// A command's failure: what to say, and the exit code (`sysexits.h`).

@@ -1,4 +1,5 @@
-internal import Foundation
+internal import FoundationEssentials
+internal import Glibc
 
 /// The terminal: data goes to stdout, all else to stderr.
 enum Console {
@@ -10,12 +11,12 @@ enum Console {
         notesAreTerminal && (ProcessInfo.processInfo.environment["NO_COLOR"] ?? "").isEmpty
     }
 
-    static func note(_ text: String) { FileHandle.standardError.write(Data((text + "\n").utf8)) }
+    static func note(_ text: String) { _ = STDERR_FILENO.writeAll((text + "\n").utf8) }
 
     /// A line that the next one overwrites; only on a terminal.
     static func progress(_ text: String) {
         guard notesAreTerminal else { return }
-        FileHandle.standardError.write(Data("\r\u{1B}[K\(text)".utf8))
+        _ = STDERR_FILENO.writeAll("\r\u{1B}[K\(text)".utf8)
     }
 
     /// Progress with a bar, where the share of the work that is done is known, 0 to 1.
@@ -36,16 +37,10 @@ enum Console {
 
     /// Data. A reader that has gone away (`| head`) ends the program quietly.
     static func data(_ bytes: [UInt8]) {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let written = rest.withUnsafeBytes { write(STDOUT_FILENO, $0.baseAddress, $0.count) }
-            if written < 0 {
-                if errno == EINTR { continue }
-                if errno != EPIPE { note("aisle: cannot write the output: \(String(cString: strerror(errno)))") }
-                exit(errno == EPIPE ? 0 : 1)
-            }
-            rest = rest.dropFirst(written)
-        }
+        guard !STDOUT_FILENO.writeAll(bytes) else { return }
+        let reason = errno
+        if reason != EPIPE { note("aisle: cannot write the output: \(String(cString: strerror(reason)))") }
+        exit(reason == EPIPE ? 0 : 1)
     }
 
     static func data(_ text: String) { data(Array(text.utf8)) }

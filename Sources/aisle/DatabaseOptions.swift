@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import Catalog
 internal import CatalogPostgres
-internal import Foundation
+internal import FoundationEssentials
 internal import Postgres
 internal import Schema
 

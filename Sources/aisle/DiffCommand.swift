@@ -2,7 +2,6 @@ internal import AisleDiff
 internal import ArgumentParser
 internal import Catalog
 internal import CatalogPostgres
-internal import Foundation
 
 struct DiffCommand: AisleCommand {
     static let configuration = CommandConfiguration(

@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import Catalog
 internal import CatalogPostgres
-internal import Foundation
 internal import Postgres
 internal import SeedData
 
@@ -95,38 +94,26 @@ struct FilePieces: AsyncSequence, Sendable {
     /// How far it was read.
     final class Progress: @unchecked Sendable { var read = 0 }
 
-    private let handle: FileHandle
-    let size: Int?
+    private let file: InputFile
     let progress = Progress()
 
-    init(path: String) throws {
-        if path == "-" {
-            handle = .standardInput
-            size = nil
-            return
-        }
-        guard let handle = FileHandle(forReadingAtPath: path) else {
-            throw CommandFailure("\(path) cannot be read: \(String(cString: strerror(errno)))", CommandFailure.noInput)
-        }
-        var isFolder: ObjCBool = false
-        guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), !isFolder.boolValue else {
-            throw CommandFailure("\(path) is a folder; name a file in it", CommandFailure.noInput)
-        }
-        self.handle = handle
-        size = (try? FileManager.default.attributesOfItem(atPath: path)[.size] as? NSNumber)?.intValue
-    }
+    init(path: String) throws { file = try InputFile(path) }
+
+    /// In bytes; nil for standard input.
+    var size: Int? { file.size }
 
     struct AsyncIterator: AsyncIteratorProtocol {
-        let handle: FileHandle
+        let file: InputFile
         let progress: Progress
         mutating func next() async throws -> [UInt8]? {
-            guard let data = try handle.read(upToCount: 1 << 18), !data.isEmpty else { return nil }
-            progress.read += data.count
-            return Array(data)
+            let bytes = try file.read(upTo: 1 << 18)
+            guard !bytes.isEmpty else { return nil }
+            progress.read += bytes.count
+            return bytes
         }
     }
 
-    func makeAsyncIterator() -> AsyncIterator { AsyncIterator(handle: handle, progress: progress) }
+    func makeAsyncIterator() -> AsyncIterator { AsyncIterator(file: file, progress: progress) }
 }
 
 struct SeedCommand: AisleCommand {
@@ -147,8 +134,9 @@ struct SeedCommand: AisleCommand {
             let summary = try await seedOwnCatalog(catalog)
             return Console.data(summary.counts.prefix(5).map { "\($0.name)\t\($0.count)\n" }.joined())
         }
-        let (shelves, products) = (shelves ?? max(1, (products ?? 0) / 100), products ?? (shelves ?? 0) * 100)
-        guard (1...1_000_000).contains(shelves), (shelves...20_000_000).contains(products) else {
+        let (hundredfold, overflow) = (shelves ?? 0).multipliedReportingOverflow(by: 100)
+        let (shelves, products) = (shelves ?? max(1, (products ?? 0) / 100), products ?? hundredfold)
+        guard !overflow, (1...1_000_000).contains(shelves), (shelves...20_000_000).contains(products) else {
             throw CommandFailure(
                 "--shelves must be 1 to 1000000, --products at least as many and at most 20000000",
                 CommandFailure.usage

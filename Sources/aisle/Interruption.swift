@@ -1,4 +1,4 @@
-internal import Foundation
+internal import Glibc
 internal import UnixSignals
 
 /// Runs a command until it ends or is interrupted.

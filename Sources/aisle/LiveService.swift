@@ -1,5 +1,5 @@
 internal import Catalog
-internal import Foundation
+internal import Glibc
 internal import ServiceLifecycle
 
 /// Tells those who follow, until the server is asked to stop; then sends them away first.

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import Catalog
 internal import CatalogPostgres
-internal import Foundation
+internal import FoundationEssentials
 
 /// What every command that changes a manual order has.
 struct OrderEditOptions: ParsableArguments {
@@ -20,7 +20,7 @@ struct OrderEditOptions: ParsableArguments {
                 shelf: key,
                 edit: edit,
                 expected: ifVersion,
-                subject: NSUserName(),
+                subject: ProcessInfo.processInfo.userName,
                 isRehearsal: dryRun,
                 wantsIndexes: true
             )
@@ -155,14 +155,7 @@ struct OrderCommand: AsyncParsableCommand {
 /// Files of ids, one a line.
 enum IDList {
     static func read(_ path: String) throws -> [String] {
-        let data: Data?
-        if path == "-" {
-            data = try FileHandle.standardInput.readToEnd() ?? Data()
-        } else {
-            data = FileManager.default.contents(atPath: path)
-        }
-        guard let data else { throw CommandFailure("\(path) cannot be read", CommandFailure.noInput) }
-        guard let text = String(validating: data, as: UTF8.self) else {
+        guard let text = String(validating: try InputFile.contents(path), as: UTF8.self) else {
             throw CommandFailure("\(path) is not valid UTF-8", CommandFailure.badData)
         }
         return text.composed.split(whereSeparator: \.isNewline).map(String.init)

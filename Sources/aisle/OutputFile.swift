@@ -1,25 +1,21 @@
-internal import Foundation
+internal import Glibc
 
 /// A file that a command writes, from its beginning. Errors say which file, and why.
 final class OutputFile: Sendable {
     let path: String
-    private let handle: FileHandle
+    private let descriptor: Int32
 
     /// - Parameter input: a file that is read at the same time, which must be another.
     init(_ path: String, option: String, besides input: String? = nil) throws {
         if let input, let own = Self.identity(path), own == Self.identity(input) {
             throw CommandFailure("\(option) names the file that is read; name another", CommandFailure.usage)
         }
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
-        guard descriptor >= 0 else {
-            throw CommandFailure(
-                "\(path) cannot be written: \(String(cString: strerror(errno)))",
-                CommandFailure.cannotCreate
-            )
-        }
+        descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
         self.path = path
-        handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        guard descriptor >= 0 else { throw failure(CommandFailure.cannotCreate) }
     }
+
+    deinit { if descriptor >= 0 { close(descriptor) } }
 
     /// Device and number of a file.
     private static func identity(_ path: String) -> [UInt64]? {
@@ -29,15 +25,32 @@ final class OutputFile: Sendable {
     }
 
     func write(_ text: String) throws {
-        try reported { try handle.write(contentsOf: Data(text.utf8)) }
+        guard descriptor.writeAll(text.utf8) else { throw failure(CommandFailure.failed) }
     }
 
-    func close() throws { try reported { try handle.close() } }
+    /// Makes sure that everything has reached the file.
+    func finish() throws {
+        // Some file systems tell of a full disk only now.
+        guard fsync(descriptor) == 0 || errno == EINVAL || errno == EROFS else { throw failure(CommandFailure.failed) }
+    }
 
-    private func reported(_ work: () throws -> Void) throws {
-        do { try work() } catch {
-            let reason = ((error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError ?? error as NSError)
-            throw CommandFailure("\(path) cannot be written: \(reason.localizedDescription)", CommandFailure.failed)
+    private func failure(_ code: Int32) -> CommandFailure {
+        CommandFailure("cannot write \(path): \(String(cString: strerror(errno)))", code)
+    }
+}
+
+extension Int32 {
+    /// Writes all bytes to the descriptor; false with `errno` where that fails.
+    func writeAll(_ bytes: some Sequence<UInt8>) -> Bool {
+        var rest = Array(bytes)[...]
+        while !rest.isEmpty {
+            let written = rest.withUnsafeBytes { Glibc.write(self, $0.baseAddress, $0.count) }
+            if written < 0 {
+                if errno == EINTR { continue }
+                return false
+            }
+            rest = rest.dropFirst(written)
         }
+        return true
     }
 }

@@ -1,6 +1,7 @@
 internal import Catalog
 internal import CatalogHTTP
-internal import Foundation
+internal import FoundationEssentials
+internal import Glibc
 
 /// The secret of a private server, made once and kept where only its owner reads it.
 enum OwnSecret {
@@ -23,14 +24,14 @@ enum OwnSecret {
                 atPath: DatabaseOptions.privateFolder,
                 withIntermediateDirectories: true
             )
-            guard
-                FileManager.default.createFile(
-                    atPath: path,
-                    contents: Data(secret.utf8),
-                    attributes: [.posixPermissions: 0o600]
-                )
-            else { throw CocoaError(.fileWriteUnknown) }
-        } catch {
+            // Never readable by others, not even for a moment.
+            unlink(path)
+            let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+            defer { if descriptor >= 0 { close(descriptor) } }
+            guard descriptor >= 0, descriptor.writeAll(secret.utf8) else {
+                throw CommandFailure("cannot write \(path): \(String(cString: strerror(errno)))", CommandFailure.denied)
+            }
+        } catch let failure as CommandFailure { throw failure } catch {
             throw CommandFailure("\(path) cannot be written", CommandFailure.denied)
         }
         return Array(secret.utf8)

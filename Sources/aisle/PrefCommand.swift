@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import Catalog
 internal import CatalogPostgres
-internal import Foundation
 
 /// What every command about a user's settings has.
 struct PrefOptions: ParsableArguments {
@@ -124,13 +123,9 @@ struct PrefCommand: AsyncParsableCommand {
         @Argument(help: "The JSON file, or - for standard input.") var file: String
         @OptionGroup var options: PrefOptions
         func execute() async throws {
-            let data =
-                file == "-"
-                ? FileHandle.standardInput.readDataToEndOfFile()
-                : FileHandle(forReadingAtPath: file)?.readDataToEndOfFile()
-            guard let data else { throw CommandFailure("\(file) cannot be read", CommandFailure.noInput) }
+            let bytes = try InputFile.contents(file)
             let body: JSONValue
-            do { body = try JSONReader.parse([UInt8](data)) } catch {
+            do { body = try JSONReader.parse(bytes) } catch {
                 throw CommandFailure(
                     "\(file) is no JSON: \(error.detail), at byte \(error.offset)",
                     CommandFailure.badData

@@ -33,6 +33,6 @@ final class Rejections {
             let rest = "rejected: and \(count - Self.told) more"
             Console.note(file.map { "\(rest); \($0.path) has them all" } ?? "\(rest); --rejects FILE keeps them all")
         }
-        try file?.close()
+        try file?.finish()
     }
 }

@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import Catalog
 internal import CatalogPostgres
-internal import Foundation
 internal import Postgres
 internal import Synchronization
 
@@ -214,7 +213,7 @@ private final class ResortReport: Sendable {
 
     func end(_ summary: ResortSummary, _ duration: Duration, isRehearsal: Bool) throws {
         Console.endProgress()
-        try file?.close()
+        try file?.finish()
         if isJSON {
             var json = JSONText()
             json.object { json in

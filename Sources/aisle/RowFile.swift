@@ -1,5 +1,4 @@
 internal import Catalog
-internal import Foundation
 
 /// A file of rows of named columns, as commands read it.
 struct RowFile {
@@ -49,7 +48,10 @@ struct RowFile {
 extension ImportOptions.Format {
     /// What was said, else what the file's ending tells.
     static func of(_ path: String, _ format: String?) throws -> Self {
-        let ending = (path as NSString).pathExtension.lowercased()
+        let name = path.split(separator: "/").last ?? ""
+        let ending =
+            name.dropFirst().split(separator: ".", omittingEmptySubsequences: false).dropFirst().last?.lowercased()
+            ?? ""
         guard let chosen = Self(rawValue: format ?? (ending == "jsonl" ? "ndjson" : ending)) else {
             throw CommandFailure(
                 "say --format csv or --format ndjson: the file's ending does not tell",

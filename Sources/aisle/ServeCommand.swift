@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import Catalog
 internal import CatalogHTTP
 internal import CatalogPostgres
-internal import Foundation
+internal import Glibc
 internal import Hummingbird
 internal import HummingbirdCore
 internal import Logging

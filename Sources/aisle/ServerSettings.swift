@@ -2,9 +2,8 @@ internal import ArgumentParser
 internal import Catalog
 internal import CatalogHTTP
 internal import Configuration
-internal import Foundation
+internal import FoundationEssentials
 internal import Logging
-internal import SystemPackage
 
 /// What a server is told on the command line.
 struct ServerOptions: ParsableArguments {
@@ -44,10 +43,7 @@ struct ServerSettings: Sendable {
         var providers: [any ConfigProvider] = [EnvironmentVariablesProvider().prefixKeys(with: "aisle")]
         file = named != nil || FileManager.default.fileExists(atPath: path) ? path : nil
         if file != nil {
-            try Self.checkNames(path)
-            do { providers.append(try await FileProvider<JSONSnapshot>(filePath: FilePath(path))) } catch {
-                throw CommandFailure("the settings file \(path) cannot be read as JSON", CommandFailure.configuration)
-            }
+            providers.append(InMemoryProvider(name: path, values: try Self.read(path)))
         }
         let reader = ConfigReader(providers: providers)
         host = try options.host ?? Self.present("host") { try reader.requiredString(forKey: $0) } ?? "127.0.0.1"
@@ -79,23 +75,45 @@ struct ServerSettings: Sendable {
         "jwt.secret", "jwt.secret.file", "jwks", "jwt.issuer", "jwt.audience",
     ]
 
-    /// - Throws: `CommandFailure` for a file with a setting that nothing reads.
-    private static func checkNames(_ path: String) throws {
+    /// The settings of a file.
+    ///
+    /// - Throws: `CommandFailure` for a file that is not JSON, or has a setting that does not exist.
+    private static func read(_ path: String) throws -> [AbsoluteConfigKey: ConfigValue] {
         guard let data = FileManager.default.contents(atPath: path), let file = try? JSONReader.parse(Array(data))
         else {
             throw CommandFailure("the settings file \(path) cannot be read as JSON", CommandFailure.configuration)
         }
-        func check(_ value: JSONValue, _ prefix: String) throws {
+        var values: [AbsoluteConfigKey: ConfigValue] = [:]
+        func read(_ value: JSONValue, _ prefix: String) throws {
             guard case .object(let members) = value else {
-                if names.contains(prefix) { return }
+                if names.contains(prefix) {
+                    values[AbsoluteConfigKey(ConfigKey(prefix))] = ConfigValue(content(value), isSecret: false)
+                    return
+                }
                 throw CommandFailure(
                     "the settings file \(path) has “\(prefix)”, which is none of: \(names.joined(separator: ", "))",
                     CommandFailure.configuration
                 )
             }
-            for member in members { try check(member.value, prefix.isEmpty ? member.name : "\(prefix).\(member.name)") }
+            for member in members { try read(member.value, prefix.isEmpty ? member.name : "\(prefix).\(member.name)") }
         }
-        try check(file, "")
+        try read(file, "")
+        return values
+    }
+
+    /// A value as the library has it. What no setting can be, such as `null`, becomes a text, which is then of the wrong
+    /// type or no allowed value.
+    private static func content(_ value: JSONValue) -> ConfigContent {
+        switch value {
+        case .string(let text): return .string(text)
+        case .bool(let flag): return .bool(flag)
+        case .number(let digits):
+            return Int(digits).map { .int($0) } ?? Double(digits).map { .double($0) } ?? .string(digits)
+        case .array(let items):
+            let texts = items.compactMap { if case .string(let text) = $0 { text } else { nil } }
+            return texts.count == items.count ? .stringArray(texts) : .string(value.text)
+        case .null, .object: return .string(value.text)
+        }
     }
 
     private static func number(

@@ -1,10 +1,8 @@
-internal import AsyncHTTPClient
 internal import Catalog
 internal import CatalogHTTP
 internal import Configuration
-internal import Foundation
-internal import NIOCore
-internal import NIOHTTP1
+internal import FoundationEssentials
+internal import WebClient
 
 /// What tokens are checked with. Secrets come from the environment or from files, never from arguments.
 struct TokenSettings: Sendable {
@@ -66,20 +64,20 @@ struct TokenSettings: Sendable {
     private static let bound = 1 << 20
 
     private static func loader(_ place: String) -> @Sendable () async throws -> [UInt8] {
-        guard isURL(place) else { return { [UInt8](try Data(contentsOf: URL(fileURLWithPath: place))) } }
+        guard isURL(place) else { return { [UInt8](try Data(contentsOf: URL(filePath: place))) } }
         return {
-            var request = HTTPClientRequest(url: place)
-            request.headers.add(name: "Accept", value: "application/json")
-            let prepared = request
-            // One deadline for all of it: the client's own ends where the body begins.
-            let late = CommandFailure("the key set does not come", CommandFailure.unavailable)
-            return try await withDeadline(.seconds(5), or: late) {
-                let response = try await HTTPClient.shared.execute(prepared, timeout: .seconds(5))
-                guard response.status == .ok else {
-                    throw CommandFailure("status \(response.status)", CommandFailure.unavailable)
-                }
-                return Array(buffer: try await response.body.collect(upTo: bound))
+            let fetch = HTTPFetch(
+                "GET",
+                place,
+                headers: [("Accept", "application/json")],
+                timeout: .seconds(5),
+                bodyLimit: bound
+            )
+            let response = try await HTTPClient.shared.send(fetch)
+            guard response.status == 200 else {
+                throw CommandFailure("\(place) returned status \(response.status)", CommandFailure.unavailable)
             }
+            return response.body
         }
     }
 }

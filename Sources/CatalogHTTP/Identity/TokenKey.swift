@@ -1,5 +1,5 @@
 internal import Catalog
-internal import Foundation
+internal import FoundationEssentials
 internal import JWTKit
 
 /// The signature algorithms that are accepted.

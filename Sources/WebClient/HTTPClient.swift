@@ -1,0 +1,49 @@
+internal import CCurl
+internal import Synchronization
+
+/// A client of other servers, on the system's libcurl: connections are kept and shared, certificates are checked against
+/// the system's, redirects are not followed.
+///
+/// One thread drives all transfers of a client. It starts with the first one and ends with the client.
+package final class HTTPClient: Sendable {
+    package static let shared = HTTPClient()
+
+    private let driver: TransferDriver
+
+    package init() { driver = TransferDriver() }
+    deinit { driver.stop() }
+
+    /// Sends a request and returns the whole answer.
+    ///
+    /// - Throws: `HTTPFetchError`.
+    package func send(_ fetch: HTTPFetch) async throws(HTTPFetchError) -> HTTPFetchResponse {
+        var body: [UInt8] = []
+        let stream = try await stream(fetch)
+        do { for try await piece in stream.body { body += piece } } catch let error as HTTPFetchError {
+            throw error
+        } catch {
+            throw HTTPFetchError(kind: .cancelled, description: "the task was cancelled")
+        }
+        return HTTPFetchResponse(head: stream.head, body: body)
+    }
+
+    /// Sends a request and returns once the head of the answer has come; the body follows.
+    ///
+    /// The transfer ends with its timeout, with the task that awaits the head, and when nobody reads the body any more.
+    package func stream(
+        _ fetch: HTTPFetch
+    ) async throws(HTTPFetchError) -> (head: HTTPFetchHead, body: AsyncThrowingStream<[UInt8], any Error>) {
+        let (body, pieces) = AsyncThrowingStream<[UInt8], any Error>.makeStream()
+        let transfer = try Transfer(fetch, pieces)
+        pieces.onTermination = { [driver] _ in driver.cancel(transfer) }
+        let head: Result<HTTPFetchHead, HTTPFetchError> = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                transfer.wait(continuation)
+                driver.add(transfer)
+            }
+        } onCancel: { [driver] in
+            driver.cancel(transfer)
+        }
+        return (try head.get(), body)
+    }
+}

@@ -1,0 +1,174 @@
+internal import CCurl
+internal import Synchronization
+
+/// One request under way: a libcurl handle, what it sends, and who waits for what it gets.
+///
+/// The handle is touched by the driver's thread alone once the transfer was added.
+final class Transfer: @unchecked Sendable {
+    private struct State {
+        var continuation: CheckedContinuation<Result<HTTPFetchHead, HTTPFetchError>, Never>?
+        var hasEnded = false
+        var isCancelled = false
+    }
+
+    let handle: UnsafeMutableRawPointer
+    private let body: [UInt8]
+    private let bodyLimit: Int
+    private let pieces: AsyncThrowingStream<[UInt8], any Error>.Continuation
+    private let state = Mutex(State())
+    // Of the driver's thread.
+    private var headerList: UnsafeMutablePointer<curl_slist>?
+    private var headers: [(name: String, value: String)] = []
+    private var status = 0
+    private var received = 0
+    private var isTooLarge = false
+
+    init(
+        _ fetch: HTTPFetch,
+        _ pieces: AsyncThrowingStream<[UInt8], any Error>.Continuation
+    ) throws(HTTPFetchError) {
+        _ = Self.globalState
+        guard let handle = curl_easy_init() else {
+            throw HTTPFetchError(kind: .connection, description: "libcurl is out of memory")
+        }
+        self.handle = handle
+        body = fetch.body ?? []
+        bodyLimit = fetch.bodyLimit
+        self.pieces = pieces
+        try configure(fetch)
+    }
+
+    deinit {
+        curl_easy_cleanup(handle)
+        curl_slist_free_all(headerList)
+    }
+
+    /// libcurl's own, which is made once, before any thread uses it.
+    private static let globalState: Void = { curl_global_init(Int(CURL_GLOBAL_DEFAULT)) }()
+
+    private func configure(_ fetch: HTTPFetch) throws(HTTPFetchError) {
+        let texts = fetch.headers.flatMap { [$0.name, $0.value] } + [fetch.url, fetch.method]
+        guard !texts.contains(where: { $0.utf8.contains { $0 == 0 || $0 == 10 || $0 == 13 } }) else {
+            throw HTTPFetchError(kind: .invalidRequest, description: "a line break or NUL in a URL or header")
+        }
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        set(CURLOPT_NOSIGNAL, 1)
+        set(CURLOPT_PATH_AS_IS, 1)
+        set(CURLOPT_TIMEOUT_MS, max(1, Int(fetch.timeout / .milliseconds(1))))
+        set(CURLOPT_CONNECTTIMEOUT_MS, max(1, Int(fetch.timeout / .milliseconds(1))))
+        fetch.url.withCString { _ = aisle_setopt_pointer(handle, CURLOPT_URL, $0) }
+        "http,https".withCString { _ = aisle_setopt_pointer(handle, CURLOPT_PROTOCOLS_STR, $0) }
+        // A request to one's own machine never goes through a proxy that the environment names.
+        "localhost,127.0.0.1,::1".withCString { _ = aisle_setopt_pointer(handle, CURLOPT_NOPROXY, $0) }
+        for header in fetch.headers {
+            // libcurl spells an empty header with a semicolon.
+            let line = header.value.isEmpty ? "\(header.name);" : "\(header.name): \(header.value)"
+            headerList = curl_slist_append(headerList, line)
+        }
+        // No round trip to ask whether a body is welcome.
+        headerList = curl_slist_append(headerList, "Expect:")
+        if !fetch.headers.contains(where: { $0.name.lowercased() == "content-type" }) {
+            headerList = curl_slist_append(headerList, "Content-Type:")
+        }
+        _ = aisle_setopt_pointer(handle, CURLOPT_HTTPHEADER, headerList)
+        switch (fetch.method, fetch.body) {
+        case ("GET", nil): set(CURLOPT_HTTPGET, 1)
+        case ("HEAD", nil): set(CURLOPT_NOBODY, 1)
+        case (_, nil): fetch.method.withCString { _ = aisle_setopt_pointer(handle, CURLOPT_CUSTOMREQUEST, $0) }
+        case (_, let body?):
+            fetch.method.withCString { _ = aisle_setopt_pointer(handle, CURLOPT_CUSTOMREQUEST, $0) }
+            set(CURLOPT_POSTFIELDSIZE, body.count)
+            body.withUnsafeBytes { bytes in
+                _ = aisle_setopt_pointer(handle, CURLOPT_COPYPOSTFIELDS, bytes.baseAddress ?? UnsafeRawPointer(context))
+            }
+        }
+        _ = aisle_setopt_pointer(handle, CURLOPT_HEADERDATA, context)
+        _ = aisle_setopt_function(handle, CURLOPT_HEADERFUNCTION) { data, size, count, context in
+            Transfer.of(context).takeHeader(UnsafeRawBufferPointer(start: data, count: size * count))
+            return size * count
+        }
+        _ = aisle_setopt_pointer(handle, CURLOPT_WRITEDATA, context)
+        _ = aisle_setopt_function(handle, CURLOPT_WRITEFUNCTION) { data, size, count, context in
+            let isWanted = Transfer.of(context).takeBody(UnsafeRawBufferPointer(start: data, count: size * count))
+            // Any other number of bytes ends the transfer.
+            return isWanted ? size * count : size * count &- 1
+        }
+    }
+
+    private func set(_ option: CURLoption, _ value: Int) { _ = aisle_setopt_long(handle, option, value) }
+
+    private static func of(_ context: UnsafeMutableRawPointer?) -> Transfer {
+        Unmanaged<Transfer>.fromOpaque(context!).takeUnretainedValue()
+    }
+
+    // MARK: - What comes
+
+    private func takeHeader(_ line: UnsafeRawBufferPointer) {
+        let text = String(decoding: line, as: UTF8.self)
+        if text.hasPrefix("HTTP/") {
+            headers = []
+            status = text.split(separator: " ").dropFirst().first.flatMap { Int($0.prefix(3)) } ?? 0
+        } else if let colon = text.firstIndex(of: ":") {
+            let value = text[text.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
+            headers.append((String(text[..<colon]), String(value.prefix { !$0.isNewline })))
+        } else if status >= 200 {
+            // The empty line behind the last header.
+            answer(.success(HTTPFetchHead(status: status, headers: headers)))
+        }
+    }
+
+    private func takeBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        received += bytes.count
+        guard received <= bodyLimit else {
+            isTooLarge = true
+            return false
+        }
+        pieces.yield(Array(bytes))
+        return true
+    }
+
+    // MARK: - Who waits
+
+    func wait(_ continuation: CheckedContinuation<Result<HTTPFetchHead, HTTPFetchError>, Never>) {
+        state.withLock { $0.continuation = continuation }
+    }
+
+    /// Notes that nobody wants the answer any more.
+    func cancel() { state.withLock { $0.isCancelled = true } }
+
+    var isCancelled: Bool { state.withLock { $0.isCancelled } }
+
+    private func answer(_ head: Result<HTTPFetchHead, HTTPFetchError>) {
+        state.withLock { $0.continuation.take() }?.resume(returning: head)
+    }
+
+    /// Tells who waits that the transfer has ended.
+    func end(_ code: CURLcode) {
+        let isFirst = state.withLock { state in
+            defer { state.hasEnded = true }
+            return !state.hasEnded
+        }
+        guard isFirst else { return }
+        guard let error = error(code) else {
+            answer(.failure(HTTPFetchError(kind: .connection, description: "the answer has no head")))
+            return pieces.finish()
+        }
+        answer(.failure(error))
+        pieces.finish(throwing: error)
+    }
+
+    private func error(_ code: CURLcode) -> HTTPFetchError? {
+        let text = String(cString: curl_easy_strerror(code))
+        return switch code {
+        case CURLE_OK: nil
+        case CURLE_ABORTED_BY_CALLBACK: HTTPFetchError(kind: .cancelled, description: "the task was cancelled")
+        case CURLE_OPERATION_TIMEDOUT: HTTPFetchError(kind: .timeout, description: "the request took too long")
+        case CURLE_URL_MALFORMAT, CURLE_UNSUPPORTED_PROTOCOL: HTTPFetchError(kind: .invalidRequest, description: text)
+        case _ where isTooLarge:
+            HTTPFetchError(kind: .bodyTooLarge, description: "the answer has more than \(bodyLimit) bytes")
+        // A server may answer before it has read the body, and then close.
+        case CURLE_SEND_ERROR where status >= 400, CURLE_RECV_ERROR where status >= 400: nil
+        default: HTTPFetchError(kind: .connection, description: text)
+        }
+    }
+}

@@ -1,0 +1,70 @@
+internal import Glibc
+
+/// A file that a command reads, or standard input.
+final class InputFile: Sendable {
+    /// In bytes; nil for standard input.
+    let size: Int?
+    private let path: String
+    private let descriptor: Int32
+
+    /// - Parameter path: `-` for standard input.
+    /// - Throws: `CommandFailure`, naming the file and the reason.
+    init(_ path: String) throws {
+        self.path = path
+        if path == "-" {
+            descriptor = STDIN_FILENO
+            size = nil
+            return
+        }
+        descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw Self.failure(path) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else {
+            let failure = Self.failure(path)
+            close(descriptor)
+            throw failure
+        }
+        guard status.st_mode & S_IFMT != S_IFDIR else {
+            close(descriptor)
+            throw CommandFailure("\(path) is a folder; name a file in it", CommandFailure.noInput)
+        }
+        size = Int(status.st_size)
+    }
+
+    deinit { if descriptor != STDIN_FILENO { close(descriptor) } }
+
+    /// Up to `count` bytes; none at the end.
+    func read(upTo count: Int) throws -> [UInt8] {
+        while true {
+            var failure: Int32 = 0
+            var length = 0
+            let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+                length = Glibc.read(descriptor, buffer.baseAddress, count)
+                failure = errno
+                initialized = max(0, length)
+            }
+            if length >= 0 { return bytes }
+            guard failure == EINTR else {
+                errno = failure
+                throw Self.failure(path)
+            }
+        }
+    }
+
+    /// All that is left.
+    func readToEnd() throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        while true {
+            let piece = try read(upTo: 1 << 18)
+            if piece.isEmpty { return bytes }
+            bytes += piece
+        }
+    }
+
+    /// The whole content of a file.
+    static func contents(_ path: String) throws -> [UInt8] { try InputFile(path).readToEnd() }
+
+    private static func failure(_ path: String) -> CommandFailure {
+        CommandFailure("cannot read \(path): \(String(cString: strerror(errno)))", CommandFailure.noInput)
+    }
+}
