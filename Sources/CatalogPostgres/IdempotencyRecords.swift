@@ -30,14 +30,14 @@ struct IdempotencyRecords {
         guard let call else { return try body() }
         let key: [PostgresValue] = [owner, .text(call.key)]
         // The row of a call that is under way cannot be seen, only waited for; not long.
-        try database.run(script: "SET LOCAL lock_timeout = '20ms'")
+        try database.set("lock_timeout", "20ms")
         let first: RecordedAnswer?
         do { first = try claimOrFind(call, key, database) } catch let error as PostgresError
             where error.sqlState == .lockNotAvailable
         {
             throw CatalogError.conflict("the same request is under way; repeat it for its answer")
         }
-        try database.run(script: "SET LOCAL lock_timeout = DEFAULT")
+        try database.set("lock_timeout", nil)
         if let first { return first }
         let answer = try body()
         let kept = try database.execute(
@@ -70,8 +70,12 @@ struct IdempotencyRecords {
     ) throws -> (first: FirstAnswer, isFresh: Bool)? {
         try database.query(statements.find, key) {
             try $0.first { row in
+                let status = Int(try row.int2(1))
+                guard (200..<600).contains(status) else {
+                    throw PostgresError(.decoding, "a recorded response has the status \(status)")
+                }
                 let answer = RecordedAnswer(
-                    status: Int(try row.int2(1)),
+                    status: status,
                     contentType: try row.text(2),
                     body: try row.bytea(3)
                 )

@@ -29,8 +29,8 @@ package struct Migrator: Sendable {
         }
     }
 
-    /// The advisory lock of migrators: `aisle` in ASCII.
-    private static let lock: Int64 = 0x6169_736c65
+    /// How long another migrator is waited for.
+    private static let patience: Duration = .seconds(600)
 
     private let pool: PostgresPool
 
@@ -57,14 +57,11 @@ package struct Migrator: Sendable {
                 $0 == UInt8(ascii: "-") || (48...57).contains($0) || (65...90).contains($0) || (97...122).contains($0)
             })
         else { throw PostgresError(.misuse, "a locale is a BCP 47 tag, such as sv or de-AT, or root") }
-        return try await pool.withConnection { connection in
-            try await connection.perform { database in
-                // A session lock: it outlives the migrations' own transactions, and a lost connection frees it.
-                try database.execute("SELECT pg_advisory_lock($1)", [.int8(Self.lock)])
-                defer { _ = try? database.execute("SELECT pg_advisory_unlock($1)", [.int8(Self.lock)]) }
-                return try Self.migrate(database, target, locale, isRehearsal)
-            }
+        let steps = try await RunLock.hold(.migration, "0", waiting: Self.patience, in: pool) {
+            try await pool.perform { try Self.migrate($0, target, locale, isRehearsal) }
         }
+        guard let steps else { throw PostgresError(.exhausted, "another migration has run for \(Self.patience)") }
+        return steps
     }
 
     private static func migrate(

@@ -5,7 +5,7 @@ internal import Postgres
 extension PostgresCatalog {
     package func put(_ store: Store) async throws(CatalogError) -> Bool {
         try await write(to: store.key, within: .seconds(300)) { database in
-            try database.run(script: "SET LOCAL lock_timeout = 0")
+            try database.set("lock_timeout", "0")
             let old = try database.query(Self.lockedStore, [.text(store.key.text)]) {
                 try $0.first { try ShelfRow.store($0) }
             }

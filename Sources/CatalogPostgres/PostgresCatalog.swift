@@ -9,6 +9,8 @@ internal import Synchronization
 /// number and settings, what users remember, statement texts) is only ever a guess that the answer itself confirms: nothing here can be stale.
 package final class PostgresCatalog: CatalogStore {
     package let pool: PostgresPool
+    /// For imports, which hold connections for long.
+    let imports: PostgresPool
     let pipeline: PostgresPipeline
     package let observer: Observer
     /// Tells other servers what was changed here.
@@ -31,8 +33,9 @@ package final class PostgresCatalog: CatalogStore {
     /// As many of what users remember.
     private static let viewsBound = 32_768
 
-    package init(
+    private init(
         pool: PostgresPool,
+        imports: PostgresPool,
         pipeline: PostgresPipeline,
         changes: ChangeAnnouncer = ChangeAnnouncer(nil),
         observer: Observer = .none
@@ -40,42 +43,45 @@ package final class PostgresCatalog: CatalogStore {
         self.changes = changes
         self.observer = observer
         self.pool = pool
+        self.imports = imports
         self.pipeline = pipeline
     }
 
     /// A catalog with connections of its own, made as they are needed.
     ///
     /// - Parameters:
+    ///   - direct: how imports reach the database, where `configuration` leads to a pooler.
     ///   - leaseTimeout: how long a write or a long read waits for a connection.
     ///   - announces: whether other servers are told of changes; without it they notice within a second or two.
     package convenience init(
         _ configuration: PostgresConfiguration,
+        direct: PostgresConfiguration? = nil,
         poolSize: Int = 8,
         leaseTimeout: Duration = .seconds(3),
         announces: Bool = false,
         observer: Observer = .none
     ) throws {
-        // Compiling a statement costs more than any of ours takes to run.
-        var writes = configuration
-        writes.settings["jit"] = "off"
-        // A whole order is read by branches that follow one another: workers would mix them.
-        writes.settings["max_parallel_workers_per_gather"] = "0"
-        // Statements are short and run often: to plan each anew costs more than any plan saves. Imports say otherwise.
-        writes.settings["plan_cache_mode"] = "force_generic_plan"
-        // Who waits for a shelf holds a connection that others need.
-        writes.settings["lock_timeout"] = "3s"
-        var reads = writes
-        reads.settings["statement_timeout"] = "5s"
         self.init(
-            pool: PostgresPool(writes, options: .init(size: poolSize, leaseTimeout: leaseTimeout)),
-            pipeline: try PostgresPipeline(reads),
+            pool: PostgresPool(
+                configuration.with(DatabaseSettings.writes),
+                options: .init(size: poolSize, leaseTimeout: leaseTimeout)
+            ),
+            imports: PostgresPool(
+                (direct ?? configuration).with(DatabaseSettings.imports),
+                options: .init(size: Self.importConnections, leaseTimeout: leaseTimeout)
+            ),
+            pipeline: try PostgresPipeline(configuration.with(DatabaseSettings.pages)),
             changes: ChangeAnnouncer(announces ? configuration : nil),
             observer: observer
         )
     }
 
+    /// How many imports may be under way.
+    private static let importConnections = 4
+
     package func shutDown() {
         pool.shutDown()
+        imports.shutDown()
         pipeline.shutDown()
         changes.shutDown()
     }

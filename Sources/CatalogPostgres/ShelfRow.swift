@@ -88,12 +88,12 @@ enum ShelfRow {
                 title: try row.text(start + 2),
                 parent: try row.textOrNil(start + 12).flatMap { CatalogKey($0) },
                 defaultSort: try sort(row, start + 3),
-                dimension: try row.int2OrNil(start + 4).map { Dimension.allCases[Int($0)] },
+                dimension: try row.int2OrNil(start + 4).map { try Dimension(stored: $0) },
                 soldOut: try row.textOrNil(start + 5).flatMap(SoldOut.init),
                 positionSource: try sort(row, start + 6)
             ),
             productCount: Int(try row.int4(start + 7)),
-            comparisonDimension: Dimension.allCases[Int(try row.int2(start + 8))],
+            comparisonDimension: try Dimension(stored: try row.int2(start + 8)),
             inheritedSort: try sort(row, start + 13),
             modifiedAt: Timestamp(microseconds: try row.timestamptz(start + 9)),
             version: try row.int8(start + 10),
@@ -113,5 +113,17 @@ enum ShelfRow {
 
     private static func sort(_ row: borrowing PostgresRow, _ column: Int) throws -> Sort? {
         try row.textOrNil(column).map { try Sort.parse($0) }
+    }
+}
+
+extension Dimension {
+    /// The dimension of a stored number.
+    ///
+    /// - Throws: kind `decoding`.
+    init(stored ordinal: Int16) throws(PostgresError) {
+        guard Self.allCases.indices.contains(Int(ordinal)) else {
+            throw PostgresError(.decoding, "\(ordinal) is not the number of a dimension")
+        }
+        self = Self.allCases[Int(ordinal)]
     }
 }

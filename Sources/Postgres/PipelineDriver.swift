@@ -1,6 +1,7 @@
 internal import CLibPQ
 internal import DequeModule
-internal import Foundation
+internal import Glibc
+internal import Platform
 
 /// The thread behind a `PostgresPipeline`: polls its connections, sends what has arrived, reads what has come.
 final class PipelineDriver: @unchecked Sendable {
@@ -54,6 +55,7 @@ final class PipelineDriver: @unchecked Sendable {
         for (position, index) in polled.enumerated() where outcome.events[position + 1] != 0 {
             guard let connection = slots[index].connection else { continue }
             finished += connection.advance(readable: outcome.events[position + 1] & ~Int16(POLLOUT) != 0)
+            requeue(connection.takeReturned())
             if let failure = connection.failure { drop(index, failure) }
         }
         expire()
@@ -67,7 +69,7 @@ final class PipelineDriver: @unchecked Sendable {
                 finished += 1
                 continue
             }
-            let ready = slots.indices.filter { slots[$0].connection.map { $0.inFlight < 64 } ?? false }
+            let ready = slots.indices.filter { slots[$0].connection.map { $0.inFlight < 64 && !$0.isWornOut } ?? false }
             guard let index = ready.min(by: { slots[$0].connection!.inFlight < slots[$1].connection!.inFlight }) else {
                 break
             }
@@ -78,6 +80,10 @@ final class PipelineDriver: @unchecked Sendable {
         }
         for index in slots.indices {
             guard let connection = slots[index].connection else { continue }
+            if connection.isWornOut, connection.inFlight == 0 {
+                slots[index].connection = nil
+                continue
+            }
             connection.flush()
             if let failure = connection.failure { drop(index, failure) }
         }
@@ -93,15 +99,18 @@ final class PipelineDriver: @unchecked Sendable {
         for index in slots.indices
         where slots[index].connection == nil && !slots[index].isConnecting && slots[index].retryAt <= .now {
             slots[index].isConnecting = true
-            // Connecting blocks, so it has a thread of its own for the time.
-            let thread = Thread { [configuration, mailbox] in
-                do throws(PostgresError) {
-                    mailbox.deliver(index, .success(try ConnectionHandle.connect(configuration)))
-                } catch {
-                    mailbox.deliver(index, .failure(error))
+            do throws(OSThreadError) {
+                // Connecting blocks, so it has a thread of its own for the time.
+                try OSThread.start(name: "connect") { [configuration, mailbox] in
+                    do throws(PostgresError) {
+                        mailbox.deliver(index, .success(try ConnectionHandle.connect(configuration)))
+                    } catch {
+                        mailbox.deliver(index, .failure(error))
+                    }
                 }
+            } catch {
+                mailbox.deliver(index, .failure(PostgresError(error)))
             }
-            thread.start()
         }
     }
 
@@ -109,7 +118,7 @@ final class PipelineDriver: @unchecked Sendable {
         slots[index].isConnecting = false
         switch result {
         case .success(let handle):
-            slots[index].connection = PipelinedConnection(handle)
+            slots[index].connection = PipelinedConnection(handle, configuration)
             slots[index].failures = 0
         case .failure(let error):
             lastFailure = error
@@ -119,13 +128,26 @@ final class PipelineDriver: @unchecked Sendable {
         }
     }
 
+    /// Closes a connection. Jobs that have time left go to another; the others fail.
     private func drop(_ index: Int, _ failure: PostgresError) {
-        finished += slots[index].connection?.failAll(failure) ?? 0
+        if let connection = slots[index].connection {
+            finished += connection.abandon(failure)
+            requeue(connection.takeReturned())
+        }
         slots[index].connection = nil
         slots[index].retryAt = .now + .milliseconds(50)
     }
 
-    /// Tells who waited too long; a connection that has not moved for as long again is given up.
+    /// Puts jobs back in front of those that have not been sent.
+    private func requeue(_ jobs: [any PipelineJob]) {
+        for job in jobs.reversed() { queue.prepend(job) }
+    }
+
+    /// How long a connection may say nothing after a cancel request before it is closed.
+    private static let silenceLimit: Duration = .seconds(1)
+
+    /// Fails overdue jobs. The server is asked to cancel an overdue statement; a connection that stays silent after that
+    /// is closed, and its other jobs are sent on another one.
     private func expire() {
         let now = ContinuousClock.now
         let timedOut = PostgresError(.deadline, "the deadline passed")
@@ -134,25 +156,34 @@ final class PipelineDriver: @unchecked Sendable {
             finished += 1
         }
         for index in slots.indices {
-            guard let connection = slots[index].connection, let oldest = connection.oldestDeadline else { continue }
-            if oldest + .seconds(1) <= now {
-                drop(index, PostgresError(.connection, "the connection does not answer"))
-            } else if oldest <= now {
-                connection.failOverdue(now, timedOut)
+            guard let connection = slots[index].connection, let oldest = connection.oldestDeadline, oldest <= now else {
+                continue
+            }
+            connection.failOverdue(now, timedOut)
+            if let asked = connection.cancelRequestedAt {
+                if asked + Self.silenceLimit <= now {
+                    drop(index, PostgresError(.connection, "the connection does not answer"))
+                }
+            } else {
+                connection.requestCancel(now)
             }
         }
     }
 
     private func nextDeadline() -> ContinuousClock.Instant? {
         let reconnects = slots.filter { $0.connection == nil && !$0.isConnecting }.map(\.retryAt)
-        let overdue = slots.compactMap { $0.connection?.oldestDeadline }
-            .map { $0 <= .now ? $0 + .seconds(1) : $0 }
+        let overdue = slots.compactMap { slot in
+            slot.connection.flatMap { connection in
+                connection.cancelRequestedAt.map { $0 + Self.silenceLimit } ?? connection.oldestDeadline
+            }
+        }
         return (reconnects + overdue + (queue.first.map { [$0.deadline] } ?? [])).min()
     }
 
     private func end(_ arrived: Deque<any PipelineJob>) {
         let error = PostgresError(.exhausted, "the pipeline is shut down")
         for index in slots.indices { drop(index, error) }
+        // Also those that `drop` has put back.
         for job in queue { job.fail(error) }
         for job in arrived { job.fail(error) }
     }
@@ -162,10 +193,11 @@ final class PipelineDriver: @unchecked Sendable {
 final class PipelinedConnection {
     private enum Command {
         case prepare(PostgresStatement)
-        case deallocate
         /// Ends what prepares a job's statements, so that no failing job ever takes a preparation with it: later jobs
         /// count on it.
         case preparationSync
+        /// Applies the settings to the job's transaction.
+        case settings
         case query(Int)
         case sync
     }
@@ -176,33 +208,45 @@ final class PipelinedConnection {
     }
 
     private let handle: ConnectionHandle
-    private var statements = StatementCache(capacity: 200)
+    private let settings: TransactionSettings
+    private var statements: StatementCache
     private var commands: Deque<Command> = []
     private var entries: Deque<Entry> = []
     /// Why a statement of the next job could not be prepared.
     private var preparationFailure: PostgresError?
     private(set) var hasUnsent = false
     private(set) var failure: PostgresError?
+    /// When the server was asked to cancel the statement at the head; nil once something has come since.
+    private(set) var cancelRequestedAt: ContinuousClock.Instant?
+    /// Jobs that have to be sent again, on this connection or another.
+    private var returned: [any PipelineJob] = []
 
-    init(_ handle: ConnectionHandle) {
+    init(_ handle: ConnectionHandle, _ configuration: PostgresConfiguration) {
         self.handle = handle
+        settings = configuration.transactionSettings
+        statements = StatementCache(capacity: configuration.statements.capacity)
         if PQenterPipelineMode(handle.raw) == 0 { failure = .lost(handle.raw) }
     }
 
     var socket: Int32 { handle.socket }
     var inFlight: Int { entries.count }
+    var isWornOut: Bool { statements.isWornOut }
     var oldestDeadline: ContinuousClock.Instant? { entries.first?.job.deadline }
 
     func submit(_ job: any PipelineJob) {
         entries.append(Entry(job: job))
-        let buffers = job.queries.map { ParameterBuffers($0.parameters) }
-        let names = zip(job.queries, buffers).map { name(of: $0.statement, $1.oids) }
+        let opening = settings.statement.map { call($0, settings.parameters(until: job.deadline)) }
+        let calls = job.queries.map { call($0.statement, $0.parameters) }
         if case .prepare? = commands.last {
             check(PQpipelineSync(handle.raw))
             commands.append(.preparationSync)
         }
-        for (index, (name, buffers)) in zip(names, buffers).enumerated() {
-            check(buffers.withPointers { PQsendQueryPrepared(handle.raw, name, $0, $1, $2, $3, 1) })
+        if let opening {
+            check(opening.send(handle.raw))
+            commands.append(.settings)
+        }
+        for (index, call) in calls.enumerated() {
+            check(call.send(handle.raw))
             commands.append(.query(index))
         }
         check(PQpipelineSync(handle.raw))
@@ -210,17 +254,18 @@ final class PipelinedConnection {
         hasUnsent = true
     }
 
-    /// The name of a statement, which is sent to be prepared where it is not.
-    private func name(of statement: PostgresStatement, _ oids: [UInt32]) -> String {
-        if let prepared = statements.name(of: statement) { return prepared }
-        let (name, evicted) = statements.insert(statement)
-        if let evicted {
-            check(PQsendQueryParams(handle.raw, "DEALLOCATE \(evicted)", 0, nil, nil, nil, nil, 1))
-            commands.append(.deallocate)
+    /// A statement with its parameters; it is sent to be prepared if it has a name and is not prepared yet.
+    private func call(_ statement: PostgresStatement, _ parameters: [PostgresValue]) -> PreparedCall {
+        let buffers = ParameterBuffers(parameters)
+        if let name = statements.name(of: statement) {
+            return PreparedCall(statement: statement, name: name, buffers: buffers)
         }
-        check(PQsendPrepare(handle.raw, name, statement.sql, Int32(oids.count), oids))
-        commands.append(.prepare(statement))
-        return name
+        let name = statements.insert(statement)
+        if let name {
+            check(PQsendPrepare(handle.raw, name, statement.sql, Int32(buffers.oids.count), buffers.oids))
+            commands.append(.prepare(statement))
+        }
+        return PreparedCall(statement: statement, name: name, buffers: buffers)
     }
 
     func flush() {
@@ -247,18 +292,22 @@ final class PipelinedConnection {
                 continue
             }
             let rows = PostgresRows(adopting: raw)
+            cancelRequestedAt = nil
             switch rows.status {
             case PGRES_PIPELINE_SYNC:
                 commands.removeFirst()
                 if case .preparationSync = command { continue }
+                guard case .sync = command, !entries.isEmpty else {
+                    failure = PostgresError(.connection, "the server answers what was not asked")
+                    continue
+                }
                 preparationFailure = nil
-                finish(entries.removeFirst())
-                finished += 1
+                if finish(entries.removeFirst()) { finished += 1 }
             case PGRES_FATAL_ERROR, PGRES_BAD_RESPONSE: failed(command, PostgresError(result: raw))
             case PGRES_PIPELINE_ABORTED:
                 if case .prepare(let statement) = command { statements.remove(statement) }
             default:
-                if case .query(let index) = command { entries[entries.startIndex].job.receive(index, rows) }
+                if case .query(let index) = command { entries.first?.job.receive(index, rows) }
             }
         }
         return finished
@@ -269,21 +318,44 @@ final class PipelinedConnection {
         case .prepare(let statement):
             statements.remove(statement)
             preparationFailure = error
-        case .query:
+        case .query, .settings:
             // A statement that is not there: why it could not be prepared says more.
+            guard !entries.isEmpty else { return }
             let first = entries.startIndex
             entries[first].failure = entries[first].failure ?? preparationFailure ?? error
         default: break
         }
     }
 
-    func failAll(_ error: PostgresError) -> Int {
+    /// Gives all jobs up, with an error or to be sent again; returns how many have ended.
+    func abandon(_ error: PostgresError) -> Int {
         defer {
             entries.removeAll()
             commands.removeAll()
         }
-        for entry in entries { entry.job.fail(entry.failure ?? error) }
-        return entries.count
+        return entries.count { entry in
+            if returns(entry) { return false }
+            entry.job.fail(entry.failure ?? error)
+            return true
+        }
+    }
+
+    func takeReturned() -> [any PipelineJob] {
+        defer { returned.removeAll() }
+        return returned
+    }
+
+    /// Asks the server to cancel the statement at the head, without waiting.
+    func requestCancel(_ now: ContinuousClock.Instant) {
+        cancelRequestedAt = now
+        CancelRequests.send(for: handle.raw)
+    }
+
+    /// Whether a job is sent again: it lost its connection, or a cancel request that was for its neighbour.
+    private func returns(_ entry: Entry) -> Bool {
+        guard entry.failure?.sqlState ?? .queryCanceled == .queryCanceled, entry.job.restart() else { return false }
+        returned.append(entry.job)
+        return true
     }
 
     /// Tells who waited too long; their answers are dropped when they come.
@@ -291,8 +363,15 @@ final class PipelinedConnection {
         for entry in entries where entry.job.deadline <= now { entry.job.fail(error) }
     }
 
-    private func finish(_ entry: Entry) {
-        if let failure = entry.failure { entry.job.fail(failure) } else { entry.job.succeed() }
+    /// Ends a job, unless it is to be sent again; returns whether it has ended.
+    private func finish(_ entry: Entry) -> Bool {
+        guard let failure = entry.failure else {
+            entry.job.succeed()
+            return true
+        }
+        if returns(entry) { return false }
+        entry.job.fail(failure)
+        return true
     }
 
     private func check(_ answer: Int32) {

@@ -1,5 +1,5 @@
 internal import CLibPQ
-internal import Foundation
+internal import FoundationEssentials
 
 /// How to reach a server: a connection string or URL over libpq's own environment and defaults.
 package struct PostgresConfiguration: Sendable {
@@ -11,21 +11,26 @@ package struct PostgresConfiguration: Sendable {
     package var connectTimeout: Duration
     /// Bounds how long unacknowledged data may hang on a dead route (`tcp_user_timeout`).
     package var unacknowledgedTimeout: Duration
-    /// Server settings applied when a connection is made, such as `statement_timeout`.
+    /// Server settings that each transaction applies to itself, such as `lock_timeout`. A setting that the connection
+    /// string's own `options` name is left to them.
     package var settings: [String: String]
+    /// Whether statements are prepared under names.
+    package var statements: PreparedStatements
 
     package init(
         dsn: String,
         applicationName: String = "aisle",
         connectTimeout: Duration = .seconds(5),
         unacknowledgedTimeout: Duration = .seconds(5),
-        settings: [String: String] = [:]
+        settings: [String: String] = [:],
+        statements: PreparedStatements = .named
     ) {
         self.dsn = dsn
         self.applicationName = applicationName
         self.connectTimeout = connectTimeout
         self.unacknowledgedTimeout = unacknowledgedTimeout
         self.settings = settings
+        self.statements = statements
     }
 
     /// libpq's keywords in the order in which they override each other.
@@ -37,14 +42,34 @@ package struct PostgresConfiguration: Sendable {
             ("keepalives_idle", "10"), ("keepalives_interval", "5"), ("keepalives_count", "3"),
         ]
         if !dsn.isEmpty { keywords.append(("dbname", dsn)) }
-        if !settings.isEmpty {
-            // libpq takes one `options` alone; what the deployment asks for has the last word.
-            let ours = settings.sorted { $0.key < $1.key }
-                .map { "-c \($0.key)=\($0.value.replacing("\\", with: "\\\\").replacing(" ", with: "\\ "))" }
-            let theirs = (try? Self.parse(dsn))?["options"] ?? ProcessInfo.processInfo.environment["PGOPTIONS"]
-            keywords.append(("options", (ours + [theirs].compactMap { $0 }).joined(separator: " ")))
-        }
         return keywords
+    }
+
+    /// The settings of each transaction.
+    var transactionSettings: TransactionSettings {
+        let options = (try? Self.parse(dsn))?["options"] ?? ProcessInfo.processInfo.environment["PGOPTIONS"] ?? ""
+        return TransactionSettings(settings, excluding: Self.settingNames(options))
+    }
+
+    /// The settings that a server's command-line options name: `-c name=value`, `-cname=value` or `--name=value`.
+    static func settingNames(_ options: String) -> Set<String> {
+        var names: Set<String> = []
+        var expectsName = false
+        for word in options.split(separator: " ") {
+            var rest = word
+            if word.hasPrefix("--") {
+                rest = word.dropFirst(2)
+            } else if word.hasPrefix("-c") {
+                rest = word.dropFirst(2)
+                expectsName = rest.isEmpty
+                if expectsName { continue }
+            } else if !expectsName {
+                continue
+            }
+            expectsName = false
+            names.insert(rest.prefix { $0 != "=" }.replacing("-", with: "_").lowercased())
+        }
+        return names
     }
 
     /// The same server, another database of it.
@@ -76,6 +101,18 @@ package struct PostgresConfiguration: Sendable {
     private func quoted(_ value: String) -> String {
         value.replacing("\\", with: "\\\\").replacing("'", with: "\\'")
     }
+}
+
+/// How statements reach the server.
+package enum PreparedStatements: String, Sendable, CaseIterable {
+    /// Prepared once under a name. A pooler that lends connections by the transaction must follow prepared statements, as
+    /// PgBouncer does from 1.21 on.
+    case named
+    /// Sent whole each time, for poolers that do not follow prepared statements.
+    case unnamed
+
+    /// How many names a connection has at most.
+    var capacity: Int { self == .named ? 256 : 0 }
 }
 
 extension Duration {

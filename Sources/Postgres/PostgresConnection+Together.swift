@@ -1,12 +1,19 @@
 internal import CLibPQ
 
-/// A prepared statement with its parameters, ready to be sent.
+/// A statement with its parameters, ready to be sent.
 struct PreparedCall {
-    let name: String
+    let statement: PostgresStatement
+    /// The name that it is prepared under; nil sends its text.
+    let name: String?
     let buffers: ParameterBuffers
 
+    var beginsTransaction: Bool { statement.sql.hasPrefix("BEGIN") }
+
     func send(_ raw: OpaquePointer) -> Int32 {
-        buffers.withPointers { PQsendQueryPrepared(raw, name, $0, $1, $2, $3, 1) }
+        buffers.withPointers { count, values, lengths, formats in
+            if let name { return PQsendQueryPrepared(raw, name, count, values, lengths, formats, 1) }
+            return PQsendQueryParams(raw, statement.sql, count, buffers.oids, values, lengths, formats, 1)
+        }
     }
 }
 
@@ -47,6 +54,8 @@ extension PostgresConnection {
     ) throws {
         later = []
         try checkInterrupt()
+        var calls = calls
+        let settings = try insertSettings(into: &calls)
         let raw = try open()
         guard PQenterPipelineMode(raw) == 1 else { throw lost(raw) }
         for call in calls {
@@ -61,8 +70,11 @@ extension PostgresConnection {
                 guard failure == nil else { continue }
                 switch rows.status {
                 case PGRES_TUPLES_OK, PGRES_COMMAND_OK, PGRES_EMPTY_QUERY:
-                    do { try read(index, rows) } catch { failure = error }
-                default: failure = PostgresError(result: result)
+                    if index == settings { continue }
+                    do { try read(index - (settings.map { $0 < index } ?? false ? 1 : 0), rows) } catch {
+                        failure = error
+                    }
+                default: failure = serverError(result)
                 }
             }
         }
@@ -75,5 +87,14 @@ extension PostgresConnection {
         defer { PQclear(end) }
         guard PQresultStatus(end) == PGRES_PIPELINE_SYNC, PQexitPipelineMode(raw) == 1 else { throw lost(raw) }
         if let failure { throw failure }
+    }
+
+    /// Adds what applies the settings to the transaction that begins with these calls; returns its index.
+    private func insertSettings(into calls: inout [PreparedCall]) throws -> Int? {
+        guard isBetweenTransactions, let statement = settings.statement else { return nil }
+        let call = try prepare(statement, settings.parameters(until: deadline))
+        let index = calls.first?.beginsTransaction == true ? 1 : 0
+        calls.insert(call, at: index)
+        return index
     }
 }

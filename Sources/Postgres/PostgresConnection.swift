@@ -1,5 +1,5 @@
 internal import CLibPQ
-internal import Foundation
+internal import Glibc
 
 /// One connection: an actor on a thread of its own, which waits in `poll(2)` on the socket and on an event descriptor.
 ///
@@ -13,11 +13,17 @@ package actor PostgresConnection {
     var handle: ConnectionHandle?
     /// Whether the end of a COPY was seen behind its last data.
     var copyHasEnded = false
-    private var statements = StatementCache()
+    private var statements: StatementCache
+    let settings: TransactionSettings
+    /// Whether a statement failed because the server is read-only: after a failover another host may be the primary.
+    private var metReadOnly = false
     /// What waits for the next round trip.
     var later: [PreparedCall] = []
     private var operation: UInt64 = 0
-    private var deadline: ContinuousClock.Instant?
+    private(set) var deadline: ContinuousClock.Instant?
+
+    /// How long a cancelled statement may take to end before its connection is closed.
+    private static let cancelLimit: Duration = .milliseconds(500)
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
@@ -25,10 +31,11 @@ package actor PostgresConnection {
     ///
     /// - Throws: `PostgresError` of kind `connection`.
     package static func connect(_ configuration: PostgresConfiguration) async throws -> PostgresConnection {
-        let executor = ThreadExecutor(name: "postgres")
+        let executor = try ThreadExecutor(name: "postgres")
         let connector = Connector(executor: executor)
         do {
-            return PostgresConnection(executor, try Interrupt(), try await connector.connect(configuration))
+            let handle = try await connector.connect(configuration)
+            return PostgresConnection(executor, try Interrupt(), handle, configuration)
         } catch {
             executor.stop()
             throw error
@@ -43,7 +50,14 @@ package actor PostgresConnection {
         func connect(_ configuration: PostgresConfiguration) throws -> ConnectionHandle { try .connect(configuration) }
     }
 
-    private init(_ executor: ThreadExecutor, _ interrupt: Interrupt, _ handle: ConnectionHandle) {
+    private init(
+        _ executor: ThreadExecutor,
+        _ interrupt: Interrupt,
+        _ handle: ConnectionHandle,
+        _ configuration: PostgresConfiguration
+    ) {
+        statements = StatementCache(capacity: configuration.statements.capacity)
+        settings = configuration.transactionSettings
         self.executor = executor
         self.interrupt = interrupt
         self.handle = handle
@@ -63,8 +77,16 @@ package actor PostgresConnection {
         within limit: Duration? = nil,
         _ body: @escaping @Sendable (isolated PostgresConnection) throws -> T
     ) async throws -> T {
+        try await perform(until: limit.map { .now + $0 }, body)
+    }
+
+    /// Runs a block on the connection's thread, which must end by a point in time.
+    @discardableResult
+    package nonisolated func perform<T: Sendable>(
+        until deadline: ContinuousClock.Instant?,
+        _ body: @escaping @Sendable (isolated PostgresConnection) throws -> T
+    ) async throws -> T {
         let operation = interrupt.begin()
-        let deadline = limit.map { ContinuousClock.now + $0 }
         return try await withTaskCancellationHandler {
             try await run(operation, deadline, body)
         } onCancel: { [interrupt] in
@@ -86,8 +108,19 @@ package actor PostgresConnection {
     /// Closes the connection at once; whatever is called after this throws kind `connection`.
     package func close() { handle = nil }
 
-    /// Whether the next lease may have it: open, outside any transaction.
-    package func isReusable() -> Bool { handle.map { $0.isOpen && $0.transactionIsIdle } ?? false }
+    /// Runs asynchronous work on the connection's thread, wherever it is not isolated to another actor: work that is long
+    /// or blocks, and belongs to this connection, then takes no thread from anybody else.
+    package nonisolated func onOwnThread<T>(_ body: () async throws -> T) async rethrows -> T {
+        try await withTaskExecutorPreference(executor) { try await body() }
+    }
+
+    /// Whether the next lease may have it: open, outside any transaction, and not better replaced by a new one.
+    package func isReusable() -> Bool {
+        handle.map { $0.isOpen && $0.transactionIsIdle } ?? false && !statements.isWornOut && !metReadOnly
+    }
+
+    /// Whether the next statement begins a transaction.
+    var isBetweenTransactions: Bool { handle?.transactionIsIdle ?? false }
 
     /// Whether the socket has something to say although nothing was asked: the server closed it, or is about to.
     ///
@@ -105,10 +138,11 @@ package actor PostgresConnection {
         _ parameters: [PostgresValue] = [],
         _ read: (borrowing PostgresRows) throws -> T
     ) throws -> T {
-        guard later.isEmpty else {
+        guard later.isEmpty, !isBetweenTransactions || settings.statement == nil else {
             var value: T?
             try together([PostgresQuery(statement, parameters)]) { value = try read($1) }
-            return value!
+            guard let value else { throw lost(try open()) }
+            return value
         }
         let call = try prepare(statement, parameters)
         let raw = try open()
@@ -142,12 +176,25 @@ package actor PostgresConnection {
         _ mode: StaticString = "",
         _ body: (isolated PostgresConnection) throws -> T
     ) throws -> T {
-        try executeLater(PostgresStatement(assembled: "BEGIN \(mode)"))
+        try begin(mode)
         let value: T
         do { value = try body(self) } catch {
             rollback()
             throw error
         }
+        try commit()
+        return value
+    }
+
+    /// Begins a transaction with the next statement; `commit` or `rollback` ends it. For work that spans several blocks.
+    package func begin(_ mode: StaticString = "") throws {
+        try executeLater(PostgresStatement(assembled: "BEGIN \(mode)"))
+    }
+
+    /// Ends a transaction that `begin` began.
+    ///
+    /// - Throws: an error with `commitIsUncertain`, if its answer was lost.
+    package func commit() throws {
         do { try execute("COMMIT") } catch var error as PostgresError {
             if error.kind == .connection || error.kind == .deadline || error.kind == .cancelled {
                 error.commitIsUncertain = true
@@ -157,14 +204,23 @@ package actor PostgresConnection {
             }
             throw error
         }
-        return value
+    }
+
+    /// Gives a setting another value for the rest of the transaction.
+    ///
+    /// - Parameter value: nil for the configuration's, or the server's where that has none.
+    package func set(_ name: StaticString, _ value: String?) throws {
+        guard let value = value ?? settings[name.description] else {
+            return try run(script: "SET LOCAL \(name) = DEFAULT")
+        }
+        try executeLater("SELECT set_config($1, $2, true)", [.text(name.description), .text(value)])
     }
 
     /// Takes back what the transaction did; a connection that cannot is closed, which does it too.
     package func rollback() {
         later = []
         if handle?.transactionIsIdle == true { return }
-        deadline = .now + .seconds(5)
+        deadline = .now + Self.cancelLimit
         operation = interrupt.begin()
         do { try run(script: "ROLLBACK") } catch { handle = nil }
     }
@@ -172,18 +228,29 @@ package actor PostgresConnection {
     /// The statement by its name, which is made known to the server the first time.
     func prepare(_ statement: PostgresStatement, _ parameters: [PostgresValue]) throws -> PreparedCall {
         let buffers = ParameterBuffers(parameters)
-        if let name = statements.name(of: statement) { return PreparedCall(name: name, buffers: buffers) }
+        guard !buffers.isTooLarge else { throw PostgresError(.misuse, "parameters of 1 GiB or more") }
+        if let name = statements.name(of: statement) {
+            return PreparedCall(statement: statement, name: name, buffers: buffers)
+        }
         let raw = try open()
-        let (name, evicted) = statements.insert(statement)
+        guard let name = statements.insert(statement) else {
+            return PreparedCall(statement: statement, name: nil, buffers: buffers)
+        }
         do {
-            if let evicted { try run(script: "DEALLOCATE \(evicted)") }
             try send { PQsendPrepare(raw, name, statement.sql, Int32(buffers.oids.count), buffers.oids) }
             _ = try lastResult(raw)
         } catch {
             statements.remove(statement)
             throw error
         }
-        return PreparedCall(name: name, buffers: buffers)
+        return PreparedCall(statement: statement, name: name, buffers: buffers)
+    }
+
+    /// A failed result's error.
+    func serverError(_ result: OpaquePointer) -> PostgresError {
+        let error = PostgresError(result: result)
+        if error.sqlState == .readOnlyTransaction { metReadOnly = true }
+        return error
     }
 
     // MARK: - The socket
@@ -228,7 +295,7 @@ package actor PostgresConnection {
             let rows = PostgresRows(adopting: result)
             switch rows.status {
             case PGRES_FATAL_ERROR, PGRES_BAD_RESPONSE, PGRES_NONFATAL_ERROR:
-                failure = failure ?? PostgresError(result: result)
+                failure = failure ?? serverError(result)
             case PGRES_COPY_IN, PGRES_COPY_OUT, PGRES_COPY_BOTH:
                 // COPY has its own calls; the results go on only after the data.
                 return rows
@@ -260,18 +327,15 @@ package actor PostgresConnection {
     }
 
     /// Always throws: the reason where the statement ended as cancelled or failed, and then the connection is good; else
-    /// closes the connection, because the cancel request may still hit the next statement.
+    /// closes the connection, because the cancel request may still hit the next statement. Returns within `cancelLimit`,
+    /// whatever the server does.
     ///
     /// Of statements that travel together, all that are left end with the one that is cancelled.
     private func cancelOnServer(_ raw: OpaquePointer, because reason: PostgresError) throws(PostgresError) {
-        if let cancel = PQgetCancel(raw) {
-            var text = [CChar](repeating: 0, count: 256)
-            _ = PQcancel(cancel, &text, Int32(text.count))
-            PQfreeCancel(cancel)
-        }
-        let limit = ContinuousClock.now + .seconds(5)
+        CancelRequests.send(for: raw)
+        let limit = ContinuousClock.now + Self.cancelLimit
         var wasCancelled = false
-        drain: while true {
+        drain: while ContinuousClock.now < limit {
             while PQisBusy(raw) == 1 {
                 let outcome = pollDescriptors([(PQsocket(raw), Int16(POLLIN))], until: limit)
                 if outcome.timedOut || PQconsumeInput(raw) == 0 { break drain }
@@ -321,7 +385,10 @@ package actor PostgresConnection {
             )
             if outcome.events[1] != 0 { interrupt.wakeup.drain() }
             if interrupt.isRequested(operation) { return .stopped(PostgresError(.cancelled, "the task was cancelled")) }
-            if outcome.timedOut { return .stopped(PostgresError(.deadline, "the deadline passed")) }
+            // A socket that is always ready does not outrun the deadline.
+            if outcome.timedOut || deadline.map({ $0 <= .now }) ?? false {
+                return .stopped(PostgresError(.deadline, "the deadline passed"))
+            }
             if outcome.events[0] != 0 { return .ready(outcome.events[0]) }
         }
     }

@@ -1,4 +1,5 @@
 internal import CLibPQ
+internal import Platform
 
 /// Why a call on a connection, a pool or a pipeline failed.
 ///
@@ -75,6 +76,8 @@ extension PostgresError {
             constraint: field("n")
         )
     }
+
+    init(_ error: OSThreadError) { self.init(.exhausted, error.description) }
 
     /// What a connection says after a call on it failed.
     static func lost(_ connection: OpaquePointer) -> PostgresError {

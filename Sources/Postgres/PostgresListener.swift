@@ -1,5 +1,6 @@
 internal import CLibPQ
-internal import Foundation
+internal import Glibc
+internal import Platform
 internal import Synchronization
 
 /// What a listener tells.
@@ -26,9 +27,12 @@ package struct PostgresListener: Sendable {
         let loop = try ListenLoop(configuration, channels)
         return AsyncStream(bufferingPolicy: .bufferingNewest(limit)) { continuation in
             continuation.onTermination = { _ in loop.stop() }
-            let thread = Thread { loop.run { loop.yield($0, to: continuation) } }
-            thread.name = "listener"
-            thread.start()
+            // Without a thread nothing is heard: the stream ends, and its consumer begins again.
+            do throws(OSThreadError) {
+                try OSThread.start(name: "listener") { loop.run { loop.yield($0, to: continuation) } }
+            } catch {
+                continuation.finish()
+            }
         }
     }
 }

@@ -1,6 +1,6 @@
 internal import CLibPQ
 internal import DequeModule
-internal import Foundation
+internal import Platform
 internal import Synchronization
 
 /// A few connections that many readers share: each sends its statements at once, without waiting for the answers of the
@@ -26,9 +26,7 @@ package final class PostgresPipeline: Sendable {
         self.options = options
         mailbox = try PipelineMailbox()
         let driver = PipelineDriver(configuration, options, mailbox)
-        let thread = Thread { driver.run() }
-        thread.name = "pipeline"
-        thread.start()
+        try OSThread.start(name: "pipeline") { driver.run() }
     }
 
     deinit { mailbox.shutDown() }
@@ -65,6 +63,8 @@ protocol PipelineJob: AnyObject, Sendable {
     var deadline: ContinuousClock.Instant { get }
     /// Whether somebody still waits for it.
     var isWanted: Bool { get }
+    /// Forgets the rows that have come, to be sent once more; false if it was before, or nobody has time to wait.
+    func restart() -> Bool
     func receive(_ index: Int, _ rows: borrowing PostgresRows)
     func succeed()
     func fail(_ error: any Error)
@@ -75,10 +75,12 @@ private final class ReadJob<Value: Sendable>: PipelineJob {
         var value: Value
         var failure: (any Error)?
         var continuation: CheckedContinuation<Value, any Error>?
+        var hasRestarted = false
     }
 
     let queries: [PostgresQuery]
     let deadline: ContinuousClock.Instant
+    private let initial: Value
     private let body: @Sendable (inout Value, Int, borrowing PostgresRows) throws -> Void
     private let state: Mutex<State>
 
@@ -90,11 +92,22 @@ private final class ReadJob<Value: Sendable>: PipelineJob {
     ) {
         self.queries = queries
         self.deadline = deadline
+        self.initial = initial
         self.body = body
         state = Mutex(State(value: initial))
     }
 
     var isWanted: Bool { state.withLock { $0.continuation != nil } }
+
+    func restart() -> Bool {
+        state.withLock { state in
+            guard state.continuation != nil, !state.hasRestarted, deadline > .now else { return false }
+            state.hasRestarted = true
+            state.value = initial
+            state.failure = nil
+            return true
+        }
+    }
 
     func start(_ continuation: CheckedContinuation<Value, any Error>) {
         state.withLock { $0.continuation = continuation }

@@ -69,7 +69,14 @@ package final class PostgresPool: Sendable {
         within limit: Duration? = nil,
         _ body: @escaping @Sendable (isolated PostgresConnection) throws -> T
     ) async throws -> T {
-        try await withConnection { try await $0.perform(within: limit, body) }
+        try await perform(until: limit.map { .now + $0 }, body)
+    }
+
+    private func perform<T: Sendable>(
+        until deadline: ContinuousClock.Instant?,
+        _ body: @escaping @Sendable (isolated PostgresConnection) throws -> T
+    ) async throws -> T {
+        try await withConnection { try await $0.perform(until: deadline, body) }
     }
 
     /// Runs the block in one transaction; up to three times more where the server asks for that (40001, 40P01).
@@ -79,14 +86,15 @@ package final class PostgresPool: Sendable {
         within limit: Duration? = nil,
         _ body: @escaping @Sendable (isolated PostgresConnection) throws -> T
     ) async throws -> T {
+        let deadline = limit.map { ContinuousClock.now + $0 }
         for _ in 0..<3 {
             do {
-                return try await perform(within: limit) { try $0.transaction(mode, body) }
+                return try await perform(until: deadline) { try $0.transaction(mode, body) }
             } catch let error as PostgresError where error.isRetryable {
                 continue
             }
         }
-        return try await perform(within: limit) { try $0.transaction(mode, body) }
+        return try await perform(until: deadline) { try $0.transaction(mode, body) }
     }
 
     /// Ends every idle connection and refuses new leases; those that are out end when they come back.

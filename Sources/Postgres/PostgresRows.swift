@@ -61,7 +61,11 @@ package struct PostgresRow: ~Copyable {
 
     /// Microseconds since 1970-01-01T00:00:00Z.
     package func timestamptz(_ column: Int) throws -> Int64 {
-        try integer(column, Int64.self) + PostgresValue.epochMicroseconds
+        let (microseconds, overflow) = try integer(column, Int64.self)
+            .addingReportingOverflow(PostgresValue.epochMicroseconds)
+        // `infinity`, or a date beyond the year 294246.
+        guard !overflow else { throw mismatch(column) }
+        return microseconds
     }
 
     package func boolOrNil(_ column: Int) throws -> Bool? { isNull(column) ? nil : try bool(column) }
@@ -81,6 +85,7 @@ package struct PostgresRow: ~Copyable {
         guard try word(0) > 0 else { return [] }
         guard try word(0) == 1 else { throw mismatch(column) }
         let count = try word(12)
+        guard count >= 0 else { throw mismatch(column) }
         var offset = 20
         var values: [String] = []
         for _ in 0..<count {

@@ -67,8 +67,8 @@ package enum PostgresValue: Sendable, Hashable {
                 bytes.append(contentsOf: $0.utf8)
             } != nil
         case .timestamptz(let value):
-            value.map { bytes.append(bigEndian: $0 - Self.epochMicroseconds) } != nil
-        case .date(let value): value.map { bytes.append(bigEndian: $0 - Self.epochDays) } != nil
+            value.map { bytes.append(bigEndian: $0.saturatingSubtract(Self.epochMicroseconds)) } != nil
+        case .date(let value): value.map { bytes.append(bigEndian: $0.saturatingSubtract(Self.epochDays)) } != nil
         case .textArray(let values):
             encodeArray(values, of: 25, into: &bytes) { $1.append(contentsOf: $0.utf8) }
         case .int8Array(let values):
@@ -89,17 +89,25 @@ package enum PostgresValue: Sendable, Hashable {
         bytes.append(bigEndian: Int32(0))
         bytes.append(bigEndian: elementOID)
         guard !values.isEmpty else { return true }
-        bytes.append(bigEndian: Int32(values.count))
+        bytes.append(bigEndian: Int32(clamping: values.count))
         bytes.append(bigEndian: Int32(1))
         for value in values {
             let start = bytes.count
             bytes.append(bigEndian: Int32(0))
             append(value, &bytes)
-            withUnsafeBytes(of: Int32(bytes.count - start - 4).bigEndian) {
+            withUnsafeBytes(of: Int32(clamping: bytes.count - start - 4).bigEndian) {
                 bytes.replaceSubrange(start..<start + 4, with: $0)
             }
         }
         return true
+    }
+}
+
+extension FixedWidthInteger {
+    /// The difference, or the bound that it passes: PostgreSQL's `infinity`.
+    func saturatingSubtract(_ other: Self) -> Self {
+        let (difference, overflow) = subtractingReportingOverflow(other)
+        return overflow ? (self < 0 ? .min : .max) : difference
     }
 }
 
@@ -145,6 +153,11 @@ struct ParameterBuffers {
     private var formats: [Int32] = []
     private(set) var oids: [UInt32] = []
 
+    /// The most bytes of all parameters: PostgreSQL refuses messages of 1 GiB.
+    private static let sizeLimit = 1 << 30
+    /// Whether PostgreSQL would refuse them.
+    var isTooLarge: Bool { bytes.count >= Self.sizeLimit }
+
     init(_ values: [PostgresValue]) {
         offsets.reserveCapacity(values.count)
         lengths.reserveCapacity(values.count)
@@ -155,7 +168,7 @@ struct ParameterBuffers {
             let start = bytes.count
             let isPresent = value.encode(into: &bytes)
             offsets.append(isPresent ? start : -1)
-            lengths.append(Int32(bytes.count - start))
+            lengths.append(Int32(clamping: bytes.count - start))
             formats.append(value.isBinary ? 1 : 0)
             oids.append(value.oid)
         }

@@ -1,4 +1,5 @@
-internal import Foundation
+internal import FoundationEssentials
+internal import Glibc
 
 /// A PostgreSQL server of one's own: its data, its unix socket and nothing on the network.
 ///
@@ -92,7 +93,7 @@ package struct PrivateCluster: Sendable {
                 }
             }
         } catch {
-            throw Failure(description: "\(home) cannot be made: \(error.localizedDescription)")
+            throw Failure(description: "cannot create \(home): \(error)")
         }
     }
 
@@ -118,11 +119,11 @@ package struct PrivateCluster: Sendable {
             max_wal_size = 4GB
             \(isDurable ? "" : "fsync = off\nfull_page_writes = off\nsynchronous_commit = off")
             """
-        let file = FileHandle(forUpdatingAtPath: draft + "/postgresql.conf")
-        file?.seekToEndOfFile()
-        file?.write(Data(settings.utf8))
-        guard file != nil, rename(draft, data) == 0 else {
-            throw Failure(description: "the new cluster cannot be moved to \(data)")
+        let file = open(draft + "/postgresql.conf", O_WRONLY | O_APPEND | O_CLOEXEC)
+        let isWritten = file >= 0 && write(file, settings, settings.utf8.count) == settings.utf8.count
+        if file >= 0 { close(file) }
+        guard isWritten, rename(draft, data) == 0 else {
+            throw Failure(description: "cannot move the new cluster to \(data): \(String(cString: strerror(errno)))")
         }
     }
 
@@ -168,10 +169,29 @@ package struct PrivateCluster: Sendable {
         var child = pid_t()
         let failure = posix_spawnp(&child, "env", &actions, nil, arguments, environ)
         guard failure == 0 else { return (-1, "\(words[0]): \(String(cString: strerror(failure)))") }
-        var status: Int32 = 0
-        while waitpid(child, &status, 0) < 0, errno == EINTR {}
+        guard let status = Self.end(of: child) else { return (-1, "\(words[0]) did not end within \(Self.patience)") }
         let text = (try? String(contentsOfFile: output, encoding: .utf8)) ?? ""
-        return (status, text.trimmingCharacters(in: .whitespacesAndNewlines))
+        return (status, String(text.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed()))
+    }
+
+    /// How long PostgreSQL's own programs may take; each has a shorter limit of its own.
+    private static let patience: Duration = .seconds(120)
+
+    /// Waits for a process to end; kills it at the deadline and returns nil.
+    private static func end(of child: pid_t) -> Int32? {
+        let deadline = ContinuousClock.now + patience
+        var status: Int32 = 0
+        while true {
+            let ended = waitpid(child, &status, WNOHANG)
+            if ended == child { return status }
+            if ended < 0, errno != EINTR { return -1 }
+            if deadline <= .now {
+                kill(child, SIGKILL)
+                waitpid(child, &status, 0)
+                return nil
+            }
+            usleep(2_000)
+        }
     }
 
     private func group(of user: String) -> String { getpwnam(user).map { String($0.pointee.pw_gid) } ?? user }
@@ -209,8 +229,8 @@ package struct PrivateCluster: Sendable {
     private static func isReachable(_ folder: String) -> Bool {
         var parent = URL(fileURLWithPath: folder).deletingLastPathComponent()
         while parent.path != "/" {
-            let attributes = try? FileManager.default.attributesOfItem(atPath: parent.path)
-            if let mode = attributes?[.posixPermissions] as? NSNumber, mode.intValue & 0o001 == 0 { return false }
+            var status = stat()
+            if stat(parent.path, &status) == 0, status.st_mode & 0o001 == 0 { return false }
             parent = parent.deletingLastPathComponent()
         }
         return true

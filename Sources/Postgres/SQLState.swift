@@ -22,6 +22,7 @@ package struct SQLState: RawRepresentable, Hashable, Sendable, CustomStringConve
     package static let undefinedObject = SQLState("42704")
     package static let insufficientPrivilege = SQLState("42501")
     package static let lockNotAvailable = SQLState("55P03")
+    package static let readOnlyTransaction = SQLState("25006")
 
     /// Whether the same transaction may succeed when it is simply run again.
     package var isRetryable: Bool { self == .serializationFailure || self == .deadlockDetected }

@@ -1,42 +1,41 @@
-/// Which statements a connection has prepared, under which names; the least recently used one makes room.
+/// The statements that a connection has prepared, and their names.
 ///
-/// - Complexity: O(1) a use, O(n) an eviction.
+/// A full cache keeps what it has: further statements travel without a name, parsed on each use. libpq cannot close a
+/// prepared statement by protocol before version 17, and SQL `DEALLOCATE` does not pass a transaction pooler. A
+/// connection that meets many statements beyond its cache is replaced instead (`isWornOut`), and starts with an empty one.
+///
+/// - Complexity: O(1) a use.
 struct StatementCache {
-    private struct Entry {
-        let name: String
-        var lastUse: UInt64
-    }
-
     private let capacity: Int
-    private var entries: [PostgresStatement: Entry] = [:]
-    private var uses: UInt64 = 0
+    private var names: [PostgresStatement: String] = [:]
     private var nextName: UInt64 = 0
+    private var unnamedUses = 0
 
-    init(capacity: Int = 256) { self.capacity = capacity }
+    /// How many unnamed uses are worth a new connection.
+    private static let unnamedUseLimit = 2000
 
-    var count: Int { entries.count }
+    /// - Parameter capacity: the most names; 0 to name none.
+    init(capacity: Int) { self.capacity = capacity }
 
-    /// The name under which the statement is prepared, and marks it used; nil where it is not.
-    mutating func name(of statement: PostgresStatement) -> String? {
-        guard let index = entries.index(forKey: statement) else { return nil }
-        uses += 1
-        entries.values[index].lastUse = uses
-        return entries.values[index].name
-    }
+    var count: Int { names.count }
 
-    /// A new name for a statement, and the name of one to deallocate where the cache is full.
-    mutating func insert(_ statement: PostgresStatement) -> (name: String, evicted: String?) {
-        var evicted: String?
-        if entries.count >= capacity, let oldest = entries.min(by: { $0.value.lastUse < $1.value.lastUse }) {
-            evicted = oldest.value.name
-            entries[oldest.key] = nil
+    /// Whether a new connection, with an empty cache, would serve better.
+    var isWornOut: Bool { capacity > 0 && unnamedUses > Self.unnamedUseLimit }
+
+    /// The name of a prepared statement; nil if it is not prepared.
+    func name(of statement: PostgresStatement) -> String? { names[statement] }
+
+    /// A name to prepare a statement under; nil if it is to travel without one.
+    mutating func insert(_ statement: PostgresStatement) -> String? {
+        guard names.count < capacity else {
+            unnamedUses += 1
+            return nil
         }
-        uses += 1
         nextName += 1
         let name = "aisle_\(nextName)"
-        entries[statement] = Entry(name: name, lastUse: uses)
-        return (name, evicted)
+        names[statement] = name
+        return name
     }
 
-    mutating func remove(_ statement: PostgresStatement) { entries[statement] = nil }
+    mutating func remove(_ statement: PostgresStatement) { names[statement] = nil }
 }

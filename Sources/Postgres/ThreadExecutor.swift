@@ -1,56 +1,79 @@
-internal import Foundation
+internal import Glibc
+internal import Platform
+internal import Synchronization
 
-/// One thread that runs one actor's jobs in order, so that blocking on a socket blocks nobody else.
+/// One thread that runs jobs in order: those of the actor that it belongs to, and of tasks that prefer it.
 ///
-/// The thread ends with `stop()`, which the owning actor calls when it is released: until then every job that is
-/// enqueued also runs.
-final class ThreadExecutor: SerialExecutor, @unchecked Sendable {
-    private let condition = NSCondition()
-    private var jobs: [UnownedJob] = []
-    private var isStopped = false
-    private var thread: Thread?
+/// Blocking in a job blocks nobody else. The thread ends with `stop()`, which the owning actor calls when it is released;
+/// until then every enqueued job also runs.
+final class ThreadExecutor: SerialExecutor, TaskExecutor {
+    private struct State {
+        var jobs: [UnownedJob] = []
+        var isStopped = false
+        var thread: pthread_t?
+    }
 
-    init(name: String) {
-        let thread = Thread { [self] in run() }
-        thread.name = name
-        thread.stackSize = 512 << 10
-        self.thread = thread
-        thread.start()
+    private let state = Mutex(State())
+    private let work: Semaphore
+
+    /// - Throws: kind `exhausted`, if the system has no thread or descriptor left.
+    init(name: StaticString) throws(PostgresError) {
+        work = Semaphore()
+        do throws(OSThreadError) { try OSThread.start(name: name) { [self] in run() } } catch {
+            throw PostgresError(error)
+        }
     }
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        condition.withLock {
-            jobs.append(job)
-            condition.signal()
+        let isFirst = state.withLock { state in
+            state.jobs.append(job)
+            return state.jobs.count == 1
         }
+        if isFirst { work.signal() }
     }
 
     /// Lets the thread end once the jobs that wait have run.
     func stop() {
-        condition.withLock {
-            isStopped = true
-            thread = nil
-            condition.signal()
-        }
+        state.withLock { $0.isStopped = true }
+        work.signal()
     }
 
     func checkIsolated() {
-        precondition(condition.withLock { thread === Thread.current }, "not on the connection's own thread")
+        let isCurrent = state.withLock { $0.thread.map { pthread_equal($0, pthread_self()) != 0 } ?? false }
+        precondition(isCurrent, "not on the connection's own thread")
     }
 
     private func run() {
-        let executor = asUnownedSerialExecutor()
-        while let batch = nextBatch() {
-            for job in batch { job.runSynchronously(on: executor) }
+        state.withLock { $0.thread = pthread_self() }
+        let (actor, task) = (asUnownedSerialExecutor(), asUnownedTaskExecutor())
+        while true {
+            work.wait()
+            let (batch, isStopped) = state.withLock { state in
+                defer { state.jobs = [] }
+                return (state.jobs, state.isStopped)
+            }
+            for job in batch { job.runSynchronously(isolatedTo: actor, taskExecutor: task) }
+            if isStopped, batch.isEmpty { return }
+            if isStopped { work.signal() }
         }
+    }
+}
+
+/// A counting semaphore of the C library, which needs no descriptor.
+private final class Semaphore: @unchecked Sendable {
+    private let raw: UnsafeMutablePointer<sem_t>
+
+    init() {
+        raw = .allocate(capacity: 1)
+        sem_init(raw, 0, 0)
     }
 
-    private func nextBatch() -> [UnownedJob]? {
-        condition.withLock {
-            while jobs.isEmpty, !isStopped { condition.wait() }
-            defer { jobs.removeAll(keepingCapacity: true) }
-            return jobs.isEmpty ? nil : jobs
-        }
+    deinit {
+        sem_destroy(raw)
+        raw.deallocate()
     }
+
+    func signal() { sem_post(raw) }
+    func wait() { while sem_wait(raw) != 0, errno == EINTR {} }
 }

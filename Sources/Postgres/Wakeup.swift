@@ -1,5 +1,5 @@
 internal import CLibPQ
-internal import Foundation
+internal import Glibc
 internal import Synchronization
 
 /// A descriptor that any thread can make readable, to wake the one that polls it.
@@ -70,7 +70,12 @@ func pollDescriptors(_ wanted: [(descriptor: Int32, events: Int16)], until deadl
             Int32(clamping: max(0, min(ContinuousClock.now.duration(to: $0).milliseconds, 1 << 30)))
         }
         let ready = poll(&descriptors, nfds_t(descriptors.count), timeout ?? -1)
-        if ready < 0, errno == EINTR { continue }
+        if ready < 0 {
+            if errno == EINTR { continue }
+            // Out of memory, say: a look at each descriptor shows what is wrong with it, after a moment.
+            usleep(1_000)
+            return PollOutcome(timedOut: false, events: wanted.map { $0.events })
+        }
         return PollOutcome(timedOut: ready == 0, events: descriptors.map(\.revents))
     }
 }

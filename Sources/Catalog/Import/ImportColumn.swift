@@ -31,6 +31,9 @@ package struct ImportOptions: Sendable {
     package var prunes: Bool
     /// Only tells what would be done.
     package var isRehearsal: Bool
+    /// How many shelves the import may create; a wrongly mapped column would make one of each row.
+    package var newShelfLimit = Self.defaultNewShelfLimit
+    package static let defaultNewShelfLimit = 1000
     /// Whether a rejection has the row itself, which may be a megabyte.
     package var keepsRejectedRows = false
 

@@ -1,5 +1,3 @@
-internal import Foundation
-
 /// Makes shelf keys from titles: ASCII, unique in their store.
 package struct ShelfKeyMaker {
     private var keysByTitle: [String: CatalogKey]
@@ -15,9 +13,11 @@ package struct ShelfKeyMaker {
     }
 
     /// The key of the shelf that a file calls so: an existing key, an existing title, or a new shelf.
-    package mutating func key(for name: String) -> CatalogKey {
-        if let key = CatalogKey(name), taken.contains(name) { return key }
-        if let key = keysByTitle[name] { return key }
+    ///
+    /// - Complexity: O(length), amortized.
+    package mutating func key(for name: String) -> (key: CatalogKey, isNew: Bool) {
+        if let key = CatalogKey(name), taken.contains(name) { return (key, false) }
+        if let key = keysByTitle[name] { return (key, false) }
         let base = CatalogKey(name)?.text ?? Self.slug(name)
         var candidate = base
         // From the last number on: many titles may have one slug.
@@ -32,7 +32,7 @@ package struct ShelfKeyMaker {
         taken.insert(candidate)
         keysByTitle[name] = key
         created.append((key, name))
-        return key
+        return (key, true)
     }
 
     /// Whether an import makes that key of a title, in a store without shelves.
@@ -44,7 +44,7 @@ package struct ShelfKeyMaker {
     /// The title in lower-case ASCII letters, digits and hyphens; `shelf` where nothing is left.
     static func slug(_ title: String) -> String {
         var slug = ""
-        for scalar in title.decomposedStringWithCanonicalMapping.lowercased().unicodeScalars {
+        for scalar in title.decomposed.lowercased().unicodeScalars {
             if ("a"..."z").contains(scalar) || ("0"..."9").contains(scalar) {
                 slug.unicodeScalars.append(scalar)
             } else if let spelled = spellings[scalar] {

@@ -4,7 +4,7 @@ internal import Postgres
 
 /// What one store's transaction of an import does.
 struct ImportApplication: Sendable {
-    let id: String
+    let id: ImportID
     let key: CatalogKey
     let store: ImportSession.StoreImport
     let columns: ImportColumns
@@ -24,13 +24,15 @@ struct ImportApplication: Sendable {
     }
 
     func run(_ database: isolated PostgresConnection) throws -> Outcome {
+        try id.check(database)
         if changed > ImportStatements.hashingBound {
-            try database.run(script: "SET LOCAL enable_nestloop = off; SET LOCAL enable_mergejoin = off")
+            try database.set("enable_nestloop", "off")
+            try database.set("enable_mergejoin", "off")
         }
         var outcome = Outcome()
         let storeID = try lockStore(&outcome, database)
         try makeShelves(storeID, &outcome, database)
-        let rows: [PostgresValue] = [.text(id), .int4(storeID), .text(key.text)]
+        let rows: [PostgresValue] = [id.parameter, .int4(storeID), .text(key.text)]
         // Nobody deletes one from here on: who does holds the store's row too.
         outcome.shelvesCreated += try database.execute(ImportStatements.reviveShelves, rows)
         let locked = try lockShelves(rows, storeID, database)
@@ -91,18 +93,27 @@ struct ImportApplication: Sendable {
         guard !store.shelves.created.isEmpty else { return }
         let last = try PostgresCatalog.nextShelfPosition(storeID, database)
         let positions = [last] + PathKey.appending(store.shelves.created.count - 1, after: last)
-        for (shelf, position) in zip(store.shelves.created, positions) {
+        let created = store.shelves.created
+        for start in stride(from: 0, to: created.count, by: Self.shelvesAtOnce) {
+            let range = start..<min(created.count, start + Self.shelvesAtOnce)
             outcome.shelvesCreated += try database.execute(
                 """
-                INSERT INTO shelf (store_id, key, title, position, modified_at) VALUES ($1, $2, $3, $4, now())
+                INSERT INTO shelf (store_id, key, title, position, modified_at)
+                SELECT $1, made.key, made.title, made.position, now() FROM unnest($2, $3, $4) AS made (key, title, position)
                 ON CONFLICT (store_id, key) DO UPDATE SET deleted_at = NULL, title = excluded.title, parent_id = NULL,
                     default_sort = NULL, dimension = NULL, sold_out = NULL, position_source = NULL,
                     modified_at = now(), version = shelf.version + 1 WHERE shelf.deleted_at IS NOT NULL
                 """,
-                [.int4(storeID), .text(shelf.key.text), .text(shelf.title), .bytea(position.bytes)]
+                [
+                    .int4(storeID), .textArray(created[range].map(\.key.text)),
+                    .textArray(created[range].map(\.title)), .byteaArray(positions[range].map(\.bytes)),
+                ]
             )
         }
     }
+
+    /// How many shelves one statement makes.
+    private static let shelvesAtOnce = 10_000
 
     /// Locks every shelf that will change, in order, then looks again whether these are all.
     private func lockShelves(

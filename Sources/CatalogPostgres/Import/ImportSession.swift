@@ -1,15 +1,17 @@
 internal import Catalog
-internal import Foundation
 internal import Ordering
 internal import Postgres
 
-/// One import under way, on one connection.
-struct ImportSession {
+/// One import under way, on one connection, whose thread also reads and checks the file.
+///
+/// A reference: what is known of the stores grows with the file, and is never copied.
+final class ImportSession {
     private let connection: PostgresConnection
     private let options: ImportOptions
-    private let id = UUID().uuidString.lowercased()
+    private let id: ImportID
     private var columns = ImportColumns([], readsSizeFromName: false)
     private var stores: [CatalogKey: StoreImport] = [:]
+    private var newShelves = 0
     private var hasRepeats = false
     private(set) var summary = ImportSummary()
 
@@ -23,42 +25,44 @@ struct ImportSession {
         var staleProducts: [String] = []
     }
 
-    init(_ connection: PostgresConnection, _ options: ImportOptions) {
+    init(_ connection: PostgresConnection, _ id: ImportID, _ options: ImportOptions) {
         self.connection = connection
+        self.id = id
         self.options = options
     }
 
     // MARK: - Staging
 
-    /// Registers the import, and sweeps what dead ones have left.
+    /// Registers the import, and sweeps the rows of dead ones.
     func begin() async throws {
-        let id = id
-        try await connection.perform { database in
-            try database.run(script: "SET plan_cache_mode = auto; SET lock_timeout = 0")
+        try await transaction { [id] database in
             try database.execute(ImportStatements.sweepRuns)
             try database.execute(ImportStatements.sweepRows)
-            try database.execute(ImportStatements.register, [.text(id)])
+            try database.execute(ImportStatements.register, [id.parameter])
         }
     }
 
-    /// Takes the staged rows away.
-    func end() async throws {
-        let id = id
+    /// Deletes the staged rows of an import.
+    static func end(_ id: ImportID, on connection: PostgresConnection) async throws {
         try await connection.perform(within: .seconds(60)) { database in
-            try database.execute("DELETE FROM import_row WHERE import_id = $1::text::uuid", [.text(id)])
-            try database.execute("DELETE FROM import_run WHERE import_id = $1::text::uuid", [.text(id)])
-            try database.run(script: "RESET plan_cache_mode; RESET lock_timeout")
+            try database.transaction { database in
+                try database.execute("DELETE FROM import_row WHERE import_id = $1::text::uuid", [id.parameter])
+                try database.execute("DELETE FROM import_run WHERE import_id = $1::text::uuid", [id.parameter])
+            }
         }
     }
 
-    mutating func stage<Pieces: AsyncSequence>(
+    func stage<Pieces: AsyncSequence>(
         _ pieces: Pieces,
         _ onReject: (ImportRejection) throws -> Void,
         _ onProgress: (Int) -> Void
     ) async throws where Pieces.Element == [UInt8] {
         try await loadStores()
         var reader = ImportReader(options, currencies: stores.mapValues(\.currency))
-        try await connection.perform { try $0.beginCopyIn(ImportStatements.stage) }
+        try await connection.perform { database in
+            try database.begin()
+            try database.beginCopyIn(ImportStatements.stage)
+        }
         do {
             var rows = CopyText()
             for try await piece in pieces {
@@ -75,7 +79,10 @@ struct ImportSession {
             }
             try reader.end { try take($0, &rows, onReject) }
             try await flush(&rows, isLast: true)
-            _ = try await connection.perform { try $0.endCopy() }
+            try await connection.perform { database in
+                _ = try database.endCopy()
+                try database.commit()
+            }
         } catch {
             await connectionAbortCopy()
             throw error
@@ -83,12 +90,18 @@ struct ImportSession {
         summary.warnings = reader.warnings
         columns = ImportColumns(reader.columns, readsSizeFromName: options.readsSizeFromName)
         guard summary.read == 0 || summary.rejected < summary.read else {
-            throw CatalogError.unprocessable(field: "file", detail: "none of the \(summary.read) rows can be taken")
+            throw CatalogError.unprocessable(field: "file", detail: "none of the \(summary.read) rows can be imported")
         }
     }
 
+    /// In a task of its own: the import's may be cancelled.
     private func connectionAbortCopy() async {
-        await Task { [connection] in try? await connection.perform(within: .seconds(5)) { $0.abortCopy() } }.value
+        await Task { [connection] in
+            try? await connection.perform(within: .seconds(5)) { database in
+                database.abortCopy()
+                database.rollback()
+            }
+        }.value
     }
 
     private func flush(_ rows: inout CopyText, isLast: Bool = false) async throws {
@@ -98,7 +111,7 @@ struct ImportSession {
         try await connection.perform { database in try bytes.withUnsafeBytes { try database.sendCopy($0) } }
     }
 
-    private mutating func take(
+    private func take(
         _ event: ImportReader.Event,
         _ rows: inout CopyText,
         _ onReject: (ImportRejection) throws -> Void
@@ -115,19 +128,36 @@ struct ImportSession {
             if record.size == nil { summary.sizesUnknown += 1 }
             if record.size?.isApproximate == true { summary.sizesApproximate += 1 }
             if record.wasRounded { summary.pricesRounded += 1 }
-            write(record, shelf: shelfKey(record), to: &rows)
+            write(record, shelf: try shelfKey(record), to: &rows)
         }
     }
 
-    private mutating func shelfKey(_ record: ImportRecord) -> CatalogKey? {
-        stores[
-            record.store,
-            default: StoreImport(currency: record.currency, exists: false, shelves: ShelfKeyMaker(existing: []))
-        ].note(record.shelf)
+    /// The key of the shelf that a row names.
+    ///
+    /// - Throws: `unprocessable` for more new shelves than the options allow.
+    private func shelfKey(_ record: ImportRecord) throws -> CatalogKey? {
+        let unknown = StoreImport(currency: record.currency, exists: false, shelves: ShelfKeyMaker(existing: []))
+        guard let name = record.shelf else {
+            if stores[record.store] == nil { stores[record.store] = unknown }
+            return nil
+        }
+        let (key, isNew) = stores[record.store, default: unknown].shelves.key(for: name)
+        if isNew { newShelves += 1 }
+        guard newShelves <= options.newShelfLimit else {
+            throw CatalogError.unprocessable(
+                field: options.title(of: .shelf),
+                detail: """
+                    line \(record.line): the file names more than \(options.newShelfLimit) shelves that do not exist, \
+                    the last “\(name.prefix(64))”. Map the shelf column, or allow more with max_new_shelves \
+                    (--max-new-shelves)
+                    """
+            )
+        }
+        return key
     }
 
     private func write(_ record: ImportRecord, shelf: CatalogKey?, to rows: inout CopyText) {
-        rows.raw(id)
+        rows.raw(id.text)
         rows.field(record.line)
         rows.raw(record.store.text)
         rows.field(shelf?.text)
@@ -147,8 +177,8 @@ struct ImportSession {
         rows.endRow()
     }
 
-    private mutating func loadStores() async throws {
-        let (known, shelves) = try await connection.perform(within: .seconds(30)) { database in
+    private func loadStores() async throws {
+        let (known, shelves) = try await transaction { database in
             (
                 try database.query("SELECT key, currency FROM store") {
                     try $0.map { (try $0.text(0), try $0.text(1)) }
@@ -159,10 +189,18 @@ struct ImportSession {
             )
         }
         var shelvesByStore: [String: [(key: CatalogKey, title: String)]] = [:]
-        for (store, key, title) in shelves { shelvesByStore[store, default: []].append((CatalogKey(key)!, title)) }
-        for (key, currency) in known {
-            stores[CatalogKey(key)!] = StoreImport(
-                currency: Currency(currency)!,
+        for (store, key, title) in shelves {
+            shelvesByStore[store, default: []].append((try CatalogKey(stored: key), title))
+        }
+        for (key, code) in known {
+            guard let currency = Currency(code) else {
+                throw PostgresError(
+                    .decoding,
+                    "store \(key) has the currency \(code), which this version does not know"
+                )
+            }
+            stores[try CatalogKey(stored: key)] = StoreImport(
+                currency: currency,
                 exists: true,
                 shelves: ShelfKeyMaker(existing: shelvesByStore[key] ?? [])
             )
@@ -172,19 +210,14 @@ struct ImportSession {
     // MARK: - Comparing
 
     /// Finds out what differs; only those rows stay staged.
-    mutating func settle() async throws {
+    func settle() async throws {
         let (id, columns, count) = (id, columns, summary.read - summary.rejected)
-        let result = try await comparing(count) { database in
-            let hasRepeats = try database.query(ImportStatements.findRepeats, [.text(id)]) { $0.count > 0 }
-            var repeated = 0
-            if hasRepeats {
-                try database.execute(ImportStatements.carryLast, [.text(id)])
-                repeated = try database.execute(ImportStatements.dropRepeated, [.text(id)])
-            }
-            return (hasRepeats, repeated)
+        (hasRepeats, summary.repeated) = try await comparing(count) { database in
+            let hasRepeats = try database.query(ImportStatements.findRepeats, [id.parameter]) { $0.count > 0 }
+            guard hasRepeats else { return (false, 0) }
+            try database.execute(ImportStatements.carryLast, [id.parameter])
+            return (true, try database.execute(ImportStatements.dropRepeated, [id.parameter]))
         }
-        hasRepeats = result.0
-        summary.repeated = result.1
         if options.prunes {
             guard summary.rejected == 0 else {
                 throw CatalogError.unprocessable(
@@ -196,9 +229,9 @@ struct ImportSession {
             try await findStale()
         }
         let (unchanged, updated, inserted) = try await comparing(count) { database in
-            let unchanged = try database.execute(ImportStatements.dropUnchanged(columns), [.text(id)])
-            let (updated, all) = try database.query(ImportStatements.countChanged, [.text(id)]) {
-                try $0.first { (try $0.int(0), try $0.int(1)) }!
+            let unchanged = try database.execute(ImportStatements.dropUnchanged(columns), [id.parameter])
+            let (updated, all) = try database.query(ImportStatements.countChanged, [id.parameter]) {
+                try $0.first { (try $0.int(0), try $0.int(1)) } ?? (0, 0)
             }
             return (unchanged, updated, all - updated)
         }
@@ -206,7 +239,7 @@ struct ImportSession {
         summary.updated = updated
         summary.inserted = inserted
         summary.storesCreated = stores.values.count { !$0.exists }
-        summary.shelvesCreated = stores.values.reduce(0) { $0 + $1.shelves.created.count }
+        summary.shelvesCreated = newShelves
     }
 
     /// Many staged rows are compared by hashing, few by looking them up.
@@ -214,28 +247,33 @@ struct ImportSession {
         _ rows: Int,
         _ body: @escaping @Sendable (isolated PostgresConnection) throws -> T
     ) async throws -> T {
-        try await connection.perform { database in
-            let hashes = rows > ImportStatements.hashingBound
-            if hashes { try database.run(script: "SET enable_nestloop = off; SET enable_mergejoin = off") }
-            defer { if hashes { _ = try? database.run(script: "RESET enable_nestloop; RESET enable_mergejoin") } }
+        try await transaction { [id] database in
+            try id.check(database)
+            if rows > ImportStatements.hashingBound {
+                try database.set("enable_nestloop", "off")
+                try database.set("enable_mergejoin", "off")
+            }
             return try body(database)
         }
     }
 
-    private mutating func findStale() async throws {
+    private func findStale() async throws {
         let id = id
         let (placements, products) = try await comparing(summary.read) { database in
             (
-                try database.query(ImportStatements.stalePlacements, [.text(id)]) {
+                try database.query(ImportStatements.stalePlacements, [id.parameter]) {
                     try $0.map { (try $0.text(0), try $0.int4(1), try $0.text(2)) }
                 },
-                try database.query(ImportStatements.staleProducts, [.text(id)]) {
+                try database.query(ImportStatements.staleProducts, [id.parameter]) {
                     try $0.map { (try $0.text(0), try $0.text(1)) }
                 }
             )
         }
-        for (store, shelf, sku) in placements { stores[CatalogKey(store)!]!.stalePlacements.append((shelf, sku)) }
-        for (store, sku) in products { stores[CatalogKey(store)!]!.staleProducts.append(sku) }
+        // Stores that were made since the file was read have nothing that this import may take away.
+        for (store, shelf, sku) in placements {
+            stores[try CatalogKey(stored: store)]?.stalePlacements.append((shelf, sku))
+        }
+        for (store, sku) in products { stores[try CatalogKey(stored: store)]?.staleProducts.append(sku) }
         summary.removedPlacements = placements.count
         summary.removedProducts = products.count
     }
@@ -245,15 +283,15 @@ struct ImportSession {
     /// Applies what differs, a transaction per store, in the order of their keys.
     ///
     /// What the summary foretold gives way to what was done: others may have written in the meantime.
-    mutating func apply() async throws {
+    func apply() async throws {
         let id = id
         let changedRows = summary.updated + summary.inserted
         summary.clearChanges()
         let changed = Set(
-            try await connection.perform { database in
+            try await transaction { database in
                 try database.query(
                     "SELECT DISTINCT store_key FROM import_row WHERE import_id = $1::text::uuid",
-                    [.text(id)]
+                    [id.parameter]
                 ) {
                     try $0.map { try $0.text(0) }
                 }
@@ -270,23 +308,39 @@ struct ImportSession {
                 hasRepeats: hasRepeats,
                 changed: changedRows
             )
-            for attempt in 1...4 {
-                do {
-                    summary.add(
-                        try await connection.perform { database in
-                            try database.transaction { try application.run($0) }
-                        }
-                    )
-                    break
-                } catch let error as PostgresError where error.isRetryable && attempt < 4 {
-                    continue
-                }
+            summary.add(try await transaction { try application.run($0) })
+        }
+    }
+
+    /// Runs a block in one transaction; up to three times more if the server asks for that (40001, 40P01).
+    private func transaction<T: Sendable>(
+        _ body: @escaping @Sendable (isolated PostgresConnection) throws -> T
+    ) async throws -> T {
+        for _ in 0..<3 {
+            do { return try await connection.perform { try $0.transaction("", body) } } catch let error as PostgresError
+                where error.isRetryable
+            {
+                continue
             }
         }
+        return try await connection.perform { try $0.transaction("", body) }
     }
 }
 
-extension ImportSession.StoreImport {
-    /// The key of the shelf that a row names.
-    fileprivate mutating func note(_ shelf: String?) -> CatalogKey? { shelf.map { shelves.key(for: $0) } }
+/// The identity of an import, under which its rows are staged.
+struct ImportID: Sendable {
+    let text = UniqueID.random().text
+
+    var parameter: PostgresValue { .text(text) }
+
+    /// Makes sure that nobody has taken this import for dead and swept its rows.
+    ///
+    /// - Throws: `conflict`.
+    func check(_ database: isolated PostgresConnection) throws {
+        let isThere = try database.query(
+            "SELECT 1 FROM import_run WHERE import_id = $1::text::uuid FOR KEY SHARE",
+            [parameter]
+        ) { $0.count > 0 }
+        guard isThere else { throw CatalogError.conflict("the import lost its connection; run it again") }
+    }
 }

@@ -4,17 +4,21 @@ internal import Postgres
 enum ImportStatements {
     // MARK: - Staging
 
-    static let sweepRuns: PostgresStatement = """
-        DELETE FROM import_run r WHERE NOT EXISTS (
-            SELECT 1 FROM pg_stat_activity a WHERE a.pid = r.backend_pid AND a.backend_start = r.backend_start
-                AND a.pid <> pg_backend_pid())
-        """
+    /// Imports whose lock is free are dead. Those of 0.1.0 have no lock, but the number of their backend.
+    static let sweepRuns = PostgresStatement(
+        assembled: """
+            DELETE FROM import_run r WHERE r.import_id IN (
+                SELECT d.import_id FROM import_run d WHERE NOT EXISTS (
+                    SELECT FROM pg_stat_activity a WHERE a.pid = d.backend_pid AND a.backend_start = d.backend_start)
+                FOR UPDATE SKIP LOCKED)
+                AND \(RunLock.isFree(.importRun, "hashtext(r.import_id::text)"))
+            """
+    )
     static let sweepRows: PostgresStatement = """
         DELETE FROM import_row i WHERE NOT EXISTS (SELECT 1 FROM import_run r WHERE r.import_id = i.import_id)
         """
     static let register: PostgresStatement = """
-        INSERT INTO import_run (import_id, backend_pid, backend_start, started_at)
-        SELECT $1::text::uuid, pid, backend_start, now() FROM pg_stat_activity WHERE pid = pg_backend_pid()
+        INSERT INTO import_run (import_id, backend_pid, backend_start, started_at) VALUES ($1::text::uuid, 0, now(), now())
         """
     static let stage = PostgresStatement(
         assembled: "COPY import_row (\(ImportColumns.staged.joined(separator: ", "))) FROM STDIN"
@@ -38,9 +42,10 @@ enum ImportStatements {
             """
     )
     static let dropRepeated: PostgresStatement = """
-        DELETE FROM import_row i USING import_row l
-        WHERE i.import_id = $1::text::uuid AND l.import_id = $1::text::uuid AND i.store_key = l.store_key
-            AND i.sku = l.sku AND i.shelf_key IS NOT DISTINCT FROM l.shelf_key AND i.line < l.line
+        DELETE FROM import_row i USING (
+            SELECT store_key, line, row_number() OVER (PARTITION BY store_key, sku, shelf_key ORDER BY line DESC) AS place
+            FROM import_row WHERE import_id = $1::text::uuid) l
+        WHERE i.import_id = $1::text::uuid AND i.store_key = l.store_key AND i.line = l.line AND l.place > 1
         """
 
     /// From how many rows on they are compared by hashing; the staging table has no statistics to tell.

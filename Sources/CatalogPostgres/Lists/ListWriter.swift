@@ -188,7 +188,7 @@ struct ListWriter {
             [.textArray(users), .text(list.text), .text(String(decoding: data, as: UTF8.self)), .bool(isLeaving)]
         ) { try $0.map { (try $0.text(0), try $0.int8(1)) } }
         try trim(told, database)
-        return Dictionary(uniqueKeysWithValues: told.map { (UserID($0.0)!, $0.1) })
+        return Dictionary(uniqueKeysWithValues: try told.map { (try UserID(stored: $0.0), $0.1) })
     }
 
     /// Puts users out of a list.

@@ -114,7 +114,7 @@ extension PostgresCatalog {
             let old = PostgresValue.timestamptz(moment)
             let lists = try await pool.perform(within: .seconds(10)) { database in
                 try database.query(ListStatements.oldLists, [old]) {
-                    try $0.map { (UserID(try $0.text(0))!, UniqueID(try $0.text(1))!) }
+                    try $0.map { (try UserID(stored: try $0.text(0)), UniqueID(try $0.text(1))!) }
                 }
             }
             for (owner, id) in lists {

@@ -99,7 +99,7 @@ extension PostgresCatalog {
         if standing?.leftAt != nil { standing = nil }
         var told: [UserID] = []
         if found.role.isBetter(than: standing?.role) {
-            let owner = UserID(found.owner)!
+            let owner = try UserID(stored: found.owner)
             let list = try ListWriter(user: owner).held(found.list, database).list
             if standing == nil {
                 try writer.checkNumber(database)

@@ -110,7 +110,7 @@ struct OrderEditor {
     }
 
     private func run(_ moves: [OrderMove], _ database: isolated PostgresConnection) throws -> OrderEditOutcome {
-        let before = Dictionary(uniqueKeysWithValues: rows.map { ($0.id, $0) })
+        let before = Dictionary(rows.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
         for move in moves {
             if let stranger = (move.ids + [move.anchor].compactMap { $0 }).first(where: { before[$0] == nil }) {
                 throw CatalogError.unknownProduct(stranger)
@@ -170,17 +170,19 @@ struct OrderEditor {
         _ database: isolated PostgresConnection
     ) throws -> [String: String?] {
         Dictionary(
-            uniqueKeysWithValues: try database.query(OrderStatements.afters, scope + [.textArray(ids)]) {
+            try database.query(OrderStatements.afters, scope + [.textArray(ids)]) {
                 try $0.map { (try $0.text(0), try $0.textOrNil(1)) }
-            }
+            },
+            uniquingKeysWith: { first, _ in first }
         )
     }
 
     private func indexes(_ ids: [String], _ database: isolated PostgresConnection) throws -> [String: Int] {
         Dictionary(
-            uniqueKeysWithValues: try database.query(OrderStatements.indexes, scope + [.textArray(ids)]) {
+            try database.query(OrderStatements.indexes, scope + [.textArray(ids)]) {
                 try $0.map { (try $0.text(0), try $0.int(1)) }
-            }
+            },
+            uniquingKeysWith: { first, _ in first }
         )
     }
 

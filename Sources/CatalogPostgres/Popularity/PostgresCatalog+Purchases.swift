@@ -1,6 +1,6 @@
 package import Catalog
 internal import Crypto
-internal import Foundation
+internal import FoundationEssentials
 internal import Postgres
 internal import Synchronization
 

@@ -4,19 +4,29 @@ internal import Postgres
 enum ResortStatements {
     // MARK: - History
 
+    /// `$1` the run, `$2` what was asked for.
     static let begin: PostgresStatement = """
-        INSERT INTO resort_run (backend_pid, backend_start, started_at, request)
-        SELECT pid, backend_start, now(), $1 FROM pg_stat_activity WHERE pid = pg_backend_pid() RETURNING run_id
+        INSERT INTO resort_run (run_id, backend_pid, backend_start, started_at, request)
+        OVERRIDING SYSTEM VALUE VALUES ($1, 0, now(), now(), $2)
         """
-    /// Takes the last run over whose process is gone.
-    static let resume: PostgresStatement = """
-        UPDATE resort_run r SET backend_pid = a.pid, backend_start = a.backend_start
-        FROM pg_stat_activity a WHERE a.pid = pg_backend_pid() AND r.run_id = (
-            SELECT l.run_id FROM resort_run l WHERE l.ended_at IS NULL AND NOT EXISTS (
-                SELECT FROM pg_stat_activity b WHERE b.pid = l.backend_pid AND b.backend_start = l.backend_start)
-            ORDER BY l.run_id DESC LIMIT 1 FOR UPDATE SKIP LOCKED)
-        RETURNING r.run_id, r.request
+    /// The number of a new run, known before its line is there: nobody sees a run whose lock is not held.
+    static let nextNumber: PostgresStatement = "SELECT nextval(pg_get_serial_sequence('resort_run', 'run_id'))"
+    /// The key of a run's lock.
+    static func lockKey(_ run: String) -> String { "(\(run) % 2147483647)::integer" }
+    /// Whether a run lives: its lock is held. Those of 0.1.0 have no lock, but the number of their backend.
+    private static func isAlive(_ run: String) -> String {
         """
+        (EXISTS (SELECT FROM pg_stat_activity a WHERE a.pid = \(run).backend_pid AND a.backend_start = \(run).backend_start)
+            OR \(RunLock.isHeld(.resortRun, lockKey("\(run).run_id"))))
+        """
+    }
+    /// The last run whose process is gone.
+    static let interrupted = PostgresStatement(
+        assembled: """
+            SELECT r.run_id, r.request FROM resort_run r WHERE r.ended_at IS NULL AND NOT \(isAlive("r"))
+            ORDER BY r.run_id DESC LIMIT 1
+            """
+    )
     /// `$1` is the run.
     static let add: PostgresStatement = """
         UPDATE resort_run SET events = events + $2, products = products + $3, shelves = shelves + $4,
@@ -25,11 +35,13 @@ enum ResortStatements {
     static let end: PostgresStatement = """
         UPDATE resort_run SET ended_at = now(), failure = $2 WHERE run_id = $1
         """
-    static let runs: PostgresStatement = """
-        SELECT r.run_id, r.started_at, r.ended_at, r.request, r.failure, r.events, r.products, r.shelves, r.changed, r.moved,
-            EXISTS (SELECT FROM pg_stat_activity a WHERE a.pid = r.backend_pid AND a.backend_start = r.backend_start)
-        FROM resort_run r ORDER BY r.run_id DESC LIMIT $1
-        """
+    static let runs = PostgresStatement(
+        assembled: """
+            SELECT r.run_id, r.started_at, r.ended_at, r.request, r.failure, r.events, r.products, r.shelves, r.changed,
+                r.moved, \(isAlive("r"))
+            FROM resort_run r ORDER BY r.run_id DESC LIMIT $1
+            """
+    )
 
     // MARK: - What there is to do
 

@@ -43,7 +43,10 @@ package struct Resorter: Sendable {
         try await catalog.mappingErrors {
             try await check(request)
             if request.isRehearsal { return try await work(request, nil, listener) }
-            return try await recorded(request, resuming: false, listener)!
+            guard let summary = try await recorded(request, resuming: false, listener) else {
+                throw CatalogError.unavailable
+            }
+            return summary
         }
     }
 
@@ -92,48 +95,46 @@ package struct Resorter: Sendable {
         for shelf in request.shelves { _ = try await catalog.readHead(request.store!, shelf) }
     }
 
-    /// Runs with a record in the history, and a connection of its own, whose end tells that the run has ended.
+    /// Runs with a line in the history, while a lock says that it lives.
+    ///
+    /// - Returns: nil, where a run is to be resumed and there is none.
     private func recorded(
         _ asked: ResortRequest,
         resuming: Bool,
         _ listener: Listener
     ) async throws -> ResortSummary? {
-        try await catalog.pool.withConnection { connection in
-            let begun: (number: Int64, request: String)? = try await connection.perform { database in
-                if !resuming {
-                    let number = try database.query(ResortStatements.begin, [.text(asked.text)]) {
-                        try $0.first { try $0.int8(0) }
-                    }
-                    return number.map { ($0, asked.text) }
-                }
-                return try database.query(ResortStatements.resume) {
+        let begun: (number: Int64, request: String)? = try await catalog.pool.perform(within: .seconds(10)) {
+            database in
+            if resuming {
+                return try database.query(ResortStatements.interrupted) {
                     try $0.first { (try $0.int8(0), try $0.text(1)) }
                 }
             }
-            guard let begun else { return nil }
-            var request = asked
-            if resuming {
-                guard let recorded = ResortRequest(text: begun.request) else {
-                    throw CatalogError.fault("a re-sort was recorded that cannot be read: \(begun.request)")
+            return try database.query(ResortStatements.nextNumber) { try $0.first { (try $0.int8(0), asked.text) } }
+        }
+        guard let begun else { return nil }
+        var request = asked
+        if resuming {
+            guard let recorded = ResortRequest(text: begun.request) else {
+                throw CatalogError.fault("a re-sort was recorded that cannot be read: \(begun.request)")
+            }
+            request = recorded
+            (request.jobs, request.diffs) = (asked.jobs, asked.diffs)
+        }
+        let key = ResortStatements.lockKey("$1")
+        return try await RunLock.hold(.resortRun, key, [.int8(begun.number)], in: catalog.pool) {
+            if !resuming {
+                try await catalog.pool.perform(within: .seconds(10)) {
+                    _ = try $0.execute(ResortStatements.begin, [.int8(begun.number), .text(begun.request)])
                 }
-                request = recorded
-                (request.jobs, request.diffs) = (asked.jobs, asked.diffs)
             }
-            let resumed = request
+            let record = Record(pool: catalog.pool, number: begun.number)
             let outcome: Result<ResortSummary, any Error>
-            do {
-                outcome = .success(
-                    try await work(resumed, Record(connection: connection, number: begun.number), listener)
-                )
-            } catch {
-                outcome = .failure(error)
-            }
-            let failure: String? = if case .failure(let error) = outcome { "\(error)" } else { nil }
+            do { outcome = .success(try await work(request, record, listener)) } catch { outcome = .failure(error) }
             // A run that was interrupted is not ended: it can be resumed.
             if !Task.isCancelled {
-                try? await connection.perform(within: .seconds(5)) {
-                    _ = try $0.execute(ResortStatements.end, [.int8(begun.number), .text(failure)])
-                }
+                let failure: String? = if case .failure(let error) = outcome { "\(error)" } else { nil }
+                try? await record.end(failure)
             }
             return try outcome.get()
         }
@@ -141,13 +142,19 @@ package struct Resorter: Sendable {
 
     /// The run's line in the history, to which is added what is done.
     private struct Record: Sendable {
-        let connection: PostgresConnection
+        let pool: PostgresPool
         let number: Int64
 
         func add(_ done: ResortSummary) async throws {
             let counts = [done.events, done.products, done.shelves, done.changed, done.moved]
-            try await connection.perform {
+            try await pool.perform(within: .seconds(60)) {
                 _ = try $0.execute(ResortStatements.add, [.int8(number)] + counts.map { .int8(Int64($0)) })
+            }
+        }
+
+        func end(_ failure: String?) async throws {
+            try await pool.perform(within: .seconds(5)) {
+                _ = try $0.execute(ResortStatements.end, [.int8(number), .text(failure)])
             }
         }
     }

@@ -79,7 +79,7 @@ struct ShelfSettlement {
                 { read, rows in
                     try rows.first { row in
                         guard try row.bool(1) else { return }
-                        read.settled = Dimension.allCases[Int(try row.int2(0))]
+                        read.settled = try Dimension(stored: try row.int2(0))
                     }
                 }
             )

@@ -1,0 +1,38 @@
+/// Server settings that hold for one transaction, whoever ran the last one on the same server connection.
+///
+/// Behind a pooler that lends server connections by the transaction a session's `SET` reaches others, and startup
+/// `options` are refused. Every transaction therefore begins with one statement that applies the settings to itself.
+struct TransactionSettings: Sendable {
+    /// Applies all settings; its only parameter is the statement timeout. nil without settings.
+    let statement: PostgresStatement?
+    private let values: [String: String]
+
+    /// - Parameters:
+    ///   - settings: names and values; trusted text.
+    ///   - excluded: names that the deployment has set on the connection itself.
+    init(_ settings: [String: String], excluding excluded: Set<String> = []) {
+        let kept = settings.filter { !excluded.contains($0.key) }
+        values = kept
+        guard !kept.isEmpty else {
+            statement = nil
+            return
+        }
+        var calls = kept.sorted { $0.key < $1.key }.filter { $0.key != "statement_timeout" }
+            .map { "set_config(\(Self.literal($0.key)), \(Self.literal($0.value)), true)" }
+        if !excluded.contains("statement_timeout") { calls.append("set_config('statement_timeout', $1, true)") }
+        statement = PostgresStatement(assembled: "SELECT \(calls.joined(separator: ", "))")
+    }
+
+    /// - Parameter deadline: of the transaction; the server ends a statement that is still running then by itself.
+    func parameters(until deadline: ContinuousClock.Instant?) -> [PostgresValue] {
+        guard let deadline else { return [.text(values["statement_timeout"] ?? "0")] }
+        return [.text("\(max(1, ContinuousClock.now.duration(to: deadline).milliseconds))ms")]
+    }
+
+    /// The value that a transaction gives to a setting; nil for one that it does not touch.
+    subscript(name: String) -> String? { values[name] }
+
+    private static func literal(_ text: String) -> String {
+        "E'" + text.replacing("\\", with: "\\\\").replacing("'", with: "''") + "'"
+    }
+}
