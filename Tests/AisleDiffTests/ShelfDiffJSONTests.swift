@@ -2,7 +2,7 @@ import AisleDiff
 import Foundation
 import Testing
 
-@Suite struct ShelfDiffJSONTests {
+@Suite(.timeLimit(.minutes(15))) struct ShelfDiffJSONTests {
     private struct Product: Decodable, Sendable { var name: String }
 
     private let answer = """

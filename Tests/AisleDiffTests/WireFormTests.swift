@@ -2,7 +2,7 @@ import AisleDiff
 import TestSupport
 import Testing
 
-@Suite struct WireFormTests {
+@Suite(.timeLimit(.minutes(15))) struct WireFormTests {
     private typealias Diff = ShelfDiff<NoProduct>
 
     private func message(_ diff: MoveDiff, versions: (Int64, Int64)? = nil) -> Diff {

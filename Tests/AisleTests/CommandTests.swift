@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The program from outside: real processes on a real database.
-@Suite struct CommandTests {
+@Suite(.timeLimit(.minutes(15))) struct CommandTests {
     fileprivate static let file = """
         store,shelf,sku,name,price,currency,size,unit
         shop,Dairy,m1,Milk,1.19,EUR,1,l
@@ -13,34 +13,34 @@ import Testing
 
         """
 
-    fileprivate func run(_ arguments: [String], input: String = "", environment: [String: String] = [:]) throws -> (
-        Int32, String, String
-    ) {
+    fileprivate func run(_ arguments: [String], input: String = "", environment: [String: String] = [:]) async throws
+        -> (Int32, String, String)
+    {
         let process = try TestProcess(arguments, environment: environment)
         process.send(input)
-        let code = process.wait()
+        let code = await process.wait()
         return (code, process.standardOutput, process.standardError)
     }
 
     @Test func importSortAndExportWorkTogether() async throws {
         let database = try await TestDatabase.migrated()
         let url = ["DATABASE_URL": database.configuration.dsn]
-        let imported = try run(["import", "-", "--format", "csv"], input: Self.file, environment: url)
+        let imported = try await run(["import", "-", "--format", "csv"], input: Self.file, environment: url)
         #expect(imported.0 == 0 && imported.1.contains("inserted\t3"))
-        let sorted = try run(["sort", "dairy", "--by", "unit_price"], environment: url)
+        let sorted = try await run(["sort", "dairy", "--by", "unit_price"], environment: url)
         #expect(sorted.0 == 0)
         #expect(sorted.1.split(separator: "\n").map { $0.prefix { $0 != "\t" } } == ["sku", "m1", "m2", "b1"])
-        let two = try run(
+        let two = try await run(
             ["sort", "shop/dairy", "--by", "-price", "--limit", "2", "--format", "csv"],
             environment: url
         )
         #expect(two.1.split(separator: "\n").count == 3)
-        let order = try run(["export", "order", "dairy"], environment: url)
+        let order = try await run(["export", "order", "dairy"], environment: url)
         #expect(order.1 == "m1\nm2\nb1\n")
-        let exported = try run(["export", "products"], environment: url)
-        let again = try run(["import", "-", "--format", "csv"], input: exported.1, environment: url)
+        let exported = try await run(["export", "products"], environment: url)
+        let again = try await run(["import", "-", "--format", "csv"], input: exported.1, environment: url)
         #expect(again.1.contains("unchanged\t3"))
-        #expect(try run(["doctor"], environment: url).1.contains("collation catalog"))
+        #expect(try await run(["doctor"], environment: url).1.contains("collation catalog"))
         try await database.drop()
     }
 
@@ -63,11 +63,11 @@ import Testing
             (["version"], [:], "", 0), (["--help"], [:], "", 0),
         ]
         for (arguments, environment, input, expected) in cases {
-            let (code, _, error) = try run(arguments, input: input, environment: environment)
+            let (code, _, error) = try await run(arguments, input: input, environment: environment)
             #expect(code == expected, "\(arguments): \(error)")
             if expected != 0 { #expect(!error.isEmpty && !error.contains("Swift."), "\(arguments)") }
         }
-        #expect(try run(["store", "list", "--format", "json"], environment: url).1 == "[]\n")
+        #expect(try await run(["store", "list", "--format", "json"], environment: url).1 == "[]\n")
         try await database.drop()
         try await empty.drop()
     }
@@ -82,9 +82,9 @@ import Testing
             await Task.yield()
         }
         process.signal(SIGKILL)
-        #expect(process.wait() == 128 + SIGKILL)
+        #expect(await process.wait() == 128 + SIGKILL)
         #expect(try await pool.perform { try $0.query("SELECT 1 FROM store") { $0.count } } == 0)
-        #expect(try run(["import", "-", "--format", "csv"], input: Self.file, environment: url).0 == 0)
+        #expect(try await run(["import", "-", "--format", "csv"], input: Self.file, environment: url).0 == 0)
         #expect(try await pool.perform { try $0.query("SELECT 1 FROM import_row") { $0.count } } == 0)
         #expect(try await pool.perform { try $0.query("SELECT 1 FROM product") { $0.count } } == 3)
         pool.shutDown()
@@ -97,9 +97,9 @@ extension CommandTests {
     private func jsonPatchAgrees(_ old: [String], _ new: [String], _ patch: String) throws -> Bool {
         let process = Process()
         // Debian's own, for which the Makefile installs the module.
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/timeout")
         process.arguments = [
-            "-c",
+            "60", "/usr/bin/python3", "-c",
             "import json, sys, jsonpatch; old, new = sys.argv[1].split(), sys.argv[2].split(); "
                 + "print(jsonpatch.apply_patch(old, json.load(sys.stdin)) == new)",
             old.joined(separator: " "), new.joined(separator: " "),
@@ -112,7 +112,7 @@ extension CommandTests {
         return String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self) == "True\n"
     }
 
-    @Test func aDiffOfFilesIsTakenByOthers() throws {
+    @Test func aDiffOfFilesIsTakenByOthers() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "aisle-diff-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -123,69 +123,69 @@ extension CommandTests {
             if round % 2 == 0 { new.shuffle(using: &random) }
             for id in 0..<round { new.insert("new\(id)", at: Int.random(in: 0...new.count, using: &random)) }
             try Data((old.joined(separator: "\n") + "\n").utf8).write(to: folder.appending(path: "old.txt"))
-            let (code, patch, _) = try run(
+            let (code, patch, _) = try await run(
                 ["diff", folder.path + "/old.txt", "-", "--format", "json-patch"],
                 input: new.joined(separator: "\r\n")
             )
             #expect(code == 0)
             #expect(try jsonPatchAgrees(old, new, patch))
-            let order = try run(
+            let order = try await run(
                 ["diff", folder.path + "/old.txt", "-", "--format", "order"],
                 input: new.joined(separator: "\n")
             )
             #expect(order.1.split(separator: "\n").map(String.init) == new)
         }
-        let moves = try run(["diff", folder.path + "/old.txt", "-"], input: "")
+        let moves = try await run(["diff", folder.path + "/old.txt", "-"], input: "")
         #expect(moves.1.hasPrefix("change\tid\tname\tfrom\tto\tafter\ndelete\t") && moves.2.contains("280 go"))
-        #expect(try run(["diff", "-", "-"]).0 == 64)
-        #expect(try run(["diff", folder.path + "/none", "-"]).0 == 66)
-        #expect(try run(["diff", folder.path + "/old.txt", "-"], input: "a\na\n").0 == 65)
-        #expect(try run(["diff", folder.path + "/old.txt", "-", "--to", "price"]).0 == 64)
+        #expect(try await run(["diff", "-", "-"]).0 == 64)
+        #expect(try await run(["diff", folder.path + "/none", "-"]).0 == 66)
+        #expect(try await run(["diff", folder.path + "/old.txt", "-"], input: "a\na\n").0 == 65)
+        #expect(try await run(["diff", folder.path + "/old.txt", "-", "--to", "price"]).0 == 64)
     }
 
     @Test func aDiffOfAShelfSaysWhatMoves() async throws {
         let database = try await TestDatabase.migrated()
         let url = ["DATABASE_URL": database.configuration.dsn]
-        #expect(try run(["import", "-", "--format", "csv"], input: Self.file, environment: url).0 == 0)
-        let moves = try run(["diff", "dairy", "--from", "name", "--to", "unit_price"], environment: url)
+        #expect(try await run(["import", "-", "--format", "csv"], input: Self.file, environment: url).0 == 0)
+        let moves = try await run(["diff", "dairy", "--from", "name", "--to", "unit_price"], environment: url)
         #expect(moves.1 == "change\tid\tname\tfrom\tto\tafter\nmove\tm1\tMilk\t2\t0\t\nmove\tm2\tCream\t1\t1\tm1\n")
         #expect(moves.2.contains("2 of 3 move from name to unit_price"))
-        let json = try run(
+        let json = try await run(
             ["diff", "shop/dairy", "--to", "-name", "--limit", "1", "--format", "json"],
             environment: url
         )
         #expect(json.0 == 0 && json.1.contains("\"product\":{\"sku\":\"m1\"") || json.1.contains("\"inserts\":[]"))
-        #expect(try run(["diff", "dairy", "--to", "prize"], environment: url).0 == 64)
-        #expect(try run(["diff", "shop/none"], environment: url).0 == 66)
+        #expect(try await run(["diff", "dairy", "--to", "prize"], environment: url).0 == 64)
+        #expect(try await run(["diff", "shop/none"], environment: url).0 == 66)
         try await database.drop()
     }
 
     @Test func aShelfIsArrangedByHand() async throws {
         let database = try await TestDatabase.migrated()
         let url = ["DATABASE_URL": database.configuration.dsn]
-        #expect(try run(["import", "-", "--format", "csv"], input: Self.file, environment: url).0 == 0)
-        func order() throws -> String { try run(["export", "order", "dairy"], environment: url).1 }
-        let rehearsed = try run(["move", "dairy", "b1", "--first", "--dry-run"], environment: url)
+        #expect(try await run(["import", "-", "--format", "csv"], input: Self.file, environment: url).0 == 0)
+        func order() async throws -> String { try await run(["export", "order", "dairy"], environment: url).1 }
+        let rehearsed = try await run(["move", "dairy", "b1", "--first", "--dry-run"], environment: url)
         #expect(rehearsed.1 == "id\tfrom\tto\tafter\nb1\t2\t0\t\n" && rehearsed.2.contains("would move 1"))
-        #expect(try order() == "m1\nm2\nb1\n")
-        #expect(try run(["move", "dairy", "b1", "--first"], environment: url).0 == 0)
-        #expect(try order() == "b1\nm1\nm2\n")
-        #expect(try run(["move", "shop/dairy", "m2", "b1", "--after", "m1"], environment: url).0 == 0)
-        #expect(try order() == "m1\nm2\nb1\n")
-        #expect(try run(["move", "dairy", "m1", "--to", "1"], environment: url).0 == 0)
-        #expect(try run(["order", "set", "dairy", "-"], input: "b1\n", environment: url).0 == 0)
-        #expect(try order() == "b1\nm2\nm1\n")
-        #expect(try run(["order", "bake", "dairy", "--from", "-name"], environment: url).0 == 0)
-        #expect(try order() == "m1\nm2\nb1\n")
-        #expect(try run(["order", "undo", "dairy"], environment: url).0 == 0)
-        #expect(try order() == "b1\nm2\nm1\n")
-        let log = try run(["order", "log", "dairy"], environment: url).1.split(separator: "\n")
+        #expect(try await order() == "m1\nm2\nb1\n")
+        #expect(try await run(["move", "dairy", "b1", "--first"], environment: url).0 == 0)
+        #expect(try await order() == "b1\nm1\nm2\n")
+        #expect(try await run(["move", "shop/dairy", "m2", "b1", "--after", "m1"], environment: url).0 == 0)
+        #expect(try await order() == "m1\nm2\nb1\n")
+        #expect(try await run(["move", "dairy", "m1", "--to", "1"], environment: url).0 == 0)
+        #expect(try await run(["order", "set", "dairy", "-"], input: "b1\n", environment: url).0 == 0)
+        #expect(try await order() == "b1\nm2\nm1\n")
+        #expect(try await run(["order", "bake", "dairy", "--from", "-name"], environment: url).0 == 0)
+        #expect(try await order() == "m1\nm2\nb1\n")
+        #expect(try await run(["order", "undo", "dairy"], environment: url).0 == 0)
+        #expect(try await order() == "b1\nm2\nm1\n")
+        let log = try await run(["order", "log", "dairy"], environment: url).1.split(separator: "\n")
         #expect(log.count == 7 && log[1].contains("undo") && log[6].contains("\tmove\t1\tb1\t"))
-        #expect(try run(["move", "dairy", "b1", "--if-version", "1", "--last"], environment: url).0 == 75)
-        #expect(try run(["move", "dairy", "b1"], environment: url).0 == 64)
-        #expect(try run(["move", "dairy", "b1", "--first", "--last"], environment: url).0 == 64)
-        #expect(try run(["move", "dairy", "none", "--first"], environment: url).0 == 65)
-        #expect(try run(["order", "compact", "--all"], environment: url).2.contains("made 0 keys anew"))
+        #expect(try await run(["move", "dairy", "b1", "--if-version", "1", "--last"], environment: url).0 == 75)
+        #expect(try await run(["move", "dairy", "b1"], environment: url).0 == 64)
+        #expect(try await run(["move", "dairy", "b1", "--first", "--last"], environment: url).0 == 64)
+        #expect(try await run(["move", "dairy", "none", "--first"], environment: url).0 == 65)
+        #expect(try await run(["order", "compact", "--all"], environment: url).2.contains("made 0 keys anew"))
         try await database.drop()
     }
 
@@ -201,14 +201,14 @@ extension CommandTests {
             await Task.yield()
         }
         process.signal(SIGINT)
-        #expect(process.wait() == 130)
+        #expect(await process.wait() == 130)
         #expect(process.standardError.contains("interrupted"))
         #expect(try await pool.perform { try $0.query("SELECT 1 FROM store") { $0.count } } == 0)
         pool.shutDown()
         try await database.drop()
     }
 
-    @Test func settingsComeFromFlagsThenTheEnvironmentThenAFile() throws {
+    @Test func settingsComeFromFlagsThenTheEnvironmentThenAFile() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "aisle-settings-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -219,13 +219,13 @@ extension CommandTests {
             environment: ["AISLE_PORT": "8082", "AISLE_POOL_SIZE": "5"],
             folder: folder.path
         )
-        #expect(shown.wait() == 0, "\(shown.standardError)")
+        #expect(await shown.wait() == 0, "\(shown.standardError)")
         for line in ["port\t8083", "pool.size\t5", "log.level\tdebug", "page.cache.mb\t32"] {
             #expect(shown.standardOutput.contains(line + "\n"))
         }
         for (variable, value) in [("AISLE_PORT", "no"), ("AISLE_LOG_LEVEL", "loud"), ("AISLE_CONFIG", "/none.json")] {
             let failed = try TestProcess(["config", "show"], environment: [variable: value], folder: folder.path)
-            #expect(failed.wait() == 78)
+            #expect(await failed.wait() == 78)
         }
         for wrong in [
             #"{"port": "x"}"#, #"{"port": [8081]}"#, #"{"cors": {"origins": 7}}"#, #"{"log": {"level": 3}}"#,
@@ -233,20 +233,20 @@ extension CommandTests {
         ] {
             try Data(wrong.utf8).write(to: file)
             let failed = try TestProcess(["config", "show"], folder: folder.path)
-            #expect(failed.wait() == 78, "\(wrong)")
+            #expect(await failed.wait() == 78, "\(wrong)")
         }
         try Data("{".utf8).write(to: file)
         let broken = try TestProcess(["config", "show"], folder: folder.path)
-        #expect(broken.wait() == 78 && broken.standardError.contains("aisle.json"))
+        #expect(await broken.wait() == 78 && broken.standardError.contains("aisle.json"))
     }
 }
 
-@Suite struct ServeTests {
+@Suite(.timeLimit(.minutes(15))) struct ServeTests {
     /// Runs a client of its own, from outside, and returns the words that it prints.
     private func python(_ script: String, _ argument: String) -> [String] {
         let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = ["python3", "-c", script, argument]
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/timeout")
+        process.arguments = ["60", "python3", "-c", script, argument]
         let pipe = Pipe()
         process.standardOutput = pipe
         guard (try? process.run()) != nil else { return [] }
@@ -278,6 +278,8 @@ extension CommandTests {
             received = b""
             try:
                 while True:
+                    s.settimeout(20)
+                    s.settimeout(20)
                     if "chunked" in sys.argv[1]: s.sendall(b"10000\\r\\n" + b"x" * 65536 + b"\\r\\n")
                     s.settimeout(0.01 if "chunked" in sys.argv[1] else 20)
                     try: piece = s.recv(65536)
@@ -300,13 +302,13 @@ extension CommandTests {
         }
         await admin.close()
         let url = ["DATABASE_URL": cluster.dsn]
-        #expect(try TestProcess(["db", "migrate"], environment: url).wait() == 0)
-        #expect(try TestProcess(["seed"], environment: url).wait() == 0)
+        #expect(try await TestProcess(["db", "migrate"], environment: url).wait() == 0)
+        #expect(try await TestProcess(["seed"], environment: url).wait() == 0)
         let tokens = url.merging(["AISLE_JWT_SECRET": String(repeating: "s", count: 32)]) { $1 }
         let server = try TestProcess(["serve", "--port", "0"], environment: tokens)
         let port = try #require(await server.port())
         let signer = try TestProcess(["token", "--user", "m", "--scope", "catalog:write"], environment: tokens)
-        #expect(signer.wait() == 0)
+        #expect(await signer.wait() == 0)
         let token = signer.standardOutput
         let writer =
             "Authorization: Bearer \(token.trimmingCharacters(in: .newlines))\r\nContent-Type: application/json\r\n"
@@ -331,7 +333,7 @@ extension CommandTests {
         #expect(statusOfEndlessBody("Content-Length: 2000000000", port) == 401)
         #expect(statusOfEndlessBody("Host: b\r\nContent-Length: 2000000000", port) == 400)
         server.signal(SIGTERM)
-        #expect(server.wait() == 0)
+        #expect(await server.wait() == 0)
         #expect(status(page).0 == 0)
         try cluster.remove()
     }
@@ -349,7 +351,7 @@ extension CommandTests {
                 status("http://127.0.0.1:\(port)/v1/stores/harbour/shelves/cheese/products?sort=brand").0 == 200
             )
             dev.signal(SIGTERM)
-            #expect(dev.wait() == 0)
+            #expect(await dev.wait() == 0)
         }
         let cluster = try PrivateCluster(folder: folder + "/.aisle")
         #expect(cluster.exists && !cluster.isRunning)

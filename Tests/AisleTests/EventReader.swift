@@ -1,8 +1,6 @@
-import AsyncHTTPClient
 import Foundation
-import NIOCore
-import NIOHTTP1
 import Synchronization
+import WebClient
 
 /// A device that follows a stream of Server-Sent Events over a socket of its own.
 final class EventReader: Sendable {
@@ -25,10 +23,10 @@ final class EventReader: Sendable {
     private let task = Mutex<Task<Void, Never>?>(nil)
 
     init(_ url: String, token: String? = nil, lastEventID: String? = nil) {
-        var request = HTTPClientRequest(url: url)
-        if let token { request.headers.add(name: "Authorization", value: "Bearer \(token)") }
-        if let lastEventID { request.headers.add(name: "Last-Event-ID", value: lastEventID) }
-        let prepared = request
+        var fetch = HTTPFetch("GET", url, timeout: .seconds(600), bodyLimit: 256 << 20)
+        if let token { fetch.headers.append(("Authorization", "Bearer \(token)")) }
+        if let lastEventID { fetch.headers.append(("Last-Event-ID", lastEventID)) }
+        let prepared = fetch
         task.withLock { $0 = Task { [weak self] in await self?.read(prepared) } }
     }
 
@@ -36,14 +34,14 @@ final class EventReader: Sendable {
 
     func stop() { task.withLock { $0?.cancel() } }
 
-    private func read(_ request: HTTPClientRequest) async {
+    private func read(_ fetch: HTTPFetch) async {
         defer { update { $0.hasEnded = true } }
-        guard let response = try? await HTTPClient.shared.execute(request, timeout: .seconds(600)) else { return }
-        update { $0.status = Int(response.status.code) }
+        guard let response = try? await HTTPClient.shared.stream(fetch) else { return }
+        update { $0.status = response.head.status }
         var rest: [UInt8] = []
         do {
             for try await piece in response.body {
-                rest += Array(buffer: piece)
+                rest += piece
                 while let end = rest.firstRange(of: [10, 10]) {
                     take(String(decoding: rest[..<end.lowerBound], as: UTF8.self))
                     rest.removeSubrange(..<end.upperBound)

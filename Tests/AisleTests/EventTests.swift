@@ -1,15 +1,12 @@
-import AsyncHTTPClient
 import Catalog
 import CatalogHTTP
 import Foundation
-import NIOCore
-import NIOHTTP1
 import Postgres
 import TestSupport
 import Testing
 
 /// Two servers on one database, devices on real sockets.
-@Suite(.serialized) struct EventTests {
+@Suite(.serialized, .timeLimit(.minutes(15))) struct EventTests {
     @Test(arguments: ["true", "false"])
     func aChangeReachesTheUsersOtherDevicesAndNobodyElses(listens: String) async throws {
         try await TestServers.run(["AISLE_LISTEN": listens]) { servers in
@@ -166,7 +163,7 @@ import Testing
             #expect(await reader.reaches { !$0.lastID.isEmpty })
             #expect(await shelf.reaches { !$0.events.isEmpty })
             servers.processes[0].signal(SIGTERM)
-            #expect(servers.processes[0].wait() == 0)
+            #expect(await servers.processes[0].wait() == 0)
             for stream in [reader, shelf] {
                 #expect(await stream.reaches { $0.hasEnded })
                 #expect(stream.retries.count == 2 && (500...4000).contains(stream.retries[1]))

@@ -1,7 +1,6 @@
 import AisleDiff
 import Catalog
 import Foundation
-import NIOHTTP1
 import Testing
 
 /// A device that shows one list: what it does while it is away it sends when it is back, and it learns what others did from

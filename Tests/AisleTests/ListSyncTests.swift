@@ -6,7 +6,7 @@ import Testing
 
 /// Three devices of a list, two of one user and one of another, on two servers: whatever they do, and whenever they are
 /// away, they come to show the same, and nothing is lost.
-@Suite(.serialized) struct ListSyncTests {
+@Suite(.serialized, .timeLimit(.minutes(15))) struct ListSyncTests {
     /// What every device did, by its own clock: the oracle.
     private final class Log: Sendable {
         private struct State {

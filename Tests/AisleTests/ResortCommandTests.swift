@@ -4,13 +4,13 @@ import TestSupport
 import Testing
 
 /// The re-sort, purchases and prices from outside: real processes, which are killed.
-@Suite struct ResortCommandTests {
-    private func run(_ arguments: [String], _ url: [String: String], input: String = "") throws -> (
+@Suite(.timeLimit(.minutes(15))) struct ResortCommandTests {
+    private func run(_ arguments: [String], _ url: [String: String], input: String = "") async throws -> (
         Int32, String, String
     ) {
         let process = try TestProcess(arguments, environment: url)
         process.send(input)
-        let code = process.wait()
+        let code = await process.wait()
         return (code, process.standardOutput, process.standardError)
     }
 
@@ -21,7 +21,7 @@ import Testing
     private func fill(_ url: [String: String], _ database: TestDatabase) async throws {
         let rows = (0..<Self.products).map { "shop,shelf \($0 % Self.shelves),p\($0),Product \($0),1.00" }
         let file = "store,shelf,sku,name,price\n" + rows.joined(separator: "\n") + "\n"
-        #expect(try run(["import", "-", "--format", "csv"], url, input: file).0 == 0)
+        #expect(try await run(["import", "-", "--format", "csv"], url, input: file).0 == 0)
         let pool = PostgresPool(database.configuration, options: .init(size: 1))
         try await pool.perform { try $0.run(script: "UPDATE shelf SET position_source = '-popularity'") }
         pool.shutDown()
@@ -77,36 +77,36 @@ import Testing
         try await fill(url, database)
         var random = SeededGenerator(seed: 17)
         var (told, kills) = (0, 0)
-        while kills < 100 {
+        while kills < 100, told < 40_000 {
             let file = events(told..<told + 40, &random)
             // An import that is killed is done again from the start.
             let taker = try TestProcess(["purchases", "import", "-", "--format", "csv"], environment: url)
             taker.send(file)
             if told % 80 == 0 {
-                usleep(UInt32.random(in: 0..<90_000, using: &random))
+                try await Task.sleep(for: .microseconds(Int.random(in: 0..<90_000, using: &random)))
                 taker.signal(SIGKILL)
-                kills += taker.wait() == 128 + SIGKILL ? 1 : 0
-                #expect(try run(["purchases", "import", "-", "--format", "csv"], url, input: file).0 == 0)
+                kills += await taker.wait() == 128 + SIGKILL ? 1 : 0
+                #expect(try await run(["purchases", "import", "-", "--format", "csv"], url, input: file).0 == 0)
             } else {
-                #expect(taker.wait() == 0)
+                #expect(await taker.wait() == 0)
             }
             told += 40
             for _ in 0..<3 {
                 let resort = try TestProcess(["resort", "--all", "--jobs", "2"], environment: url)
-                usleep(UInt32.random(in: 0..<120_000, using: &random))
+                try await Task.sleep(for: .microseconds(Int.random(in: 0..<120_000, using: &random)))
                 resort.signal(SIGKILL)
-                kills += resort.wait() == 128 + SIGKILL ? 1 : 0
+                kills += await resort.wait() == 128 + SIGKILL ? 1 : 0
             }
             #expect(try await value(database, Self.halfDone) == 0)
         }
-        #expect(try run(["resort", "--resume"], url).0 == 0)
-        #expect(try run(["resort", "--all"], url).0 == 0)
+        #expect(try await run(["resort", "--resume"], url).0 == 0)
+        #expect(try await run(["resort", "--all"], url).0 == 0)
         #expect(try await value(database, "SELECT count(*) FROM purchase_inbox") == 0)
         #expect(try await value(database, "SELECT count(*) FROM purchase_event") == told)
         #expect(try await value(database, "SELECT sum(quantity)::bigint FROM purchase_day") == told)
         #expect(try await value(database, Self.wronglyCounted) == 0)
         #expect(try await value(database, Self.unsettled) == 0)
-        let idle = try run(["resort", "--all", "--check"], url)
+        let idle = try await run(["resort", "--all", "--check"], url)
         #expect(idle.0 == 0, "\(idle)")
         try await database.drop()
     }
@@ -116,11 +116,13 @@ import Testing
         let url = ["DATABASE_URL": database.configuration.dsn]
         try await fill(url, database)
         var random = SeededGenerator(seed: 1)
-        #expect(try run(["purchases", "import", "-", "--format", "csv"], url, input: events(0..<50, &random)).0 == 0)
-        let check = try run(["resort", "--all", "--check"], url)
+        #expect(
+            try await run(["purchases", "import", "-", "--format", "csv"], url, input: events(0..<50, &random)).0 == 0
+        )
+        let check = try await run(["resort", "--all", "--check"], url)
         #expect(check.0 == 3 && check.2.contains("would fold 50 events"))
         let path = FileManager.default.temporaryDirectory.appending(path: "resort-\(UUID().uuidString)").path
-        let done = try run(
+        let done = try await run(
             ["resort", "--store", "shop", "--diff", "json-patch", "--out", path, "--format", "json"],
             url
         )
@@ -128,17 +130,17 @@ import Testing
         let told = try String(contentsOfFile: path, encoding: .utf8)
         try FileManager.default.removeItem(atPath: path)
         #expect(told.contains(#""diff":[{"op":"move""#) && told.split(separator: "\n").count == Self.shelves)
-        #expect(try run(["resort", "--all", "--check"], url).0 == 0)
-        let log = try run(["resort", "log", "--format", "ndjson"], url)
+        #expect(try await run(["resort", "--all", "--check"], url).0 == 0)
+        let log = try await run(["resort", "log", "--format", "ndjson"], url)
         #expect(log.1.contains(#""state":"done""#) && log.1.contains(#""events":50"#))
-        #expect(try run(["resort", "--resume"], url).2.contains("nothing to resume"))
+        #expect(try await run(["resort", "--resume"], url).2.contains("nothing to resume"))
         for (arguments, code) in [
             (["resort"], 64), (["resort", "--all", "--store", "shop"], 64), (["resort", "--all", "--diff", "x"], 64),
             (["resort", "--all", "--jobs", "0"], 64), (["resort", "--store", "none"], 66),
             (["resort", "shop/none"], 66), (["resort", "--all", "--changed-since", "yesterday"], 64),
             (["resort", "--resume", "--check"], 64), (["resort", "log", "--limit", "0"], 64),
         ] as [([String], Int32)] {
-            let answer = try run(arguments, url)
+            let answer = try await run(arguments, url)
             #expect(answer.0 == code, "\(arguments): \(answer)")
         }
         try await database.drop()
@@ -148,9 +150,9 @@ import Testing
         let database = try await TestDatabase.migrated()
         let url = ["DATABASE_URL": database.configuration.dsn]
         try await fill(url, database)
-        #expect(try run(["prices", "set", "p0=0.49", "p1=none"], url).2.contains("changed 2"))
-        #expect(try run(["prices", "set", "p0=0.1", "nobody=1"], url).0 == 65)
-        #expect(try run(["prices", "set", "p0=0.999"], url).0 == 64)
+        #expect(try await run(["prices", "set", "p0=0.49", "p1=none"], url).2.contains("changed 2"))
+        #expect(try await run(["prices", "set", "p0=0.1", "nobody=1"], url).0 == 65)
+        #expect(try await run(["prices", "set", "p0=0.999"], url).0 == 64)
         let days = """
             date,store,sku,price
             2026-01-01,shop,p0,0.99
@@ -160,32 +162,32 @@ import Testing
             2026-01-02,shop,p36,dear
 
             """
-        let refused = try run(["prices", "import", "-", "--format", "csv"], url, input: days)
+        let refused = try await run(["prices", "import", "-", "--format", "csv"], url, input: days)
         #expect(refused.0 == 65 && refused.2.contains("--replay"))
-        let played = try run(["prices", "import", "-", "--format", "csv", "--replay"], url, input: days)
+        let played = try await run(["prices", "import", "-", "--format", "csv", "--replay"], url, input: days)
         #expect(
             played.0 == 0 && played.2.contains("days 2, changed 3, unchanged 0, rounded 0, rejected 2"),
             "\(played)"
         )
         #expect(played.1.contains("2026-01-02\tshop/shelf-0\tprice\t20\t1\n"))
         let back = "date,sku,price\n2026-01-02,p0,1\n2026-01-01,p0,2\n"
-        let unsorted = try run(
+        let unsorted = try await run(
             ["prices", "import", "-", "--format", "csv", "--replay", "--store", "shop"],
             url,
             input: back
         )
         #expect(unsorted.0 == 65 && unsorted.2.contains("sort the file by date"))
-        let strange = try run(["prices", "import", "-", "--format", "csv"], url, input: "sku,cost\n")
+        let strange = try await run(["prices", "import", "-", "--format", "csv"], url, input: "sku,cost\n")
         #expect(strange.0 == 65 && strange.2.contains("no such column: “cost”"))
-        #expect(try run(["purchases", "forget", "--customer", "nobody"], url).2.contains("0 rows"))
-        #expect(try run(["purchases", "forget", "--customer", " "], url).0 == 64)
+        #expect(try await run(["purchases", "forget", "--customer", "nobody"], url).2.contains("0 rows"))
+        #expect(try await run(["purchases", "forget", "--customer", " "], url).0 == 64)
         // A store that is not there is a row's fault, not the file's.
         let strangers = "store,sku,price\nnowhere,p0,1\nshop,p0,\nshop,p0,-1\nshop,p0,0.333\n"
-        let some = try run(["prices", "import", "-", "--format", "csv"], url, input: strangers)
+        let some = try await run(["prices", "import", "-", "--format", "csv"], url, input: strangers)
         #expect(some.0 == 0 && some.2.contains("changed 1, unchanged 0, rounded 1, rejected 3"), "\(some)")
         var random = SeededGenerator(seed: 4)
         let events = events(0..<3, &random) + events(3..<5, &random).replacing("shop,", with: "nowhere,").dropFirst(40)
-        let taken = try run(["purchases", "import", "-", "--format", "csv"], url, input: events)
+        let taken = try await run(["purchases", "import", "-", "--format", "csv"], url, input: events)
         #expect(taken.0 == 0 && taken.1.contains("accepted\t3") && taken.1.contains("rejected\t2"), "\(taken)")
         try await database.drop()
     }

@@ -22,6 +22,8 @@ final class TestProcess: Sendable {
         output = FileManager.default.temporaryDirectory.appending(path: "aisle-test-\(UUID().uuidString)").path
         var descriptors: [Int32] = [0, 0]
         guard pipe(&descriptors) == 0 else { throw POSIXError(.EMFILE) }
+        // A child that reads nothing holds up no test.
+        _ = fcntl(descriptors[1], F_SETFL, O_NONBLOCK)
         for descriptor in descriptors { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -52,6 +54,11 @@ final class TestProcess: Sendable {
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
             let written = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+            if written < 0, errno == EAGAIN {
+                var wanted = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                guard poll(&wanted, 1, 60_000) > 0 else { return }
+                continue
+            }
             guard written > 0 else { return }
             rest = rest.dropFirst(written)
         }
@@ -64,19 +71,35 @@ final class TestProcess: Sendable {
         }
     }
 
-    func signal(_ number: Int32) { kill(child, number) }
+    func signal(_ number: Int32) { _ = Foundation.kill(child, number) }
 
-    /// The exit code, or 128 + the signal that ended it.
-    func wait() -> Int32 {
+    /// The exit code, or 128 + the signal that ended it. A process that does not end within two minutes is killed.
+    func wait() async -> Int32 {
         endInput()
-        return status.withLock { known in
-            if let known { return known }
-            var raw: Int32 = 0
-            while waitpid(child, &raw, 0) < 0, errno == EINTR {}
-            let code = raw & 0x7F == 0 ? (raw >> 8) & 0xFF : 128 + (raw & 0x7F)
-            known = code
-            return code
+        let limit = ContinuousClock.now + .seconds(120)
+        while ContinuousClock.now < limit {
+            if let code = exitCode() { return code }
+            try? await Task.sleep(for: .milliseconds(5))
         }
+        return kill()
+    }
+
+    /// The exit code; nil while it runs.
+    private func exitCode(_ options: Int32 = WNOHANG) -> Int32? {
+        status.withLock { known in
+            if known != nil { return known }
+            var raw: Int32 = 0
+            guard waitpid(child, &raw, options) == child else { return nil }
+            known = raw & 0x7F == 0 ? (raw >> 8) & 0xFF : 128 + (raw & 0x7F)
+            return known
+        }
+    }
+
+    /// Ends it at once.
+    @discardableResult
+    private func kill() -> Int32 {
+        signal(SIGKILL)
+        return exitCode(0) ?? 128 + SIGKILL
     }
 
     /// Returns once a text stands on stderr; false where the process says nothing of the kind for two minutes.
@@ -99,10 +122,7 @@ final class TestProcess: Sendable {
 
     deinit {
         endInput()
-        if status.withLock({ $0 }) == nil {
-            kill(child, SIGKILL)
-            _ = wait()
-        }
+        if exitCode() == nil { kill() }
         for ending in [".out", ".err"] { unlink(output + ending) }
     }
 }

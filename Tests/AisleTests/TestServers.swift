@@ -1,12 +1,12 @@
-import AsyncHTTPClient
 import Catalog
 import CatalogHTTP
 import Foundation
-import NIOCore
-import NIOHTTP1
 import Postgres
 import TestSupport
 import Testing
+import WebClient
+
+enum HTTPMethod: String { case GET, PUT, POST, PATCH, DELETE }
 
 /// Two servers on one database, with our own catalog in it.
 struct TestServers {
@@ -23,14 +23,14 @@ struct TestServers {
         var variables = environment
         variables["DATABASE_URL"] = database.configuration.dsn
         variables["AISLE_JWT_SECRET"] = secret
-        #expect(try TestProcess(["seed"], environment: variables).wait() == 0)
+        #expect(try await TestProcess(["seed"], environment: variables).wait() == 0)
         let processes = try (0..<2).map { _ in try TestProcess(["serve", "--port", "0"], environment: variables) }
         var ports: [Int] = []
         for process in processes { ports.append(try #require(await process.port())) }
         try await body(TestServers(database: database, processes: processes, ports: ports))
         for process in processes {
             process.signal(SIGTERM)
-            #expect(process.wait() == 0)
+            #expect(await process.wait() == 0)
         }
         try await database.drop()
     }
@@ -52,13 +52,14 @@ struct TestServers {
         _ body: String = "",
         as token: String
     ) async throws -> (status: Int, json: JSONValue) {
-        var request = HTTPClientRequest(url: url)
-        request.method = method
-        request.headers.add(name: "Authorization", value: "Bearer \(token)")
-        request.headers.add(name: "Content-Type", value: "application/json")
-        if !body.isEmpty { request.body = .bytes(ByteBuffer(string: body)) }
-        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(60))
-        let bytes = Array(buffer: try await response.body.collect(upTo: 1 << 20))
-        return (Int(response.status.code), bytes.isEmpty ? .null : try JSONReader.parse(bytes))
+        let fetch = HTTPFetch(
+            method.rawValue,
+            url,
+            headers: [("Authorization", "Bearer \(token)"), ("Content-Type", "application/json")],
+            body: body.isEmpty ? nil : Array(body.utf8),
+            timeout: .seconds(60)
+        )
+        let response = try await HTTPClient.shared.send(fetch)
+        return (response.status, response.body.isEmpty ? .null : try JSONReader.parse(response.body))
     }
 }

@@ -3,14 +3,13 @@ import CatalogHTTP
 import Foundation
 import HTTPTypes
 import Hummingbird
-import HummingbirdTesting
 import NIOCore
 import TestSupport
 import Testing
 
 /// The API over a real socket, on the specification's store: shapes, headers, errors.
-@Suite struct APITests {
-    func withServer(_ body: @escaping @Sendable (any TestClientProtocol) async throws -> Void) async throws {
+@Suite(.timeLimit(.minutes(15))) struct APITests {
+    func withServer(_ body: @escaping @Sendable (any TestClient) async throws -> Void) async throws {
         var options = CatalogAPI.Options()
         options.origins = ["https://shop.example"]
         let api = await TestAPI.api(
@@ -32,7 +31,7 @@ import Testing
         }
     }
 
-    func put(_ client: any TestClientProtocol, _ path: String, _ body: String) async throws -> TestResponse {
+    func put(_ client: any TestClient, _ path: String, _ body: String) async throws -> TestResponse {
         try await client.execute(
             uri: path,
             method: .put,
@@ -41,7 +40,7 @@ import Testing
         )
     }
 
-    func get(_ client: any TestClientProtocol, _ path: String, _ headers: HTTPFields = [:]) async throws
+    func get(_ client: any TestClient, _ path: String, _ headers: HTTPFields = [:]) async throws
         -> TestResponse
     {
         try await client.execute(uri: path, method: .get, headers: headers)
@@ -52,7 +51,7 @@ import Testing
     }
 
     @Test func pagesFollowOneAnotherThroughTheirCursors() async throws {
-        try await withServer { (client: any TestClientProtocol) async throws in
+        try await withServer { (client: any TestClient) async throws in
             var ids: [JSONValue?] = []
             var path: String? = "/v1/stores/s/shelves/dairy/products?sort=price&limit=7"
             while let next = path {
@@ -71,7 +70,7 @@ import Testing
     }
 
     @Test func theDefaultSortSaysWhereItComesFromAndIsPrivate() async throws {
-        try await withServer { (client: any TestClientProtocol) async throws in
+        try await withServer { (client: any TestClient) async throws in
             let response = try await get(client, "/v1/stores/s/shelves/dairy/products")
             #expect(
                 try json(response)["sort"]
@@ -88,7 +87,7 @@ import Testing
     }
 
     @Test func whoHasTheAnswerIsToldSo() async throws {
-        try await withServer { (client: any TestClientProtocol) async throws in
+        try await withServer { (client: any TestClient) async throws in
             let path = "/v1/stores/s/shelves/dairy/products?sort=price"
             let tag = try #require(try await get(client, path).headers[.eTag])
             let again = try await get(client, path, [.ifNoneMatch: tag])
@@ -111,7 +110,7 @@ import Testing
         ("sort=%zz", 400, "malformed-request"),
     ])
     func aBadQueryIsAProblemThatSaysWhat(_ query: String, _ status: Int, _ slug: String) async throws {
-        try await withServer { (client: any TestClientProtocol) async throws in
+        try await withServer { (client: any TestClient) async throws in
             let response = try await get(client, "/v1/stores/s/shelves/dairy/products?\(query)")
             #expect(response.status.code == status)
             #expect(response.headers[.contentType] == "application/problem+json")
@@ -123,7 +122,7 @@ import Testing
     }
 
     @Test func aNearMissGetsAHint() async throws {
-        try await withServer { (client: any TestClientProtocol) async throws in
+        try await withServer { (client: any TestClient) async throws in
             let problem = try json(try await get(client, "/v1/stores/s/shelves/dairy/products?sort=prise"))
             #expect(problem["hint"] == .string("price"))
             guard case .array(let allowed)? = problem["allowed"] else { return #expect(Bool(false)) }
@@ -132,7 +131,7 @@ import Testing
     }
 
     @Test func everyAlteredCursorIsRefused() async throws {
-        try await withServer { (client: any TestClientProtocol) async throws in
+        try await withServer { (client: any TestClient) async throws in
             let page = try json(try await get(client, "/v1/stores/s/shelves/dairy/products?sort=price&limit=3"))
             guard case .string(let cursor)? = page["page"]?["next_cursor"] else { return #expect(Bool(false)) }
             let path = "/v1/stores/s/shelves/dairy/products?sort=price&cursor="
@@ -152,7 +151,7 @@ import Testing
     }
 
     @Test func productsAreWrittenReadPatchedAndDeleted() async throws {
-        try await withServer { (client: any TestClientProtocol) async throws in
+        try await withServer { (client: any TestClient) async throws in
             let path = "/v1/stores/s/products/a%20%22b%22%20%F0%9F%8D%8E"
             let body =
                 #"{"name":"Tuna","brand":"Mar","price_minor":169,"size":{"amount":"145","unit":"g","drained":"102"},"tags":["fish"],"attributes":{"x":[1,{"y":null}]}}"#
@@ -194,14 +193,14 @@ import Testing
         (#"{"name":"x","attributes":["#, 400), (String(repeating: "[", count: 100), 400),
     ])
     func badBodiesAreRefused(_ body: String, _ status: Int) async throws {
-        try await withServer { (client: any TestClientProtocol) async throws in
+        try await withServer { (client: any TestClient) async throws in
             #expect(try await put(client, "/v1/stores/s/products/bad", body).status.code == status, "\(body)")
             #expect(try await get(client, "/v1/stores/s/products/bad").status == .notFound)
         }
     }
 
     @Test func aHugeBodyIsRefusedAndTheConnectionClosed() async throws {
-        try await withServer { (client: any TestClientProtocol) async throws in
+        try await withServer { (client: any TestClient) async throws in
             let response = try await put(
                 client,
                 "/v1/stores/s/products/huge",
@@ -212,7 +211,7 @@ import Testing
     }
 
     @Test func pathsAndMethodsThatDoNotExist() async throws {
-        try await withServer { (client: any TestClientProtocol) async throws in
+        try await withServer { (client: any TestClient) async throws in
             for path in [
                 "/index.html", "/v1", "/v1/stores/s/nothing", "/v1/stores/S", "/v1/stores/none",
                 "/v1/stores/s/shelves/none/products", "/v1//stores", "/v1/stores/s/products/a%2Fb",
@@ -234,7 +233,7 @@ import Testing
     }
 
     @Test func pagesOfOtherOriginsMayCallWhereConfigured() async throws {
-        try await withServer { (client: any TestClientProtocol) async throws in
+        try await withServer { (client: any TestClient) async throws in
             let asked = try await client.execute(
                 uri: "/v1/stores",
                 method: .options,
@@ -266,7 +265,7 @@ import Testing
 
     /// What is described is what there is, method by method.
     @Test func theDescriptionHasThePathsAndMethodsThatThereAre() async throws {
-        try await withServer { (client: any TestClientProtocol) async throws in
+        try await withServer { (client: any TestClient) async throws in
             let document = try JSONReader.parse(OpenAPI.document)
             guard case .object(let paths)? = document["paths"] else { return #expect(Bool(false)) }
             #expect(paths.count > 20)
@@ -286,7 +285,7 @@ import Testing
     /// A page loads our own files alone: what it names is there, kept by its tag, and nothing else may run in it.
     @Test(arguments: ["", "devices", "merchandise", "lists", "docs", "problems/stale"])
     func aPageIsServedWithWhatItNeedsAndNothingElse(_ name: String) async throws {
-        try await withServer { (client: any TestClientProtocol) async throws in
+        try await withServer { (client: any TestClient) async throws in
             // What an address says besides is the page's own affair.
             let page = try await client.execute(uri: "/\(name)?store=s&utm_source=x", method: .get)
             #expect(page.status == .ok && page.headers[.contentType] == "text/html; charset=utf-8")
@@ -315,7 +314,7 @@ import Testing
     }
 
     @Test func manyProductsAreFetchedInTheOrderAskedFor() async throws {
-        try await withServer { (client: any TestClientProtocol) async throws in
+        try await withServer { (client: any TestClient) async throws in
             let answer = try json(try await get(client, "/v1/stores/s/products?sku=m5&sku=nope&sku=m2"))
             guard case .array(let products)? = answer["products"] else { return #expect(Bool(false)) }
             #expect(products.map { $0["sku"] } == [.string("m5"), .string("m2")])
@@ -324,7 +323,7 @@ import Testing
     }
 
     @Test(arguments: ["", ";", "; charset=utf-8"]) func anEmptyContentTypeIsNoCrash(_ type: String) async throws {
-        try await withServer { (client: any TestClientProtocol) async throws in
+        try await withServer { (client: any TestClient) async throws in
             let response = try await client.execute(
                 uri: "/v1/stores/s/products/x",
                 method: .put,
@@ -340,13 +339,13 @@ import Testing
         #"{"name":"x","attributes":{"a":1e131071}}"#,
         #"{"name":"x","attributes":{"a":[{"b":-1.5E-99}]}}"#,
     ]) func numbersThatGrowAreRefused(_ body: String) async throws {
-        try await withServer { (client: any TestClientProtocol) async throws in
+        try await withServer { (client: any TestClient) async throws in
             #expect(try await put(client, "/v1/stores/s/products/x", body).status == .unprocessableContent)
         }
     }
 
     @Test func patchesAtOnceAreAllKept() async throws {
-        try await withServer { (client: any TestClientProtocol) async throws in
+        try await withServer { (client: any TestClient) async throws in
             try await withThrowingTaskGroup(of: HTTPResponse.Status.self) { group in
                 for number in 0..<4 {
                     group.addTask {
@@ -365,7 +364,7 @@ import Testing
     }
 
     @Test func anOrderHasATagThatHolds() async throws {
-        try await withServer { (client: any TestClientProtocol) async throws in
+        try await withServer { (client: any TestClient) async throws in
             for query in ["sort=price,-name", "sort=position", ""] {
                 let path = "/v1/stores/s/shelves/dairy/order?" + query
                 let tag = try #require(try await get(client, path).headers[.eTag])
@@ -375,7 +374,7 @@ import Testing
     }
 
     @Test func aRememberedPageIsNeverOlderThanTheShelf() async throws {
-        try await withServer { (client: any TestClientProtocol) async throws in
+        try await withServer { (client: any TestClient) async throws in
             let path = "/v1/stores/s/shelves/dairy/products?sort=price&limit=100"
             for round in 1...20 {
                 let price = #"{"name":"Milk 4","price_minor":\#(round)}"#

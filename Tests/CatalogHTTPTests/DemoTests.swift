@@ -2,13 +2,12 @@ import Catalog
 import CatalogHTTP
 import CatalogPostgres
 import HTTPTypes
-import HummingbirdTesting
 import NIOCore
 import TestSupport
 import Testing
 
 /// What a demonstration opens, and to whom.
-@Suite struct DemoTests {
+@Suite(.timeLimit(.minutes(15))) struct DemoTests {
     private static let storms: [CatalogKey: [[PriceChange]]] = [
         CatalogKey("s")!: [
             [PriceChange(sku: SKU("a")!, priceMinor: 90), PriceChange(sku: SKU("gone")!, priceMinor: 1)],
@@ -18,7 +17,7 @@ import Testing
     ]
 
     private func withDemo(
-        _ body: @escaping @Sendable (any TestClientProtocol, PostgresCatalog) async throws -> Void
+        _ body: @escaping @Sendable (any TestClient, PostgresCatalog) async throws -> Void
     ) async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             _ = try await catalog.put(Store(key: CatalogKey("s")!, title: "S", currency: Currency("EUR")!))
@@ -34,7 +33,7 @@ import Testing
     }
 
     private func post(
-        _ client: any TestClientProtocol,
+        _ client: any TestClient,
         _ uri: String,
         _ body: String = "",
         _ headers: HTTPFields = [:]

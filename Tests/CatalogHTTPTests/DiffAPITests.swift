@@ -3,13 +3,12 @@ import Catalog
 import Foundation
 import HTTPTypes
 import Hummingbird
-import HummingbirdTesting
 import NIOCore
 import Testing
 
 extension APITests {
     private func post(
-        _ client: any TestClientProtocol,
+        _ client: any TestClient,
         _ path: String,
         _ body: String,
         accept: String? = nil
@@ -23,7 +22,7 @@ extension APITests {
         try JSONDecoder().decode(ShelfDiff<NoProduct>.self, from: Data(Array(buffer: response.body)))
     }
 
-    private func order(_ client: any TestClientProtocol, _ sort: String) async throws -> [String] {
+    private func order(_ client: any TestClient, _ sort: String) async throws -> [String] {
         struct Order: Decodable { var ids: [String] }
         let response = try await get(client, "/v1/stores/s/shelves/dairy/order?sort=\(sort)")
         return try JSONDecoder().decode(Order.self, from: Data(Array(buffer: response.body))).ids
@@ -32,7 +31,7 @@ extension APITests {
     private static let path = "/v1/stores/s/shelves/dairy/order/diff"
 
     @Test func theDocumentedDiffToTheByte() async throws {
-        try await withServer { (client: any TestClientProtocol) async throws in
+        try await withServer { (client: any TestClient) async throws in
             let lists = #"{"from":["a","b","c","d","e","f"],"to":["c","d","x","f","b","e"]}"#
             let answer = try await post(client, "/v1/order/diff", lists)
             #expect(
@@ -65,7 +64,7 @@ extension APITests {
     }
 
     @Test func aDiffLeadsFromAnySortToAnyOther() async throws {
-        try await withServer { (client: any TestClientProtocol) async throws in
+        try await withServer { (client: any TestClient) async throws in
             for from in ["price", "-price", "unit_price", "position"] {
                 for to in ["-unit_price", "name", "position", "price"] {
                     let response = try await get(client, Self.path + "?from_sort=\(from)&to_sort=\(to)")
@@ -86,7 +85,7 @@ extension APITests {
     }
 
     @Test func whatEntersAWindowCarriesItsProduct() async throws {
-        try await withServer { (client: any TestClientProtocol) async throws in
+        try await withServer { (client: any TestClient) async throws in
             let answer = try await get(client, Self.path + "?from_sort=price&to_sort=-price&limit=5")
             let window = Array(try await order(client, "price").prefix(5))
             #expect(try decode(answer).apply(to: window) == Array(try await order(client, "-price").prefix(5)))
@@ -104,7 +103,7 @@ extension APITests {
     }
 
     @Test func whatAClientShowsMayBeAnything() async throws {
-        try await withServer { (client: any TestClientProtocol) async throws in
+        try await withServer { (client: any TestClient) async throws in
             let shown = ["gone", "m3", "m1", "old one"]
             let answer = try await post(
                 client,
@@ -121,7 +120,7 @@ extension APITests {
     }
 
     @Test func theOrderIsAnsweredWhereItIsAskedForOrMostOfItMoves() async throws {
-        try await withServer { (client: any TestClientProtocol) async throws in
+        try await withServer { (client: any TestClient) async throws in
             let reversed = #"{"from":["a","b","c","d"],"to":["d","c","b","a"]}"#
             let auto = try json(try await post(client, "/v1/order/diff?mode=auto", reversed))
             #expect(auto["mode"] == .string("order") && auto["moves"] == nil)
@@ -146,13 +145,13 @@ extension APITests {
         (#"{"from":["a"],"to":[],"more":1}"#, 400), ("[]", 400), ("", 400),
     ])
     func listsThatCannotBeComparedAreRefused(_ body: String, _ status: Int) async throws {
-        try await withServer { (client: any TestClientProtocol) async throws in
+        try await withServer { (client: any TestClient) async throws in
             #expect(try await post(client, "/v1/order/diff", body).status.code == status)
         }
     }
 
     @Test func aRepeatedDiffIsAnsweredAsTheFirst() async throws {
-        try await withServer { (client: any TestClientProtocol) async throws in
+        try await withServer { (client: any TestClient) async throws in
             func send(_ path: String, _ body: String) async throws -> (Int, String) {
                 let response = try await client.execute(
                     uri: path,
@@ -172,7 +171,7 @@ extension APITests {
     }
 
     @Test func whatCannotBeAskedForIsRefused() async throws {
-        try await withServer { (client: any TestClientProtocol) async throws in
+        try await withServer { (client: any TestClient) async throws in
             for query in [
                 "from_sort=prize", "to_sort=", "limit=0", "limit=x", "limit=10001", "mode=least", "sort=price",
             ] {

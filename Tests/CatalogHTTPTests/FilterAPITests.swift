@@ -2,17 +2,16 @@ import Catalog
 import CatalogPostgres
 import HTTPTypes
 import Hummingbird
-import HummingbirdTesting
 import NIOCore
 import TestSupport
 import Testing
 
 /// Filters and facets over a real socket, in every call that lists or diffs a shelf.
-@Suite struct FilterAPITests {
+@Suite(.timeLimit(.minutes(15))) struct FilterAPITests {
     private static let shelf = "/v1/stores/s/shelves/x"
 
     private func withServer(
-        _ body: @escaping @Sendable (any TestClientProtocol, PostgresCatalog) async throws -> Void
+        _ body: @escaping @Sendable (any TestClient, PostgresCatalog) async throws -> Void
     ) async throws {
         try await TestAPI.withServer { client, catalog in
             let (store, shelf) = (CatalogKey("s")!, CatalogKey("x")!)
@@ -38,7 +37,7 @@ import Testing
     }
 
     private func get(
-        _ client: any TestClientProtocol,
+        _ client: any TestClient,
         _ path: String,
         as user: String? = nil,
         _ headers: HTTPFields = [:]
@@ -52,7 +51,7 @@ import Testing
     }
 
     private func send(
-        _ client: any TestClientProtocol,
+        _ client: any TestClient,
         _ method: HTTPRequest.Method,
         _ path: String,
         _ body: String,

@@ -3,21 +3,20 @@ import CatalogHTTP
 import CatalogPostgres
 import HTTPTypes
 import Hummingbird
-import HummingbirdTesting
 import NIOCore
 import TestSupport
 import Testing
 
 /// Imports over a real socket, into a real database.
-@Suite struct ImportAPITests {
+@Suite(.timeLimit(.minutes(15))) struct ImportAPITests {
     private func withServer(
-        _ body: @escaping @Sendable (any TestClientProtocol) async throws -> Void
+        _ body: @escaping @Sendable (any TestClient) async throws -> Void
     ) async throws {
         try await TestAPI.withServer { client, _ in try await body(client) }
     }
 
     private func post(
-        _ client: any TestClientProtocol,
+        _ client: any TestClient,
         _ path: String,
         _ body: String
     ) async throws -> (HTTPResponse.Status, JSONValue) {
@@ -31,7 +30,7 @@ import Testing
     }
 
     @Test func aStoreThatIsNotThereIsMadeInTheCurrencyAskedFor() async throws {
-        try await withServer { (client: any TestClientProtocol) async throws in
+        try await withServer { (client: any TestClient) async throws in
             let rows = "shelf,sku,name,price,colour\nDairy,a,A,10.5,red\nDairy,b,B,x,red\n"
             let (status, answer) = try await post(client, "/v1/stores/new/imports?currency=SEK", rows)
             #expect(status == .ok && answer["inserted"] == .number("1") && answer["stores_created"] == .number("1"))
@@ -46,7 +45,7 @@ import Testing
     }
 
     @Test func aRepeatedImportIsAnsweredAsTheFirst() async throws {
-        try await withServer { (client: any TestClientProtocol) async throws in
+        try await withServer { (client: any TestClient) async throws in
             func send(_ body: String) async throws -> (Int, String) {
                 let response = try await client.execute(
                     uri: "/v1/stores/new/imports",
@@ -64,7 +63,7 @@ import Testing
     }
 
     @Test func aFileOfWhichNothingIsGoodIsRefusedWithEveryReason() async throws {
-        try await withServer { (client: any TestClientProtocol) async throws in
+        try await withServer { (client: any TestClient) async throws in
             let (status, problem) = try await post(
                 client,
                 "/v1/stores/new/imports",

@@ -2,13 +2,12 @@ import Catalog
 import CatalogPostgres
 import HTTPTypes
 import Hummingbird
-import HummingbirdTesting
 import NIOCore
 import TestSupport
 import Testing
 
 /// Users' lists over a real socket, on a real database.
-@Suite struct ListAPITests {
+@Suite(.timeLimit(.minutes(15))) struct ListAPITests {
     private struct Answer: Sendable {
         var status: Int
         var json: JSONValue
@@ -30,7 +29,7 @@ import Testing
     private static let lists = "/v1/me/lists"
 
     private func withServer(
-        _ body: @escaping @Sendable (any TestClientProtocol, PostgresCatalog) async throws -> Void
+        _ body: @escaping @Sendable (any TestClient, PostgresCatalog) async throws -> Void
     ) async throws {
         try await TestAPI.withServer { client, catalog in
             let store = CatalogKey("s")!
@@ -49,7 +48,7 @@ import Testing
     }
 
     private func send(
-        _ client: any TestClientProtocol,
+        _ client: any TestClient,
         _ method: HTTPRequest.Method,
         _ path: String,
         _ body: String? = nil,
@@ -70,15 +69,14 @@ import Testing
     }
 
     /// A new list; returns its path.
-    private func list(_ client: any TestClientProtocol, _ name: String, as user: String = "ann") async throws -> String
-    {
+    private func list(_ client: any TestClient, _ name: String, as user: String = "ann") async throws -> String {
         let made = try await send(client, .post, Self.lists, "{\"name\":\"\(name)\"}", as: user)
         #expect(made.status == 201 && made.headers[.location] == Self.lists + "/" + made.text("id"))
         return Self.lists + "/" + made.text("id")
     }
 
     /// A new item of free text; returns its id.
-    private func item(_ client: any TestClientProtocol, _ path: String, _ text: String, as user: String = "ann")
+    private func item(_ client: any TestClient, _ path: String, _ text: String, as user: String = "ann")
         async throws
         -> String
     {
@@ -87,8 +85,7 @@ import Testing
         return made.texts("items", "id").first ?? ""
     }
 
-    private func shown(_ client: any TestClientProtocol, _ path: String, _ query: String = "") async throws -> [String]
-    {
+    private func shown(_ client: any TestClient, _ path: String, _ query: String = "") async throws -> [String] {
         try await send(client, .get, path + "/items" + query).texts("items", "name")
     }
 

@@ -3,18 +3,17 @@ import CatalogHTTP
 import CatalogPostgres
 import HTTPTypes
 import Hummingbird
-import HummingbirdTesting
 import NIOCore
 import TestSupport
 import Testing
 
 /// Manual orders over a real socket, in a real database, by many at once.
-@Suite struct OrderAPITests {
+@Suite(.timeLimit(.minutes(15))) struct OrderAPITests {
     private static let path = "/v1/stores/s/shelves/x/order"
 
     private func withServer(
         _ ids: [String],
-        _ body: @escaping @Sendable (any TestClientProtocol) async throws -> Void
+        _ body: @escaping @Sendable (any TestClient) async throws -> Void
     ) async throws {
         try await TestAPI.withServer { client, catalog in
             let (store, shelf) = (CatalogKey("s")!, CatalogKey("x")!)
@@ -35,7 +34,7 @@ import Testing
     }
 
     private func send(
-        _ client: any TestClientProtocol,
+        _ client: any TestClient,
         _ method: HTTPRequest.Method,
         _ path: String,
         _ body: String,
@@ -57,7 +56,7 @@ import Testing
         )
     }
 
-    private func order(_ client: any TestClientProtocol) async throws -> [String] {
+    private func order(_ client: any TestClient) async throws -> [String] {
         let answer = try await send(client, .get, Self.path + "?sort=position", "")
         guard case .array(let ids)? = answer.json["ids"] else { return [] }
         return ids.compactMap { if case .string(let id) = $0 { id } else { nil } }
@@ -65,7 +64,7 @@ import Testing
 
     /// Who may arrange sees who did what, the last first; nobody else does.
     @Test func changesAreTold() async throws {
-        try await withServer(["a", "b", "c", "d", "e", "f", "g"]) { (client: any TestClientProtocol) async throws in
+        try await withServer(["a", "b", "c", "d", "e", "f", "g"]) { (client: any TestClient) async throws in
             let first = #"{"moves":[{"ids":["g","f","e","d","c","b"],"place":"first"}]}"#
             #expect(try await send(client, .post, Self.path + "/moves", first).status == 200)
             #expect(try await send(client, .post, Self.path + "/undo", "{}").status == 200)
@@ -89,7 +88,7 @@ import Testing
     }
 
     @Test func theMovesOfTheContract() async throws {
-        try await withServer(["a", "b", "c", "d", "e", "f"]) { (client: any TestClientProtocol) async throws in
+        try await withServer(["a", "b", "c", "d", "e", "f"]) { (client: any TestClient) async throws in
             let moved = try await send(
                 client,
                 .post,
@@ -131,14 +130,14 @@ import Testing
         (#"{"moves":[{"ids":["a"],"place":"last","x":1}]}"#, 400), (#"{}"#, 400), ("", 400),
     ])
     func movesThatCannotBeMoveNothing(_ body: String, _ status: Int) async throws {
-        try await withServer(["a", "b", "c"]) { (client: any TestClientProtocol) async throws in
+        try await withServer(["a", "b", "c"]) { (client: any TestClient) async throws in
             #expect(try await send(client, .post, Self.path + "/moves", body).status == status)
             #expect(try await order(client) == ["a", "b", "c"])
         }
     }
 
     @Test func anOrderIsSetByOneWayOnly() async throws {
-        try await withServer(["a", "b"]) { (client: any TestClientProtocol) async throws in
+        try await withServer(["a", "b"]) { (client: any TestClient) async throws in
             for (body, status) in [
                 (#"{"ids":["a"],"from_sort":"name"}"#, 400), ("{}", 400), (#"{"ids":["z"]}"#, 422),
                 (#"{"ids":["a","a"]}"#, 422), (#"{"from_sort":"position"}"#, 422), (#"{"from_sort":"prize"}"#, 400),
@@ -150,7 +149,7 @@ import Testing
     }
 
     @Test func aStaleMoveIsToldTheCurrentVersion() async throws {
-        try await withServer(["a", "b", "c"]) { (client: any TestClientProtocol) async throws in
+        try await withServer(["a", "b", "c"]) { (client: any TestClient) async throws in
             let tag = try await client.execute(uri: Self.path + "?sort=position", method: .get).headers[.eTag]
             let body = #"{"moves":[{"ids":["c"],"place":"first"}]}"#
             // A price elsewhere on the shelf does not make it stale.
@@ -174,7 +173,7 @@ import Testing
     }
 
     @Test func theSameKeyFiveTimesAtOnceMovesOnce() async throws {
-        try await withServer(["a", "b", "c", "d", "e"]) { (client: any TestClientProtocol) async throws in
+        try await withServer(["a", "b", "c", "d", "e"]) { (client: any TestClient) async throws in
             let body = #"{"moves":[{"ids":["a"],"position":3}]}"#
             let answers = try await withThrowingTaskGroup(of: Answer.self) { group in
                 for _ in 0..<5 {
@@ -211,7 +210,7 @@ import Testing
     /// Eight writers drag into one gap at once: each answer is a step of one history, which leads to what is there.
     @Test func manyWritersIntoOneGapAreAllRight() async throws {
         let ids = (0..<40).map { "p\($0)" }
-        try await withServer(ids) { (client: any TestClientProtocol) async throws in
+        try await withServer(ids) { (client: any TestClient) async throws in
             let start = try await order(client)
             typealias Step = (version: Int64, id: String, after: String?)
             let steps = try await withThrowingTaskGroup(of: [Step].self) { group in
@@ -250,7 +249,7 @@ import Testing
     }
 
     @Test func twoThatEachGoBehindTheOther() async throws {
-        try await withServer(["a", "b", "c"]) { (client: any TestClientProtocol) async throws in
+        try await withServer(["a", "b", "c"]) { (client: any TestClient) async throws in
             for _ in 0..<1000 {
                 async let one = send(client, .post, Self.path + "/moves", #"{"moves":[{"ids":["a"],"after":"b"}]}"#)
                 async let two = send(client, .post, Self.path + "/moves", #"{"moves":[{"ids":["b"],"after":"a"}]}"#)
@@ -262,7 +261,7 @@ import Testing
     }
 
     @Test func shelvesAreMovedToo() async throws {
-        try await withServer([]) { (client: any TestClientProtocol) async throws in
+        try await withServer([]) { (client: any TestClient) async throws in
             for key in ["y", "z"] { _ = try await send(client, .put, "/v1/stores/s/shelves/\(key)", #"{"title":"T"}"#) }
             let moved = try await send(
                 client,

@@ -4,13 +4,12 @@ import CatalogPostgres
 import Foundation
 import Hummingbird
 import HummingbirdCore
-import HummingbirdTesting
 import NIOCore
 import TestSupport
 import Testing
 
 /// Clients that ask for much and read little, on sockets with small buffers.
-@Suite struct StallTests {
+@Suite(.timeLimit(.minutes(15))) struct StallTests {
     /// Asks a hundred times for the description without reading, then reads at a pace, and returns what came until the end.
     private static func read(_ port: Int, pausing pause: UInt32, times: Int, pieces: Int) -> (bytes: Int, wasCut: Bool)
     {
@@ -18,6 +17,10 @@ import Testing
         defer { close(descriptor) }
         var size: Int32 = 4096
         setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
+        // No call blocks for longer, whatever the server does.
+        var limit = timeval(tv_sec: 30, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = in_port_t(port).bigEndian
@@ -37,6 +40,7 @@ import Testing
         for piece in 0..<pieces {
             if piece < times { usleep(pause) }
             let count = recv(descriptor, &buffer, buffer.count, 0)
+            if count < 0, errno == EAGAIN { return (total, false) }
             if count <= 0 { return (total, true) }
             total += count
         }
@@ -53,13 +57,8 @@ import Testing
         let limit = TimeAmount.milliseconds(500)
         let api = await TestAPI.api(InMemoryCatalog(collate: collator()), importer: TestAPI.NoImports())
         let channel = HTTP1Channel.Configuration(additionalChannelHandlers: [StallHandler(limit: limit)])
-        let app = Application(
-            responder: api,
-            server: .http1(configuration: channel),
-            configuration: .init(address: .hostname("127.0.0.1", port: 0))
-        )
-        try await app.test(.live) { client in
-            let port = try #require(client.port)
+        try await serving(api, server: .http1(configuration: channel)) { client in
+            let port = client.port
             // Blocking calls, on threads of their own.
             async let slow = Self.onThread { Self.read(port, pausing: 50_000, times: 60, pieces: 60) }
             async let still = Self.onThread { Self.read(port, pausing: 3_000_000, times: 1, pieces: 1_000_000) }

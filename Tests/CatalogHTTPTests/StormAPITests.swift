@@ -3,17 +3,16 @@ import CatalogHTTP
 import CatalogPostgres
 import HTTPTypes
 import Hummingbird
-import HummingbirdTesting
 import NIOCore
 import TestSupport
 import Testing
 
 /// Purchases and prices by the thousand, over a real socket, in a real database.
-@Suite struct StormAPITests {
+@Suite(.timeLimit(.minutes(15))) struct StormAPITests {
     private static let store = CatalogKey("s")!
 
     private func withServer(
-        _ body: @escaping @Sendable (any TestClientProtocol, PostgresCatalog) async throws -> Void
+        _ body: @escaping @Sendable (any TestClient, PostgresCatalog) async throws -> Void
     ) async throws {
         try await TestAPI.withServer { client, catalog in
             _ = try await catalog.put(Store(key: Self.store, title: "S", currency: Currency("EUR")!))
@@ -27,7 +26,7 @@ import Testing
     }
 
     private func post(
-        _ client: any TestClientProtocol,
+        _ client: any TestClient,
         _ path: String,
         _ body: String,
         _ headers: [String: String] = [:]

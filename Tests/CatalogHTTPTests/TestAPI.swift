@@ -3,7 +3,6 @@ import CatalogHTTP
 import CatalogPostgres
 import HTTPTypes
 import Hummingbird
-import HummingbirdTesting
 import NIOCore
 import TestSupport
 
@@ -50,18 +49,15 @@ enum TestAPI {
 
     static func run(
         _ api: CatalogAPI,
-        _ body: @escaping @Sendable (any TestClientProtocol) async throws -> Void
+        _ body: @escaping @Sendable (any TestClient) async throws -> Void
     ) async throws {
-        let configuration = ApplicationConfiguration(address: .hostname("127.0.0.1", port: 0))
         let token = try await token("merchandiser", [.catalogWrite])
-        try await Application(responder: api, configuration: configuration).test(.live) { client in
-            try await body(WritingClient(client: client, token: token))
-        }
+        try await serving(api) { try await body(WritingClient(client: $0, token: token)) }
     }
 
     /// On a database of its own.
     static func withServer(
-        _ body: @escaping @Sendable (any TestClientProtocol, PostgresCatalog) async throws -> Void
+        _ body: @escaping @Sendable (any TestClient, PostgresCatalog) async throws -> Void
     ) async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             try await run(await api(catalog, importer: Importer(catalog))) { try await body($0, catalog) }
@@ -76,13 +72,13 @@ extension Optional {
 }
 
 /// Adds a token to what writes, where the request has none and does not say that it wants none.
-private struct WritingClient: TestClientProtocol {
-    let client: any TestClientProtocol
+private struct WritingClient: TestClient {
+    let client: PlainClient
     let token: String
 
-    var port: Int? { client.port }
+    var port: Int { client.port }
 
-    func executeRequest(
+    func send(
         uri: String,
         method: HTTPRequest.Method,
         headers: HTTPFields,
@@ -92,6 +88,6 @@ private struct WritingClient: TestClientProtocol {
         if method != .get, method != .options, headers[.authorization] == nil, headers[.init("X-Anonymous")!] == nil {
             headers[.authorization] = "Bearer \(token)"
         }
-        return try await client.executeRequest(uri: uri, method: method, headers: headers, body: body)
+        return try await client.send(uri: uri, method: method, headers: headers, body: body)
     }
 }

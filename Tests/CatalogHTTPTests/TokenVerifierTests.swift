@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 /// Tokens that are good, and tokens that are not, made without the library that reads them.
-@Suite struct TokenVerifierTests {
+@Suite(.timeLimit(.minutes(15))) struct TokenVerifierTests {
     private static let secret = Array("thirty-two bytes are the shortest secret".utf8)
     private static let now = Timestamp(microseconds: 1_800_000_000_000_000)
     private static let elliptic = P256.Signing.PrivateKey()

@@ -2,13 +2,12 @@ import Catalog
 import CatalogPostgres
 import HTTPTypes
 import Hummingbird
-import HummingbirdTesting
 import NIOCore
 import TestSupport
 import Testing
 
 /// A user's own over a real socket, on a real database.
-@Suite struct UserAPITests {
+@Suite(.timeLimit(.minutes(15))) struct UserAPITests {
     private struct Answer: Sendable {
         var status: Int
         var json: JSONValue
@@ -19,7 +18,7 @@ import Testing
     private static let sort = "/v1/me/stores/s/shelves/x/sort"
 
     private func withServer(
-        _ body: @escaping @Sendable (any TestClientProtocol, PostgresCatalog) async throws -> Void
+        _ body: @escaping @Sendable (any TestClient, PostgresCatalog) async throws -> Void
     ) async throws {
         try await TestAPI.withServer { client, catalog in
             let (store, shelf) = (CatalogKey("s")!, CatalogKey("x")!)
@@ -34,7 +33,7 @@ import Testing
     }
 
     private func send(
-        _ client: any TestClientProtocol,
+        _ client: any TestClient,
         _ method: HTTPRequest.Method,
         _ path: String,
         _ body: String? = nil,

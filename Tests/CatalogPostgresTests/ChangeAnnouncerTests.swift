@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What one server tells others.
-@Suite struct ChangeAnnouncerTests {
+@Suite(.timeLimit(.minutes(15))) struct ChangeAnnouncerTests {
     @Test func everyChangeIsHeardElsewhere() async throws {
         let database = try await TestDatabase.migrated()
         let catalog = try PostgresCatalog(database.configuration, announces: true)

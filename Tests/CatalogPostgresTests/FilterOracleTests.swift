@@ -5,7 +5,7 @@ import Testing
 
 /// PostgreSQL leaves what the specification leaves, in its order: for every filter, alone and in pairs, with every sort and
 /// from every cursor; and counts its facets.
-@Suite struct FilterOracleTests {
+@Suite(.timeLimit(.minutes(15))) struct FilterOracleTests {
     private static let store = CatalogKey("shop")!
     private static let shelf = CatalogKey("dairy")!
 

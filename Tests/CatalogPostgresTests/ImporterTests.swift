@@ -4,7 +4,7 @@ import Postgres
 import TestSupport
 import Testing
 
-@Suite struct ImporterTests {
+@Suite(.timeLimit(.minutes(15))) struct ImporterTests {
     struct Pieces: AsyncSequence, Sendable {
         let text: String
         var pieceSize = 7
@@ -337,8 +337,27 @@ import Testing
             let rows = titles.enumerated().map { "s,\($0.element),p\($0.offset),N" }
             let commas = String(repeating: ",", count: 2_000_000)
             let text = "store,shelf,sku,name\n" + rows.joined(separator: "\n") + "\n" + commas + "\n"
-            let (summary, rejections) = try await run(catalog, text)
+            var options = ImportOptions(format: .csv)
+            options.newShelfLimit = 1500
+            let (summary, rejections) = try await run(catalog, text, options)
             #expect(summary.shelvesCreated == 1500 && rejections.count == 1)
+        }
+    }
+
+    @Test("An import that names too many new shelves changes nothing and says how to allow them")
+    func tooManyNewShelvesAreRefused() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            _ = try await run(catalog, "store,shelf,sku,name\ns,Dairy,a,A\n")
+            var options = ImportOptions(format: .csv)
+            options.newShelfLimit = 2
+            let text = "store,shelf,sku,name\ns,Dairy,a,A2\ns,One,b,B\ns,Two,c,C\ns,One,d,D\ns,Three,e,E\n"
+            let error = await #expect(throws: CatalogError.self) { try await run(catalog, text, options) }
+            guard case .unprocessable(let field, let detail) = error else { return Issue.record("\(error as Any)") }
+            #expect(field == "shelf" && detail.hasPrefix("line 6: ") && detail.contains("max_new_shelves"))
+            let products = try await catalog.products(CatalogKey("s")!, after: nil, limit: 100).products
+            #expect(products.map(\.name) == ["A"])
+            options.newShelfLimit = 3
+            #expect(try await run(catalog, text, options).0.shelvesCreated == 3)
         }
     }
 

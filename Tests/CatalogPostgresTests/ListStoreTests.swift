@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Lists in PostgreSQL are those of the specification, whatever is done to them.
-@Suite struct ListStoreTests {
+@Suite(.timeLimit(.minutes(15))) struct ListStoreTests {
     private static let users = ["ann", "bob", "eve", "guest:tim"].map { UserID($0)! }
     private static let shop = CatalogKey("shop")!
 

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Those who follow, without a socket: on the specification's store, whose counters alone tell of changes.
-@Suite struct LiveHubTests {
+@Suite(.timeLimit(.minutes(15))) struct LiveHubTests {
     private static let user = UserID("ann")!
     private static let address = ShelfAddress(CatalogKey("s")!, CatalogKey("x")!)
 

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Manual orders in the database against lists that are simply rearranged.
-@Suite struct ManualOrderTests {
+@Suite(.timeLimit(.minutes(15))) struct ManualOrderTests {
     private static let shop = CatalogKey("shop")!
     private static let shelf = CatalogKey("shelf")!
 

@@ -4,7 +4,7 @@ import Schema
 import TestSupport
 import Testing
 
-@Suite struct MigratorTests {
+@Suite(.timeLimit(.minutes(15))) struct MigratorTests {
     @Test func upAndDownAndUpAgain() async throws {
         let database = try await TestDatabase.empty()
         let pool = PostgresPool(database.configuration, options: .init(size: 2))

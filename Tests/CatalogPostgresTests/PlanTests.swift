@@ -7,7 +7,7 @@ import Testing
 @testable import CatalogPostgres
 
 /// Every page is read by its sort's index, and reads no more than it shows.
-@Suite struct PlanTests {
+@Suite(.timeLimit(.minutes(15))) struct PlanTests {
     private static let store = CatalogKey(CatalogGenerator.store)!
     private static let shelf = CatalogKey("shelf-1")!
 

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Popularity in the database against purchases that are simply added up.
-@Suite struct PopularityTests {
+@Suite(.timeLimit(.minutes(15))) struct PopularityTests {
     static let shop = CatalogKey("shop")!
     static let shelf = CatalogKey("shelf")!
     static let today = Timestamp.now().day

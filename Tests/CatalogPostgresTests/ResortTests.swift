@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// The batch re-sort.
-@Suite struct ResortTests {
+@Suite(.timeLimit(.minutes(15))) struct ResortTests {
     private typealias P = PopularityTests
     private static let shelves = (0..<4).map { CatalogKey("shelf-\($0)")! }
 

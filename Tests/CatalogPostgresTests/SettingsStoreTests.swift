@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// What every store of settings does, the one in memory and the one in PostgreSQL alike.
-@Suite struct SettingsStoreTests {
+@Suite(.timeLimit(.minutes(15))) struct SettingsStoreTests {
     private static let ann = UserID("ann")!
     private static let bob = UserID("bób 🧀")!
 

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Devices that go offline and come back: whatever the order, all end with the same.
-@Suite struct SettingsSyncTests {
+@Suite(.timeLimit(.minutes(15))) struct SettingsSyncTests {
     private static let user = UserID("ann")!
 
     /// A device as a client would write it: what it shows, what it has not sent yet, and how far it has read.

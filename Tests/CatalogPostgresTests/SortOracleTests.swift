@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// PostgreSQL's order is the specification's, for every sort, in both directions and from every cursor.
-@Suite struct SortOracleTests {
+@Suite(.timeLimit(.minutes(15))) struct SortOracleTests {
     private static let store = CatalogKey("shop")!
     private static let shelf = CatalogKey("dairy")!
 

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What every store of catalogs does, the one in memory and the one in PostgreSQL alike.
-@Suite struct StoreConformanceTests {
+@Suite(.timeLimit(.minutes(15))) struct StoreConformanceTests {
     private static let shop = CatalogKey("shop")!
     private static let dairy = CatalogKey("dairy")!
     private static let cheese = CatalogKey("cheese")!

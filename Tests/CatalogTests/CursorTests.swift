@@ -1,7 +1,7 @@
 import Catalog
 import Testing
 
-@Suite struct CursorTests {
+@Suite(.timeLimit(.minutes(15))) struct CursorTests {
     private let codec = CursorCodec { bytes in
         // A stand-in for a keyed hash that is long enough and depends on every byte.
         var hash = FNV64()
@@ -54,7 +54,7 @@ import Testing
     }
 }
 
-@Suite struct SortTests {
+@Suite(.timeLimit(.minutes(15))) struct SortTests {
     @Test(arguments: ["price", "-price,name", "unit_price,-brand,tags", "position", "position,price"])
     func aSortIsNamedAsItIsWritten(_ text: String) throws { #expect(try Sort.parse(text).description == text) }
 

@@ -2,7 +2,7 @@ import Catalog
 import Testing
 
 /// What filters mean, how they are read and written.
-@Suite struct FilterTests {
+@Suite(.timeLimit(.minutes(15))) struct FilterTests {
     private static let euro = Currency("EUR")!
 
     private func filter(_ query: String) throws -> Filter { try Filter(query: query) }

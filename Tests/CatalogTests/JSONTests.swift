@@ -2,7 +2,7 @@ import Catalog
 import TestSupport
 import Testing
 
-@Suite struct JSONTests {
+@Suite(.timeLimit(.minutes(15))) struct JSONTests {
     @Test(arguments: [
         "1", "-0.50", "1e10", "\"a\\n\\u00e9\\ud83c\\udf4e\"", "[1,[],{}]", "{\"a\":null,\"b\":[true,false]}",
         " [ 1 , 2 ] ",

@@ -1,7 +1,7 @@
 import Catalog
 import Testing
 
-@Suite struct OrderMoveTests {
+@Suite(.timeLimit(.minutes(15))) struct OrderMoveTests {
     private func apply(_ order: String, _ moves: [OrderMove]) throws -> String {
         var ids = order.map(String.init)
         for move in moves { ids = try move.apply(to: ids) }

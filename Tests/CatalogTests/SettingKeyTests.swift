@@ -1,7 +1,7 @@
 import Catalog
 import Testing
 
-@Suite struct SettingKeyTests {
+@Suite(.timeLimit(.minutes(15))) struct SettingKeyTests {
     @Test(arguments: [
         ("stores/s/sort", true), ("stores/s/shelves/x/sort", true), ("stores/s/shelves/x/sorts", false),
         ("stores/S/sort", false), ("stores/s/shelf/x/sort", false), ("stores/s/shelves/X/sort", false),

@@ -2,7 +2,7 @@ import Catalog
 import Foundation
 import Testing
 
-@Suite struct SizeTextTests {
+@Suite(.timeLimit(.minutes(15))) struct SizeTextTests {
     @Test func everyGoldenTextIsReadAsItShould() throws {
         let url = Bundle.module.url(forResource: "sizes", withExtension: "tsv", subdirectory: "Cases")!
         let lines = try String(contentsOf: url, encoding: .utf8).split(separator: "\n").dropFirst()

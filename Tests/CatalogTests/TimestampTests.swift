@@ -2,7 +2,7 @@ import Catalog
 import Foundation
 import Testing
 
-@Suite struct TimestampTests {
+@Suite(.timeLimit(.minutes(15))) struct TimestampTests {
     @Test func whatIsWrittenIsRead() {
         var generator = SystemRandomNumberGenerator()
         for _ in 0..<2000 {

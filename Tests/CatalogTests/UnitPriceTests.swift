@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite struct UnitPriceTests {
+@Suite(.timeLimit(.minutes(15))) struct UnitPriceTests {
     struct Case: Decodable {
         let id: String
         let price_minor: Int64

@@ -3,7 +3,7 @@ import Ordering
 import TestSupport
 import Testing
 
-@Suite struct MoveDiffTests {
+@Suite(.timeLimit(.minutes(15))) struct MoveDiffTests {
     private typealias Oracle = MoveDiffOracle
 
     /// Every arrangement of every choice of the elements, by all their orders.

@@ -3,7 +3,7 @@ import Ordering
 import TestSupport
 import Testing
 
-@Suite struct PathKeyBetweenTests {
+@Suite(.timeLimit(.minutes(15))) struct PathKeyBetweenTests {
     private struct Cases: Decodable {
         struct Between: Decodable {
             var a, b: [Int64]?

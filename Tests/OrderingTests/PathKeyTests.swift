@@ -2,7 +2,7 @@ import Foundation
 import Ordering
 import Testing
 
-@Suite struct PathKeyTests {
+@Suite(.timeLimit(.minutes(15))) struct PathKeyTests {
     private struct Cases: Decodable {
         struct Example: Decodable {
             let value: Int64

@@ -2,7 +2,7 @@ import Postgres
 import TestSupport
 import Testing
 
-@Suite struct ConnectionTests {
+@Suite(.timeLimit(.minutes(15))) struct ConnectionTests {
     @Test func everyTypeTravelsThereAndBack() async throws {
         let connection = try await PostgresConnection.connect(TestServer.configuration)
         try await connection.perform { database in

@@ -3,7 +3,7 @@ import Testing
 @testable import Postgres
 
 /// The pool's decisions, without a clock and without connections.
-@Suite struct PoolStateTests {
+@Suite(.timeLimit(.minutes(15))) struct PoolStateTests {
     private let now = ContinuousClock.now
 
     @Test func waitersAreServedInOrderAndNeverMoreConnectionsThanAllowed() {

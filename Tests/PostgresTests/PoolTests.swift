@@ -2,7 +2,7 @@ import Postgres
 import TestSupport
 import Testing
 
-@Suite struct PoolTests {
+@Suite(.timeLimit(.minutes(15))) struct PoolTests {
     @Test func tenThousandLeasesLeakNothing() async throws {
         let pool = PostgresPool(TestServer.configuration, options: .init(size: 4, leaseTimeout: .seconds(600)))
         let sum = try await withThrowingTaskGroup(of: Int.self) { group in
@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test func aFullPoolRefusesAfterItsTime() async throws {
-        let pool = PostgresPool(TestServer.configuration, options: .init(size: 1, leaseTimeout: .milliseconds(50)))
+        let pool = PostgresPool(TestServer.configuration, options: .init(size: 1, leaseTimeout: .seconds(2)))
         try await pool.withConnection { _ in
             let error = await #expect(throws: PostgresError.self) {
                 try await pool.perform { try $0.execute("SELECT 1") }
@@ -120,7 +120,7 @@ import Testing
     }
 }
 
-@Suite struct PipelineTests {
+@Suite(.timeLimit(.minutes(15))) struct PipelineTests {
     @Test func anErrorAbortsNoNeighbour() async throws {
         let pipeline = try PostgresPipeline(TestServer.configuration)
         let outcomes = await withTaskGroup(of: (Int, Int?).self) { group in
@@ -165,7 +165,7 @@ import Testing
     }
 }
 
-@Suite struct ListenerTests {
+@Suite(.timeLimit(.minutes(15))) struct ListenerTests {
     @Test func noticesArriveAndALostConnectionIsAGap() async throws {
         let connection = try await PostgresConnection.connect(TestServer.configuration)
         var notices = try PostgresListener(TestServer.configuration, channels: ["Shelf \"a\""]).notices()

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Real price lists, where `AISLE_REAL_DATA` says they are: `make test-real`.
-@Suite struct RealCatalogTests {
+@Suite(.timeLimit(.minutes(15))) struct RealCatalogTests {
     private struct File: AsyncSequence, Sendable {
         let bytes: [UInt8]
         init(_ name: String) throws {

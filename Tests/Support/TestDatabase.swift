@@ -7,10 +7,15 @@ internal import Synchronization
 /// stopped, by its own process id, when the process ends.
 package enum TestServer {
     package static let configuration: PostgresConfiguration = {
-        if let dsn = ProcessInfo.processInfo.environment["AISLE_TEST_DATABASE_URL"], !dsn.isEmpty {
-            return PostgresConfiguration(dsn: dsn)
-        }
-        return cluster.configuration(database: "postgres")
+        var configuration =
+            if let dsn = ProcessInfo.processInfo.environment["AISLE_TEST_DATABASE_URL"], !dsn.isEmpty {
+                PostgresConfiguration(dsn: dsn)
+            } else {
+                cluster.configuration(database: "postgres")
+            }
+        // No test waits for a statement without end.
+        configuration.settings["statement_timeout"] = "300s"
+        return configuration
     }()
 
     private static let cluster: PrivateCluster = {
@@ -41,13 +46,15 @@ package enum TestServer {
 package struct TestDatabase: Sendable {
     package let configuration: PostgresConfiguration
     private let name: String
+    /// How long a database may take to be made or dropped.
+    private static let limit: Duration = .seconds(120)
 
     /// The template, made once a process.
     private static let template = Task { () -> String in
         let name = "aisle_template_\(getpid())"
         let admin = PostgresPool(TestServer.configuration, options: .init(size: 1))
-        try await admin.perform { try $0.run(script: "DROP DATABASE IF EXISTS \(name)") }
-        try await admin.perform {
+        try await admin.perform(within: limit) { try $0.run(script: "DROP DATABASE IF EXISTS \(name)") }
+        try await admin.perform(within: limit) {
             try $0.run(script: "CREATE DATABASE \(name) TEMPLATE template0 LOCALE 'C.UTF-8' ENCODING 'UTF8'")
         }
         admin.shutDown()
@@ -74,7 +81,7 @@ package struct TestDatabase: Sendable {
         let database = try await create(
             "TEMPLATE template0 LOCALE_PROVIDER icu ICU_LOCALE '\(icuLocale)' LOCALE 'C.UTF-8' ENCODING 'UTF8'"
         )
-        let pool = PostgresPool(database.configuration, options: .init(size: 1))
+        let pool = PostgresPool(database.configuration, options: .init(size: 2))
         _ = try await Migrator(pool).migrate()
         pool.shutDown()
         return database
@@ -87,7 +94,10 @@ package struct TestDatabase: Sendable {
         // Clones of one template wait for each other.
         try await cloning.run {
             let admin = try await PostgresConnection.connect(TestServer.configuration)
-            try await admin.perform { try $0.run(script: "CREATE DATABASE \(name) \(options)") }
+            try await admin.perform(within: limit) { try $0.run(script: "CREATE DATABASE \(name) \(options)") }
+            try await admin.perform(within: limit) {
+                try $0.run(script: "ALTER DATABASE \(name) SET statement_timeout = '300s'")
+            }
             await admin.close()
         }
         return TestDatabase(configuration: try TestServer.configuration.database(name), name: name)
@@ -95,7 +105,9 @@ package struct TestDatabase: Sendable {
 
     package func drop() async throws {
         let admin = try await PostgresConnection.connect(TestServer.configuration)
-        try await admin.perform { [name] in try $0.run(script: "DROP DATABASE IF EXISTS \(name) WITH (FORCE)") }
+        try await admin.perform(within: Self.limit) { [name] in
+            try $0.run(script: "DROP DATABASE IF EXISTS \(name) WITH (FORCE)")
+        }
         await admin.close()
     }
 }

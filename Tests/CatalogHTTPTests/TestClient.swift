@@ -1,0 +1,105 @@
+import HTTPTypes
+import Hummingbird
+import HummingbirdCore
+import Logging
+import NIOCore
+import ServiceLifecycle
+import Synchronization
+import WebClient
+
+/// A client of a server under test, over a real socket; requests at the same time have connections of their own.
+protocol TestClient: Sendable {
+    var port: Int { get }
+    func send(
+        uri: String,
+        method: HTTPRequest.Method,
+        headers: HTTPFields,
+        body: ByteBuffer?
+    ) async throws -> TestResponse
+}
+
+struct TestResponse: Sendable {
+    let status: HTTPResponse.Status
+    let headers: HTTPFields
+    let body: ByteBuffer
+}
+
+extension TestClient {
+    /// Sends a request, and hands its answer to a closure.
+    @discardableResult
+    func execute<Value>(
+        uri: String,
+        method: HTTPRequest.Method,
+        headers: HTTPFields = [:],
+        body: ByteBuffer? = nil,
+        _ read: (TestResponse) async throws -> Value = { $0 }
+    ) async throws -> Value {
+        try await read(send(uri: uri, method: method, headers: headers, body: body))
+    }
+}
+
+/// Sends what it is given and nothing else.
+struct PlainClient: TestClient {
+    let port: Int
+
+    func send(
+        uri: String,
+        method: HTTPRequest.Method,
+        headers: HTTPFields,
+        body: ByteBuffer?
+    ) async throws -> TestResponse {
+        let fetch = HTTPFetch(
+            method.rawValue,
+            "http://127.0.0.1:\(port)\(uri)",
+            headers: headers.map { ($0.name.rawName, $0.value) },
+            body: body.map { Array(buffer: $0) },
+            timeout: .seconds(60),
+            bodyLimit: 64 << 20
+        )
+        let answer = try await HTTPClient.shared.send(fetch)
+        var fields = HTTPFields()
+        for (name, value) in answer.head.headers {
+            if let name = HTTPField.Name(name) { fields.append(HTTPField(name: name, value: value)) }
+        }
+        return TestResponse(
+            status: .init(code: answer.status),
+            headers: fields,
+            body: ByteBuffer(bytes: answer.body)
+        )
+    }
+}
+
+/// Serves on a free port of this machine for as long as a test takes.
+func serving<Responder: HTTPResponder>(
+    _ responder: Responder,
+    server: HTTPServerBuilder = .http1(),
+    _ body: @escaping @Sendable (PlainClient) async throws -> Void
+) async throws where Responder.Context: InitializableFromSource<ApplicationRequestContextSource> {
+    let (ports, port) = AsyncStream<Int>.makeStream()
+    let application = Application(
+        responder: responder,
+        server: server,
+        configuration: .init(address: .hostname("127.0.0.1", port: 0)),
+        onServerRunning: { channel in
+            port.yield(channel.localAddress?.port ?? 0)
+            port.finish()
+        },
+        logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
+    )
+    let services = ServiceGroup(
+        configuration: .init(
+            services: [application],
+            logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
+        )
+    )
+    try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask {
+            // A server that cannot begin lets nobody wait for its port.
+            defer { port.finish() }
+            try await services.run()
+        }
+        for await number in ports { try await body(PlainClient(port: number)) }
+        await services.triggerGracefulShutdown()
+        try await group.waitForAll()
+    }
+}
