@@ -26,6 +26,8 @@ package enum CatalogError: Error, Sendable, Equatable {
     case tooMany(String)
     /// The database is away or out of resources; the same request may succeed later.
     case unavailable
+    /// The database takes no writes: it is a standby, or read-only.
+    case readOnly
     /// The caller gave up.
     case cancelled
     /// A fault of ours. The text is for the log, never for a client.

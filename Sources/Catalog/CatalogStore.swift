@@ -110,7 +110,7 @@ package protocol CatalogStore: SettingsStore {
     /// The versions of shelves; none for one that is not there.
     func versions(of shelves: [ShelfAddress]) async throws(CatalogError) -> [ShelfAddress: ShelfVersion]
     /// Whether the database can be reached and its schema is the program's.
-    func isReady() async -> Bool
+    func readiness() async -> Readiness
 }
 
 extension CatalogStore {

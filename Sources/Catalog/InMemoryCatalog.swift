@@ -43,7 +43,7 @@ package final class InMemoryCatalog: CatalogStore {
         self.clock = clock
     }
 
-    package func isReady() async -> Bool { true }
+    package func readiness() async -> Readiness { .ready }
 
     // MARK: - Reading
 

@@ -6,21 +6,29 @@ internal import Synchronization
 
 /// The pieces of a streamed body, hashed as they come.
 ///
-/// A body that breaks off, or that comes slower than anybody sends a file, is the client's error and ends the reading.
+/// A body that breaks off, or that comes more slowly than anybody sends a file, is the client's error and ends the reading.
+/// Only the time that is spent waiting for the client counts.
 struct BodyPieces: AsyncSequence, Sendable {
-    /// After so long a body must have come at the least rate.
-    private static let patience: Duration = .seconds(30)
-    /// In bytes a second.
-    private static let leastRate = 1024
+    /// What is expected of a client.
+    struct Pace: Sendable {
+        /// The least average rate, in bytes a second.
+        var leastRate = 16 << 10
+        /// How long a client may be waited for before the rate counts, and at most at once.
+        var patience: Duration = .seconds(10)
+    }
 
     private let body: RequestBody
+    private let pace: Pace
     private let hash = Hash()
 
     fileprivate final class Hash: Sendable {
         let state = Mutex(SHA256())
     }
 
-    init(_ body: RequestBody) { self.body = body }
+    init(_ body: RequestBody, pace: Pace) {
+        self.body = body
+        self.pace = pace
+    }
 
     /// The hash of what has come.
     var digest: [UInt8] { hash.state.withLock { Array($0.finalize()) } }
@@ -28,29 +36,38 @@ struct BodyPieces: AsyncSequence, Sendable {
     struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate var pieces: RequestBody.AsyncIterator
         fileprivate let hash: Hash
-        private let start = ContinuousClock.now
+        private let pace: Pace
+        private var waited: Duration = .zero
         private var received = 0
 
-        fileprivate init(_ pieces: RequestBody.AsyncIterator, _ hash: Hash) {
+        fileprivate init(_ pieces: RequestBody.AsyncIterator, _ hash: Hash, _ pace: Pace) {
             self.pieces = pieces
             self.hash = hash
+            self.pace = pace
         }
 
         mutating func next() async throws -> [UInt8]? {
+            let start = ContinuousClock.now
             let piece: ByteBuffer?
-            do { piece = try await pieces.next() } catch is CancellationError { throw CancellationError() } catch {
+            do {
+                piece = try await RequestDeadline.allow(pace.patience, or: CatalogAPI.lateBody) {
+                    try await pieces.next()
+                }
+            } catch let problem as Problem { throw problem } catch is CancellationError {
+                throw CancellationError()
+            } catch {
                 throw CatalogAPI.brokenBody
             }
             guard let piece else { return nil }
             received += piece.readableBytes
-            let spent = ContinuousClock.now - start
-            guard spent < BodyPieces.patience || received / BodyPieces.leastRate >= Int(spent.components.seconds) else {
-                throw CatalogError.malformed(parameter: nil, detail: "the body comes too slowly")
+            waited += .now - start
+            guard waited < pace.patience || Double(received) >= waited / .seconds(1) * Double(pace.leastRate) else {
+                throw CatalogAPI.lateBody
             }
             hash.state.withLock { hash in piece.readableBytesView.withUnsafeBytes { hash.update(bufferPointer: $0) } }
             return Array(buffer: piece)
         }
     }
 
-    func makeAsyncIterator() -> AsyncIterator { AsyncIterator(body.makeAsyncIterator(), hash) }
+    func makeAsyncIterator() -> AsyncIterator { AsyncIterator(body.makeAsyncIterator(), hash, pace) }
 }

@@ -46,9 +46,7 @@ extension CatalogAPI {
             let presentation = ProductPresentation(store: placed.store)
             return hashed(document { presentation.write(placed.product, shelves: placed.shelves, to: &$0) }, request)
         case .live: return plain("ok\n")
-        case .ready:
-            guard await catalog.isReady() else { throw CatalogError.unavailable }
-            return plain("ok\n")
+        case .ready: return try await ready(target)
         case .openAPI: return hashed(OpenAPI.document, request)
         case .demo: return demoParts()
         case .problem(let kind): return page(of: kind, request)
@@ -239,6 +237,30 @@ extension CatalogAPI {
     private func next(_ request: Request, _ query: String, _ token: String?) -> HTTPFields {
         guard let token else { return [:] }
         return [.init("Link")!: "<\(request.uri.path)?\(query)&cursor=\(token)>; rel=\"next\""]
+    }
+
+    /// Whether reads and writes work, or with `?for=reads` reads alone.
+    private func ready(_ target: RequestTarget) async throws -> Response {
+        try target.allow("for")
+        let use = try target.value("for") ?? "writes"
+        guard ["reads", "writes"].contains(use) else {
+            throw CatalogError.malformed(
+                parameter: "for",
+                detail: "for must be reads or writes (got “\(use.prefix(64))”)",
+                allowed: ["reads", "writes"]
+            )
+        }
+        if options.isDraining() {
+            var draining = Problem(.unavailable, "the server is draining: it stops once its requests are answered")
+            draining.headers[.retryAfter] = "5"
+            throw draining
+        }
+        switch await catalog.readiness() {
+        case .ready: return plain("ok\n")
+        case .readOnly where use == "reads": return plain("ok\n")
+        case .readOnly: throw CatalogError.readOnly
+        case .unavailable: throw CatalogError.unavailable
+        }
     }
 
     private func plain(_ text: String) -> Response {

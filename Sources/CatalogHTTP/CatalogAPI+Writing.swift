@@ -140,7 +140,7 @@ extension CatalogAPI {
         _ request: Request,
         _ caller: Caller?
     ) async throws -> Response {
-        try target.allow("dry_run", "size_from_name", "on_error", "prune", "currency")
+        try target.allow("dry_run", "size_from_name", "on_error", "prune", "currency", "max_new_shelves")
         guard let format = Self.importTypes[mediaType(request) ?? ""] else {
             throw Problem(.unsupportedMediaType, "an import is CSV or NDJSON", allowed: Self.importTypes.keys.sorted())
         }
@@ -167,13 +167,36 @@ extension CatalogAPI {
             isRehearsal: try target.flag("dry_run")
         )
         options.isForOneStore = true
+        if let text = try target.value("max_new_shelves") {
+            guard let limit = Int(text), (0...ImportOptions.greatestNewShelfLimit).contains(limit) else {
+                throw CatalogError.malformed(
+                    parameter: "max_new_shelves",
+                    detail: "max_new_shelves must be a number from 0 to \(ImportOptions.greatestNewShelfLimit)"
+                )
+            }
+            options.newShelfLimit = limit
+        }
         // An import holds a connection for as long as its body takes to come: slow ones must not take them all.
         guard imports.enter() else { throw CatalogError.unavailable }
         defer { imports.leave() }
+        let prepared = options
+        // An import ends when its client leaves, also while the database works.
+        return try await request.body.consumeWithCancellationOnInboundClose { body in
+            try await importBody(body, prepared, store, request, caller)
+        }
+    }
+
+    private func importBody(
+        _ body: RequestBody,
+        _ options: ImportOptions,
+        _ store: CatalogKey,
+        _ request: Request,
+        _ caller: Caller?
+    ) async throws -> Response {
         // An import is told by its bytes, which are known only once they are through.
         // A rehearsal changes nothing, and need not be remembered.
         let call = options.isRehearsal ? nil : try idempotentCall(request, [], caller)
-        let pieces = BodyPieces(request.body)
+        let pieces = BodyPieces(body, pace: self.options.importPace)
         if var call, let first = try await recallImport(call, store) {
             for try await _ in pieces {}
             call.fingerprint += pieces.digest

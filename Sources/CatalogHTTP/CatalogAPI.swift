@@ -16,13 +16,19 @@ package struct CatalogAPI: HTTPResponder {
         package var bodyTimeout: Duration = .seconds(20)
 
         /// How many imports may be under way; others are told to try again.
-        package var importsAtOnce = 2
+        package var importsAtOnce = 4
+        /// How long an import may take in all.
+        package var importTimeout: Duration = .seconds(1800)
+        /// How fast the body of an import has to arrive.
+        var importPace = BodyPieces.Pace()
         /// How many bodies beyond the usual bound may be under way; others are told to try again.
         package var largeBodiesAtOnce = 4
         /// The most bytes of rendered pages that are remembered; 0 for none.
         package var pageCacheBound = 32 << 20
         /// What is open to everybody on this machine; nil for a server that is no demonstration.
         package var demo: Demo?
+        /// Whether the server was asked to stop, and still serves those who know it.
+        package var isDraining: @Sendable () -> Bool = { false }
 
         package init() {}
     }
@@ -38,6 +44,7 @@ package struct CatalogAPI: HTTPResponder {
     let pages: PageCache
     let imports: Slots
     let largeBodies: Slots
+    private let deadlines = DeadlineWatch()
 
     package init(
         catalog: any CatalogStore,
@@ -135,6 +142,23 @@ package struct CatalogAPI: HTTPResponder {
             throw problem
         }
         let caller = try await authenticate(request, for: route.access(method))
+        guard let limit = route.timeLimit(method, options) else {
+            return try await serve(route, target, request, caller, method)
+        }
+        var late = Problem(.unavailable, "the request was not finished within \(limit.components.seconds) seconds")
+        late.headers[.retryAfter] = "1"
+        return try await deadlines.run(within: limit, or: late) {
+            try await serve(route, target, request, caller, method)
+        }
+    }
+
+    private func serve(
+        _ route: Route,
+        _ target: RequestTarget,
+        _ request: Request,
+        _ caller: Caller?,
+        _ method: HTTPRequest.Method
+    ) async throws -> Response {
         if case .myEvents = route { return try await myEvents(target, request, caller) }
         if case .user = route.access(method), let caller { return try await own(route, target, request, caller) }
         return method == .get
@@ -225,7 +249,10 @@ package struct CatalogAPI: HTTPResponder {
         let isLarge = length > options.bodyBound
         guard !isLarge || largeBodies.enter() else { throw CatalogError.unavailable }
         defer { if isLarge { largeBodies.leave() } }
-        return try await withDeadline(options.bodyTimeout + .seconds(length / Self.leastRate), or: Self.lateBody) {
+        return try await RequestDeadline.allow(
+            options.bodyTimeout + .seconds(length / Self.leastRate),
+            or: Self.lateBody
+        ) {
             do { return Array(buffer: try await request.body.collect(upTo: bound)) } catch is NIOTooManyBytesError {
                 throw tooLarge(bound)
             } catch is CancellationError {
@@ -236,8 +263,8 @@ package struct CatalogAPI: HTTPResponder {
         }
     }
 
-    private static var lateBody: Problem {
-        var problem = Problem(.malformedRequest, "the body did not arrive in time")
+    static var lateBody: Problem {
+        var problem = Problem(.payloadTimeout, "the body did not arrive in time")
         problem.closes = true
         return problem
     }

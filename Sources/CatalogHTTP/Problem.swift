@@ -19,6 +19,8 @@ enum ProblemKind: String, CaseIterable {
     case unsupportedMediaType = "unsupported-media-type"
     case unprocessable
     case tooMany = "too-many"
+    case payloadTimeout = "payload-timeout"
+    case readOnly = "read-only"
     case unavailable
     case fault
 
@@ -36,7 +38,8 @@ enum ProblemKind: String, CaseIterable {
         case .unsupportedMediaType: .unsupportedMediaType
         case .unprocessable: .unprocessableContent
         case .tooMany: .tooManyRequests
-        case .unavailable: .serviceUnavailable
+        case .payloadTimeout: .requestTimeout
+        case .readOnly, .unavailable: .serviceUnavailable
         case .fault: .internalServerError
         }
     }
@@ -57,6 +60,8 @@ enum ProblemKind: String, CaseIterable {
         case .unsupportedMediaType: "The body is of a type that this call does not read"
         case .unprocessable: "Well-formed, but wrong"
         case .tooMany: "Too many at a time"
+        case .payloadTimeout: "Request timeout"
+        case .readOnly: "Service is read-only"
         case .unavailable: "Try again shortly"
         case .fault: "A fault on our side"
         }
@@ -83,6 +88,11 @@ enum ProblemKind: String, CaseIterable {
         case .unsupportedMediaType: "Set Content-Type to a type that “allowed” lists."
         case .unprocessable: "“detail” says which value is wrong and what would be right."
         case .tooMany: "End some of those that are under way, or wait the seconds that “Retry-After” gives."
+        case .payloadTimeout:
+            "The body arrived too slowly. Check the connection, or send less at once, and repeat the request."
+        case .readOnly:
+            "The database accepts no writes at the moment, while a failover ends for instance. Reads work. Repeat the request "
+                + "after the seconds that “Retry-After” gives."
         case .unavailable:
             "The service is busy, or its database is away. Repeat the request after the seconds that “Retry-After” gives."
         case .fault: "It is logged under “request_id”. Nothing of the request was kept."
@@ -156,6 +166,9 @@ struct Problem: Error {
             self.init(.keyReused, "the Idempotency-Key was used with another request within the last 24 hours")
         case .tooLarge(let detail): self.init(.tooLarge, detail)
         case .conflict(let detail): self.init(.conflict, detail)
+        case .readOnly:
+            self.init(.readOnly, "the database is read-only; nothing was changed")
+            headers[.retryAfter] = "5"
         case .unavailable, .cancelled:
             self.init(.unavailable, "the service is busy, or its database is away")
             headers[.retryAfter] = "1"

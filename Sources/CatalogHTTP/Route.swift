@@ -147,6 +147,25 @@ enum Route {
         }
     }
 
+    /// How long a request may take, the arrival of its body apart; nil where everything that it does has a shorter limit of
+    /// its own.
+    func timeLimit(_ method: HTTPRequest.Method, _ options: CatalogAPI.Options) -> Duration? {
+        switch (self, method) {
+        case (.live, _), (.ready, _), (.openAPI, _), (.web, _), (.problem, _), (.demo, _): nil
+        case (.page, .get), (.stores, .get), (.store, .get), (.shelves, .get), (.shelf, .get), (.products, .get),
+            (.product, .get):
+            nil
+        case (.imports, _): options.importTimeout
+        // A store's rules may touch all of its products.
+        case (.store, _): .seconds(310)
+        case (.prices, _): .seconds(130)
+        case (.purchases, _), (.me, _), (.myMerge, _), (.demoStorm, _): .seconds(70)
+        case (.order, _), (.orderDiff, _), (.orderMoves, _), (.orderUndo, _), (.listDiff, _), (.myExport, _):
+            .seconds(40)
+        default: .seconds(20)
+        }
+    }
+
     /// Who may call.
     enum Access {
         /// Anybody, and no token is looked at.

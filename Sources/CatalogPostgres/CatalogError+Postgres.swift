@@ -15,6 +15,8 @@ extension CatalogError {
     private init(postgres error: PostgresError) {
         if error.kind == .cancelled {
             self = .cancelled
+        } else if error.sqlState == .readOnlyTransaction {
+            self = .readOnly
         } else if error.meansUnavailable || error.isRetryable || error.sqlState == .queryCanceled {
             self = .unavailable
         } else if error.sqlState == .uniqueViolation {
@@ -41,7 +43,7 @@ extension Observer {
             let mapped = CatalogError(error)
             if let error = error as? PostgresError {
                 switch mapped {
-                case .unavailable: see(.databaseUnavailable(reason: error.description))
+                case .unavailable, .readOnly: see(.databaseUnavailable(reason: error.description))
                 case .unprocessable:
                     see(.validationGap(constraint: error.constraint, sqlState: error.sqlState?.rawValue ?? ""))
                 default: break

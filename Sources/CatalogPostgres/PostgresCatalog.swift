@@ -12,6 +12,7 @@ package final class PostgresCatalog: CatalogStore {
     /// For imports, which hold connections for long.
     let imports: PostgresPool
     let pipeline: PostgresPipeline
+    private let probe: ReadinessProbe
     package let observer: Observer
     /// Tells other servers what was changed here.
     package let changes: ChangeAnnouncer
@@ -43,6 +44,7 @@ package final class PostgresCatalog: CatalogStore {
         self.changes = changes
         self.observer = observer
         self.pool = pool
+        probe = ReadinessProbe(pool.configuration)
         self.imports = imports
         self.pipeline = pipeline
     }
@@ -84,11 +86,10 @@ package final class PostgresCatalog: CatalogStore {
         imports.shutDown()
         pipeline.shutDown()
         changes.shutDown()
+        Task { [probe] in await probe.close() }
     }
 
-    package func isReady() async -> Bool {
-        (try? await Migrator.check(pool)) == .current
-    }
+    package func readiness() async -> Readiness { await probe.readiness() }
 
     /// The key of the cursors' MAC that all servers of the deployment share.
     package func cursorKey() async throws(CatalogError) -> [UInt8] {

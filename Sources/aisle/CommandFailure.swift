@@ -61,6 +61,7 @@ struct CommandFailure: Error {
         case .tooLarge(let detail): self.init(detail, Self.badData)
         case .conflict(let detail): self.init(detail, Self.tryAgain)
         case .unavailable: self.init("the database is away or busy", Self.unavailable)
+        case .readOnly: self.init("the database is read-only; name the primary server", Self.unavailable)
         case .cancelled: self.init("interrupted", 130)
         case .fault(let text): self.init("a fault of the program: \(text)", Self.failed)
         }

@@ -27,6 +27,12 @@ struct DatabaseOptions: ParsableArguments {
     var isPrivate: Bool { source.hasPrefix("the private") }
 
     func configuration() throws -> PostgresConfiguration {
+        var configuration = try namedConfiguration()
+        configuration.statements = try preparedStatements()
+        return configuration
+    }
+
+    private func namedConfiguration() throws -> PostgresConfiguration {
         if let dsn {
             _ = try PostgresConfiguration.parse(dsn)
             return PostgresConfiguration(dsn: dsn)
@@ -51,20 +57,48 @@ struct DatabaseOptions: ParsableArguments {
         }
     }
 
-    /// A pool on the database, whatever its schema.
+    /// How to reach the database past a pooler, for what needs a session or takes long: LISTEN, imports and migrations.
+    func directConfiguration() throws -> PostgresConfiguration {
+        let environment = ProcessInfo.processInfo.environment
+        guard let direct = environment["AISLE_DIRECT_DSN"], !direct.isEmpty else { return try configuration() }
+        do { _ = try PostgresConfiguration.parse(direct) } catch {
+            throw CommandFailure("AISLE_DIRECT_DSN is not a PostgreSQL connection string", CommandFailure.configuration)
+        }
+        return PostgresConfiguration(dsn: direct)
+    }
+
+    /// How statements reach the server: `AISLE_PREPARED_STATEMENTS`, `named` or `unnamed`.
+    private func preparedStatements() throws -> PreparedStatements {
+        let text = ProcessInfo.processInfo.environment["AISLE_PREPARED_STATEMENTS"] ?? ""
+        guard let statements = text.isEmpty ? .named : PreparedStatements(rawValue: text) else {
+            throw CommandFailure(
+                "AISLE_PREPARED_STATEMENTS must be named or unnamed (got “\(text)”)",
+                CommandFailure.configuration
+            )
+        }
+        return statements
+    }
+
+    /// A pool on the database, whatever its schema, past a pooler.
     func pool(size: Int = 4) throws -> PostgresPool {
-        PostgresPool(try configuration(), options: .init(size: size, leaseTimeout: .seconds(10)))
+        PostgresPool(try directConfiguration(), options: .init(size: size, leaseTimeout: .seconds(10)))
     }
 
     /// The catalog, after its schema was found to be the program's.
     func catalog(observer: Observer = .none) async throws -> PostgresCatalog {
-        try PostgresCatalog(try await checkedConfiguration(), poolSize: 4, observer: observer)
+        try PostgresCatalog(
+            try await checkedConfiguration(),
+            direct: try directConfiguration(),
+            poolSize: 4,
+            observer: observer
+        )
     }
 
     /// The catalog for work on so many connections, whose changes servers are told of.
     func catalog(jobs: Int) async throws -> PostgresCatalog {
         try PostgresCatalog(
             try await checkedConfiguration(),
+            direct: try directConfiguration(),
             poolSize: jobs,
             leaseTimeout: .seconds(30),
             announces: true
@@ -75,6 +109,7 @@ struct DatabaseOptions: ParsableArguments {
     func catalog(serving settings: ServerSettings) async throws -> PostgresCatalog {
         try PostgresCatalog(
             try await checkedConfiguration(),
+            direct: try directConfiguration(),
             poolSize: settings.poolSize,
             announces: true,
             observer: settings.observer

@@ -25,6 +25,8 @@ struct ImportCommand: AisleCommand {
     @Option(help: "skip: take the good rows; abort: one bad row stops everything.") var onError = "skip"
     @Option(help: "Write the rejected rows to a CSV file.") var rejects: String?
     @Flag(help: "Take away what the file does not name.") var prune = false
+    @Option(help: "How many shelves the import may create.")
+    var maxNewShelves = ImportOptions.defaultNewShelfLimit
     @Flag(help: "Only tell what would be done.") var dryRun = false
 
     func execute() async throws {
@@ -85,6 +87,13 @@ struct ImportCommand: AisleCommand {
             isRehearsal: dryRun
         )
         options.keepsRejectedRows = rejects != nil
+        guard (0...ImportOptions.greatestNewShelfLimit).contains(maxNewShelves) else {
+            throw CommandFailure(
+                "--max-new-shelves must be between 0 and \(ImportOptions.greatestNewShelfLimit) (got \(maxNewShelves))",
+                CommandFailure.usage
+            )
+        }
+        options.newShelfLimit = maxNewShelves
         return options
     }
 }

@@ -2,11 +2,13 @@ internal import ArgumentParser
 internal import Catalog
 internal import CatalogHTTP
 internal import CatalogPostgres
+internal import FoundationEssentials
 internal import Glibc
 internal import Hummingbird
 internal import HummingbirdCore
 internal import Logging
 internal import NIOCore
+internal import Platform
 internal import Postgres
 internal import ServiceLifecycle
 internal import UnixSignals
@@ -19,6 +21,7 @@ struct ServeCommand: AisleCommand {
     @OptionGroup var server: ServerOptions
 
     func execute() async throws {
+        Server.prepareProcess()
         var settings = try await server.settings()
         // The private database's own, where `aisle dev` made one.
         if settings.tokens.isEmpty, database.isPrivate { settings.tokens.secret = OwnSecret.read() }
@@ -32,7 +35,7 @@ struct ServeCommand: AisleCommand {
         try await Server(
             catalog: catalog,
             settings: settings,
-            listening: try database.configuration(),
+            listening: try database.directConfiguration(),
             port: settings.port
         ).run()
     }
@@ -49,6 +52,7 @@ struct DevCommand: AisleCommand {
     @OptionGroup var server: ServerOptions
 
     func execute() async throws {
+        Server.prepareProcess()
         var settings = try await server.settings()
         var demo: Demo?
         if settings.tokens.isEmpty {
@@ -87,7 +91,7 @@ struct DevCommand: AisleCommand {
         try await Server(
             catalog: catalog,
             settings: settings,
-            listening: try database.configuration(),
+            listening: try database.directConfiguration(),
             port: port,
             isGreeting: true,
             demo: demo
@@ -137,6 +141,14 @@ struct Server {
         return channel
     }
 
+    /// Before any connection: a peer that is gone ends a call, not the process, and a crash leaves a line in the log.
+    static func prepareProcess() {
+        signal(SIGPIPE, SIG_IGN)
+        if (ProcessInfo.processInfo.environment["SWIFT_BACKTRACE"] ?? "").isEmpty {
+            CrashReport.install(version: Aisle.version)
+        }
+    }
+
     /// How long requests in flight may take once the server was asked to stop.
     private static let graceful: Duration = .seconds(15)
 
@@ -145,6 +157,8 @@ struct Server {
         apiOptions.origins = settings.origins
         apiOptions.demo = demo
         apiOptions.pageCacheBound = settings.pageCacheMegabytes << 20
+        let draining = Draining(for: settings.drain)
+        apiOptions.isDraining = { draining.isDraining }
         raiseDescriptorLimit()
         var liveOptions = LiveHub.Options()
         liveOptions.followers = settings.streams
@@ -164,7 +178,7 @@ struct Server {
         )
         let (host, wanted, isGreeting) = (settings.host, port, isGreeting)
         let app = Application(
-            responder: api,
+            responder: CrashPreparing(api),
             server: .http1(configuration: Self.channel),
             configuration: .init(address: .hostname(host, port: wanted), serverName: nil),
             onServerRunning: { channel in
@@ -184,12 +198,12 @@ struct Server {
             // They end in the opposite order: first the streams, so that nothing holds the server up.
             services: [
                 .init(service: app), .init(service: Housekeeping(catalog: catalog)),
-                .init(service: LiveService(live: live)),
+                .init(service: LiveService(live: live)), .init(service: draining),
             ],
             gracefulShutdownSignals: [.sigterm, .sigint],
             logger: settings.logger
         )
-        configuration.maximumGracefulShutdownDuration = Self.graceful
+        configuration.maximumGracefulShutdownDuration = settings.drain + Self.graceful
         do { try await ServiceGroup(configuration: configuration).run() } catch {
             if let failure = Self.bindFailure(error, host, wanted) { throw failure }
             throw error
@@ -232,5 +246,17 @@ struct Server {
             if bound == 0 { return port }
         }
         return first
+    }
+}
+
+/// Serves on threads whose exhausted stacks are reported too.
+private struct CrashPreparing: HTTPResponder {
+    private let api: CatalogAPI
+
+    init(_ api: CatalogAPI) { self.api = api }
+
+    func respond(to request: Request, context: BasicRequestContext) async throws -> Response {
+        CrashReport.prepareThread()
+        return try await api.respond(to: request, context: context)
     }
 }

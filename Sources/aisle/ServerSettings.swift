@@ -31,6 +31,8 @@ struct ServerSettings: Sendable {
     let streams: Int
     /// Whether changes are heard by LISTEN; a pool of connections that is shared by transactions carries none.
     let listens: Bool
+    /// How long a server that was asked to stop still takes new requests, while balancers notice.
+    let drain: Duration
     var tokens: TokenSettings
     let logLevel: Logger.Level
     /// The settings file, where there is one.
@@ -66,13 +68,14 @@ struct ServerSettings: Sendable {
         self.logLevel = logLevel
         streams = try Self.number("streams", in: 1...1_000_000, default: 10_000, reader)
         listens = try Self.present("listen") { try reader.requiredBool(forKey: $0) } ?? true
+        drain = .seconds(try Self.number("drain.seconds", in: 0...3600, default: 0, reader))
         tokens = try TokenSettings(reader)
     }
 
     /// The settings that a file may have.
     private static let names = [
         "host", "port", "cors.origins", "page.cache.mb", "pool.size", "cursor.key", "log.level", "streams", "listen",
-        "jwt.secret", "jwt.secret.file", "jwks", "jwt.issuer", "jwt.audience",
+        "drain.seconds", "jwt.secret", "jwt.secret.file", "jwks", "jwt.issuer", "jwt.audience",
     ]
 
     /// The settings of a file.
@@ -159,7 +162,8 @@ struct ServerSettings: Sendable {
             ("cors.origins", origins.joined(separator: ",")), ("pool.size", "\(poolSize)"),
             ("page.cache.mb", "\(pageCacheMegabytes)"), ("log.level", "\(logLevel)"),
             ("cursor.key", cursorKey == nil ? "the deployment's" : "set"), ("streams", "\(streams)"),
-            ("listen", "\(listens)"), ("jwt.secret", tokens.secret == nil ? "none" : "set"),
+            ("listen", "\(listens)"), ("drain.seconds", "\(drain.components.seconds)"),
+            ("jwt.secret", tokens.secret == nil ? "none" : "set"),
             ("jwks", tokens.keySet ?? "none"), ("jwt.issuer", tokens.rules.issuer ?? "any"),
             ("jwt.audience", tokens.rules.audience ?? "any"),
         ]

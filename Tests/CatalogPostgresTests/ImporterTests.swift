@@ -352,7 +352,10 @@ import Testing
             options.newShelfLimit = 2
             let text = "store,shelf,sku,name\ns,Dairy,a,A2\ns,One,b,B\ns,Two,c,C\ns,One,d,D\ns,Three,e,E\n"
             let error = await #expect(throws: CatalogError.self) { try await run(catalog, text, options) }
-            guard case .unprocessable(let field, let detail) = error else { return Issue.record("\(error as Any)") }
+            guard case .unprocessable(let field, let detail)? = error else {
+                Issue.record("\(error as Any)")
+                return
+            }
             #expect(field == "shelf" && detail.hasPrefix("line 6: ") && detail.contains("max_new_shelves"))
             let products = try await catalog.products(CatalogKey("s")!, after: nil, limit: 100).products
             #expect(products.map(\.name) == ["A"])

@@ -34,6 +34,7 @@ package struct ImportOptions: Sendable {
     /// How many shelves the import may create; a wrongly mapped column would make one of each row.
     package var newShelfLimit = Self.defaultNewShelfLimit
     package static let defaultNewShelfLimit = 1000
+    package static let greatestNewShelfLimit = 1_000_000
     /// Whether a rejection has the row itself, which may be a megabyte.
     package var keepsRejectedRows = false
 
