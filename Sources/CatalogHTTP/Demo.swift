@@ -39,7 +39,7 @@ package actor Demo {
         token: String, expiresAt: Timestamp
     ) {
         let end = Timestamp(microseconds: Timestamp.now().microseconds + Self.lifetime * 1_000_000)
-        return (try await signer.token(for: Caller(user: user, scopes: scopes, expiresAt: end)), end)
+        return (signer.token(for: Caller(user: user, scopes: scopes, expiresAt: end)), end)
     }
 
     /// Plays the next day of a store's prices; nil where the store has none.

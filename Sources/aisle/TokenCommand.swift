@@ -48,7 +48,7 @@ struct TokenCommand: AisleCommand {
             scopes: Set(scope.map(\.scope)),
             expiresAt: Timestamp(microseconds: Timestamp.now().microseconds + expires.seconds * 1_000_000)
         )
-        Console.data(try await TokenSigner(secret: secret, rules: settings.rules).token(for: caller) + "\n")
+        Console.data(TokenSigner(secret: secret, rules: settings.rules).token(for: caller) + "\n")
     }
 }
 

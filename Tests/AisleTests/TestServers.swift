@@ -21,7 +21,9 @@ struct TestServers {
     static func run(_ environment: [String: String] = [:], _ body: (TestServers) async throws -> Void) async throws {
         let database = try await TestDatabase.migrated()
         var variables = environment
-        variables["DATABASE_URL"] = database.configuration.dsn
+        variables["DATABASE_URL"] = database.pooled.dsn
+        variables["AISLE_DIRECT_DSN"] = database.configuration.dsn
+        variables["AISLE_PREPARED_STATEMENTS"] = database.pooled.statements.rawValue
         variables["AISLE_JWT_SECRET"] = secret
         #expect(try await TestProcess(["seed"], environment: variables).wait() == 0)
         let processes = try (0..<2).map { _ in try TestProcess(["serve", "--port", "0"], environment: variables) }
@@ -36,7 +38,7 @@ struct TestServers {
     }
 
     static func token(_ user: String, _ scopes: Set<Scope> = []) async throws -> String {
-        try await TokenSigner(secret: Array(secret.utf8)).token(
+        TokenSigner(secret: Array(secret.utf8)).token(
             for: Caller(
                 user: UserID(user)!,
                 scopes: scopes,

@@ -25,7 +25,7 @@ enum TestAPI {
         expiresIn seconds: Int64 = 3600
     ) async throws -> String {
         let expiry = Timestamp(microseconds: Timestamp.now().microseconds + seconds * 1_000_000)
-        return try await TokenSigner(secret: secret).token(
+        return TokenSigner(secret: secret).token(
             for: Caller(user: UserID(user)!, scopes: scopes, expiresAt: expiry)
         )
     }

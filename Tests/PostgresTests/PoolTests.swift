@@ -142,7 +142,7 @@ import Testing
         pipeline.shutDown()
     }
 
-    @Test func aReaderOfManyStatementsEvictsOldOnes() async throws {
+    @Test func aReaderOfManyStatementsNeedsNoNameForEach() async throws {
         let pipeline = try PostgresPipeline(TestServer.configuration)
         for number in 0..<500 {
             let query = PostgresQuery(PostgresStatement(assembled: "SELECT \(number)::int8"))

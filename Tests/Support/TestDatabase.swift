@@ -46,6 +46,8 @@ package enum TestServer {
 package struct TestDatabase: Sendable {
     package let configuration: PostgresConfiguration
     private let name: String
+    /// The same through a pooler, where the tests run behind one.
+    package var pooled: PostgresConfiguration { TestPooler.pooled(configuration) }
     /// How long a database may take to be made or dropped.
     private static let limit: Duration = .seconds(120)
 
@@ -131,7 +133,7 @@ private actor AsyncLock {
 package func withCatalog(_ body: (PostgresCatalog) async throws -> Void) async throws {
     let database = try await TestDatabase.migrated()
     // All tests share two cores: what is slow there is not wrong.
-    let catalog = try PostgresCatalog(database.configuration, leaseTimeout: .seconds(60))
+    let catalog = try PostgresCatalog(database.pooled, direct: database.configuration, leaseTimeout: .seconds(60))
     do { try await body(catalog) } catch {
         catalog.shutDown()
         try await database.drop()

@@ -26,7 +26,7 @@ package actor TokenKeys {
         load: (@Sendable () async throws -> [UInt8])? = nil,
         clock: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
     ) async {
-        if let secret { self.secret = await TokenKey(secret: secret) } else { self.secret = nil }
+        self.secret = secret.map { TokenKey(secret: $0) }
         self.load = load
         self.clock = clock
     }
@@ -51,7 +51,7 @@ package actor TokenKeys {
         guard let load else { return true }
         if let loading { return await loading.value }
         let task = Task { () -> Bool in
-            guard let document = try? await load(), let fresh = try? await TokenKeySet(document) else { return false }
+            guard let document = try? await load(), let fresh = try? TokenKeySet(document) else { return false }
             replace(fresh)
             return true
         }

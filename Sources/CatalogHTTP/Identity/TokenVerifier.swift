@@ -1,12 +1,11 @@
 package import Catalog
 internal import Crypto
-internal import JWTKit
 internal import Synchronization
 
 /// Tells who a bearer token is of. Source: RFC 7519 (JSON Web Token), RFC 8725 (best current practices).
 ///
-/// Header and claims are checked here, strictly, and the signature by the library: that takes an unknown `kid` for the
-/// default key, does not compare the header's algorithm with the key's, and knows no `crit`.
+/// Header and claims are checked here, strictly; the signature is checked by swift-crypto, with the one algorithm that the
+/// key is for.
 package final class TokenVerifier: Sendable {
     package struct Rules: Sendable {
         /// What `iss` must be; nil for anything.
@@ -58,11 +57,12 @@ package final class TokenVerifier: Sendable {
             try checkLifetime(known.caller.expiresAt.microseconds, known.notBefore)
             return known.caller
         }
-        let parts = token.split(separator: ".", omittingEmptySubsequences: false).map { Base64URL.decode(String($0)) }
+        let words = token.split(separator: ".", omittingEmptySubsequences: false)
+        let parts = words.map { Base64URL.decode(String($0)) }
         guard parts.count == 3, let header = parts[0].flatMap(Self.object), let claims = parts[1].flatMap(Self.object),
-            parts[2] != nil
-        else { throw .invalid("the token is no JSON Web Token") }
-        guard let key = try await key(header), await key.signs(token) else {
+            let signature = parts[2]
+        else { throw .invalid("the token is not a JSON Web Token") }
+        guard let key = try await key(header), key.accepts(signature, of: Array("\(words[0]).\(words[1])".utf8)) else {
             throw .invalid("the token is not signed by a key that is known here")
         }
         let (caller, notBefore) = try read(claims)
@@ -149,29 +149,25 @@ package struct TokenSigner: Sendable {
         self.rules = rules
     }
 
-    private struct Claims: JWTPayload {
-        var sub: String
-        var iat: Int64
-        var exp: Int64
-        var iss: String?
-        var aud: String?
-        var scope: String?
-        func verify(using _: some JWTAlgorithm) async throws {}
-    }
-
     /// A token signed with HS256.
-    package func token(for caller: Caller, issuedAt: Timestamp = .now()) async throws -> String {
-        let keys = await JWTKeyCollection().add(hmac: HMACKey(from: secret), digestAlgorithm: .sha256)
-        let scopes = caller.scopes.map(\.rawValue).sorted().joined(separator: " ")
-        return try await keys.sign(
-            Claims(
-                sub: caller.user.text,
-                iat: issuedAt.microseconds / 1_000_000,
-                exp: caller.expiresAt.microseconds / 1_000_000,
-                iss: rules.issuer,
-                aud: rules.audience,
-                scope: scopes.isEmpty ? nil : scopes
-            )
-        )
+    package func token(for caller: Caller, issuedAt: Timestamp = .now()) -> String {
+        var header = JSONText(reserving: 32)
+        header.object { json in
+            json.field("alg", TokenAlgorithm.hs256.rawValue)
+            json.field("typ", "JWT")
+        }
+        var claims = JSONText(reserving: 256)
+        claims.object { json in
+            json.field("sub", caller.user.text)
+            json.field("iat", issuedAt.microseconds / 1_000_000)
+            json.field("exp", caller.expiresAt.microseconds / 1_000_000)
+            if let issuer = rules.issuer { json.field("iss", issuer) }
+            if let audience = rules.audience { json.field("aud", audience) }
+            let scopes = caller.scopes.map(\.rawValue).sorted().joined(separator: " ")
+            if !scopes.isEmpty { json.field("scope", scopes) }
+        }
+        let signed = Base64URL.encode(header.bytes) + "." + Base64URL.encode(claims.bytes)
+        let code = HMAC<SHA256>.authenticationCode(for: Array(signed.utf8), using: SymmetricKey(data: secret))
+        return signed + "." + Base64URL.encode(Array(code))
     }
 }

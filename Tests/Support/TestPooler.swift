@@ -1,0 +1,68 @@
+internal import Foundation
+internal import Postgres
+internal import Synchronization
+
+/// A PgBouncer in transaction mode in front of the tests' server, where `AISLE_TEST_POOLER` names its executable.
+///
+/// It knows nothing of Aisle: no startup parameter is ignored, and sessions are lent by the transaction.
+enum TestPooler {
+    /// The folder of its socket; nil without a pooler.
+    static let socketFolder: String? = {
+        guard let executable = ProcessInfo.processInfo.environment["AISLE_TEST_POOLER"], !executable.isEmpty else {
+            return nil
+        }
+        return try! start(executable)
+    }()
+
+    private static let process = Mutex<pid_t?>(nil)
+
+    /// The same database through the pooler; as it is without one.
+    static func pooled(_ configuration: PostgresConfiguration) -> PostgresConfiguration {
+        guard let socketFolder, let name = try? PostgresConfiguration.parse(configuration.dsn)["dbname"] else {
+            return configuration
+        }
+        var pooled = configuration
+        pooled.dsn = "host='\(socketFolder)' port=6432 user=aisle dbname='\(name)'"
+        pooled.statements =
+            PreparedStatements(rawValue: ProcessInfo.processInfo.environment["AISLE_TEST_STATEMENTS"] ?? "") ?? .named
+        return pooled
+    }
+
+    private static func start(_ executable: String) throws -> String {
+        let folder = "/tmp/aisle-pooler-\(getpid())"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        let server = try PostgresConfiguration.parse(TestServer.configuration.dsn)
+        let settings = """
+            [databases]
+            * = host=\(server["host"] ?? "") user=aisle
+            [pgbouncer]
+            listen_addr =
+            listen_port = 6432
+            unix_socket_dir = \(folder)
+            auth_type = any
+            pool_mode = transaction
+            max_client_conn = 5000
+            default_pool_size = 20
+            logfile = \(folder)/log
+            pidfile = \(folder)/pid
+            """
+        try Data(settings.utf8).write(to: URL(fileURLWithPath: folder + "/pgbouncer.ini"))
+        var arguments = [executable, "-q", folder + "/pgbouncer.ini"]
+        if getuid() == 0, let user = getpwnam("postgres") {
+            chown(folder, user.pointee.pw_uid, user.pointee.pw_gid)
+            arguments.insert(contentsOf: ["-u", "postgres"], at: 1)
+        }
+        var child = pid_t()
+        let words = arguments.map { strdup($0) } + [nil]
+        defer { for word in words { free(word) } }
+        guard posix_spawn(&child, executable, nil, nil, words, environ) == 0 else { throw POSIXError(.ENOENT) }
+        process.withLock { $0 = child }
+        atexit { TestPooler.process.withLock { if let child = $0 { kill(child, SIGTERM) } } }
+        let deadline = ContinuousClock.now + .seconds(10)
+        while !FileManager.default.fileExists(atPath: folder + "/.s.PGSQL.6432") {
+            guard ContinuousClock.now < deadline else { throw POSIXError(.ETIMEDOUT) }
+            usleep(10_000)
+        }
+        return folder
+    }
+}
