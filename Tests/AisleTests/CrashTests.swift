@@ -28,7 +28,8 @@ import Testing
         #expect(code == 128 + signal)
         let lines = text.split(separator: "\n").filter { $0.hasPrefix("aisle: fatal") }
         #expect(lines.count == 1, "\(text)")
-        let pattern = #/aisle: fatal (\w+), version \d+\.\d+\.\d+, build ([0-9a-f]{16,}|unknown), at (aisle\+)?0x[0-9a-f]+.*/#
+        let pattern =
+            #/aisle: fatal (\w+), version \d+\.\d+\.\d+, build ([0-9a-f]{16,}|unknown), at (aisle\+)?0x[0-9a-f]+.*/#
         let match = try #require(lines.first?.wholeMatch(of: pattern), "\(text)")
         #expect(match.1 == name)
     }

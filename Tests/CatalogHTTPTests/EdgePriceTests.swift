@@ -13,15 +13,19 @@ import Testing
     private static let currencies = ["JPY", "EUR", "KWD"]
     private static let prices: [Int64?] = [nil, 0, 1, 115_063_156_801, 115_063_156_802, 999_999_999_999]
 
-    /// The smallest and the greatest amount of a unit, and one.
+    /// The smallest and the greatest amount of a unit.
     private static func amounts(_ unit: MeasureUnit) -> [String] {
         let bounds = Size.quantityBounds
-        let candidates = ["0.00001", "0.0001", "0.001", "0.01", "0.1", "1", "10", "1000", "1000000", "1000000000", "99999.99999"]
+        let candidates = [
+            "0.00001", "0.0001", "0.001", "0.01", "0.1", "1", "10", "1000", "1000000", "1000000000", "99999.99999",
+        ]
         let fitting = candidates.filter { text in
-            guard let amount = ExactDecimal(text), let quantity = amount.multiplied(by: unit.factor) else { return false }
+            guard let amount = ExactDecimal(text), let quantity = amount.multiplied(by: unit.factor) else {
+                return false
+            }
             return bounds.contains(quantity) && quantity.scale <= Size.quantityScale
         }
-        return Array(Set([fitting.first, fitting.last, "1"].compactMap { $0 })).sorted()
+        return Array(Set([fitting.first, fitting.last].compactMap { $0 })).sorted()
     }
 
     private static func products(_ currency: Currency) -> [String] {
@@ -73,7 +77,7 @@ import Testing
         let shelf = store + "/shelves/edges"
         for sort in ["price", "-price", "unit_price", "-unit_price", "name"] {
             var seen = 0
-            var next: String? = "\(shelf)/products?sort=\(sort)&limit=100&facets=price,dimension,in_stock"
+            var next: String? = "\(shelf)/products?sort=\(sort)&limit=100&facets=price,in_stock,brand"
             for _ in 0..<100 {
                 guard let uri = next else { break }
                 let page = try await client.execute(uri: uri, method: .get)
@@ -90,7 +94,8 @@ import Testing
             #expect(seen == count, "\(sort)")
         }
         for query in [
-            "products?sort=price&price_min=0&price_max=999999999999", "products?sort=unit_price&unit_price_max=0.001/100g",
+            "products?sort=price&price_min=0&price_max=999999999999",
+            "products?sort=unit_price&unit_price_max=0.001/100g",
             "products?sort=-price&unit_price_max=999999999/kg", "order?sort=-unit_price",
             "order/diff?from_sort=price&to_sort=-unit_price&limit=50", "order/diff?from_sort=unit_price&to_sort=price",
         ] {

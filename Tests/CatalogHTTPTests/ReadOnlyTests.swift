@@ -74,14 +74,16 @@ import Testing
                 (.put, "/v1/stores/corner/products/x", #"{"name":"X"}"#),
                 (.patch, "/v1/stores/corner/products/m1", #"{"name":"X"}"#),
                 (.delete, "/v1/stores/corner/products/m1", ""), (.put, shelf + "/products/m1", ""),
-                (.delete, shelf + "/products/m1", ""), (.post, shelf + "/order/moves", #"{"moves":[{"ids":["m1"],"place":"last"}]}"#),
+                (.delete, shelf + "/products/m1", ""),
+                (.post, shelf + "/order/moves", #"{"moves":[{"ids":["m1"],"place":"last"}]}"#),
                 (.put, shelf + "/order", #"{"from_sort":"name"}"#), (.post, shelf + "/order/undo", ""),
                 (.post, "/v1/stores/corner/shelves/order/moves", #"{"moves":[{"ids":["dairy"],"place":"last"}]}"#),
                 (.post, "/v1/stores/corner/purchases", purchase),
                 (.post, "/v1/stores/corner/prices", #"[{"sku":"m1","price_minor":99}]"#),
                 (.put, "/v1/me/settings/a", #"{"value":1}"#), (.delete, "/v1/me/settings/a", ""),
                 (.put, "/v1/me/stores/corner/shelves/dairy/sort", #"{"sort":"price"}"#),
-                (.post, "/v1/me/lists", #"{"name":"Saturday"}"#), (.post, "/v1/me/tickets", ""), (.delete, "/v1/me", ""),
+                (.post, "/v1/me/lists", #"{"name":"Saturday"}"#), (.post, "/v1/me/tickets", ""),
+                (.delete, "/v1/me", ""),
             ]
             for (method, path, body) in writes {
                 let answer = try await client.execute(

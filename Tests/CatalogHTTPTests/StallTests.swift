@@ -10,9 +10,37 @@ import Testing
 
 /// Clients that ask for much and read little, on sockets with small buffers.
 @Suite(.timeLimit(.minutes(15))) struct StallTests {
-    /// Asks a hundred times for the description without reading, then reads at a pace, and returns what came until the end.
-    private static func read(_ port: Int, pausing pause: UInt32, times: Int, pieces: Int) -> (bytes: Int, wasCut: Bool)
-    {
+    private static func localPort(_ descriptor: Int32) -> Int {
+        var address = sockaddr_in()
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        _ = withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) }
+        }
+        return Int(UInt16(bigEndian: address.sin_port))
+    }
+
+    /// Whether the server's side of a connection is open, as the kernel shows it: state 01 of `proc_net_tcp(5)`.
+    private static func isEstablished(server: Int, client: Int) -> Bool {
+        guard let table = try? String(contentsOfFile: "/proc/net/tcp", encoding: .utf8) else { return false }
+        func ends(_ address: Substring, _ port: Int) -> Bool {
+            address.split(separator: ":").last.flatMap { Int($0, radix: 16) } == port
+        }
+        return table.split(separator: "\n").dropFirst().contains { line in
+            let words = line.split(separator: " ")
+            return words.count > 3 && ends(words[1], server) && ends(words[2], client) && words[3] == "01"
+        }
+    }
+
+    /// How a client reads what it has asked for.
+    private enum Pace {
+        /// So many pieces, with a pause in microseconds before each.
+        case slowly(pause: UInt32, pieces: Int)
+        /// Nothing, until the server has closed the connection; then all that has come.
+        case notAtAll
+    }
+
+    /// Asks a hundred times for the description, and returns how much came, and whether the server ended it.
+    private static func read(_ port: Int, _ pace: Pace) -> (bytes: Int, wasCut: Bool) {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(descriptor) }
         var size: Int32 = 4096
@@ -37,8 +65,19 @@ import Testing
         }
         var total = 0
         var buffer = [UInt8](repeating: 0, count: 1 << 20)
-        for piece in 0..<pieces {
-            if piece < times { usleep(pause) }
+        var (pause, pieces): (UInt32, Int) = (0, 1_000_000)
+        switch pace {
+        case .slowly(let wanted, let count): (pause, pieces) = (wanted, count)
+        case .notAtAll:
+            // The event itself. What waits to be read hides the end of the connection from its socket.
+            let deadline = ContinuousClock.now + .seconds(60)
+            while isEstablished(server: port, client: localPort(descriptor)) {
+                guard ContinuousClock.now < deadline else { return (0, false) }
+                usleep(10_000)
+            }
+        }
+        for _ in 0..<pieces {
+            if pause > 0 { usleep(pause) }
             let count = recv(descriptor, &buffer, buffer.count, 0)
             if count < 0, errno == EAGAIN { return (total, false) }
             if count <= 0 { return (total, true) }
@@ -60,8 +99,8 @@ import Testing
         try await serving(api, server: .http1(configuration: channel)) { client in
             let port = client.port
             // Blocking calls, on threads of their own.
-            async let slow = Self.onThread { Self.read(port, pausing: 50_000, times: 60, pieces: 60) }
-            async let still = Self.onThread { Self.read(port, pausing: 3_000_000, times: 1, pieces: 1_000_000) }
+            async let slow = Self.onThread { Self.read(port, .slowly(pause: 50_000, pieces: 60)) }
+            async let still = Self.onThread { Self.read(port, .notAtAll) }
             let all = 100 * OpenAPI.document.count
             let (patient, cut) = (await slow, await still)
             #expect(!patient.wasCut && patient.bytes > 0, "\(patient)")

@@ -64,8 +64,10 @@ import Testing
     func normalForms() {
         // U+212B, the Ångström sign, has a canonical decomposition of its own.
         let cases: [(String, composed: String, decomposed: String)] = [
-            ("e\u{301}", "\u{E9}", "e\u{301}"), ("\u{212B}", "\u{C5}", "A\u{30A}"), ("\u{1E9B}\u{323}", "\u{1E9B}\u{323}", "\u{17F}\u{323}\u{307}"),
-            ("a\u{301}\u{316}", "\u{E1}\u{316}", "a\u{316}\u{301}"), ("\u{1100}\u{1161}", "\u{AC00}", "\u{1100}\u{1161}"), ("plain", "plain", "plain"),
+            ("e\u{301}", "\u{E9}", "e\u{301}"), ("\u{212B}", "\u{C5}", "A\u{30A}"),
+            ("\u{1E9B}\u{323}", "\u{1E9B}\u{323}", "\u{17F}\u{323}\u{307}"),
+            ("a\u{301}\u{316}", "\u{E1}\u{316}", "a\u{316}\u{301}"),
+            ("\u{1100}\u{1161}", "\u{AC00}", "\u{1100}\u{1161}"), ("plain", "plain", "plain"),
         ]
         for (text, composed, decomposed) in cases {
             #expect(Array(text.composed.unicodeScalars) == Array(composed.unicodeScalars), "\(text)")

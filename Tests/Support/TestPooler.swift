@@ -55,9 +55,17 @@ enum TestPooler {
         var child = pid_t()
         let words = arguments.map { strdup($0) } + [nil]
         defer { for word in words { free(word) } }
-        guard posix_spawn(&child, executable, nil, nil, words, environ) == 0 else { throw POSIXError(.ENOENT) }
+        // Not the tests' own descriptors: who reads their output waits until nobody has it open.
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        for descriptor in [Int32(0), 1, 2] {
+            posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_RDWR, 0)
+        }
+        guard posix_spawn(&child, executable, &actions, nil, words, environ) == 0 else { throw POSIXError(.ENOENT) }
         process.withLock { $0 = child }
-        atexit { TestPooler.process.withLock { if let child = $0 { kill(child, SIGTERM) } } }
+        // A milder signal would wait for clients that are gone with this process.
+        atexit { TestPooler.process.withLock { if let child = $0 { kill(child, SIGKILL) } } }
         let deadline = ContinuousClock.now + .seconds(10)
         while !FileManager.default.fileExists(atPath: folder + "/.s.PGSQL.6432") {
             guard ContinuousClock.now < deadline else { throw POSIXError(.ETIMEDOUT) }
