@@ -131,6 +131,9 @@ package struct CatalogAPI: HTTPResponder {
             if request.method == .options, request.headers[.accessControlRequestMethod] != nil {
                 return preflight(request, nil)
             }
+            if [.put, .patch].contains(request.method), let sku = Route.invalidSKU(target.segments) {
+                throw CatalogError.malformed(parameter: "sku", detail: "a sku is \(SKU.rule) (got “\(sku.prefix(64))”)")
+            }
             throw Problem(.notFound, "there is nothing at this path")
         }
         if request.method == .options { return preflight(request, route) }

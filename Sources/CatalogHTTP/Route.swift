@@ -80,6 +80,16 @@ enum Route {
         }
     }
 
+    /// The text in the place of a sku, in a path that is a product's but for it; nil for other paths.
+    static func invalidSKU(_ segments: [String]) -> String? {
+        let isProduct = segments.count == 5 && segments[3] == "products"
+        let isPlacement = segments.count == 7 && segments[3] == "shelves" && segments[5] == "products"
+        guard isProduct || isPlacement, segments.starts(with: ["v1", "stores"]), let last = segments.last,
+            SKU(last) == nil
+        else { return nil }
+        return last
+    }
+
     /// What is a user's own, behind `/v1/me/`.
     private static func own(_ parts: ArraySlice<String>) -> Route? {
         switch Array(parts) {

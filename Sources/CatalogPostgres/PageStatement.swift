@@ -1,13 +1,13 @@
 internal import Catalog
 internal import Postgres
 
-/// The statement that reads a page, derived from a sort's definition: one branch for each range of the sort's index, in
-/// order, from the cursor on.
+/// The statements that read a page, derived from a sort's definition: one for each range of the sort's index, in order,
+/// from the cursor on.
 ///
 /// What never turns (availability, missing values, a unit price's dimensions) cuts an order into a handful of groups
-/// that follow one another; inside a group the index alone gives the order. The branches are joined by `UNION ALL`, each
-/// with its own `ORDER BY` and `LIMIT`, so that later ones are not run once the page is full. The text depends only on
-/// the sort and on what kind of values the cursor has, never on the values.
+/// that follow one another; inside a group the index alone gives the order. A page asks for its first range, and for
+/// further ones only where that is too short. The texts depend only on the sort and on what kind of values the cursor has,
+/// never on the values.
 struct PageStatement: Sendable {
     /// What a parameter of the text stands for.
     enum Slot: Hashable, Sendable {
@@ -49,18 +49,36 @@ struct PageStatement: Sendable {
         let group: [Int]
     }
 
-    let statement: PostgresStatement
-    let slots: [Slot]
+    /// What one range is read by.
+    struct Range: Sendable {
+        let statement: PostgresStatement
+        let slots: [Slot]
+    }
+
+    /// At least one.
+    let ranges: [Range]
 
     init(_ shape: Shape) {
         var writer = PageStatementWriter(shape)
-        let text = writer.text()
-        statement = PostgresStatement(assembled: text)
-        slots = writer.slots
+        let texts = writer.texts()
+        ranges = texts.map { Range($0, slots: writer.slots) }
     }
 
-    /// The parameters for a plan.
-    func parameters(_ plan: PagePlan, storeID: Int32, shelfID: Int32, limit: Int64) -> [PostgresValue] {
+    /// A range's statement with its parameters.
+    ///
+    /// - Parameter limit: the most rows; not looked at by statements without a limit.
+    func query(_ range: Int, _ plan: PagePlan, _ shelf: ShelfRow.HeadRead, limit: Int) -> PostgresQuery {
+        let (statement, slots) = (ranges[range].statement, ranges[range].slots)
+        return PostgresQuery(statement, parameters(slots, plan, shelf.storeID, shelf.shelfID, Int64(limit)))
+    }
+
+    private func parameters(
+        _ slots: [Slot],
+        _ plan: PagePlan,
+        _ storeID: Int32,
+        _ shelfID: Int32,
+        _ limit: Int64
+    ) -> [PostgresValue] {
         let groups = plan.dimension.groupOrder
         return slots.map { slot in
             switch slot {
@@ -75,6 +93,28 @@ struct PageStatement: Sendable {
             case .generation: .int4(Int32(truncatingIfNeeded: plan.after!.keyGeneration))
             }
         }
+    }
+}
+
+extension PageStatement.Range {
+    /// The statement of a text whose parameters are numbered over all ranges; it gets those that it has, numbered anew.
+    fileprivate init(_ text: String, slots all: [PageStatement.Slot]) {
+        var slots: [PageStatement.Slot] = []
+        var places: [Int: Int] = [:]
+        let parts = text.split(separator: "$", omittingEmptySubsequences: false)
+        var renumbered = String(parts[0])
+        for part in parts.dropFirst() {
+            let digits = part.prefix { $0.isNumber }
+            // No other dollar sign is ever written.
+            let number = Int(digits) ?? 0
+            let place = places[number] ?? slots.count + 1
+            if places[number] == nil {
+                places[number] = place
+                slots.append(all[number - 1])
+            }
+            renumbered += "$\(place)" + part.dropFirst(digits.count)
+        }
+        self.init(statement: PostgresStatement(assembled: renumbered), slots: slots)
     }
 }
 

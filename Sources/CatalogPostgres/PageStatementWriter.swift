@@ -12,13 +12,10 @@ struct PageStatementWriter {
     private var isSingle: Bool { sort.terms.count == 1 }
     private var readsPositions: Bool { sort.terms.contains { $0.key == .position } }
 
-    mutating func text() -> String {
-        let branches = conditions().map { branch($0) }
-        let isLimited = !shape.isWhole && branches.count > 1
-        return branches.joined(separator: "\nUNION ALL\n") + (isLimited ? "\nLIMIT \(bind(.limit))" : "")
-    }
+    /// The text of each range, in order. They share the slots.
+    mutating func texts() -> [String] { conditions().map { range($0) } }
 
-    private mutating func branch(_ conditions: [String]) -> String {
+    private mutating func range(_ conditions: [String]) -> String {
         let columns =
             switch shape.columns {
             case .product: ProductRow.columns("p") + (readsPositions ? ", o.key" : "")
@@ -54,11 +51,11 @@ struct PageStatementWriter {
             let brands =
                 "unnest(\(bind(.filter(.brand, .value)))) AS g ORDER BY g COLLATE catalog\(keyword(sort.terms[0].direction))"
             return """
-                (SELECT \(columns) FROM (SELECT g FROM \(brands)) AS b CROSS JOIN LATERAL (
-                    SELECT * FROM \(source) WHERE \(filter) AND p.brand = b.g ORDER BY \(order())\(limit)) AS p\(limit))
+                SELECT \(columns) FROM (SELECT g FROM \(brands)) AS b CROSS JOIN LATERAL (
+                    SELECT * FROM \(source) WHERE \(filter) AND p.brand = b.g ORDER BY \(order())\(limit)) AS p\(limit)
                 """
         }
-        return "(SELECT \(columns) FROM \(source) WHERE \(filter) ORDER BY \(order())\(limit))"
+        return "SELECT \(columns) FROM \(source) WHERE \(filter) ORDER BY \(order())\(limit)"
     }
 
     // MARK: - Ranges

@@ -43,21 +43,35 @@ extension PostgresCatalog {
         }
         // Both travel together; the basis, read first, confirms what the page was read by. A change in between leaves the
         // page newer than its tag says, and then the next request's tag differs.
-        for _ in 0..<8 {
-            let plan = try guess!.plan(request)
-            if Self.mayReadMuch(plan, guess!.head.head) { return try await readAside(request, day) }
-            guard let (basis, listings) = try await read(request, (plan, guess!.head)) else {
+        for _ in 0..<4 {
+            let current = if let guess { guess } else { try await readBasis(request) }
+            let plan = try current.plan(request)
+            if Self.mayReadMuch(plan, current.head.head) { break }
+            let ranges = statement(PageStatement.Shape(plan)).ranges.count
+            // A shelf that fits into the page is read at once.
+            let first = current.head.head.state.productCount <= plan.limit ? ranges : 1
+            let wanted = plan.limit + 1
+            guard var (basis, listings) = try await read(request, (plan, current.head, 0..<first, wanted)) else {
                 guess = try await readBasis(request)
                 continue
             }
-            let isSettled = try basis.plan(request) == plan
-            if isSettled, basis.head.storeID == guess!.head.storeID, basis.head.shelfID == guess!.head.shelfID {
-                let page = ShelfPage(head: basis.head.head, plan: plan, scope: request.scope, listings: listings)
-                return .page(page, tag: plan.entityTag(basis.head.head, day: day))
-            }
+            let isSettled = try basis.plan(request) == plan && basis.head.isSameShelf(as: current.head)
             guess = basis
+            guard isSettled else { continue }
+            if listings.count < wanted, first < ranges {
+                // The rest is of the same moment where nothing was changed in between.
+                let rest = (plan, basis.head, first..<ranges, wanted - listings.count)
+                let found = try await read(request, rest)
+                guess = found?.0
+                guard let found, found.0 == basis else { continue }
+                basis = found.0
+                listings += found.1
+            }
+            let page = ShelfPage(head: basis.head.head, plan: plan, scope: request.scope, listings: listings)
+            return .page(page, tag: plan.entityTag(basis.head.head, day: day))
         }
-        throw CatalogError.unavailable
+        // A shelf that changes all the time is read in one transaction, which waits for nobody.
+        return try await readAside(request, day)
     }
 
     /// Whether a page may read much of its shelf: one with facets does, and a filtered one of a large shelf may.
@@ -76,13 +90,15 @@ extension PostgresCatalog {
                 basis.views = try database.query(query.statement, query.parameters) { try Self.views($0) }
             }
             let plan = try basis.plan(request)
-            let page = statement(PageStatement.Shape(plan))
             let (storeID, shelfID) = (basis.head.storeID, basis.head.shelfID)
             let hasPosition = plan.readsPositions
-            let listings = try database.query(
-                page.statement,
-                page.parameters(plan, storeID: storeID, shelfID: shelfID, limit: Int64(plan.limit + 1))
-            ) { try $0.map { try ProductRow.listing($0, hasPosition: hasPosition) } }
+            let listings = try Self.rows(
+                of: statement(PageStatement.Shape(plan)),
+                plan,
+                basis.head,
+                limit: plan.limit + 1,
+                database
+            ) { try ProductRow.listing($0, hasPosition: hasPosition) }
             var answer = ShelfPage(head: basis.head.head, plan: plan, scope: request.scope, listings: listings)
             guard !plan.facets.isEmpty else { return .page(answer, tag: plan.entityTag(basis.head.head, day: day)) }
             let facets = statement(FacetStatement.Shape(plan))
@@ -111,30 +127,28 @@ extension PostgresCatalog {
 
     /// The basis as it is and the listings as planned; nil where the shelf is gone.
     ///
-    /// - Parameter page: the page's plan, by what shelf it is read; nil for the basis alone.
+    /// - Parameter page: the page's plan, by what shelf it is read, which of its ranges, and the most rows; nil for the basis
+    ///   alone.
     private func read(
         _ request: PageRequest,
-        _ page: (plan: PagePlan, head: ShelfRow.HeadRead)?
+        _ page: (plan: PagePlan, head: ShelfRow.HeadRead, ranges: Range<Int>, limit: Int)?
     ) async throws -> (PageBasis, [Listing])? {
         var queries = Self.basisQueries(request)
         let width = queries.count
-        if let (plan, head) = page {
+        if let (plan, head, ranges, limit) = page {
             let statement = statement(PageStatement.Shape(plan))
-            let parameters = statement.parameters(
-                plan,
-                storeID: head.storeID,
-                shelfID: head.shelfID,
-                limit: Int64(plan.limit + 1)
-            )
-            queries.append(PostgresQuery(statement.statement, parameters))
+            queries += ranges.map { statement.query($0, plan, head, limit: limit) }
         }
+        let limit = page?.limit ?? 0
         let hasPosition = page?.plan.readsPositions ?? false
         let initial: (ShelfRow.HeadRead?, RememberedViews, [Listing]) = (nil, .none, [])
         let (head, views, listings) = try await pipeline.read(queries, into: initial) { value, index, rows in
             if index == 0 {
                 value.0 = try rows.first { try ShelfRow.head($0) }
-            } else if index == width {
-                value.2 = try rows.map { try ProductRow.listing($0, hasPosition: hasPosition) }
+            } else if index >= width {
+                try rows.forEach { row in
+                    if value.2.count < limit { value.2.append(try ProductRow.listing(row, hasPosition: hasPosition)) }
+                }
             } else {
                 value.1 = try Self.views(rows)
             }

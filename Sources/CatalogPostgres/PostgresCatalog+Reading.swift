@@ -92,14 +92,34 @@ extension PostgresCatalog {
     ) throws -> ShelfOrder {
         let plan = try request.plan(for: read.head, remembering: remembered)
         let statement = statement(.init(plan, columns: .sku, isWhole: limit == nil))
-        let parameters = statement.parameters(
-            plan,
-            storeID: read.storeID,
-            shelfID: read.shelfID,
-            limit: Int64(limit ?? 0)
-        )
-        let ids = try database.query(statement.statement, parameters) { try $0.map { try $0.text(0) } }
+        let ids = try Self.rows(of: statement, plan, read, limit: limit, database) { try $0.text(0) }
         return ShelfOrder(head: read.head, view: plan.view, ids: ids)
+    }
+
+    /// Reads the ranges of a statement in turn, on a connection that is held, until there are enough rows.
+    ///
+    /// - Parameter limit: nil for all.
+    static func rows<Row>(
+        of statement: PageStatement,
+        _ plan: PagePlan,
+        _ shelf: ShelfRow.HeadRead,
+        limit: Int?,
+        _ database: isolated PostgresConnection,
+        _ read: (borrowing PostgresRow) throws -> Row
+    ) throws -> [Row] {
+        var rows: [Row] = []
+        guard let limit else {
+            let queries = statement.ranges.indices.map { statement.query($0, plan, shelf, limit: 0) }
+            try database.together(queries) { _, found in try found.forEach { rows.append(try read($0)) } }
+            return rows
+        }
+        for range in statement.ranges.indices where rows.count < limit {
+            let query = statement.query(range, plan, shelf, limit: limit - rows.count)
+            try database.query(query.statement, query.parameters) { found in
+                try found.forEach { rows.append(try read($0)) }
+            }
+        }
+        return rows
     }
 
     // MARK: - Statements

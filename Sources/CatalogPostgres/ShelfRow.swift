@@ -41,6 +41,8 @@ enum ShelfRow {
         let storeID: Int32
         let shelfID: Int32
         let head: ShelfHead
+
+        func isSameShelf(as other: HeadRead) -> Bool { storeID == other.storeID && shelfID == other.shelfID }
     }
 
     static let storeWidth = 16

@@ -34,7 +34,12 @@ struct DatabaseOptions: ParsableArguments {
 
     private func namedConfiguration() throws -> PostgresConfiguration {
         if let dsn {
-            _ = try PostgresConfiguration.parse(dsn)
+            let parts = try PostgresConfiguration.parse(dsn)
+            if parts["password"] != nil {
+                Console.note(
+                    "aisle: warning: other users of this machine can read a password in --dsn; use DATABASE_URL or PGPASSFILE"
+                )
+            }
             return PostgresConfiguration(dsn: dsn)
         }
         switch source {

@@ -273,6 +273,7 @@ import Testing
                 guard case .object(let operations) = path.value else { return #expect(Bool(false)) }
                 var uri = path.name
                 for name in ["list", "item", "share"] { uri = uri.replacing("{\(name)}", with: UniqueID.random().text) }
+                uri = uri.replacing("{slug}", with: "stale")
                 for name in ["store", "shelf", "sku", "key"] { uri = uri.replacing("{\(name)}", with: "x") }
                 let answer = try await client.execute(uri: uri, method: .options)
                 let allowed = Set((answer.headers[.allow] ?? "").split(separator: ", ").map(String.init))

@@ -164,21 +164,33 @@ import Testing
     private static func explain(_ catalog: PostgresCatalog, _ plan: PagePlan, _ head: ShelfRow.HeadRead) async throws
         -> [String]
     {
+        // As a page asks: range after range, until there are enough rows.
         let statement = catalog.statement(PageStatement.Shape(plan))
-        let values = statement.parameters(plan, storeID: head.storeID, shelfID: head.shelfID, limit: 25)
-        let (types, literals) = (values.map(\.typeName), values.map(\.literal))
         return try await catalog.pool.perform { database in
-            try database.run(
-                script: "SET plan_cache_mode = force_generic_plan; SET max_parallel_workers_per_gather = 0"
-            )
-            try database.run(script: "PREPARE page (\(types.joined(separator: ", "))) AS \(statement.statement.sql)")
-            let explain = PostgresStatement(
-                assembled: "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) EXECUTE page (\(literals.joined(separator: ", ")))"
-            )
-            let lines = try database.query(explain) { try $0.map { try $0.text(0) } }
-            try database.run(script: "DEALLOCATE page")
+            var (lines, missing): ([String], Int) = ([], 25)
+            for range in statement.ranges.indices where missing > 0 {
+                let query = statement.query(range, plan, head, limit: missing)
+                let (types, literals) = (query.parameters.map(\.typeName), query.parameters.map(\.literal))
+                let arguments = literals.isEmpty ? "" : " (\(literals.joined(separator: ", ")))"
+                try database.run(script: "SET plan_cache_mode = force_generic_plan")
+                try database.run(
+                    script: "PREPARE page (\(types.joined(separator: ", "))) AS \(query.statement.sql)"
+                )
+                let explain = PostgresStatement(
+                    assembled: "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) EXECUTE page\(arguments)"
+                )
+                let found = try database.query(explain) { try $0.map { try $0.text(0) } }
+                try database.run(script: "DEALLOCATE page")
+                lines += found
+                missing -= found.first.map(Self.rowsReturned) ?? 0
+            }
             return lines
         }
+    }
+
+    /// How many rows the top of a plan returned.
+    private static func rowsReturned(_ line: String) -> Int {
+        line.ranges(of: "rows=").last.flatMap { Int(line[$0.upperBound...].prefix { $0.isNumber }) } ?? 0
     }
 }
 

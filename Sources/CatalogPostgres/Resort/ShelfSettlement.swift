@@ -69,7 +69,11 @@ struct ShelfSettlement {
         let guess = listed.head
         let shown = Self.sort(of: guess)
         let compares = Self.compares(guess, isDue: isDue, request)
-        if compares { steps.append((try order(shown, guess), { $0.before = try $1.map { try $0.text(0) } })) }
+        if compares {
+            for query in try order(shown, guess) {
+                steps.append((query, { $0.before += try $1.map { try $0.text(0) } }))
+            }
+        }
         if isDue {
             steps.append((PostgresQuery(PopularityStatements.carryShelf, scope), { $0.rescored = $1.affected }))
         }
@@ -89,7 +93,9 @@ struct ShelfSettlement {
         }
         if compares || guess.state.shelf.positionSource != nil {
             let sort = guess.state.shelf.positionSource ?? shown
-            steps.append((try order(sort, guess), { $0.after = try $1.map { try $0.text(0) } }))
+            for query in try order(sort, guess) {
+                steps.append((query, { $0.after += try $1.map { try $0.text(0) } }))
+            }
         }
         try database.together(steps.map(\.0)) { try steps[$0].1(&read, $1) }
 
@@ -102,8 +108,8 @@ struct ShelfSettlement {
         if let settled = read.settled {
             head.state.comparisonDimension = settled
             if source != nil || compares {
-                let query = try order(source ?? shown, head)
-                read.after = try database.query(query.statement, query.parameters) { try $0.map { try $0.text(0) } }
+                read.after = []
+                try database.together(try order(source ?? shown, head)) { read.after += try $1.map { try $0.text(0) } }
             }
         }
         return try conclude(read, head, isBaked: source != nil, compares: compares, start, database)
@@ -208,13 +214,11 @@ struct ShelfSettlement {
         return (isDue && keys.contains(.popularity)) || keys.contains(.unitPrice)
     }
 
-    private func order(_ sort: Sort, _ head: ShelfHead) throws -> PostgresQuery {
+    /// The queries of a whole order, which follow one another.
+    private func order(_ sort: Sort, _ head: ShelfHead) throws -> [PostgresQuery] {
         let request = PageRequest(store: head.store.key, shelf: head.state.shelf.key, sort: sort)
         let plan = try request.plan(for: head)
         let statement = catalog.statement(.init(plan, columns: .sku, isWhole: true))
-        return PostgresQuery(
-            statement.statement,
-            statement.parameters(plan, storeID: listed.storeID, shelfID: listed.shelfID, limit: 0)
-        )
+        return statement.ranges.indices.map { statement.query($0, plan, listed, limit: 0) }
     }
 }

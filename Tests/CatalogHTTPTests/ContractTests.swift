@@ -1,0 +1,155 @@
+import Catalog
+import CatalogHTTP
+import CatalogPostgres
+import HTTPTypes
+import NIOCore
+import Postgres
+import TestSupport
+import Testing
+
+/// Points of the contract where code and documents once differed.
+@Suite(.timeLimit(.minutes(5))) struct ContractTests {
+    private static let json: HTTPFields = [.contentType: "application/json"]
+
+    @discardableResult
+    private func send(
+        _ client: any TestClient,
+        _ method: HTTPRequest.Method,
+        _ path: String,
+        _ body: String? = nil,
+        _ headers: HTTPFields = json
+    ) async throws -> (status: HTTPResponse.Status, headers: HTTPFields, body: JSONValue) {
+        let answer = try await client.execute(
+            uri: path,
+            method: method,
+            headers: body == nil ? [:] : headers,
+            body: body.map { ByteBuffer(string: $0) }
+        )
+        return (answer.status, answer.headers, (try? JSONReader.parse(Array(buffer: answer.body))) ?? .null)
+    }
+
+    /// A store with a shelf of two products.
+    private func fill(_ client: any TestClient) async throws {
+        try await send(client, .put, "/v1/stores/s", #"{"title":"S","currency":"EUR"}"#)
+        for sku in ["a", "b"] { try await send(client, .put, "/v1/stores/s/products/\(sku)", #"{"name":"\#(sku)","price_minor":100}"#) }
+        try await send(client, .put, "/v1/stores/s/shelves/x", #"{"title":"X"}"#)
+        for sku in ["a", "b"] { try await send(client, .put, "/v1/stores/s/shelves/x/products/\(sku)") }
+    }
+
+    @Test("An inherited default sort changes a page's entity tag, not the shelf's version")
+    func inheritedSettingsChangeTheTag() async throws {
+        try await TestAPI.withServer { client, _ in
+            try await fill(client)
+            let before = try await send(client, .get, "/v1/stores/s/shelves/x/products")
+            try await send(client, .put, "/v1/stores/s", #"{"title":"S","currency":"EUR","default_sort":"-name"}"#)
+            let after = try await send(client, .get, "/v1/stores/s/shelves/x/products")
+            #expect(before.headers[.eTag] != after.headers[.eTag])
+            #expect(before.body["version"] == after.body["version"])
+            #expect(after.body["sort"]?["source"] == .string("store"))
+        }
+    }
+
+    @Test("An Idempotency-Key with another path or query is refused; a dry run is not recorded")
+    func idempotencyKeysBelongToOneRequest() async throws {
+        try await TestAPI.withServer { client, _ in
+            try await fill(client)
+            let headers: HTTPFields = [.contentType: "application/json", .init("Idempotency-Key")!: "k1"]
+            let body = #"{"moves":[{"ids":["b"],"place":"first"}]}"#
+            let path = "/v1/stores/s/shelves/x/order/moves"
+            let first = try await send(client, .post, path, body, headers)
+            let again = try await send(client, .post, path, body, headers)
+            #expect(first.status == .ok && again.status == .ok && first.body == again.body)
+            let other = try await send(client, .post, path + "?indexes=true", body, headers)
+            #expect(other.status == .unprocessableContent)
+            #expect(other.body["type"] == .string("/problems/idempotency-key-reused"))
+            let csv: HTTPFields = [.contentType: "text/csv", .init("Idempotency-Key")!: "k2"]
+            let rehearsed = try await send(client, .post, "/v1/stores/s/imports?dry_run=true", "sku,name\nc,C\n", csv)
+            let imported = try await send(client, .post, "/v1/stores/s/imports", "sku,name\nc,C\n", csv)
+            #expect(rehearsed.body["dry_run"] == .bool(true) && imported.body["dry_run"] == .bool(false))
+            #expect(imported.body["inserted"] == .number("1"))
+        }
+    }
+
+    @Test("A sku that no product can have is 400 with the rule when it is written, and 404 when it is read")
+    func invalidSKUs() async throws {
+        try await TestAPI.withServer { client, _ in
+            try await fill(client)
+            let long = String(repeating: "x", count: 65)
+            for sku in ["%20a", "a%20", ".", "%2E%2E", long, "a%00b"] {
+                for path in ["/v1/stores/s/products/\(sku)", "/v1/stores/s/shelves/x/products/\(sku)"] {
+                    let put = try await send(client, .put, path, #"{"name":"x"}"#)
+                    #expect(put.status == .badRequest, "\(path)")
+                }
+                let got = try await send(client, .get, "/v1/stores/s/products/\(sku)")
+                #expect([.notFound, .badRequest].contains(got.status), "\(sku)")
+            }
+            let put = try await send(client, .put, "/v1/stores/s/products/\(long)", #"{"name":"x"}"#)
+            #expect(put.body["parameter"] == .string("sku") && "\(put.body["detail"]?.text ?? "")".contains(SKU.rule))
+        }
+    }
+
+    @Test("Calls refuse unknown query parameters; pages, documents and the liveness check ignore them")
+    func unknownParameters() async throws {
+        try await TestAPI.withServer { client, _ in
+            try await fill(client)
+            for path in ["/v1/stores", "/v1/stores/s/shelves/x/products", "/readyz"] {
+                #expect(try await send(client, .get, path + "?colour=red").status == .badRequest, "\(path)")
+            }
+            for path in ["/livez", "/openapi.json", "/docs", "/problems/stale", "/"] {
+                #expect(try await send(client, .get, path + "?colour=red").status == .ok, "\(path)")
+            }
+        }
+    }
+
+    @Test("Unknown columns of a CSV file are a warning, unknown members of an NDJSON row reject it")
+    func unknownFieldsOfImports() async throws {
+        try await TestAPI.withServer { client, _ in
+            try await fill(client)
+            let csv = try await send(
+                client, .post, "/v1/stores/s/imports", "sku,name,colour\nc,C,red\n", [.contentType: "text/csv"]
+            )
+            #expect(csv.body["inserted"] == .number("1") && csv.body["warnings"]?.text.contains("colour") == true)
+            let rows = #"{"sku":"d","name":"D","colour":"red"}"# + "\n" + #"{"sku":"e","name":"E"}"# + "\n"
+            for type in ["application/x-ndjson", "application/ndjson"] {
+                let answer = try await send(client, .post, "/v1/stores/s/imports", rows, [.contentType: type])
+                guard case .array(let rejects)? = answer.body["rejects"] else { return #expect(Bool(false)) }
+                #expect(rejects.count == 1 && rejects[0]["line"] == .number("1"), "\(type)")
+                #expect(rejects[0]["column"] == .string("colour"))
+            }
+        }
+    }
+
+
+    @Test("Health, documents and every media type of imports are described")
+    func theDescriptionIsWhole() throws {
+        let document = try JSONReader.parse(OpenAPI.document)
+        for path in ["/livez", "/readyz", "/openapi.json", "/docs", "/problems/{slug}"] {
+            #expect(document["paths"]?[path]?["get"] != nil, "\(path)")
+        }
+        let imports = document["paths"]?["/v1/stores/{store}/imports"]?["post"]
+        guard case .object(let types)? = imports?["requestBody"]?["content"] else { return #expect(Bool(false)) }
+        #expect(Set(types.map(\.name)) == ["text/csv", "application/x-ndjson", "application/ndjson"])
+        guard case .object(let paths)? = document["paths"] else { return #expect(Bool(false)) }
+        for path in paths where path.name.hasPrefix("/v1/stores") {
+            guard let get = path.value["get"], get["responses"]?["304"] == nil else { continue }
+            #expect(path.name.hasSuffix("/changes") || path.name.hasSuffix("/events"), "\(path.name) has no 304")
+        }
+    }
+
+    @Test("A draining server is not ready, and serves on")
+    func draining() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            var options = CatalogAPI.Options()
+            options.isDraining = { true }
+            let api = await TestAPI.api(catalog, importer: TestAPI.NoImports(), options: options)
+            try await TestAPI.run(api) { client in
+                for path in ["/readyz", "/readyz?for=reads"] {
+                    let ready = try await client.execute(uri: path, method: .get)
+                    #expect(ready.status == .serviceUnavailable && ready.headers[.retryAfter] != nil)
+                    #expect(String(buffer: ready.body).contains("draining"))
+                }
+                #expect(try await client.execute(uri: "/v1/stores", method: .get).status == .ok)
+            }
+        }
+    }
+}
