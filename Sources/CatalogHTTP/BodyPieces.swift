@@ -4,28 +4,28 @@ internal import Hummingbird
 internal import NIOCore
 internal import Synchronization
 
+/// How fast the body of an import has to arrive.
+package struct ImportPace: Sendable {
+    /// The least average rate, in bytes a second of waiting for the client.
+    package var leastRate = 16 << 10
+    /// How long a client may be waited for before the rate counts, and at most at once.
+    package var patience: Duration = .seconds(10)
+}
+
 /// The pieces of a streamed body, hashed as they come.
 ///
 /// A body that breaks off, or that comes more slowly than anybody sends a file, is the client's error and ends the reading.
 /// Only the time that is spent waiting for the client counts.
 struct BodyPieces: AsyncSequence, Sendable {
-    /// What is expected of a client.
-    struct Pace: Sendable {
-        /// The least average rate, in bytes a second.
-        var leastRate = 16 << 10
-        /// How long a client may be waited for before the rate counts, and at most at once.
-        var patience: Duration = .seconds(10)
-    }
-
     private let body: RequestBody
-    private let pace: Pace
+    private let pace: ImportPace
     private let hash = Hash()
 
     fileprivate final class Hash: Sendable {
         let state = Mutex(SHA256())
     }
 
-    init(_ body: RequestBody, pace: Pace) {
+    init(_ body: RequestBody, pace: ImportPace) {
         self.body = body
         self.pace = pace
     }
@@ -36,11 +36,11 @@ struct BodyPieces: AsyncSequence, Sendable {
     struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate var pieces: RequestBody.AsyncIterator
         fileprivate let hash: Hash
-        private let pace: Pace
+        private let pace: ImportPace
         private var waited: Duration = .zero
         private var received = 0
 
-        fileprivate init(_ pieces: RequestBody.AsyncIterator, _ hash: Hash, _ pace: Pace) {
+        fileprivate init(_ pieces: RequestBody.AsyncIterator, _ hash: Hash, _ pace: ImportPace) {
             self.pieces = pieces
             self.hash = hash
             self.pace = pace
@@ -62,11 +62,12 @@ struct BodyPieces: AsyncSequence, Sendable {
             received += piece.readableBytes
             waited += .now - start
             guard waited < pace.patience || Double(received) >= waited / .seconds(1) * Double(pace.leastRate) else {
-                throw CatalogAPI.lateBody
+                throw RequestDeadline.end(with: CatalogAPI.lateBody)
             }
             hash.state.withLock { hash in piece.readableBytesView.withUnsafeBytes { hash.update(bufferPointer: $0) } }
             return Array(buffer: piece)
         }
+
     }
 
     func makeAsyncIterator() -> AsyncIterator { AsyncIterator(body.makeAsyncIterator(), hash, pace) }

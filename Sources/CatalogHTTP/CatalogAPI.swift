@@ -20,7 +20,7 @@ package struct CatalogAPI: HTTPResponder {
         /// How long an import may take in all.
         package var importTimeout: Duration = .seconds(1800)
         /// How fast the body of an import has to arrive.
-        var importPace = BodyPieces.Pace()
+        package var importPace = ImportPace()
         /// How many bodies beyond the usual bound may be under way; others are told to try again.
         package var largeBodiesAtOnce = 4
         /// The most bytes of rendered pages that are remembered; 0 for none.

@@ -9,6 +9,8 @@ final class RequestDeadline: Sendable {
         var deadline: ContinuousClock.Instant
         var cancel: (@Sendable () -> Void)?
         var isOverdue = false
+        /// What is answered instead of what the work throws: layers in between may have made something else of it.
+        var reason: (any Error)?
     }
 
     private let state: Mutex<State>
@@ -18,10 +20,18 @@ final class RequestDeadline: Sendable {
     /// Whether it has passed, and the request was cancelled.
     var isOverdue: Bool { state.withLock { $0.isOverdue } }
 
+    /// Ends the current request with an error, whatever the layers in between make of it.
+    static func end(with error: any Error) -> any Error {
+        current?.state.withLock { $0.reason = $0.reason ?? error }
+        return error
+    }
+
+    fileprivate var reason: (any Error)? { state.withLock { $0.reason } }
+
     /// Gives some work its own limit; the time that it takes does not count towards the rest.
     ///
-    /// - Throws: `error`, if the work is cancelled by the limit; what the work throws.
-    static func allow<T>(_ limit: Duration, or error: any Error, _ body: () async throws -> T) async throws -> T {
+    /// - Throws: `late`, if the work is cancelled by the limit; what the work throws.
+    static func allow<T>(_ limit: Duration, or late: any Error, _ body: () async throws -> T) async throws -> T {
         guard let current else { return try await body() }
         let start = ContinuousClock.now
         let outer = current.state.withLock { state in
@@ -29,7 +39,11 @@ final class RequestDeadline: Sendable {
             return state.deadline
         }
         defer { current.state.withLock { $0.deadline = outer + (.now - start) } }
-        do { return try await body() } catch  where current.isOverdue { throw error }
+        let value: T
+        do { value = try await body() } catch  where current.isOverdue { throw end(with: late) }
+        // A stream that is cancelled may simply end.
+        if current.isOverdue { throw end(with: late) }
+        return value
     }
 
     fileprivate func setCancel(_ cancel: @escaping @Sendable () -> Void) {
@@ -83,7 +97,7 @@ final class DeadlineWatch: Sendable {
             }
         } catch let failure {
             // What is meant for the client says more.
-            throw deadline.isOverdue && !(failure is Problem) ? error : failure
+            throw deadline.reason ?? (deadline.isOverdue && !(failure is Problem) ? error : failure)
         }
     }
 

@@ -31,7 +31,9 @@ import Testing
     /// A store with a shelf of two products.
     private func fill(_ client: any TestClient) async throws {
         try await send(client, .put, "/v1/stores/s", #"{"title":"S","currency":"EUR"}"#)
-        for sku in ["a", "b"] { try await send(client, .put, "/v1/stores/s/products/\(sku)", #"{"name":"\#(sku)","price_minor":100}"#) }
+        for sku in ["a", "b"] {
+            try await send(client, .put, "/v1/stores/s/products/\(sku)", #"{"name":"\#(sku)","price_minor":100}"#)
+        }
         try await send(client, .put, "/v1/stores/s/shelves/x", #"{"title":"X"}"#)
         for sku in ["a", "b"] { try await send(client, .put, "/v1/stores/s/shelves/x/products/\(sku)") }
     }
@@ -106,7 +108,11 @@ import Testing
         try await TestAPI.withServer { client, _ in
             try await fill(client)
             let csv = try await send(
-                client, .post, "/v1/stores/s/imports", "sku,name,colour\nc,C,red\n", [.contentType: "text/csv"]
+                client,
+                .post,
+                "/v1/stores/s/imports",
+                "sku,name,colour\nc,C,red\n",
+                [.contentType: "text/csv"]
             )
             #expect(csv.body["inserted"] == .number("1") && csv.body["warnings"]?.text.contains("colour") == true)
             let rows = #"{"sku":"d","name":"D","colour":"red"}"# + "\n" + #"{"sku":"e","name":"E"}"# + "\n"
@@ -118,7 +124,6 @@ import Testing
             }
         }
     }
-
 
     @Test("Health, documents and every media type of imports are described")
     func theDescriptionIsWhole() throws {

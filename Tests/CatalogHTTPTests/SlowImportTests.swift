@@ -1,0 +1,87 @@
+import Catalog
+import CatalogHTTP
+import CatalogPostgres
+import HTTPTypes
+import NIOCore
+import Postgres
+import TestSupport
+import Testing
+
+/// Imports whose clients are slow, or leave.
+@Suite(.timeLimit(.minutes(5))) struct SlowImportTests {
+    private static func head(_ token: String) -> String {
+        """
+        POST /v1/stores/s/imports HTTP/1.1\r
+        Host: localhost\r
+        Authorization: Bearer \(token)\r
+        Content-Type: text/csv\r
+        Transfer-Encoding: chunked\r
+        \r
+
+        """
+    }
+
+    private static func chunk(_ text: String) -> String { "\(String(text.utf8.count, radix: 16))\r\n\(text)\r\n" }
+
+    /// Returns once a count is what it should be; false after half a minute.
+    private static func eventually(_ condition: () async throws -> Bool) async throws -> Bool {
+        let deadline = ContinuousClock.now + .seconds(30)
+        while ContinuousClock.now < deadline {
+            if try await condition() { return true }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        return false
+    }
+
+    private static func runs(_ catalog: PostgresCatalog) async throws -> Int {
+        try await catalog.pool.perform(within: .seconds(10)) {
+            try $0.query("SELECT (SELECT count(*) FROM import_run) + (SELECT count(*) FROM import_row)") {
+                try $0.first { try $0.int(0) } ?? -1
+            }
+        }
+    }
+
+    @Test("Imports that send nothing are ended with 408, and free their slots")
+    func slowImportsAreEnded() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            var options = CatalogAPI.Options()
+            options.importsAtOnce = 2
+            options.importPace.patience = .milliseconds(300)
+            let api = await TestAPI.api(catalog, importer: Importer(catalog), options: options)
+            let token = try await TestAPI.token("till", [.catalogWrite])
+            try await TestAPI.run(api) { client in
+                let stuck = try (0..<2).map { _ in try RawClient(client.port) }
+                for socket in stuck { socket.send(Self.head(token) + Self.chunk("sku,name\na,A\n")) }
+                for socket in stuck {
+                    let answer = await socket.answer()
+                    #expect(answer.hasPrefix("HTTP/1.1 408") && answer.contains("payload-timeout"), "\(answer)")
+                }
+                let imported = try await client.execute(
+                    uri: "/v1/stores/s/imports",
+                    method: .post,
+                    headers: [.contentType: "text/csv"],
+                    body: ByteBuffer(string: "sku,name\nb,B\n")
+                )
+                #expect(imported.status == .ok, "\(String(buffer: imported.body))")
+            }
+            #expect(try await Self.runs(catalog) == 0)
+        }
+    }
+
+    @Test("An import ends when its client leaves, and leaves nothing behind")
+    func anImportEndsWithItsClient() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            let api = await TestAPI.api(catalog, importer: Importer(catalog))
+            let token = try await TestAPI.token("till", [.catalogWrite])
+            try await TestAPI.run(api) { client in
+                let leaving = try RawClient(client.port)
+                let rows = (0..<4000).map { "p\($0),Product \($0)\n" }.joined()
+                leaving.send(Self.head(token) + Self.chunk("sku,name\n") + Self.chunk(rows))
+                #expect(try await Self.eventually { try await Self.runs(catalog) > 0 })
+                leaving.leave()
+                #expect(try await Self.eventually { try await Self.runs(catalog) == 0 })
+            }
+            await #expect(throws: CatalogError.self) { try await catalog.store(CatalogKey("s")!) }
+        }
+    }
+}
