@@ -10,6 +10,16 @@ AISLE := .build/release/aisle
 PACKAGES := postgresql libpq-dev libcurl4-openssl-dev libicu-dev pkg-config
 # What the tests need besides: an implementation of JSON Patch that is not ours.
 TEST_PACKAGES := python3 python3-jsonpatch
+# How long a run of tests may take; one that hangs is ended, and says so by its exit code.
+TEST_LIMIT := timeout --kill-after=30 45m
+TEST_RUN := $(TEST_LIMIT) swift test --disable-xctest --skip-build
+# Tests of pure logic: no database, no process, no socket.
+FAST_TESTS := ^(OrderingTests|AisleDiffTests|CatalogTests)\.
+# A PgBouncer that follows prepared statements, where it is there to be built.
+POOLER_SOURCE := $(wildcard ../shared/pgbouncer/build.sh)
+POOLER := .aisle/pooler
+# For how many seconds the fault tests stop the database.
+STALL := 60
 # What `make bench` imports, where it is there.
 BENCH_CSV := $(wildcard ../shared/data/konzum-hr.csv)
 # What the tests of the pages need: a browser, and what drives it.
@@ -43,17 +53,51 @@ build: deps ## Build the release executable, .build/release/aisle
 run: build ## Start a private PostgreSQL, migrate, seed, serve, and print the URL
 	$(AISLE) dev
 
-.PHONY: test
-test: deps ## Run the whole test suite on a private PostgreSQL
+.PHONY: build-tests
+build-tests: deps # Build the tests, and install what they need
 	@$(MAKE) --no-print-directory deps PACKAGES="$(TEST_PACKAGES)"
 	swift build --build-tests
-	AISLE_TEST_DATABASE_URL="$${DATABASE_URL:-}" swift test --disable-xctest --skip-build --skip RealCatalogTests
+
+.PHONY: test-fast
+test-fast: build-tests ## Run the tests of pure logic alone, in seconds
+	$(TEST_RUN) --filter '$(FAST_TESTS)'
+
+.PHONY: test
+test: build-tests ## Run the whole test suite on a private PostgreSQL
+	AISLE_TEST_DATABASE_URL="$${DATABASE_URL:-}" $(TEST_RUN) --skip RealCatalogTests
 
 .PHONY: test-real
-test-real: deps ## Run the tests on the real catalogs in ../shared/data
-	swift build --build-tests
+test-real: build-tests ## Run the tests on the real catalogs in ../shared/data
 	AISLE_REAL_DATA="$$(cd ../shared/data && pwd)" AISLE_TEST_DATABASE_URL="$${DATABASE_URL:-}" \
-	    swift test --disable-xctest --skip-build --filter RealCatalogTests
+	    $(TEST_RUN) --filter RealCatalogTests
+
+.PHONY: test-pooler
+test-pooler: build-tests ## Run the API's tests through PgBouncer in transaction mode
+	@RUNLEVEL=1 $(MAKE) --no-print-directory deps PACKAGES="pgbouncer"
+	AISLE_TEST_POOLER=/usr/sbin/pgbouncer AISLE_TEST_STATEMENTS=unnamed $(TEST_RUN) --filter CatalogHTTPTests
+	if [ -n "$(POOLER_SOURCE)" ]; then \
+	    $(POOLER_SOURCE) "$$PWD/$(POOLER)" && \
+	    AISLE_TEST_POOLER="$$PWD/$(POOLER)/bin/pgbouncer" $(TEST_RUN) --filter CatalogHTTPTests; \
+	fi
+
+.PHONY: test-faults
+test-faults: build ## Stop the database under load, directly and behind a proxy (STALL=60 seconds)
+	$(TEST_LIMIT) python3 Tests/Faults/stall.py $(AISLE) $(STALL)
+
+.PHONY: test-thread test-address
+test-thread test-address: test-%: deps # Run the tests of pure logic and of libpq under a sanitizer
+	@$(MAKE) --no-print-directory deps PACKAGES="$(TEST_PACKAGES)"
+	SWIFT_BACKTRACE=enable=no $(TEST_LIMIT) swift test --disable-xctest --sanitize=$* --scratch-path .build-$* \
+	    --filter '^(OrderingTests|AisleDiffTests|CatalogTests|PostgresTests)\.'
+
+.PHONY: test-all
+test-all: lint test ## Run everything: also sanitizers, poolers, faults, browsers and real catalogs
+	if [ -d ../shared/data ]; then $(MAKE) --no-print-directory test-real; fi
+	$(MAKE) --no-print-directory test-pooler
+	$(MAKE) --no-print-directory test-faults
+	$(MAKE) --no-print-directory test-browser
+	$(MAKE) --no-print-directory test-address
+	$(MAKE) --no-print-directory test-thread
 
 .PHONY: browser
 browser: # Install what drives a browser, into .aisle/browser
@@ -74,7 +118,7 @@ pictures: build browser ## Make the pictures of the README anew, from the runnin
 soak: deps ## Rearrange shelves by hand a million times, against lists that are simply rearranged
 	swift build --build-tests
 	AISLE_SOAK_SEEDS=100 AISLE_SOAK_ROUNDS=10000 AISLE_TEST_DATABASE_URL="$${DATABASE_URL:-}" \
-	    swift test --disable-xctest --skip-build --filter theDatabaseDoesWhatIsMeant
+	    swift test --disable-xctest --skip-build --filter theDatabaseDoesWhatIsMeant # as long as it takes
 
 .PHONY: bench
 bench: build browser ## Measure pages, imports, diffs and the page's script against what bounds them, as ratios within one run
@@ -108,4 +152,4 @@ db-reset: build ## Delete its data and make it anew
 .PHONY: clean
 clean: ## Stop the private PostgreSQL and delete what was built
 	if [ -x $(AISLE) ]; then $(AISLE) db stop || true; fi
-	rm -rf .build
+	rm -rf .build .build-thread .build-address
