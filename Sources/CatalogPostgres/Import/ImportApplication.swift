@@ -123,13 +123,13 @@ struct ImportApplication: Sendable {
     ) throws -> Set<Int32> {
         let shelves = try touchedShelves(rows, withStale: true, database)
         try database.execute(
-            "SELECT 1 FROM shelf WHERE store_id = $1 AND shelf_id = ANY ($2) ORDER BY shelf_id FOR NO KEY UPDATE",
+            "SELECT 1 FROM shelf WHERE store_id = $1 AND shelf_id IN (SELECT unnest($2)) ORDER BY shelf_id FOR NO KEY UPDATE",
             [.int4(storeID), .int8Array(shelves.sorted().map(Int64.init))]
         )
         if !store.staleProducts.isEmpty {
             // Who places one holds its row.
             try database.execute(
-                "SELECT 1 FROM product WHERE store_id = $1 AND sku = ANY ($2) ORDER BY sku FOR UPDATE",
+                "SELECT 1 FROM product WHERE store_id = $1 AND sku IN (SELECT unnest($2)) ORDER BY sku FOR UPDATE",
                 [.int4(storeID), .textArray(store.staleProducts)]
             )
         }
@@ -182,13 +182,13 @@ struct ImportApplication: Sendable {
             let products: [PostgresValue] = [.int4(storeID), .textArray(store.staleProducts)]
             reordered.formUnion(
                 try database.query(
-                    "UPDATE placement_position SET removed_at = now() WHERE store_id = $1 AND sku = ANY ($2) AND NOT is_removed RETURNING shelf_id",
+                    "UPDATE placement_position SET removed_at = now() WHERE store_id = $1 AND sku IN (SELECT unnest($2)) AND NOT is_removed RETURNING shelf_id",
                     products
                 ) { try $0.map { try $0.int4(0) } }
             )
-            try database.execute("DELETE FROM placement WHERE store_id = $1 AND sku = ANY ($2)", products)
+            try database.execute("DELETE FROM placement WHERE store_id = $1 AND sku IN (SELECT unnest($2))", products)
             outcome.removedProducts = try database.execute(
-                "DELETE FROM product WHERE store_id = $1 AND sku = ANY ($2)",
+                "DELETE FROM product WHERE store_id = $1 AND sku IN (SELECT unnest($2))",
                 products
             )
         }

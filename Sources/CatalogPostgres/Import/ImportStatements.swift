@@ -118,7 +118,7 @@ enum ImportStatements {
                 AND h.key IN (SELECT i.shelf_key FROM import_row i WHERE \(mine))
             UNION
             SELECT p.shelf_id FROM placement p WHERE p.store_id = $2
-                AND (p.sku IN (SELECT i.sku FROM import_row i WHERE \(mine)) OR p.sku = ANY ($4))
+                AND p.sku IN (SELECT i.sku FROM import_row i WHERE \(mine) UNION ALL SELECT unnest($4))
             """
     )
 
@@ -209,7 +209,7 @@ enum ImportStatements {
     /// `$1` store, `$2` shelves: products that are back have their old place again.
     static let returnPositions: PostgresStatement = """
         UPDATE placement_position o SET removed_at = NULL FROM placement p
-        WHERE o.store_id = $1 AND o.shelf_id = ANY ($2) AND o.is_removed
+        WHERE o.store_id = $1 AND o.shelf_id IN (SELECT unnest($2)) AND o.is_removed
             AND p.store_id = o.store_id AND p.shelf_id = o.shelf_id AND p.sku = o.sku RETURNING o.shelf_id
         """
     static let unpositioned = PostgresStatement(
@@ -226,7 +226,7 @@ enum ImportStatements {
             (SELECT o.key FROM placement_position o WHERE o.store_id = $1 AND o.shelf_id = h.shelf_id AND NOT o.is_removed
                 ORDER BY o.key DESC LIMIT 1),
             (SELECT o.key FROM placement_position o WHERE o.store_id = $1 AND o.shelf_id = h.shelf_id AND o.is_removed
-                ORDER BY o.key DESC LIMIT 1)) FROM shelf h WHERE h.store_id = $1 AND h.shelf_id = ANY ($2)
+                ORDER BY o.key DESC LIMIT 1)) FROM shelf h WHERE h.store_id = $1 AND h.shelf_id IN (SELECT unnest($2))
         """
     /// `$1` store, `$2` shelves and `$3` skus, in pairs.
     static let removePlacements: PostgresStatement = """
@@ -237,17 +237,20 @@ enum ImportStatements {
         UPDATE placement_position o SET removed_at = now() FROM unnest($2, $3) AS gone (shelf_id, sku)
         WHERE o.store_id = $1 AND o.shelf_id = gone.shelf_id AND o.sku = gone.sku
         """
+    // Sets travel as arrays and are joined: `= ANY` would compare each row with each element.
+
     /// `$1` store, `$2` the shelves that changed, `$3` those whose manual order did too: counts, dimensions, versions.
     static let bumpShelves: PostgresStatement = """
         UPDATE shelf h SET version = h.version + 1, modified_at = now(),
-            order_version = h.order_version + CASE WHEN h.shelf_id = ANY ($3) THEN 1 ELSE 0 END,
+            order_version = h.order_version + CASE WHEN r.shelf_id IS NULL THEN 0 ELSE 1 END,
             product_count = coalesce(c.products, 0), settled_dimension = coalesce(c.dimension, h.settled_dimension)
-        FROM unnest($2) AS touched (shelf_id) LEFT JOIN (
+        FROM unnest($2) AS touched (shelf_id)
+        LEFT JOIN unnest($3) AS r (shelf_id) ON r.shelf_id = touched.shelf_id LEFT JOIN (
             SELECT g.shelf_id, sum(g.products)::integer AS products,
                 (array_agg(g.unit_dimension ORDER BY g.products DESC, g.unit_dimension)
                     FILTER (WHERE g.unit_dimension IS NOT NULL))[1] AS dimension
             FROM (SELECT p.shelf_id, p.unit_dimension, count(*) AS products FROM placement p
-                WHERE p.store_id = $1 AND p.shelf_id = ANY ($2) GROUP BY p.shelf_id, p.unit_dimension) g
+                WHERE p.store_id = $1 AND p.shelf_id IN (SELECT unnest($2)) GROUP BY p.shelf_id, p.unit_dimension) g
             GROUP BY g.shelf_id) c ON c.shelf_id = touched.shelf_id
         WHERE h.store_id = $1 AND h.shelf_id = touched.shelf_id
         """
