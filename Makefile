@@ -81,8 +81,10 @@ test-pooler: build-tests ## Run the API's tests through PgBouncer in transaction
 	fi
 
 .PHONY: test-faults
-test-faults: build ## Stop the database under load, directly and behind a proxy (STALL=60 seconds)
+test-faults: build ## Stop the database under load, behind a proxy too (STALL=60 seconds); promote a standby
+	@$(MAKE) --no-print-directory deps PACKAGES="openssl procps python3"
 	$(TEST_LIMIT) python3 Tests/Faults/stall.py $(AISLE) $(STALL)
+	$(TEST_LIMIT) python3 Tests/Faults/failover.py $(AISLE)
 
 .PHONY: test-thread test-address
 test-thread test-address: test-%: deps # Run the tests of pure logic and of libpq under a sanitizer

@@ -57,6 +57,30 @@ import Testing
         #expect(seen == ["20ms", "3s"])
     }
 
+    @Test("A transaction whose client does nothing more is ended, and frees its locks")
+    func anAbandonedTransactionFreesItsLocks() async throws {
+        var configuration = Self.configuration()
+        configuration.settings["idle_in_transaction_session_timeout"] = "500ms"
+        configuration.settings["lock_timeout"] = "60s"
+        let (gone, next) = (
+            try await PostgresConnection.connect(configuration), try await PostgresConnection.connect(configuration)
+        )
+        let lock: PostgresStatement = "SELECT pg_advisory_xact_lock(77001)"
+        // Between two blocks the client is as good as gone.
+        try await gone.perform { database in
+            try database.begin()
+            try database.execute(lock)
+        }
+        try await next.perform(within: .seconds(60)) { database in
+            _ = try database.transaction { try $0.execute(lock) }
+        }
+        let error = await #expect(throws: PostgresError.self) {
+            try await gone.perform { try $0.execute("SELECT 1") }
+        }
+        #expect(error?.meansUnavailable == true)
+        #expect(await gone.isReusable() == false)
+    }
+
     @Test(
         "Options of the connection string are recognized in every spelling",
         arguments: [

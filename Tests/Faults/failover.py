@@ -1,0 +1,186 @@
+"""A primary and a standby, over TLS with verified certificates: what a server on each of them can do, and a promotion.
+
+Usage: failover.py AISLE.
+"""
+import contextlib, json, os, shutil, signal, socket, subprocess, sys, tempfile, time, urllib.error, urllib.request
+
+AISLE = os.path.abspath(sys.argv[1])
+SECRET = "the secret of a server whose database fails over"
+# How long a server may take to be well again once there is a primary.
+RECOVERY = 20
+
+
+def binaries():
+    versions = sorted((int(name) for name in os.listdir("/usr/lib/postgresql") if name.isdigit()), reverse=True)
+    return f"/usr/lib/postgresql/{versions[0]}/bin"
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Cluster:
+    """A PostgreSQL server on a port of this machine, with TLS."""
+
+    def __init__(self, folder, name):
+        self.folder, self.data, self.port = folder, f"{folder}/{name}", free_port()
+
+    def run(self, *words):
+        words = [f"{binaries()}/{words[0]}", *words[1:]]
+        if os.getuid() == 0:
+            words = ["setpriv", "--reuid", "postgres", "--regid", "postgres", "--clear-groups", *words]
+        # Not a pipe: the server would keep it open.
+        with open(f"{self.folder}/output", "w") as output:
+            done = subprocess.run(words, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=output, stderr=output, timeout=120,
+                                  env={"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8"})
+        assert done.returncode == 0, (words, open(f"{self.folder}/output").read())
+
+    def configure(self):
+        with open(f"{self.data}/postgresql.auto.conf", "a") as file:
+            file.write(f"""
+listen_addresses = '127.0.0.1'
+port = {self.port}
+unix_socket_directories = ''
+ssl = on
+ssl_cert_file = '{self.folder}/server.crt'
+ssl_key_file = '{self.folder}/server.key'
+fsync = off
+""")
+
+    def start(self):
+        self.run("pg_ctl", "start", "-D", self.data, "-l", f"{self.data}.log", "-w", "-t", "60")
+
+    def stop(self):
+        self.run("pg_ctl", "stop", "-D", self.data, "-m", "immediate", "-w", "-t", "60")
+
+
+def certificates(folder):
+    """An authority, and a certificate of it for the name localhost."""
+    def openssl(*words):
+        subprocess.run(["openssl", *words], cwd=folder, check=True, capture_output=True, timeout=60)
+    openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", "/CN=authority",
+            "-keyout", "ca.key", "-out", "ca.crt")
+    openssl("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=localhost",
+            "-keyout", "server.key", "-out", "server.csr")
+    openssl("x509", "-req", "-in", "server.csr", "-CA", "ca.crt", "-CAkey", "ca.key", "-CAcreateserial", "-days", "2", "-out", "server.crt")
+    os.chmod(f"{folder}/server.key", 0o600)
+
+
+@contextlib.contextmanager
+def served(folder, dsn):
+    """The address of a server on a database."""
+    port = free_port()
+    with open(f"{folder}/serve.log", "a") as log:
+        server = subprocess.Popen([AISLE, "serve", "--port", str(port)], cwd=folder, stderr=log,
+                                  env={**os.environ, "DATABASE_URL": dsn, "AISLE_JWT_SECRET": SECRET})
+    base = f"http://127.0.0.1:{port}"
+    try:
+        until(lambda: status(base, "/livez") == 200, 30, "the server starts")
+        yield base
+    finally:
+        server.send_signal(signal.SIGTERM)
+        try:
+            server.wait(60)
+        except subprocess.TimeoutExpired:
+            server.kill()
+            raise
+
+
+def until(condition, seconds, what):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, f"not within {seconds} s: {what}"
+        time.sleep(0.05)
+
+
+def send(base, path, method="GET", body=None, token=None):
+    headers = {"content-type": "application/json", **({"authorization": f"Bearer {token}"} if token else {})}
+    request = urllib.request.Request(base + path, None if body is None else json.dumps(body).encode(), headers, method=method)
+    try:
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return answer.status, json.loads(answer.read() or "null") if path.startswith("/v1") else None
+    except urllib.error.HTTPError as error:
+        return error.code, json.loads(error.read() or "null")
+    except OSError:
+        return 0, None
+
+
+def status(base, path, *more):
+    return send(base, path, *more)[0]
+
+
+def main():
+    folder = tempfile.mkdtemp(prefix="aisle-failover-")
+    os.chmod(folder, 0o755)
+    certificates(folder)
+    primary, standby = Cluster(folder, "primary"), Cluster(folder, "standby")
+    if os.getuid() == 0:
+        subprocess.run(["chown", "-R", "postgres", folder], check=True, timeout=10)
+    running = []
+    try:
+        primary.run("initdb", "-D", primary.data, "-U", "aisle", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync")
+        primary.configure()
+        primary.start()
+        running.append(primary)
+
+        def dsn(*clusters, mode="verify-full", attributes=""):
+            hosts, ports = ",".join("localhost" for _ in clusters), ",".join(str(c.port) for c in clusters)
+            return (f"host={hosts} port={ports} user=aisle dbname=aisle sslmode={mode} sslrootcert={folder}/ca.crt "
+                    f"{attributes}").strip()
+
+        admin = dsn(primary).replace("dbname=aisle", "dbname=postgres")
+        subprocess.run(["psql", admin, "-qc", "CREATE DATABASE aisle TEMPLATE template0 ENCODING 'UTF8'"], check=True, timeout=60)
+
+        def aisle(*words):
+            environment = {**os.environ, "DATABASE_URL": dsn(primary), "AISLE_JWT_SECRET": SECRET}
+            return subprocess.run([AISLE, *words], cwd=folder, env=environment, check=True, capture_output=True, text=True, timeout=120).stdout
+
+        aisle("db", "migrate")
+        aisle("seed")
+        token = aisle("token", "--user", "ann", "--scope", "catalog:write").strip()
+        # A name that the certificate is not for is refused.
+        wrong = dsn(primary).replace("host=localhost", "host=127.0.0.1")
+        refused = subprocess.run([AISLE, "db", "status"], cwd=folder, env={**os.environ, "DATABASE_URL": wrong},
+                                 capture_output=True, text=True, timeout=60)
+        assert refused.returncode == 69, refused
+        standby.run("pg_basebackup", "-D", standby.data, "-R", "-X", "stream", "-c", "fast",
+                    "-d", f"host=localhost port={primary.port} user=aisle dbname=postgres")
+        standby.configure()
+        standby.start()
+        running.append(standby)
+        page, write = "/v1/stores/corner/shelves/dairy/products?sort=price", "/v1/stores/corner/products/C1007"
+
+        with served(folder, dsn(standby)) as base:
+            until(lambda: status(base, page) == 200, 20, "a page from the standby")
+            assert status(base, "/readyz?for=reads") == 200
+            found = send(base, "/readyz")
+            assert found[0] == 503 and found[1]["type"] == "/problems/read-only", found
+            found = send(base, write, "PATCH", {"price_minor": 301}, token)
+            assert found[0] == 503 and found[1]["type"] == "/problems/read-only", found
+        print("a standby serves reads, and refuses writes")
+
+        with served(folder, dsn(primary, standby, attributes="target_session_attrs=read-write")) as base:
+            assert status(base, "/readyz") == 200 and status(base, write, "PATCH", {"price_minor": 302}, token) == 200
+            until(lambda: subprocess.run(["psql", dsn(standby), "-Atc", "SELECT price_minor FROM product WHERE sku = 'C1007'"],
+                                         capture_output=True, text=True, timeout=30).stdout.strip() == "302", 30, "the standby follows")
+            primary.stop()
+            running.remove(primary)
+            until(lambda: status(base, "/readyz") == 503, 10, "the loss of the primary is noticed")
+            standby.run("pg_ctl", "promote", "-D", standby.data, "-w", "-t", "60")
+            promoted = time.monotonic()
+            until(lambda: status(base, "/readyz") == 200, RECOVERY, "ready after the promotion")
+            until(lambda: status(base, write, "PATCH", {"price_minor": 303}, token) == 200, RECOVERY, "a write after the promotion")
+            until(lambda: status(base, page) == 200, RECOVERY, "a page after the promotion")
+            print(f"reads and writes on the new primary {time.monotonic() - promoted:.2f} s after its promotion")
+            assert send(base, write)[1]["price_minor"] == 303
+    finally:
+        for cluster in running:
+            with contextlib.suppress(Exception):
+                cluster.stop()
+        shutil.rmtree(folder, ignore_errors=True)
+    print("failover tests passed")
+
+
+main()
