@@ -7,6 +7,9 @@ extension ShelfDiff: Decodable where Product: Decodable {
         case mode, ids, deletes, inserts, moves, changed
     }
 
+    /// The longest list that is accepted; the service compares lists of up to 200,000.
+    private static var countLimit: Int { 1_000_000 }
+
     private struct Place: Decodable {
         var from: Int32?
         var to: Int32?
@@ -47,6 +50,14 @@ extension ShelfDiff: Decodable where Product: Decodable {
         let (oldCount, newCount) = (
             try json.decode(Int.self, forKey: .oldCount), try json.decode(Int.self, forKey: .newCount)
         )
+        // What a message says of its length makes its reader allocate.
+        guard (0...Self.countLimit).contains(oldCount), (0...Self.countLimit).contains(newCount) else {
+            throw DecodingError.dataCorruptedError(
+                forKey: .oldCount,
+                in: json,
+                debugDescription: "a list of more than \(Self.countLimit) elements"
+            )
+        }
         do throws(MoveDiff.Flaw) {
             let diff = try MoveDiff(
                 oldCount: oldCount,

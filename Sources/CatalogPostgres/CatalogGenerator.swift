@@ -101,7 +101,7 @@ package struct CatalogGenerator: Sendable {
         var text = CopyText()
         for (index, position) in PathKey.appending(shelves, after: nil).enumerated() {
             text.field(store)
-            text.field(first + Int32(index))
+            text.field(Int64(first) + Int64(index))
             text.field("shelf-\(index + 1)")
             text.field("Shelf \(index + 1)")
             text.field(bytes: position.bytes)

@@ -154,6 +154,40 @@ import Testing
         pipeline.shutDown()
     }
 
+    @Test("A statement that is overdue is cancelled on the server, and its neighbours are answered all the same")
+    func anOverdueStatementTakesNoNeighbourAlong() async throws {
+        var options = PostgresPipeline.Options()
+        options.connections = 1
+        options.timeout = .seconds(2)
+        let pipeline = try PostgresPipeline(TestServer.configuration, options: options)
+        func backend() async throws -> Int32 {
+            try await pipeline.read([PostgresQuery("SELECT pg_backend_pid()")], into: 0) { pid, _, rows in
+                pid = try rows.first { try $0.int4(0) } ?? 0
+            }
+        }
+        let before = try await backend()
+        let slow = Task {
+            try await pipeline.read([PostgresQuery("SELECT pg_sleep(600)")], into: 0) {
+                $0 = $2.count; _ = $1
+            }
+        }
+        // Neighbours queue up behind it for longer than it may take, each with the time of its own.
+        var answered = 0
+        let deadline = ContinuousClock.now + .seconds(60)
+        while answered < 5, ContinuousClock.now < deadline {
+            let value = try? await pipeline.read([PostgresQuery("SELECT $1", [.int8(7)])], into: 0) { value, _, rows in
+                value = try rows.first { try $0.int(0) } ?? 0
+            }
+            if value == 7 { answered += 1 }
+        }
+        #expect(answered == 5)
+        let result = await slow.result
+        let error = #expect(throws: PostgresError.self) { try result.get() }
+        #expect(error?.kind == .deadline || error?.sqlState == .queryCanceled)
+        #expect(try await backend() == before, "the connection was replaced")
+        pipeline.shutDown()
+    }
+
     @Test func afterShutdownNobodyWaits() async throws {
         let pipeline = try PostgresPipeline(TestServer.configuration)
         pipeline.shutDown()

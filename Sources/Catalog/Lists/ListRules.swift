@@ -117,6 +117,7 @@ extension PositionList {
     /// - Throws: as `OrderEdit.check` and `OrderMove.apply`.
     package mutating func renumber(by moves: [OrderMove]) throws(CatalogError) -> [(id: String, key: PathKey)] {
         try OrderEdit.moves(moves).check()
+        try OrderEdit.checkWork(moves: moves.count, of: rows.count)
         var keys: [String: PathKey] = [:]
         for move in moves { for (id, key) in try apply(move) { keys[id] = key } }
         guard keys.values.contains(where: { $0.length > Self.longKey }) else {

@@ -14,6 +14,17 @@ package enum OrderEdit: Sendable, Hashable {
     /// How many changes of a shelf can be taken back.
     package static let historyBound = 50
 
+    /// The most elements that several moves together may look at: each looks at its whole list.
+    private static let workLimit = 2_000_000
+
+    /// - Throws: `tooLarge`, where so many moves of so long a list would keep others waiting.
+    package static func checkWork(moves: Int, of count: Int) throws(CatalogError) {
+        let most = max(1, workLimit / max(1, count))
+        guard moves <= most else {
+            throw .tooLarge("\(moves) moves in a list of \(count); make at most \(most) at once")
+        }
+    }
+
     /// - Throws: `unprocessable`, `tooLarge`.
     package func check() throws(CatalogError) {
         switch self {
@@ -53,6 +64,7 @@ package enum OrderEdit: Sendable, Hashable {
     package func target(from order: [String], sorted: (Sort) -> [String]) throws(CatalogError) -> [String]? {
         switch self {
         case .moves(let moves):
+            try Self.checkWork(moves: moves.count, of: order.count)
             var order = order
             for move in moves { order = try move.apply(to: order) }
             return order

@@ -185,6 +185,7 @@ package struct Resorter: Sendable {
             summary.events = try await book.fold(store)
             summary.products = try await book.count(store, day: day)
             _ = try await book.forget(store, olderThan: request.keptDays, day: day)
+            await count(summary.products)
             try await record?.add(summary)
         }
         let read = try await catalog.readStore(store)
@@ -202,6 +203,15 @@ package struct Resorter: Sendable {
         if !request.isRehearsal { try await PurchaseBook(catalog).endDue(read.id) }
         return summary
     }
+
+    /// Has the table of what is due counted once it was filled: without statistics the planner takes it for empty, and reads
+    /// every placement for each of its rows.
+    private func count(_ products: Int) async {
+        guard products >= Self.countedFrom else { return }
+        try? await catalog.pool.perform(within: .seconds(30)) { try $0.run(script: "ANALYZE popularity_due") }
+    }
+
+    private static let countedFrom = 1000
 
     private func number(_ statement: PostgresStatement, _ storeID: Int32) async throws -> Int {
         try await catalog.pool.perform(within: .seconds(60)) {

@@ -23,7 +23,7 @@ struct SettingsWriter {
         ) { try $0.map { try SettingRow.read($0) } }
         let results = try edit.decide(
             Dictionary(existing.map { ($0.key, $0) }) { a, _ in a },
-            after: last - Int64(edit.writes.count),
+            after: last.subtractingReportingOverflow(Int64(edit.writes.count)).partialValue,
             now: now
         )
         let written = results.filter(\.isApplied)
