@@ -16,11 +16,3 @@ typedef size_t (*aisle_transfer_function)(char *data, size_t size, size_t count,
 static inline CURLcode aisle_setopt_function(CURL *handle, CURLoption option, aisle_transfer_function function) {
     return curl_easy_setopt(handle, option, function);
 }
-
-static inline CURLcode aisle_getinfo_pointer(CURL *handle, CURLINFO info, void **value) {
-    return curl_easy_getinfo(handle, info, value);
-}
-
-static inline CURLMcode aisle_multi_setopt_long(CURLM *handle, CURLMoption option, long value) {
-    return curl_multi_setopt(handle, option, value);
-}

@@ -20,6 +20,7 @@ static char crash_build_id[129];
 static uintptr_t load_address;
 static uintptr_t image_end;
 static volatile sig_atomic_t is_reporting;
+static pthread_t reporter;
 
 enum { stack_size = 64 * 1024 };
 static pthread_key_t stack_key;
@@ -113,8 +114,11 @@ static uintptr_t program_counter(const void *context) {
 }
 
 static void report(int number, siginfo_t *info, void *context) {
-    // Another thread may fail at the same time; one line is enough.
-    if (!__sync_lock_test_and_set(&is_reporting, 1)) {
+    // Another thread may fail at the same time: one line is enough, and the first to fail writes it and kills.
+    int was_reporting = __sync_lock_test_and_set(&is_reporting, 1);
+    while (was_reporting && !pthread_equal(reporter, pthread_self())) pause();
+    if (!was_reporting) {
+        reporter = pthread_self();
         char line[512];
         char *out = append(line, "aisle: fatal ");
         out = append(out, signal_name(number));
@@ -138,7 +142,7 @@ static void report(int number, siginfo_t *info, void *context) {
         ssize_t written = write(STDERR_FILENO, line, (size_t)(out - line));
         (void)written;
     }
-    // The default action is back: a fault happens again on return, and kills; a sent signal has to be raised.
+    // The default action kills, with a core dump where the system keeps them.
     struct sigaction usual = {.sa_handler = SIG_DFL};
     sigaction(number, &usual, NULL);
     raise(number);
@@ -153,5 +157,3 @@ void aisle_report_crashes(const char *version) {
     for (size_t index = 0; index < sizeof fatal_signals / sizeof *fatal_signals; index++)
         sigaction(fatal_signals[index], &action, NULL);
 }
-
-const char *aisle_build_id(void) { return crash_build_id; }

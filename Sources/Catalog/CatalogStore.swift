@@ -109,7 +109,7 @@ package protocol CatalogStore: SettingsStore {
     func unplace(_ sku: SKU, from shelf: CatalogKey, in store: CatalogKey) async throws(CatalogError)
     /// The versions of shelves; none for one that is not there.
     func versions(of shelves: [ShelfAddress]) async throws(CatalogError) -> [ShelfAddress: ShelfVersion]
-    /// Whether the database can be reached and its schema is the program's.
+    /// What can be served now. A database of another schema is unavailable.
     func readiness() async -> Readiness
 }
 

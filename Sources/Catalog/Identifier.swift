@@ -25,7 +25,7 @@ package struct SKU: Hashable, Sendable, Comparable, CustomStringConvertible {
     package let text: String
 
     package init?(_ given: some StringProtocol) {
-        // Composing makes texts shorter, never longer than three times.
+        // Composition can at most triple the length.
         guard given.utf8.count <= 1024, given.isStreamSafe else { return nil }
         let text = String(given).composed
         guard !text.isEmpty, text.utf8.count <= 256, text.count <= 64, text.isPrintable,

@@ -182,12 +182,14 @@ extension CatalogAPI {
         let prepared = options
         // An import ends when its client leaves, also while the database works.
         return try await request.body.consumeWithCancellationOnInboundClose { body in
-            try await importBody(body, prepared, store, request, caller)
+            let pieces = BodyPieces(body, pace: self.options.importPace)
+            defer { pieces.discard() }
+            return try await importBody(pieces, prepared, store, request, caller)
         }
     }
 
     private func importBody(
-        _ body: RequestBody,
+        _ pieces: BodyPieces,
         _ options: ImportOptions,
         _ store: CatalogKey,
         _ request: Request,
@@ -196,7 +198,6 @@ extension CatalogAPI {
         // An import is told by its bytes, which are known only once they are through.
         // A rehearsal changes nothing, and need not be remembered.
         let call = options.isRehearsal ? nil : try idempotentCall(request, [], caller)
-        let pieces = BodyPieces(body, pace: self.options.importPace)
         if var call, let first = try await recallImport(call, store) {
             for try await _ in pieces {}
             call.fingerprint += pieces.digest

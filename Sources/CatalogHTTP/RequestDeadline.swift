@@ -28,17 +28,23 @@ final class RequestDeadline: Sendable {
 
     fileprivate var reason: (any Error)? { state.withLock { $0.reason } }
 
-    /// Gives some work its own limit; the time that it takes does not count towards the rest.
+    /// Gives some work its own limit.
     ///
+    /// - Parameter countsTowardsRest: whether the time that it takes is taken from the rest of the request.
     /// - Throws: `late`, if the work is cancelled by the limit; what the work throws.
-    static func allow<T>(_ limit: Duration, or late: any Error, _ body: () async throws -> T) async throws -> T {
+    static func allow<T>(
+        _ limit: Duration,
+        or late: any Error,
+        countsTowardsRest: Bool = false,
+        _ body: () async throws -> T
+    ) async throws -> T {
         guard let current else { return try await body() }
         let start = ContinuousClock.now
         let outer = current.state.withLock { state in
-            defer { state.deadline = start + limit }
+            defer { state.deadline = countsTowardsRest ? min(state.deadline, start + limit) : start + limit }
             return state.deadline
         }
-        defer { current.state.withLock { $0.deadline = outer + (.now - start) } }
+        defer { current.state.withLock { $0.deadline = countsTowardsRest ? outer : outer + (.now - start) } }
         let value: T
         do { value = try await body() } catch  where current.isOverdue { throw end(with: late) }
         // A stream that is cancelled may simply end.

@@ -80,7 +80,7 @@ enum Route {
         }
     }
 
-    /// The text in the place of a sku, in a path that is a product's but for it; nil for other paths.
+    /// The invalid sku of a path that would otherwise name a product; nil for other paths.
     static func invalidSKU(_ segments: [String]) -> String? {
         let isProduct = segments.count == 5 && segments[3] == "products"
         let isPlacement = segments.count == 7 && segments[3] == "shelves" && segments[5] == "products"

@@ -22,9 +22,11 @@ extension PostgresCatalog {
                 // One snapshot for all of it; a connection that is given back in a transaction is closed.
                 // All is joined with all: by hashing, which needs no statistics, and right after an import there are none.
                 try await connection.perform {
-                    try $0.run(
-                        script: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL enable_nestloop = off"
-                    )
+                    try $0.begin("ISOLATION LEVEL REPEATABLE READ READ ONLY")
+                    try $0.set("enable_nestloop", "off")
+                    // The file may be read as slowly as its reader likes.
+                    try $0.set("idle_in_transaction_session_timeout", "0")
+                    try $0.set("statement_timeout", "0")
                 }
                 write(Array((Self.exportedColumns.map(\.rawValue).joined(separator: ",") + "\n").utf8))
                 for store in stores {
@@ -35,7 +37,7 @@ extension PostgresCatalog {
                         write(piece)
                     }
                 }
-                try await connection.perform { try $0.run(script: "COMMIT") }
+                try await connection.perform { try $0.commit() }
             }
         }
     }

@@ -28,7 +28,7 @@ enum DatabaseSettings {
         "plan_cache_mode": "force_generic_plan",
     ]
 
-    /// What ends a transaction whose client is gone, so that its locks hold nobody up.
+    /// Settings that end abandoned transactions and release their locks.
     private static let safety = [
         "idle_in_transaction_session_timeout": "15s",
         "client_connection_check_interval": "2s",

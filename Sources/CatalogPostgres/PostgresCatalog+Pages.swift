@@ -41,8 +41,8 @@ extension PostgresCatalog {
             if let tag = try knownTag(basis) { return .unchanged(tag: tag) }
             guess = basis
         }
-        // Both travel together; the basis, read first, confirms what the page was read by. A change in between leaves the
-        // page newer than its tag says, and then the next request's tag differs.
+        // Both travel together; the basis, read first, confirms what the page was read by. A change in between leaves a page
+        // of one range newer than its tag says, and then the next request's tag differs; one of several is read again.
         for _ in 0..<4 {
             let current = if let guess { guess } else { try await readBasis(request) }
             let plan = try current.plan(request)
@@ -51,21 +51,23 @@ extension PostgresCatalog {
             // A shelf that fits into the page is read at once.
             let first = current.head.head.state.productCount <= plan.limit ? ranges : 1
             let wanted = plan.limit + 1
-            guard var (basis, listings) = try await read(request, (plan, current.head, 0..<first, wanted)) else {
+            guard let found = try await read(request, (plan, current.head, 0..<first, wanted)) else {
                 guess = try await readBasis(request)
                 continue
             }
-            let isSettled = try basis.plan(request) == plan && basis.head.isSameShelf(as: current.head)
+            var (basis, listings) = (found.basis, found.listings)
+            let isSettled =
+                try found.isSteady && basis.plan(request) == plan && basis.head.isSameShelf(as: current.head)
             guess = basis
             guard isSettled else { continue }
             if listings.count < wanted, first < ranges {
                 // The rest is of the same moment where nothing was changed in between.
                 let rest = (plan, basis.head, first..<ranges, wanted - listings.count)
                 let found = try await read(request, rest)
-                guess = found?.0
-                guard let found, found.0 == basis else { continue }
-                basis = found.0
-                listings += found.1
+                guess = found?.basis
+                guard let found, found.isSteady, found.basis == basis else { continue }
+                basis = found.basis
+                listings += found.listings
             }
             let page = ShelfPage(head: basis.head.head, plan: plan, scope: request.scope, listings: listings)
             return .page(page, tag: plan.entityTag(basis.head.head, day: day))
@@ -112,7 +114,7 @@ extension PostgresCatalog {
 
     /// - Throws: `notFound`.
     func readBasis(_ request: PageRequest) async throws -> PageBasis {
-        if let (basis, _) = try await read(request, nil) { return basis }
+        if let found = try await read(request, nil) { return found.basis }
         _ = try await readStore(request.store)
         throw CatalogError.notFound("shelf “\(request.shelf)”")
     }
@@ -125,26 +127,31 @@ extension PostgresCatalog {
         return [head, viewsQuery(user, request.store, request.shelf)]
     }
 
-    /// The basis as it is and the listings as planned; nil where the shelf is gone.
+    /// The basis as it is and the listings as planned; nil where the shelf is gone. Several ranges are confirmed once more
+    /// after the last: `isSteady` says whether nothing was changed in between.
     ///
     /// - Parameter page: the page's plan, by what shelf it is read, which of its ranges, and the most rows; nil for the basis
     ///   alone.
     private func read(
         _ request: PageRequest,
         _ page: (plan: PagePlan, head: ShelfRow.HeadRead, ranges: Range<Int>, limit: Int)?
-    ) async throws -> (PageBasis, [Listing])? {
+    ) async throws -> (basis: PageBasis, listings: [Listing], isSteady: Bool)? {
         var queries = Self.basisQueries(request)
         let width = queries.count
         if let (plan, head, ranges, limit) = page {
             let statement = statement(PageStatement.Shape(plan))
             queries += ranges.map { statement.query($0, plan, head, limit: limit) }
+            if ranges != 0..<1 { queries.append(queries[0]) }
         }
+        let last = page.map { $0.ranges != 0..<1 } ?? false ? queries.count - 1 : -1
         let limit = page?.limit ?? 0
         let hasPosition = page?.plan.readsPositions ?? false
-        let initial: (ShelfRow.HeadRead?, RememberedViews, [Listing]) = (nil, .none, [])
-        let (head, views, listings) = try await pipeline.read(queries, into: initial) { value, index, rows in
+        let initial: (ShelfRow.HeadRead?, RememberedViews, [Listing], ShelfRow.HeadRead?) = (nil, .none, [], nil)
+        let (head, views, listings, again) = try await pipeline.read(queries, into: initial) { value, index, rows in
             if index == 0 {
                 value.0 = try rows.first { try ShelfRow.head($0) }
+            } else if index == last {
+                value.3 = try rows.first { try ShelfRow.head($0) }
             } else if index >= width {
                 try rows.forEach { row in
                     if value.2.count < limit { value.2.append(try ProductRow.listing(row, hasPosition: hasPosition)) }
@@ -156,6 +163,6 @@ extension PostgresCatalog {
         guard let head else { return nil }
         let basis = PageBasis(head: head, views: views)
         remember(basis, of: request)
-        return (basis, listings)
+        return (basis, listings, last < 0 || again == head)
     }
 }

@@ -4,12 +4,9 @@ internal import CPlatform
 package enum CrashReport {
     /// Reports fatal signals from now on, and then lets them take their usual course.
     ///
-    /// Call it once, before other threads start. It replaces Swift's own backtracer, which `SWIFT_BACKTRACE` asks for.
+    /// Call it once, early. It replaces Swift's own backtracer, which `SWIFT_BACKTRACE` asks for.
     package static func install(version: String) { aisle_report_crashes(version) }
 
     /// Lets an exhausted stack of the calling thread be reported too. Cheap to call again.
     package static func prepareThread() { aisle_prepare_thread_for_crashes() }
-
-    /// The executable's build ID in hexadecimal; empty if it has none, or before `install`.
-    package static var buildID: String { String(cString: aisle_build_id()) }
 }

@@ -13,7 +13,9 @@ enum CancelRequests {
     /// may be lost, or arrive when another statement runs.
     ///
     /// - Parameter connection: only looked at during the call, on its own thread.
-    static func send(for connection: OpaquePointer) {
+    /// - Returns: the request on its way; nil if none was sent.
+    @discardableResult
+    static func send(for connection: OpaquePointer) -> CancelRequest? {
         let mayStart = underway.withLock { count in
             guard count < limit else { return false }
             count += 1
@@ -21,17 +23,31 @@ enum CancelRequests {
         }
         guard mayStart, let key = PQgetCancel(connection).map(CancelKey.init) else {
             if mayStart { underway.withLock { $0 -= 1 } }
-            return
+            return nil
         }
+        let request = CancelRequest()
         do throws(OSThreadError) {
             try OSThread.start(name: "cancel", stackSize: 64 << 10) {
                 key.send()
+                request.end()
                 underway.withLock { $0 -= 1 }
             }
+            return request
         } catch {
             underway.withLock { $0 -= 1 }
+            return nil
         }
     }
+}
+
+/// A cancel request on its way.
+final class CancelRequest: Sendable {
+    private let hasEndedFlag = Atomic(false)
+
+    /// Whether the server has taken it, or cannot be reached: it stops no later statement.
+    var hasEnded: Bool { hasEndedFlag.load(ordering: .acquiring) }
+
+    fileprivate func end() { hasEndedFlag.store(true, ordering: .releasing) }
 }
 
 /// Owns one `PGcancel`, which libpq documents as safe to use from another thread.

@@ -69,8 +69,14 @@ final class PipelineDriver: @unchecked Sendable {
                 finished += 1
                 continue
             }
-            let ready = slots.indices.filter { slots[$0].connection.map { $0.inFlight < 64 && !$0.isWornOut } ?? false }
-            guard let index = ready.min(by: { slots[$0].connection!.inFlight < slots[$1].connection!.inFlight }) else {
+            let open = slots.indices.filter { slots[$0].connection.map { $0.inFlight < 64 } ?? false }
+            let fresh = open.filter { slots[$0].connection?.isWornOut == false }
+            // A worn-out connection is replaced once it is idle, but serves where there is no other.
+            guard
+                let index = (fresh.isEmpty ? open : fresh).min(by: {
+                    slots[$0].connection!.inFlight < slots[$1].connection!.inFlight
+                })
+            else {
                 break
             }
             queue.removeFirst()
@@ -156,10 +162,7 @@ final class PipelineDriver: @unchecked Sendable {
             finished += 1
         }
         for index in slots.indices {
-            guard let connection = slots[index].connection, let oldest = connection.oldestDeadline, oldest <= now else {
-                continue
-            }
-            connection.failOverdue(now, timedOut)
+            guard let connection = slots[index].connection, connection.failOverdue(now, timedOut) else { continue }
             if let asked = connection.cancelRequestedAt {
                 if asked + Self.silenceLimit <= now {
                     drop(index, PostgresError(.connection, "the connection does not answer"))
@@ -174,7 +177,8 @@ final class PipelineDriver: @unchecked Sendable {
         let reconnects = slots.filter { $0.connection == nil && !$0.isConnecting }.map(\.retryAt)
         let overdue = slots.compactMap { slot in
             slot.connection.flatMap { connection in
-                connection.cancelRequestedAt.map { $0 + Self.silenceLimit } ?? connection.oldestDeadline
+                [connection.cancelRequestedAt.map { $0 + Self.silenceLimit }, connection.nextDeadline].compactMap { $0 }
+                    .min()
             }
         }
         return (reconnects + overdue + (queue.first.map { [$0.deadline] } ?? [])).min()
@@ -205,6 +209,8 @@ final class PipelinedConnection {
     private struct Entry {
         let job: any PipelineJob
         var failure: PostgresError?
+        /// Whether its caller has been told already.
+        var isOverdue = false
     }
 
     private let handle: ConnectionHandle
@@ -231,7 +237,8 @@ final class PipelinedConnection {
     var socket: Int32 { handle.socket }
     var inFlight: Int { entries.count }
     var isWornOut: Bool { statements.isWornOut }
-    var oldestDeadline: ContinuousClock.Instant? { entries.first?.job.deadline }
+    /// The next point in time at which a job is overdue. A job that was sent once more may stand behind younger ones.
+    var nextDeadline: ContinuousClock.Instant? { entries.lazy.filter { !$0.isOverdue }.map(\.job.deadline).min() }
 
     func submit(_ job: any PipelineJob) {
         entries.append(Entry(job: job))
@@ -298,7 +305,7 @@ final class PipelinedConnection {
                 commands.removeFirst()
                 if case .preparationSync = command { continue }
                 guard case .sync = command, !entries.isEmpty else {
-                    failure = PostgresError(.connection, "the server answers what was not asked")
+                    failure = PostgresError(.connection, "unexpected result from the server")
                     continue
                 }
                 preparationFailure = nil
@@ -351,16 +358,23 @@ final class PipelinedConnection {
         CancelRequests.send(for: handle.raw)
     }
 
-    /// Whether a job is sent again: it lost its connection, or a cancel request that was for its neighbour.
+    /// Whether a job is sent once more: it lost its connection, or was hit by what was meant for its neighbour: a cancel
+    /// request (class 57), or a preparation that failed (26000).
     private func returns(_ entry: Entry) -> Bool {
-        guard entry.failure?.sqlState ?? .queryCanceled == .queryCanceled, entry.job.restart() else { return false }
+        let isNotItsOwn =
+            entry.failure.map { $0.sqlState?.classCode == "57" || $0.sqlState?.rawValue == "26000" } ?? true
+        guard isNotItsOwn, entry.job.restart() else { return false }
         returned.append(entry.job)
         return true
     }
 
-    /// Tells who waited too long; their answers are dropped when they come.
-    func failOverdue(_ now: ContinuousClock.Instant, _ error: PostgresError) {
-        for entry in entries where entry.job.deadline <= now { entry.job.fail(error) }
+    /// Fails overdue jobs; their answers are dropped when they come. Returns whether the job at the head is one of them.
+    func failOverdue(_ now: ContinuousClock.Instant, _ error: PostgresError) -> Bool {
+        for index in entries.indices where !entries[index].isOverdue && entries[index].job.deadline <= now {
+            entries[index].isOverdue = true
+            entries[index].job.fail(error)
+        }
+        return entries.first?.isOverdue ?? false
     }
 
     /// Ends a job, unless it is to be sent again; returns whether it has ended.

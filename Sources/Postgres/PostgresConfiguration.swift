@@ -104,7 +104,7 @@ package struct PostgresConfiguration: Sendable {
 }
 
 /// How statements reach the server.
-package enum PreparedStatements: String, Sendable, CaseIterable {
+package enum PreparedStatements: String, Sendable {
     /// Prepared once under a name. A pooler that lends connections by the transaction must follow prepared statements, as
     /// PgBouncer does from 1.21 on.
     case named

@@ -335,8 +335,16 @@ package actor PostgresConnection {
     ///
     /// Of statements that travel together, all that are left end with the one that is cancelled.
     private func cancelOnServer(_ raw: OpaquePointer, because reason: PostgresError) throws(PostgresError) {
-        CancelRequests.send(for: raw)
+        let request = CancelRequests.send(for: raw)
         let limit = ContinuousClock.now + Self.cancelLimit
+        /// Whether the next statement is safe from the request, which may come after the server's own timeout.
+        func isOver() -> Bool {
+            while let request, !request.hasEnded {
+                if limit <= .now { return false }
+                usleep(500)
+            }
+            return true
+        }
         var wasCancelled = false
         drain: while ContinuousClock.now < limit {
             while PQisBusy(raw) == 1 {
@@ -348,13 +356,13 @@ package actor PostgresConnection {
                     if PQstatus(raw) == CONNECTION_OK { continue }
                     break
                 }
-                if wasCancelled { throw reason }
+                if wasCancelled, isOver() { throw reason }
                 break
             }
             let status = PQresultStatus(result)
             if status == PGRES_PIPELINE_SYNC {
                 PQclear(result)
-                if wasCancelled, PQexitPipelineMode(raw) == 1 { throw reason }
+                if wasCancelled, isOver(), PQexitPipelineMode(raw) == 1 { throw reason }
                 break
             }
             if status == PGRES_FATAL_ERROR { wasCancelled = PostgresError(result: result).sqlState == .queryCanceled }

@@ -27,7 +27,7 @@ package struct PostgresListener: Sendable {
         let loop = try ListenLoop(configuration, channels)
         return AsyncStream(bufferingPolicy: .bufferingNewest(limit)) { continuation in
             continuation.onTermination = { _ in loop.stop() }
-            // Without a thread nothing is heard: the stream ends, and its consumer begins again.
+            // Without a thread nothing is heard: the stream ends, and its consumer goes on by polling.
             do throws(OSThreadError) {
                 try OSThread.start(name: "listener") { loop.run { loop.yield($0, to: continuation) } }
             } catch {

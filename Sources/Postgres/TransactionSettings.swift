@@ -23,7 +23,7 @@ struct TransactionSettings: Sendable {
         statement = PostgresStatement(assembled: "SELECT \(calls.joined(separator: ", "))")
     }
 
-    /// - Parameter deadline: of the transaction; the server ends a statement that is still running then by itself.
+    /// - Parameter deadline: of the transaction; the server cancels a statement that still runs then.
     func parameters(until deadline: ContinuousClock.Instant?) -> [PostgresValue] {
         guard let deadline else { return [.text(values["statement_timeout"] ?? "0")] }
         return [.text("\(max(1, ContinuousClock.now.duration(to: deadline).milliseconds))ms")]

@@ -24,6 +24,10 @@ package final class HTTPClient: Sendable {
         } catch {
             throw HTTPFetchError(kind: .cancelled, description: "the task was cancelled")
         }
+        // A stream ends without an error where its reader is cancelled.
+        guard !Task.isCancelled else {
+            throw HTTPFetchError(kind: .cancelled, description: "the task was cancelled")
+        }
         return HTTPFetchResponse(head: stream.head, body: body)
     }
 

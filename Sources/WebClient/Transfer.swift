@@ -1,4 +1,5 @@
 internal import CCurl
+internal import Glibc
 internal import Synchronization
 
 /// One request under way: a libcurl handle, what it sends, and who waits for what it gets.
@@ -59,7 +60,11 @@ final class Transfer: @unchecked Sendable {
         fetch.url.withCString { _ = aisle_setopt_pointer(handle, CURLOPT_URL, $0) }
         "http,https".withCString { _ = aisle_setopt_pointer(handle, CURLOPT_PROTOCOLS_STR, $0) }
         // A request to one's own machine never goes through a proxy that the environment names.
-        "localhost,127.0.0.1,::1".withCString { _ = aisle_setopt_pointer(handle, CURLOPT_NOPROXY, $0) }
+        let named = getenv("no_proxy") ?? getenv("NO_PROXY")
+        let exempt = named.map { String(cString: $0) }
+        let direct = (["localhost", "127.0.0.1", "::1"] + [exempt].compactMap { $0 }).joined(separator: ",")
+        direct.withCString { _ = aisle_setopt_pointer(handle, CURLOPT_NOPROXY, $0) }
+        set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         for header in fetch.headers {
             // libcurl spells an empty header with a semicolon.
             let line = header.value.isEmpty ? "\(header.name);" : "\(header.name): \(header.value)"

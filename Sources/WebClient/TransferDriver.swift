@@ -34,11 +34,11 @@ final class TransferDriver: @unchecked Sendable {
         do throws(OSThreadError) {
             try OSThread.start(name: "web client") { [self] in run() }
         } catch {
-            mail.withLock { mail in
-                mail.isRunning = false
-                mail.added.removeAll { $0 === transfer }
+            let waiting = mail.withLock { mail in
+                defer { (mail.isRunning, mail.added) = (false, []) }
+                return mail.added
             }
-            transfer.end(CURLE_OUT_OF_MEMORY)
+            for transfer in waiting { transfer.end(CURLE_OUT_OF_MEMORY) }
         }
     }
 

@@ -32,14 +32,15 @@ struct DatabaseOptions: ParsableArguments {
         return configuration
     }
 
+    /// Printed once.
+    private static let passwordWarning: Void = Console.note(
+        "aisle: warning: other users of this machine can read a password in --dsn; use DATABASE_URL or PGPASSFILE"
+    )
+
     private func namedConfiguration() throws -> PostgresConfiguration {
         if let dsn {
             let parts = try PostgresConfiguration.parse(dsn)
-            if parts["password"] != nil {
-                Console.note(
-                    "aisle: warning: other users of this machine can read a password in --dsn; use DATABASE_URL or PGPASSFILE"
-                )
-            }
+            if parts["password"] != nil { _ = Self.passwordWarning }
             return PostgresConfiguration(dsn: dsn)
         }
         switch source {
@@ -65,7 +66,10 @@ struct DatabaseOptions: ParsableArguments {
     /// How to reach the database past a pooler, for what needs a session or takes long: LISTEN, imports and migrations.
     func directConfiguration() throws -> PostgresConfiguration {
         let environment = ProcessInfo.processInfo.environment
-        guard let direct = environment["AISLE_DIRECT_DSN"], !direct.isEmpty else { return try configuration() }
+        // It belongs to the database that the environment names, not to another that was asked for.
+        guard dsn == nil, !isPrivate, let direct = environment["AISLE_DIRECT_DSN"], !direct.isEmpty else {
+            return try configuration()
+        }
         do { _ = try PostgresConfiguration.parse(direct) } catch {
             throw CommandFailure("AISLE_DIRECT_DSN is not a PostgreSQL connection string", CommandFailure.configuration)
         }

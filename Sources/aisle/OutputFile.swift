@@ -30,7 +30,7 @@ final class OutputFile: Sendable {
 
     /// Makes sure that everything has reached the file.
     func finish() throws {
-        // Some file systems tell of a full disk only now.
+        // Some file systems report a full disk only now.
         guard fsync(descriptor) == 0 || errno == EINVAL || errno == EROFS else { throw failure(CommandFailure.failed) }
     }
 

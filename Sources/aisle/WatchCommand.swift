@@ -29,7 +29,7 @@ struct WatchCommand: AisleCommand {
         let sort = try by.map { text in try parseSort(text) }
         let catalog = try await database.catalog()
         defer { catalog.shutDown() }
-        let live = LiveHub(catalog, source: PostgresChangeSource(try database.configuration()))
+        let live = LiveHub(catalog, source: PostgresChangeSource(try database.directConfiguration()))
         let changes: any LiveChanges
         if let user {
             changes = try await live.follow(user.id, since: since)

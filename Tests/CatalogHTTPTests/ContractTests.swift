@@ -141,7 +141,7 @@ import Testing
         }
     }
 
-    @Test("A draining server is not ready, and serves on")
+    @Test("A draining server is not ready, and still answers requests")
     func draining() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             var options = CatalogAPI.Options()

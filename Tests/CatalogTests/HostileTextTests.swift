@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(
-        "Numbers with extreme exponents are outside the bounds, and are no crash",
+        "Numbers with extreme exponents are out of bounds, without a crash",
         arguments: [
             ("1e-9223372036854775808", false), ("1e9223372036854775807", false), ("1e99999999999999999999", false),
             ("1e64", false), ("1e63", true), ("1e-61", true), ("1e-62", false), ("-12.5e3", true), ("7", true),
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test("A manual order of ids that Swift calls equal is rearranged, and is no crash")
+    @Test("A manual order of ids that Swift calls equal is rearranged without a crash")
     func idsThatSwiftCallsEqual() throws {
         let ids = ["a\u{301}\u{316}", "a\u{316}\u{301}", "b", "c"]
         #expect(ids[0] == ids[1])

@@ -7,12 +7,10 @@ void aisle_name_thread(const char *name);
 /// Writes one line to stderr when the process dies of a fatal signal: signal, version, build ID and address. Then the
 /// signal takes its usual course.
 ///
-/// `version` is copied, at most 63 bytes of it. Call it once, on the main thread, before other threads start.
+/// `version` is copied, at most 63 bytes of it. Call it once, early. The calling thread is prepared; others call
+/// `aisle_prepare_thread_for_crashes`.
 void aisle_report_crashes(const char *version);
 
 /// Gives the calling thread a stack of its own for fatal signals, so that an exhausted stack is reported too. Does nothing
 /// on a thread that has one.
 void aisle_prepare_thread_for_crashes(void);
-
-/// The build ID of the executable in hexadecimal; empty if it has none. Valid after `aisle_report_crashes`.
-const char *aisle_build_id(void);

@@ -114,7 +114,7 @@ extension UserList {
             items = copy.items
             return []
         }
-        guard copy.version < Int64.max else { throw .fault("list \(id.text) has the last version there is") }
+        guard copy.version < Int64.max else { throw .fault("list \(id.text) has exhausted its version counter") }
         copy.version += 1
         copy.modifiedAt = max(now, modifiedAt)
         for index in copy.items.indices where changed.contains(copy.items[index].id) {

@@ -75,7 +75,7 @@ package struct SettingsEdit: Sendable, Hashable {
                 ? write.value != nil || previous?.isDeleted == false
                 : previous.map { $0.modifiedAt < moment } ?? true
             if wins {
-                guard revision < Int64.max else { throw .fault("a user has the last revision there is") }
+                guard revision < Int64.max else { throw .fault("a user has exhausted the revision counter") }
                 revision += 1
                 let modifiedAt = max(moment, previous?.modifiedAt ?? moment)
                 let setting = Setting(key: write.key, value: write.value, revision: revision, modifiedAt: modifiedAt)

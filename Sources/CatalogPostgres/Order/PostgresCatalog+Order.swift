@@ -142,6 +142,7 @@ extension PostgresCatalog {
             [.int4(store.id)]
         ) { try PositionList($0) }
         let old = list.ids
+        if case .moves(let moves) = edit { try OrderEdit.checkWork(moves: moves.count, of: old.count) }
         let target = try edit.target(from: old) { _ in [] }!
         let made = try list.reorder(to: target)
         var outcome = OrderEditOutcome(version: orderVersion, orderVersion: orderVersion, moved: [])

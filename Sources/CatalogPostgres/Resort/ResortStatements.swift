@@ -27,6 +27,8 @@ enum ResortStatements {
             ORDER BY r.run_id DESC LIMIT 1
             """
     )
+    /// Whether a run, `$1`, has not ended.
+    static let isOpen: PostgresStatement = "SELECT 1 FROM resort_run WHERE run_id = $1 AND ended_at IS NULL"
     /// `$1` is the run.
     static let add: PostgresStatement = """
         UPDATE resort_run SET events = events + $2, products = products + $3, shelves = shelves + $4,

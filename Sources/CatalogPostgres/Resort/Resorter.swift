@@ -122,8 +122,15 @@ package struct Resorter: Sendable {
             (request.jobs, request.diffs) = (asked.jobs, asked.diffs)
         }
         let key = ResortStatements.lockKey("$1")
-        return try await RunLock.hold(.resortRun, key, [.int8(begun.number)], in: catalog.pool) {
-            if !resuming {
+        let summary = try await RunLock.hold(.resortRun, key, [.int8(begun.number)], in: catalog.pool) {
+            () -> ResortSummary? in
+            if resuming {
+                // Another may have finished it before the lock was free.
+                let isOpen = try await catalog.pool.perform(within: .seconds(10)) {
+                    try $0.query(ResortStatements.isOpen, [.int8(begun.number)]) { $0.count > 0 }
+                }
+                guard isOpen else { return nil }
+            } else {
                 try await catalog.pool.perform(within: .seconds(10)) {
                     _ = try $0.execute(ResortStatements.begin, [.int8(begun.number), .text(begun.request)])
                 }
@@ -138,6 +145,7 @@ package struct Resorter: Sendable {
             }
             return try outcome.get()
         }
+        return summary ?? nil
     }
 
     /// The run's line in the history, to which is added what is done.
