@@ -9,7 +9,7 @@ final class RequestDeadline: Sendable {
         var deadline: ContinuousClock.Instant
         var cancel: (@Sendable () -> Void)?
         var isOverdue = false
-        /// What is answered instead of what the work throws: layers in between may have made something else of it.
+        /// The error of the response, whatever the work throws: layers in between may have replaced it.
         var reason: (any Error)?
     }
 

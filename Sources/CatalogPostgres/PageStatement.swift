@@ -97,7 +97,7 @@ struct PageStatement: Sendable {
 }
 
 extension PageStatement.Range {
-    /// The statement of a text whose parameters are numbered over all ranges; it gets those that it has, numbered anew.
+    /// The statement of one range. The text numbers parameters over all ranges; the statement numbers its own from 1.
     fileprivate init(_ text: String, slots all: [PageStatement.Slot]) {
         var slots: [PageStatement.Slot] = []
         var places: [Int: Int] = [:]

@@ -67,7 +67,7 @@ actor ReadinessProbe {
     }
 }
 
-/// A continuation that is resumed by whoever comes first.
+/// A continuation that the first answer resumes.
 private final class Once: Sendable {
     private let continuation: Mutex<CheckedContinuation<Readiness, Never>?>
 

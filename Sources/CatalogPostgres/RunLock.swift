@@ -6,7 +6,7 @@ internal import Postgres
 /// gone at the moment when its connection is, whatever ended the process. A lock of a transaction passes a transaction
 /// pooler, where a lock of a session would stay with a server connection.
 enum RunLock {
-    /// What is locked; the first key of the advisory lock.
+    /// The kind of run; the first key of the advisory lock.
     enum Kind: Int32 {
         case migration = 1_634_300_781
         case importRun = 1_634_300_777

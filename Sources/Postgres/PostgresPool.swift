@@ -87,14 +87,15 @@ package final class PostgresPool: Sendable {
         _ body: @escaping @Sendable (isolated PostgresConnection) throws -> T
     ) async throws -> T {
         let deadline = limit.map { ContinuousClock.now + $0 }
+        return try await Self.retrying { try await perform(until: deadline) { try $0.transaction(mode, body) } }
+    }
+
+    /// Runs a transaction, up to three times more if the server asks for that (40001, 40P01).
+    package static func retrying<T>(_ transaction: () async throws -> T) async throws -> T {
         for _ in 0..<3 {
-            do {
-                return try await perform(until: deadline) { try $0.transaction(mode, body) }
-            } catch let error as PostgresError where error.isRetryable {
-                continue
-            }
+            do { return try await transaction() } catch let error as PostgresError where error.isRetryable { continue }
         }
-        return try await perform(until: deadline) { try $0.transaction(mode, body) }
+        return try await transaction()
     }
 
     /// Ends every idle connection and refuses new leases; those that are out end when they come back.

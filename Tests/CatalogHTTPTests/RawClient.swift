@@ -2,10 +2,14 @@ import Foundation
 
 /// A client that speaks bytes: for what no well-behaved client sends. No call blocks for longer than half a minute.
 final class RawClient: @unchecked Sendable {
-    private let descriptor: Int32
+    let descriptor: Int32
 
-    init(_ port: Int) throws {
+    /// - Parameter receiveBuffer: in bytes; nil for the system's own size.
+    init(_ port: Int, receiveBuffer: Int32? = nil) throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        if var receiveBuffer {
+            setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &receiveBuffer, socklen_t(MemoryLayout<Int32>.size))
+        }
         var limit = timeval(tv_sec: 30, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
@@ -21,7 +25,7 @@ final class RawClient: @unchecked Sendable {
         guard status == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
     }
 
-    deinit { leave() }
+    deinit { close(descriptor) }
 
     func send(_ text: String) {
         let bytes = Array(text.utf8)

@@ -43,28 +43,10 @@ import Testing
 
     /// Asks a hundred times for the description, and returns how much came, and whether the server ended it.
     private static func read(_ port: Int, _ pace: Pace) -> (bytes: Int, wasCut: Bool) {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        defer { close(descriptor) }
-        var size: Int32 = 4096
-        setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
-        // No call blocks for longer, whatever the server does.
-        var limit = timeval(tv_sec: 30, tv_usec: 0)
-        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
-        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = in_port_t(port).bigEndian
-        address.sin_addr.s_addr = inet_addr("127.0.0.1")
-        let connected = withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-            }
-        }
-        guard connected == 0 else { return (0, false) }
+        guard let client = try? RawClient(port, receiveBuffer: 4096) else { return (0, false) }
+        let descriptor = client.descriptor
         let requests = String(repeating: "GET /openapi.json HTTP/1.1\r\nHost: a\r\n\r\n", count: 100)
-        guard requests.withCString({ send(descriptor, $0, strlen($0), 0) }) == requests.utf8.count else {
-            return (0, false)
-        }
+        client.send(requests)
         var total = 0
         var buffer = [UInt8](repeating: 0, count: 1 << 20)
         var (pause, pieces): (UInt32, Int) = (0, 1_000_000)

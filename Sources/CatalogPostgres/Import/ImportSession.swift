@@ -316,14 +316,7 @@ final class ImportSession {
     private func transaction<T: Sendable>(
         _ body: @escaping @Sendable (isolated PostgresConnection) throws -> T
     ) async throws -> T {
-        for _ in 0..<3 {
-            do { return try await connection.perform { try $0.transaction("", body) } } catch let error as PostgresError
-                where error.isRetryable
-            {
-                continue
-            }
-        }
-        return try await connection.perform { try $0.transaction("", body) }
+        try await PostgresPool.retrying { try await connection.perform { try $0.transaction("", body) } }
     }
 }
 

@@ -4,7 +4,7 @@ internal import Postgres
 enum ResortStatements {
     // MARK: - History
 
-    /// `$1` the run, `$2` what was asked for.
+    /// `$1` is the run, `$2` its request.
     static let begin: PostgresStatement = """
         INSERT INTO resort_run (run_id, backend_pid, backend_start, started_at, request)
         OVERRIDING SYSTEM VALUE VALUES ($1, 0, now(), now(), $2)

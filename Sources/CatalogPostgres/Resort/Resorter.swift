@@ -97,7 +97,7 @@ package struct Resorter: Sendable {
 
     /// Runs with a line in the history, while a lock says that it lives.
     ///
-    /// - Returns: nil, where a run is to be resumed and there is none.
+    /// - Returns: nil if `resuming` and no run was interrupted.
     private func recorded(
         _ asked: ResortRequest,
         resuming: Bool,
