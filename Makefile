@@ -120,7 +120,7 @@ pictures: build browser ## Make the pictures of the README anew, from the runnin
 soak: deps ## Rearrange shelves by hand a million times, against lists that are simply rearranged
 	swift build --build-tests
 	AISLE_SOAK_SEEDS=100 AISLE_SOAK_ROUNDS=10000 AISLE_TEST_DATABASE_URL="$${DATABASE_URL:-}" \
-	    swift test --disable-xctest --skip-build --filter theDatabaseDoesWhatIsMeant # as long as it takes
+	    swift test --disable-xctest --skip-build --filter theDatabaseDoesWhatIsMeant
 
 .PHONY: bench
 bench: build browser ## Measure pages, imports, diffs and the page's script against what bounds them, as ratios within one run

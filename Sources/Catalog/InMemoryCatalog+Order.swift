@@ -135,6 +135,7 @@ extension InMemoryCatalog {
             if let answer = try content.answers.known(call) { return answer }
             if let expected, expected != content.shelfOrderVersion { throw .stale(current: content.shelfOrderVersion) }
             let old = content.shelfOrder.filter { !content.shelves[$0]!.isRemoved }.map(\.text)
+            try OrderEdit.checkWork(moves: moves.count, of: old.count)
             let target = try edit.target(from: old) { _ in [] }!
             var outcome = OrderEditOutcome(
                 version: content.shelfOrderVersion,

@@ -83,7 +83,6 @@ struct BodyPieces: AsyncSequence, Sendable {
             hash.state.withLock { hash in piece.readableBytesView.withUnsafeBytes { hash.update(bufferPointer: $0) } }
             return Array(buffer: piece)
         }
-
     }
 
     func makeAsyncIterator() -> AsyncIterator { AsyncIterator(source.take(), hash, pace) }

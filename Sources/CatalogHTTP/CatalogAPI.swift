@@ -148,11 +148,15 @@ package struct CatalogAPI: HTTPResponder {
         guard let limit = route.timeLimit(method, options) else {
             return try await serve(route, target, request, caller, method)
         }
-        var late = Problem(.unavailable, "the request was not finished within \(limit.components.seconds) seconds")
-        late.headers[.retryAfter] = "1"
-        return try await deadlines.run(within: limit, or: late) {
+        return try await deadlines.run(within: limit, or: Self.lateRequest(limit)) {
             try await serve(route, target, request, caller, method)
         }
+    }
+
+    private static func lateRequest(_ limit: Duration) -> Problem {
+        var late = Problem(.unavailable, "the request was not finished within \(limit.components.seconds) seconds")
+        late.headers[.retryAfter] = "1"
+        return late
     }
 
     private func serve(

@@ -34,7 +34,7 @@ final class RequestDeadline: Sendable {
     /// - Throws: `late`, if the work is cancelled by the limit; what the work throws.
     static func allow<T>(
         _ limit: Duration,
-        or late: any Error,
+        or late: @autoclosure () -> any Error,
         countsTowardsRest: Bool = false,
         _ body: () async throws -> T
     ) async throws -> T {
@@ -45,11 +45,14 @@ final class RequestDeadline: Sendable {
             return state.deadline
         }
         defer { current.state.withLock { $0.deadline = countsTowardsRest ? outer : outer + (.now - start) } }
-        let value: T
-        do { value = try await body() } catch  where current.isOverdue { throw end(with: late) }
-        // A stream that is cancelled may simply end.
-        if current.isOverdue { throw end(with: late) }
-        return value
+        // A stream that is cancelled may throw, or simply end.
+        do {
+            let value = try await body()
+            guard current.isOverdue else { return value }
+        } catch {
+            guard current.isOverdue else { throw error }
+        }
+        throw end(with: late())
     }
 
     fileprivate func setCancel(_ cancel: @escaping @Sendable () -> Void) {
@@ -87,7 +90,7 @@ final class DeadlineWatch: Sendable {
     /// - Throws: `error`, if the time was over before the work had ended; what the work throws.
     func run<T: Sendable>(
         within limit: Duration,
-        or error: any Error,
+        or error: @autoclosure () -> any Error,
         _ body: @escaping @Sendable () async throws -> T
     ) async throws -> T {
         let deadline = RequestDeadline(.now + limit)
@@ -103,7 +106,7 @@ final class DeadlineWatch: Sendable {
             }
         } catch let failure {
             // What is meant for the client says more.
-            throw deadline.reason ?? (deadline.isOverdue && !(failure is Problem) ? error : failure)
+            throw deadline.reason ?? (deadline.isOverdue && !(failure is Problem) ? error() : failure)
         }
     }
 

@@ -47,11 +47,13 @@ extension PostgresCatalog {
             let current = if let guess { guess } else { try await readBasis(request) }
             let plan = try current.plan(request)
             if Self.mayReadMuch(plan, current.head.head) { break }
-            let ranges = statement(PageStatement.Shape(plan)).ranges.count
+            let statement = statement(PageStatement.Shape(plan))
+            let ranges = statement.ranges.count
             // A shelf that fits into the page is read at once.
             let first = current.head.head.state.productCount <= plan.limit ? ranges : 1
             let wanted = plan.limit + 1
-            guard let found = try await read(request, (plan, current.head, 0..<first, wanted)) else {
+            let start = RangeRead(plan, current.head, statement, 0..<first, limit: wanted)
+            guard let found = try await read(request, start) else {
                 guess = try await readBasis(request)
                 continue
             }
@@ -62,7 +64,7 @@ extension PostgresCatalog {
             guard isSettled else { continue }
             if listings.count < wanted, first < ranges {
                 // The rest is of the same moment where nothing was changed in between.
-                let rest = (plan, basis.head, first..<ranges, wanted - listings.count)
+                let rest = RangeRead(plan, basis.head, statement, first..<ranges, limit: wanted - listings.count)
                 let found = try await read(request, rest)
                 guess = found?.basis
                 guard let found, found.isSteady, found.basis == basis else { continue }
@@ -127,30 +129,49 @@ extension PostgresCatalog {
         return [head, viewsQuery(user, request.store, request.shelf)]
     }
 
-    /// The basis as it is and the listings as planned; nil where the shelf is gone. Several ranges are confirmed once more
-    /// after the last: `isSteady` says whether nothing was changed in between.
+    /// Which ranges of a page are read together.
+    private struct RangeRead {
+        let plan: PagePlan
+        let queries: [PostgresQuery]
+        let limit: Int
+        /// Whether the shelf is confirmed once more after the last range: a first range alone is of one moment by itself.
+        let isConfirmed: Bool
+
+        init(
+            _ plan: PagePlan,
+            _ head: ShelfRow.HeadRead,
+            _ statement: PageStatement,
+            _ ranges: Range<Int>,
+            limit: Int
+        ) {
+            self.plan = plan
+            self.limit = limit
+            queries = ranges.map { statement.query($0, plan, head, limit: limit) }
+            isConfirmed = ranges != 0..<1
+        }
+    }
+
+    /// The basis as it is and the listings as planned; nil where the shelf is gone.
     ///
-    /// - Parameter page: the page's plan, by what shelf it is read, which of its ranges, and the most rows; nil for the basis
-    ///   alone.
+    /// - Parameter page: nil for the basis alone.
+    /// - Returns: also whether nothing was changed between the first range and the last.
     private func read(
         _ request: PageRequest,
-        _ page: (plan: PagePlan, head: ShelfRow.HeadRead, ranges: Range<Int>, limit: Int)?
+        _ page: RangeRead?
     ) async throws -> (basis: PageBasis, listings: [Listing], isSteady: Bool)? {
         var queries = Self.basisQueries(request)
         let width = queries.count
-        if let (plan, head, ranges, limit) = page {
-            let statement = statement(PageStatement.Shape(plan))
-            queries += ranges.map { statement.query($0, plan, head, limit: limit) }
-            if ranges != 0..<1 { queries.append(queries[0]) }
-        }
-        let last = page.map { $0.ranges != 0..<1 } ?? false ? queries.count - 1 : -1
+        queries += page?.queries ?? []
+        let end = queries.count
+        let isConfirmed = page?.isConfirmed ?? false
+        if isConfirmed { queries.append(queries[0]) }
         let limit = page?.limit ?? 0
         let hasPosition = page?.plan.readsPositions ?? false
         let initial: (ShelfRow.HeadRead?, RememberedViews, [Listing], ShelfRow.HeadRead?) = (nil, .none, [], nil)
         let (head, views, listings, again) = try await pipeline.read(queries, into: initial) { value, index, rows in
             if index == 0 {
                 value.0 = try rows.first { try ShelfRow.head($0) }
-            } else if index == last {
+            } else if index == end {
                 value.3 = try rows.first { try ShelfRow.head($0) }
             } else if index >= width {
                 try rows.forEach { row in
@@ -163,6 +184,6 @@ extension PostgresCatalog {
         guard let head else { return nil }
         let basis = PageBasis(head: head, views: views)
         remember(basis, of: request)
-        return (basis, listings, last < 0 || again == head)
+        return (basis, listings, !isConfirmed || again == head)
     }
 }

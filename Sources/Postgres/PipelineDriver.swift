@@ -71,7 +71,7 @@ final class PipelineDriver: @unchecked Sendable {
             }
             let open = slots.indices.filter { slots[$0].connection.map { $0.inFlight < 64 } ?? false }
             let fresh = open.filter { slots[$0].connection?.isWornOut == false }
-            // A worn-out connection is replaced once it is idle, but serves where there is no other.
+            // Worn-out connections are replaced when idle; until then they serve only if no other can.
             guard
                 let index = (fresh.isEmpty ? open : fresh).min(by: {
                     slots[$0].connection!.inFlight < slots[$1].connection!.inFlight

@@ -188,7 +188,7 @@ package actor PostgresConnection {
 
     /// Begins a transaction with the next statement; `commit` or `rollback` ends it. For work that spans several blocks.
     ///
-    /// Without a mode it reads what is committed at each statement, whatever the server's own default is.
+    /// Without a mode the transaction is READ COMMITTED, whatever the server's default is.
     package func begin(_ mode: StaticString = "") throws {
         let mode = mode.utf8CodeUnitCount == 0 ? "ISOLATION LEVEL READ COMMITTED" : mode.description
         try executeLater(PostgresStatement(assembled: "BEGIN \(mode)"))

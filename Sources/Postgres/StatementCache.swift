@@ -17,8 +17,6 @@ struct StatementCache {
     /// - Parameter capacity: the most names; 0 to name none.
     init(capacity: Int) { self.capacity = capacity }
 
-    var count: Int { names.count }
-
     /// Whether a new connection, with an empty cache, would serve better.
     var isWornOut: Bool { capacity > 0 && unnamedUses > Self.unnamedUseLimit }
 

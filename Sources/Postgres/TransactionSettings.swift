@@ -1,4 +1,4 @@
-/// Server settings that hold for one transaction, whoever ran the last one on the same server connection.
+/// Server settings that hold for one transaction only.
 ///
 /// Behind a pooler that lends server connections by the transaction a session's `SET` reaches others, and startup
 /// `options` are refused. Every transaction therefore begins with one statement that applies the settings to itself.

@@ -43,7 +43,7 @@ package struct HTTPFetchResponse: Sendable {
     package var status: Int { head.status }
 }
 
-/// Why there is no answer.
+/// The reason for a failed request.
 package struct HTTPFetchError: Error, Sendable, CustomStringConvertible {
     package enum Kind: Sendable, Equatable {
         /// The URL, or a header, cannot be sent.

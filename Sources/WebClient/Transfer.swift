@@ -13,7 +13,6 @@ final class Transfer: @unchecked Sendable {
     }
 
     let handle: UnsafeMutableRawPointer
-    private let body: [UInt8]
     private let bodyLimit: Int
     private let pieces: AsyncThrowingStream<[UInt8], any Error>.Continuation
     private let state = Mutex(State())
@@ -33,7 +32,6 @@ final class Transfer: @unchecked Sendable {
             throw HTTPFetchError(kind: .connection, description: "libcurl is out of memory")
         }
         self.handle = handle
-        body = fetch.body ?? []
         bodyLimit = fetch.bodyLimit
         self.pieces = pieces
         try configure(fetch)
@@ -147,7 +145,7 @@ final class Transfer: @unchecked Sendable {
         state.withLock { $0.continuation.take() }?.resume(returning: head)
     }
 
-    /// Tells who waits that the transfer has ended.
+    /// Ends the transfer for its waiting caller.
     func end(_ code: CURLcode) {
         let isFirst = state.withLock { state in
             defer { state.hasEnded = true }

@@ -45,7 +45,7 @@ struct TokenSettings: Sendable {
     /// - Throws: `CommandFailure` for a key set in a file that is none; one behind a URL may come later.
     func verifier() async throws -> TokenVerifier? {
         guard !isEmpty else { return nil }
-        let keys = await TokenKeys(secret: secret, load: keySet.map(Self.loader))
+        let keys = TokenKeys(secret: secret, load: keySet.map(Self.loader))
         if let keySet, !(await keys.refresh()) {
             guard Self.isURL(keySet) else {
                 throw CommandFailure(

@@ -41,7 +41,7 @@ enum TestAPI {
             catalog: catalog,
             importer: importer,
             cursors: CursorCodec(key: Array("test".utf8)),
-            verifier: await verifier.orElse { TokenVerifier(keys: await TokenKeys(secret: secret)) },
+            verifier: verifier ?? TokenVerifier(keys: TokenKeys(secret: secret)),
             live: live ?? LiveHub(catalog, source: nil),
             options: options
         )
@@ -62,12 +62,6 @@ enum TestAPI {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             try await run(await api(catalog, importer: Importer(catalog))) { try await body($0, catalog) }
         }
-    }
-}
-
-extension Optional {
-    fileprivate func orElse(_ make: () async -> Wrapped) async -> Wrapped {
-        if let self { self } else { await make() }
     }
 }
 

@@ -63,7 +63,7 @@ import Testing
         clock: @escaping @Sendable () -> Timestamp = { now }
     ) async -> TokenVerifier {
         let keys =
-            if let set { await TokenKeys(secret: secret, load: { set }) } else { await TokenKeys(secret: secret) }
+            if let set { TokenKeys(secret: secret, load: { set }) } else { TokenKeys(secret: secret) }
         return TokenVerifier(keys: keys, rules: rules, clock: clock)
     }
 
@@ -188,7 +188,7 @@ import Testing
 
     @Test func rotatedKeysAreFetchedAndStrangersCannotMakeUsFetch() async throws {
         let issuer = Issuer()
-        let keys = await TokenKeys(
+        let keys = TokenKeys(
             secret: nil,
             load: { try issuer.load() },
             clock: { issuer.clock.withLock { $0 } }
@@ -221,7 +221,7 @@ import Testing
     @Test func aKeyThatIsWithdrawnIsMissedAlsoWhereOnlyKnownTokensCome() async throws {
         let issuer = Issuer()
         issuer.document.withLock { $0 = Self.set(Self.jwk("old", Self.elliptic), Self.jwk("new", Self.other)) }
-        let keys = await TokenKeys(secret: nil, load: { try issuer.load() }, clock: { issuer.clock.withLock { $0 } })
+        let keys = TokenKeys(secret: nil, load: { try issuer.load() }, clock: { issuer.clock.withLock { $0 } })
         let verifier = TokenVerifier(keys: keys, clock: { Self.now })
         let old = try Self.es256("old")
         _ = try await verifier.verify(old)
@@ -237,7 +237,7 @@ import Testing
 
     @Test func aRememberedTokenEndsInTime() async throws {
         let time = Mutex(Self.now)
-        let keys = await TokenKeys(secret: Self.secret)
+        let keys = TokenKeys(secret: Self.secret)
         let verifier = TokenVerifier(keys: keys, clock: { time.withLock { $0 } })
         _ = try await verifier.verify(Self.hs256())
         time.withLock { $0 = Timestamp(microseconds: $0.microseconds + 629_000_000) }

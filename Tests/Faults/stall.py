@@ -21,7 +21,7 @@ def free_port():
 
 
 class Proxy:
-    """Passes bytes on to a unix socket, until it is told to stall."""
+    """Forwards bytes to a unix socket until it has to stall."""
 
     def __init__(self, target):
         self.target, self.port, self.flowing = target, free_port(), asyncio.Event()
@@ -75,7 +75,7 @@ class Client:
 
 
 def loads(client):
-    """What is asked for, over and over."""
+    """The requests that the clients repeat."""
     shelf = "/v1/stores/corner/shelves/dairy"
     yield from [("page", "GET", shelf + "/products?sort=price&limit=24")] * 4
     yield ("page", "GET", shelf + "/products?sort=name&facets=brand&in_stock=true")

@@ -25,7 +25,7 @@ package actor TokenKeys {
         secret: [UInt8]?,
         load: (@Sendable () async throws -> [UInt8])? = nil,
         clock: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
-    ) async {
+    ) {
         self.secret = secret.map { TokenKey(secret: $0) }
         self.load = load
         self.clock = clock

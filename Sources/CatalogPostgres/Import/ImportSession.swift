@@ -136,12 +136,16 @@ final class ImportSession {
     ///
     /// - Throws: `unprocessable` for more new shelves than the options allow.
     private func shelfKey(_ record: ImportRecord) throws -> CatalogKey? {
-        let unknown = StoreImport(currency: record.currency, exists: false, shelves: ShelfKeyMaker(existing: []))
-        guard let name = record.shelf else {
-            if stores[record.store] == nil { stores[record.store] = unknown }
+        if stores[record.store] == nil {
+            stores[record.store] = StoreImport(
+                currency: record.currency,
+                exists: false,
+                shelves: ShelfKeyMaker(existing: [])
+            )
+        }
+        guard let name = record.shelf, let (key, isNew) = stores[record.store]?.shelves.key(for: name) else {
             return nil
         }
-        let (key, isNew) = stores[record.store, default: unknown].shelves.key(for: name)
         if isNew { newShelves += 1 }
         guard newShelves <= options.newShelfLimit else {
             throw CatalogError.unprocessable(
