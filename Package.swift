@@ -111,7 +111,7 @@ let package = Package(
         ),
         .target(
             name: "TestSupport",
-            dependencies: ["CICU", "Catalog", "CatalogPostgres", "Ordering", "Postgres"],
+            dependencies: ["CICU", "Catalog", "CatalogPostgres", "Ordering", "Platform", "Postgres"],
             path: "Tests/Support",
             swiftSettings: strict
         ),
@@ -163,7 +163,7 @@ let package = Package(
         .testTarget(
             name: "AisleTests",
             dependencies: [
-                "aisle", "AisleDiff", "Catalog", "CatalogHTTP", "Postgres", "TestSupport", "WebClient",
+                "aisle", "AisleDiff", "Catalog", "CatalogHTTP", "Platform", "Postgres", "TestSupport", "WebClient",
             ],
             swiftSettings: strict
         ),

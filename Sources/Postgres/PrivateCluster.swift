@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import Glibc
+internal import Platform
 
 /// A PostgreSQL server of one's own: its data, its unix socket and nothing on the network.
 ///
@@ -158,17 +159,14 @@ package struct PrivateCluster: Sendable {
         // pipe, because the server keeps that one as well.
         let output = FileManager.default.temporaryDirectory.appending(path: "aisle-\(UUID().uuidString)").path
         defer { unlink(output) }
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-        posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
-        posix_spawn_file_actions_adddup2(&actions, 1, 2)
-        let arguments = (["env", "-C", "/", "LC_ALL=C.UTF-8"] + words).map { strdup($0) } + [nil]
-        defer { for argument in arguments { free(argument) } }
-        var child = pid_t()
-        let failure = posix_spawnp(&child, "env", &actions, nil, arguments, environ)
-        guard failure == 0 else { return (-1, "\(words[0]): \(String(cString: strerror(failure)))") }
+        let child: pid_t
+        do {
+            child = try ChildProcess.start(
+                ["env", "-C", "/", "LC_ALL=C.UTF-8"] + words,
+                output: .file(output),
+                error: .standardOutput
+            )
+        } catch { return (-1, error.description) }
         guard let status = Self.end(of: child) else { return (-1, "\(words[0]) did not end within \(Self.patience)") }
         let text = (try? String(contentsOfFile: output, encoding: .utf8)) ?? ""
         return (status, String(text.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed()))

@@ -1,4 +1,5 @@
 import Foundation
+import Platform
 import Synchronization
 import TestSupport
 
@@ -25,24 +26,18 @@ final class TestProcess: Sendable {
         // A child that reads nothing holds up no test.
         _ = fcntl(descriptors[1], F_SETFL, O_NONBLOCK)
         for descriptor in descriptors { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_adddup2(&actions, descriptors[0], 0)
-        posix_spawn_file_actions_addopen(&actions, 1, output + ".out", O_WRONLY | O_CREAT | O_TRUNC, 0o600)
-        posix_spawn_file_actions_addopen(&actions, 2, output + ".err", O_WRONLY | O_CREAT | O_TRUNC, 0o600)
-        let words = (["env", "-C", folder, Self.executable] + arguments).map { strdup($0) } + [nil]
         var variables = ProcessInfo.processInfo.environment.filter {
             !$0.key.hasPrefix("PG") && $0.key != "DATABASE_URL"
         }
         variables.merge(environment) { $1 }
-        let block = variables.map { strdup("\($0.key)=\($0.value)") } + [nil]
-        defer { for text in words + block { free(text) } }
-        var child = pid_t()
-        let failure = posix_spawnp(&child, "env", &actions, nil, words, block)
-        close(descriptors[0])
-        guard failure == 0 else { throw POSIXError(POSIXErrorCode(rawValue: failure) ?? .EIO) }
-        self.child = child
+        defer { close(descriptors[0]) }
+        child = try ChildProcess.start(
+            ["env", "-C", folder, Self.executable] + arguments,
+            environment: variables,
+            input: .descriptor(descriptors[0]),
+            output: .file(output + ".out"),
+            error: .file(output + ".err")
+        )
         input = Mutex(descriptors[1])
     }
 

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Platform
 internal import Postgres
 internal import Synchronization
 
@@ -52,17 +53,7 @@ enum TestPooler {
             chown(folder, user.pointee.pw_uid, user.pointee.pw_gid)
             arguments.insert(contentsOf: ["-u", "postgres"], at: 1)
         }
-        var child = pid_t()
-        let words = arguments.map { strdup($0) } + [nil]
-        defer { for word in words { free(word) } }
-        // Not the tests' own descriptors: who reads their output waits until nobody has it open.
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        for descriptor in [Int32(0), 1, 2] {
-            posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_RDWR, 0)
-        }
-        guard posix_spawn(&child, executable, &actions, nil, words, environ) == 0 else { throw POSIXError(.ENOENT) }
+        let child = try ChildProcess.start(arguments)
         process.withLock { $0 = child }
         // A milder signal would wait for clients that are gone with this process.
         atexit { TestPooler.process.withLock { if let child = $0 { kill(child, SIGKILL) } } }

@@ -1,4 +1,5 @@
 #pragma once
+#include <spawn.h>
 #include <stddef.h>
 
 /// Names the calling thread; at most 15 bytes are kept.
@@ -14,3 +15,6 @@ void aisle_report_crashes(const char *version);
 /// Gives the calling thread a stack of its own for fatal signals, so that an exhausted stack is reported too. Does nothing
 /// on a thread that has one.
 void aisle_prepare_thread_for_crashes(void);
+
+/// Closes every descriptor from `first` on in the child, after the actions before this one. Returns an error number.
+int aisle_close_descriptors_from(posix_spawn_file_actions_t *actions, int first);
