@@ -90,7 +90,7 @@ test-faults: build ## Stop the database under load, behind a proxy too (STALL=60
 test-thread test-address: test-%: deps # Run the tests of pure logic and of libpq under a sanitizer
 	@$(MAKE) --no-print-directory deps PACKAGES="$(TEST_PACKAGES)"
 	SWIFT_BACKTRACE=enable=no $(TEST_LIMIT) swift test --disable-xctest --sanitize=$* --scratch-path .build-$* \
-	    --filter '^(OrderingTests|AisleDiffTests|CatalogTests|PostgresTests)\.'
+	    --filter '^(OrderingTests|AisleDiffTests|CatalogTests|LibPQTests)\.'
 
 .PHONY: test-all
 test-all: lint test ## Run everything: also sanitizers, poolers, faults, browsers and real catalogs

@@ -34,7 +34,7 @@ let package = Package(
         .target(name: "Platform", dependencies: ["CPlatform"], swiftSettings: strict),
         .target(name: "WebClient", dependencies: ["CCurl", "Platform"], swiftSettings: strict),
         .target(
-            name: "Postgres",
+            name: "LibPQ",
             dependencies: [
                 "CLibPQ", "Platform",
                 .product(name: "DequeModule", package: "swift-collections"),
@@ -44,6 +44,7 @@ let package = Package(
         .target(name: "Ordering", swiftSettings: strict),
         .target(name: "AisleDiff", dependencies: ["Ordering"], swiftSettings: strict),
         .target(name: "Catalog", dependencies: ["AisleDiff", "Ordering"], swiftSettings: strict),
+        .target(name: "CatalogJSON", dependencies: ["AisleDiff", "Catalog", "Ordering"], swiftSettings: strict),
         .target(
             name: "Schema",
             path: "sql",
@@ -60,7 +61,7 @@ let package = Package(
         .target(
             name: "CatalogPostgres",
             dependencies: [
-                "Catalog", "Ordering", "Postgres", "Schema",
+                "Catalog", "CatalogJSON", "LibPQ", "Ordering", "Schema",
                 .product(name: "Crypto", package: "swift-crypto"),
             ],
             swiftSettings: strict
@@ -68,7 +69,7 @@ let package = Package(
         .target(
             name: "CatalogHTTP",
             dependencies: [
-                "AisleDiff", "Catalog",
+                "AisleDiff", "Catalog", "CatalogJSON",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -76,14 +77,14 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
             ],
-            resources: [.embedInCode("openapi.json"), .embedInCode("Web")],
+            resources: [.embedInCode("openapi.json"), .embedInCode("Pages/Web")],
             swiftSettings: strict
         ),
         .executableTarget(
             name: "aisle",
             dependencies: [
-                "AisleDiff", "Catalog", "CatalogHTTP", "CatalogPostgres", "Platform", "Postgres", "Schema", "SeedData",
-                "WebClient",
+                "AisleDiff", "Catalog", "CatalogHTTP", "CatalogJSON", "CatalogPostgres", "LibPQ", "Platform", "Schema",
+                "SeedData", "WebClient",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
                 .product(name: "Configuration", package: "swift-configuration"),
@@ -110,8 +111,16 @@ let package = Package(
             linkerSettings: [.linkedLibrary("icui18n"), .linkedLibrary("icuuc")]
         ),
         .target(
+            name: "InMemoryCatalog",
+            dependencies: ["AisleDiff", "Catalog", "CatalogJSON", "Ordering"],
+            path: "Tests/InMemoryCatalog",
+            swiftSettings: strict
+        ),
+        .target(
             name: "TestSupport",
-            dependencies: ["CICU", "Catalog", "CatalogPostgres", "Ordering", "Platform", "Postgres"],
+            dependencies: [
+                "CICU", "Catalog", "CatalogJSON", "CatalogPostgres", "InMemoryCatalog", "LibPQ", "Ordering", "Platform",
+            ],
             path: "Tests/Support",
             swiftSettings: strict
         ),
@@ -128,24 +137,29 @@ let package = Package(
         ),
         .testTarget(
             name: "CatalogTests",
-            dependencies: ["Catalog", "Ordering", "TestSupport"],
+            dependencies: ["Catalog", "CatalogJSON", "Ordering", "TestSupport"],
             resources: [.copy("Cases")],
             swiftSettings: strict
         ),
         .testTarget(
-            name: "PostgresTests",
-            dependencies: ["Postgres", "TestSupport"],
+            name: "LibPQTests",
+            dependencies: ["LibPQ", "TestSupport"],
             swiftSettings: strict
         ),
         .testTarget(
             name: "CatalogPostgresTests",
-            dependencies: ["AisleDiff", "Catalog", "CatalogPostgres", "Postgres", "Schema", "TestSupport"],
+            dependencies: [
+                "AisleDiff", "Catalog", "CatalogJSON", "CatalogPostgres", "InMemoryCatalog", "LibPQ", "Schema",
+                "TestSupport",
+            ],
             swiftSettings: strict
         ),
         .testTarget(
             name: "CatalogHTTPTests",
             dependencies: [
-                "AisleDiff", "Catalog", "CatalogHTTP", "CatalogPostgres", "TestSupport", "WebClient",
+                "AisleDiff", "Catalog", "CatalogHTTP", "CatalogJSON", "CatalogPostgres", "InMemoryCatalog",
+                "TestSupport",
+                "WebClient",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
@@ -157,13 +171,16 @@ let package = Package(
         ),
         .testTarget(
             name: "RealCatalogTests",
-            dependencies: ["Catalog", "CatalogPostgres", "Ordering", "Postgres", "TestSupport"],
+            dependencies: [
+                "Catalog", "CatalogJSON", "CatalogPostgres", "InMemoryCatalog", "LibPQ", "Ordering", "TestSupport",
+            ],
             swiftSettings: strict
         ),
         .testTarget(
             name: "AisleTests",
             dependencies: [
-                "aisle", "AisleDiff", "Catalog", "CatalogHTTP", "Platform", "Postgres", "TestSupport", "WebClient",
+                "aisle", "AisleDiff", "Catalog", "CatalogHTTP", "CatalogJSON", "LibPQ", "Platform", "TestSupport",
+                "WebClient",
             ],
             swiftSettings: strict
         ),

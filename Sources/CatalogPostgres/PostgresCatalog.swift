@@ -1,6 +1,6 @@
 package import Catalog
 internal import Crypto
-package import Postgres
+package import LibPQ
 internal import Synchronization
 
 /// A catalog in PostgreSQL.

@@ -1,7 +1,8 @@
+import CatalogJSON
 import Catalog
 import CatalogHTTP
 import Foundation
-import Postgres
+import LibPQ
 import TestSupport
 import Testing
 

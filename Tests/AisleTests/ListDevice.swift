@@ -1,3 +1,4 @@
+import CatalogJSON
 import AisleDiff
 import Catalog
 import Foundation

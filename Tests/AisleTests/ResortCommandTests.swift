@@ -1,5 +1,5 @@
 import Foundation
-import Postgres
+import LibPQ
 import TestSupport
 import Testing
 

@@ -1,3 +1,5 @@
+import InMemoryCatalog
+import CatalogJSON
 import Catalog
 import CatalogHTTP
 import Foundation

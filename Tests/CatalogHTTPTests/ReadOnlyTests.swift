@@ -1,9 +1,10 @@
+import CatalogJSON
 import Catalog
 import CatalogHTTP
 import CatalogPostgres
 import HTTPTypes
 import NIOCore
-import Postgres
+import LibPQ
 import TestSupport
 import Testing
 

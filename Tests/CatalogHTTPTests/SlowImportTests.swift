@@ -3,7 +3,7 @@ import CatalogHTTP
 import CatalogPostgres
 import HTTPTypes
 import NIOCore
-import Postgres
+import LibPQ
 import TestSupport
 import Testing
 

@@ -1,3 +1,4 @@
+import CatalogJSON
 import Catalog
 import CatalogHTTP
 import CatalogPostgres

@@ -1,6 +1,6 @@
 import Catalog
 import CatalogPostgres
-import Postgres
+import LibPQ
 import TestSupport
 import Testing
 

@@ -1,3 +1,5 @@
+import InMemoryCatalog
+import CatalogJSON
 import AisleDiff
 import Catalog
 import CatalogPostgres

@@ -1,8 +1,10 @@
+import InMemoryCatalog
+import CatalogJSON
 import Catalog
 import CatalogPostgres
 import Foundation
 import Ordering
-import Postgres
+import LibPQ
 import TestSupport
 import Testing
 

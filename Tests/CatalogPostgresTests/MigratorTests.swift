@@ -1,5 +1,5 @@
 import CatalogPostgres
-import Postgres
+import LibPQ
 import Schema
 import TestSupport
 import Testing

@@ -1,5 +1,5 @@
 import Catalog
-import Postgres
+import LibPQ
 import Schema
 import TestSupport
 import Testing

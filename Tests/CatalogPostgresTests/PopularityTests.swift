@@ -1,7 +1,7 @@
 import Catalog
 import CatalogPostgres
 import Foundation
-import Postgres
+import LibPQ
 import TestSupport
 import Testing
 

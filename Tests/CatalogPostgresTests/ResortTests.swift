@@ -1,7 +1,7 @@
 import Catalog
 import CatalogPostgres
 import Ordering
-import Postgres
+import LibPQ
 import Synchronization
 import TestSupport
 import Testing

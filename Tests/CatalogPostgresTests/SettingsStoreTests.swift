@@ -1,7 +1,9 @@
+import InMemoryCatalog
+import CatalogJSON
 import Catalog
 import CatalogPostgres
 import Foundation
-import Postgres
+import LibPQ
 import TestSupport
 import Testing
 

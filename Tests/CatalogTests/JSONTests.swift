@@ -1,3 +1,4 @@
+import CatalogJSON
 import Catalog
 import TestSupport
 import Testing

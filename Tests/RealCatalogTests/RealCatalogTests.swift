@@ -2,7 +2,7 @@ import Catalog
 import CatalogPostgres
 import Foundation
 import Ordering
-import Postgres
+import LibPQ
 import TestSupport
 import Testing
 

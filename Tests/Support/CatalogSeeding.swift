@@ -1,7 +1,7 @@
 package import Catalog
 package import CatalogPostgres
 internal import Ordering
-internal import Postgres
+internal import LibPQ
 
 extension PostgresCatalog {
     /// Puts products on a shelf as they are, their times and popularity too, in the manual order given.

@@ -1,6 +1,6 @@
 package import CatalogPostgres
 internal import Foundation
-package import Postgres
+package import LibPQ
 internal import Synchronization
 
 /// The server of the tests: `AISLE_TEST_DATABASE_URL`, or a private cluster that starts with the first test and is

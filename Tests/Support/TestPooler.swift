@@ -1,6 +1,6 @@
 internal import Foundation
 internal import Platform
-internal import Postgres
+internal import LibPQ
 internal import Synchronization
 
 /// A PgBouncer in transaction mode in front of the tests' server, where `AISLE_TEST_POOLER` names its executable.

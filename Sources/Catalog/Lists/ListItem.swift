@@ -1,16 +1,5 @@
 package import Ordering
 
-/// A product of a store, wherever that is.
-package struct ProductReference: Hashable, Sendable {
-    package var store: CatalogKey
-    package var sku: SKU
-
-    package init(_ store: CatalogKey, _ sku: SKU) {
-        self.store = store
-        self.sku = sku
-    }
-}
-
 /// What stands on a user's list: a product of a store, or free text.
 package struct ListItem: Hashable, Sendable {
     /// What devices change independently of each other: of two changes of one field the later wins, and neither touches
@@ -73,65 +62,6 @@ package struct ListItem: Hashable, Sendable {
     /// Quantities are below this.
     package static let quantityBound = ExactDecimal(1_000_000)
     package static let quantityScale = 3
-}
-
-/// A new item of a list.
-package struct NewListItem: Hashable, Sendable {
-    /// Made by the device; an item that is there already is not added again.
-    package var id: UniqueID
-    package var product: ProductReference?
-    /// nil of a product: its name.
-    package var text: String?
-    package var quantity: ExactDecimal
-    package var note: String?
-    package var isChecked: Bool
-
-    package init(
-        id: UniqueID = .random(),
-        product: ProductReference? = nil,
-        text: String? = nil,
-        quantity: ExactDecimal = ExactDecimal(1),
-        note: String? = nil,
-        isChecked: Bool = false
-    ) {
-        self.id = id
-        self.product = product
-        self.text = text
-        self.quantity = quantity
-        self.note = note
-        self.isChecked = isChecked
-    }
-}
-
-/// What is to be changed of an item.
-package struct ListItemChange: Hashable, Sendable {
-    package var id: UniqueID
-    package var text: String?
-    package var quantity: ExactDecimal?
-    /// nil leaves it as it is; a nil inside takes it away.
-    package var note: String??
-    package var isChecked: Bool?
-    package var isDeleted: Bool?
-    /// When it was changed on a device; nil for now. One in the future counts as now.
-    package var modifiedAt: Timestamp?
-
-    package init(
-        _ id: UniqueID,
-        text: String? = nil,
-        quantity: ExactDecimal? = nil,
-        note: String?? = nil,
-        isChecked: Bool? = nil,
-        isDeleted: Bool? = nil,
-        modifiedAt: Timestamp? = nil
-    ) {
-        self.id = id
-        self.text = text
-        self.quantity = quantity
-        self.note = note
-        self.isChecked = isChecked
-        self.isDeleted = isDeleted
-        self.modifiedAt = modifiedAt
-    }
 }
 
 extension ListItem {

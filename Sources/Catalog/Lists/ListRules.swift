@@ -152,17 +152,3 @@ extension [OrderMove] {
         }
     }
 }
-
-extension LiveEvent {
-    /// What is told to who has left a list, or was put out.
-    package static func leftList(_ id: UniqueID, _ revision: Int64) -> LiveEvent {
-        var json = JSONText(reserving: 100)
-        json.object { json in
-            json.object("list") { json in
-                json.field("id", id.text)
-                json.field("deleted", true)
-            }
-        }
-        return LiveEvent(.list, id: revision, data: json.bytes)
-    }
-}

@@ -1,13 +1,3 @@
-/// What somebody may do with a list.
-package enum ListRole: String, CaseIterable, Sendable, Hashable {
-    case owner, editor, reader
-
-    package var mayEdit: Bool { self != .reader }
-
-    /// The roles that a share gives.
-    package static let shared: [ListRole] = [.editor, .reader]
-}
-
 /// A way into a list for others: who has its token joins.
 package struct ListShare: Sendable, Hashable {
     package let id: UniqueID
@@ -31,15 +21,4 @@ package struct ListShare: Sendable, Hashable {
     package static let memberBound = 50
     /// How long one may join, in days.
     package static let days = 30
-
-    package func write(token: String? = nil, to json: inout JSONText) {
-        json.object { json in
-            json.field("id", id.text)
-            json.field("role", role.rawValue)
-            if let token { json.field("token", token) }
-            json.field("created_at", createdAt.rfc3339)
-            json.field("expires_at", expiresAt.rfc3339)
-            json.field("members", members)
-        }
-    }
 }

@@ -70,36 +70,3 @@ package protocol ListStore: Sendable {
         _ render: @escaping @Sendable (HeldList) -> RecordedAnswer
     ) async throws(CatalogError) -> RecordedAnswer
 }
-
-/// A new list.
-package struct NewList: Sendable, Hashable {
-    package var id: UniqueID
-    package var name: String
-    package var autoSort: Bool?
-    package var sort: ListItemSort
-
-    package init(id: UniqueID = .random(), name: String, autoSort: Bool? = nil, sort: ListItemSort = .position) {
-        self.id = id
-        self.name = name
-        self.autoSort = autoSort
-        self.sort = sort
-    }
-}
-
-/// Lists that were moved in their user's own order.
-package struct ListsMoved: Sendable, Hashable {
-    package var revision: Int64
-    package var moved: [OrderEditOutcome.Moved]
-
-    package init(revision: Int64, moved: [OrderEditOutcome.Moved]) {
-        self.revision = revision
-        self.moved = moved
-    }
-}
-
-extension SettingKey {
-    /// How a user wants their lists sorted.
-    package static let listsSort = SettingKey(stored: "lists.sort")
-    /// Whether checked items sink on lists that a user makes.
-    package static let listsSinkChecked = SettingKey(stored: "lists.sink_checked")
-}

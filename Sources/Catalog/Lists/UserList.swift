@@ -65,36 +65,6 @@ package struct UserList: Hashable, Sendable {
     package static let tombstoneDays = 30
 }
 
-/// A change of a list.
-package enum ListEdit: Sendable, Hashable {
-    case add([NewListItem])
-    /// The items in turn.
-    case change([ListItemChange])
-    /// Moves items in the manual order, one move after the other.
-    case move([OrderMove])
-    case set(ListSettings)
-}
-
-/// What is to be changed of a list itself; nil leaves it as it is.
-package struct ListSettings: Sendable, Hashable {
-    package var name: String?
-    package var autoSort: Bool?
-    package var sort: ListItemSort?
-    package var isDeleted: Bool?
-
-    package init(
-        name: String? = nil,
-        autoSort: Bool? = nil,
-        sort: ListItemSort? = nil,
-        isDeleted: Bool? = nil
-    ) {
-        self.name = name
-        self.autoSort = autoSort
-        self.sort = sort
-        self.isDeleted = isDeleted
-    }
-}
-
 extension UserList {
     /// Makes a change, all of it or nothing: the heart of every store of lists. The version grows by one where anything that is
     /// shown changed.

@@ -24,22 +24,4 @@ package struct LiveEvent: Sendable, Hashable {
         self.id = id
         self.data = data
     }
-
-    static func gap(_ revision: Int64) -> LiveEvent {
-        var json = JSONText(reserving: 64)
-        json.object { json in
-            json.field("revision", revision)
-            json.field("resync", true)
-        }
-        return LiveEvent(.gap, id: revision, data: json.bytes)
-    }
-
-    static func gone(_ version: Int64) -> LiveEvent { LiveEvent(.gone, id: version, data: Array("{}".utf8)) }
-}
-
-/// What there is to write to one who follows.
-package enum LiveOutput: Sendable {
-    case events([LiveEvent])
-    /// Nothing for a while: a sign of life.
-    case heartbeat
 }

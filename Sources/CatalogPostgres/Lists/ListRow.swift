@@ -1,6 +1,7 @@
+internal import CatalogJSON
 internal import Catalog
 internal import Ordering
-internal import Postgres
+internal import LibPQ
 
 /// Lists and items as they are stored.
 enum ListRow {

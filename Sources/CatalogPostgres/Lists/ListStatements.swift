@@ -1,4 +1,4 @@
-internal import Postgres
+internal import LibPQ
 
 /// The statements of users' lists. `$1` is the user, or a list's owner, and `$2` the list, but where said.
 enum ListStatements {

@@ -1,6 +1,7 @@
+internal import CatalogJSON
 internal import Catalog
 internal import Ordering
-internal import Postgres
+internal import LibPQ
 
 /// Reads and writes lists inside a transaction. Who writes holds the list's row first, and then the accounts of those who
 /// have it, in the order of their names.

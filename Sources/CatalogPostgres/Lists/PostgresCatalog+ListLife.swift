@@ -1,5 +1,5 @@
 package import Catalog
-internal import Postgres
+internal import LibPQ
 
 // What becomes of lists when users go, or become others, and when time passes.
 extension PostgresCatalog {

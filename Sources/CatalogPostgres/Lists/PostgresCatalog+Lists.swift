@@ -1,6 +1,7 @@
+internal import CatalogJSON
 package import Catalog
 internal import Ordering
-internal import Postgres
+internal import LibPQ
 
 extension PostgresCatalog {
     package func lists(of user: UserID, by sort: ListSort?, since: Int64?) async throws(CatalogError) -> ListsPage {

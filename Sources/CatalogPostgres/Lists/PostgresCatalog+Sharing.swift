@@ -1,5 +1,6 @@
+internal import CatalogJSON
 package import Catalog
-internal import Postgres
+internal import LibPQ
 
 extension PostgresCatalog {
     package func share(

@@ -1,4 +1,4 @@
-internal import Postgres
+internal import LibPQ
 
 /// The statements of a re-sort. `$1` is the store's number, but where said.
 enum ResortStatements {

@@ -1,5 +1,6 @@
+internal import CatalogJSON
 package import Catalog
-internal import Postgres
+internal import LibPQ
 internal import Synchronization
 
 /// Brings a catalog's derived orders up to date: folds purchases, counts popularity, settles dimensions, and bakes manual

@@ -1,6 +1,6 @@
 internal import Catalog
 internal import Ordering
-internal import Postgres
+internal import LibPQ
 
 /// Brings one shelf up to date, in a transaction that holds its row: scores as its products have them, the dimension that
 /// most of them have, and the manual order by its source.

@@ -1,0 +1,88 @@
+package import AisleDiff
+
+/// The diff between two orders, with what is needed to tell it.
+package struct OrderDiff: Sendable {
+    /// The longest list that is compared.
+    package static let listBound = 200_000
+
+    /// The shelf's order that was reached; nil where two lists of no shelf were compared.
+    package let reached: ShelfOrder?
+    /// The sort that it was reached from, where it was one.
+    package let fromSort: Sort?
+    /// The shelf's version that it was reached from, where that is known.
+    package let fromVersion: Int64?
+    /// The version that was reached.
+    package let toVersion: Int64?
+    package let old: [String]
+    package let new: [String]
+    package private(set) var diff: MoveDiff
+    package let isWholeOrder: Bool
+    /// How long comparing took.
+    package let comparing: Duration
+    /// How long reading the orders took.
+    package private(set) var reading: Duration = .zero
+    /// The products that enter a window, by id.
+    package private(set) var products: [String: Product] = [:]
+
+    /// Compares two lists.
+    ///
+    /// - Throws: `tooLarge` for a list that is too long, `unprocessable` for one with a repeated id; `cancelled`.
+    package init(
+        old: [String],
+        new: [String],
+        mode: DiffMode,
+        reached: ShelfOrder? = nil,
+        fromSort: Sort? = nil,
+        fromVersion: Int64? = nil,
+        toVersion: Int64? = nil
+    ) throws(CatalogError) {
+        // A shelf's own orders have no repeats.
+        try Self.check(old, "from", isOwn: fromSort != nil || fromVersion != nil)
+        try Self.check(new, "to", isOwn: reached != nil)
+        let start = ContinuousClock.now
+        do {
+            diff = try MoveDiff(from: old, to: new) { try Task.checkCancellation() }
+        } catch {
+            throw .cancelled
+        }
+        comparing = ContinuousClock.now - start
+        self.old = old
+        self.new = new
+        self.reached = reached
+        self.fromSort = fromSort
+        self.fromVersion = fromVersion ?? (fromSort == nil ? nil : reached?.head.state.version)
+        self.toVersion = toVersion ?? reached?.head.state.version
+        isWholeOrder = mode == .order || (mode == .auto && diff.moves.count * 2 > new.count)
+    }
+
+    static func check(_ ids: [String], _ field: String, isOwn: Bool = false) throws(CatalogError) {
+        guard ids.count <= listBound else {
+            throw .tooLarge(
+                "\(field) has \(ids.count) ids; at most \(listBound) are compared" + (isOwn ? "; name a limit" : "")
+            )
+        }
+        if !isOwn, let id = ids.firstRepeat {
+            throw .unprocessable(field: field, detail: "the id “\(id.prefix(64))” stands in \(field) twice")
+        }
+    }
+
+    /// The ids of what comes in.
+    package var insertedIDs: [String] { diff.inserts.map { new[Int($0)] } }
+
+    /// The ids of what goes.
+    package var deletedIDs: [String] { diff.deletes.map { old[Int($0)] } }
+
+    /// With the products that enter a window, and the indexes in the new list of those whose content differs.
+    package func with(_ products: [Product], changed: [Int32]) -> OrderDiff {
+        var copy = with(products, reading: reading)
+        copy.diff = diff.marking(changed: changed)
+        return copy
+    }
+
+    func with(_ products: [Product], reading: Duration) -> OrderDiff {
+        var copy = self
+        copy.reading = reading
+        copy.products = Dictionary(products.map { ($0.sku.text, $0) }, uniquingKeysWith: { a, _ in a })
+        return copy
+    }
+}

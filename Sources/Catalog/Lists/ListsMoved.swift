@@ -1,0 +1,10 @@
+/// Lists that were moved in their user's own order.
+package struct ListsMoved: Sendable, Hashable {
+    package var revision: Int64
+    package var moved: [OrderEditOutcome.Moved]
+
+    package init(revision: Int64, moved: [OrderEditOutcome.Moved]) {
+        self.revision = revision
+        self.moved = moved
+    }
+}

@@ -1,0 +1,12 @@
+internal import Ordering
+
+/// A product of a store, wherever that is.
+package struct ProductReference: Hashable, Sendable {
+    package var store: CatalogKey
+    package var sku: SKU
+
+    package init(_ store: CatalogKey, _ sku: SKU) {
+        self.store = store
+        self.sku = sku
+    }
+}

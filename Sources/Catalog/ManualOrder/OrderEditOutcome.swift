@@ -1,0 +1,56 @@
+/// What became of it.
+package struct OrderEditOutcome: Sendable {
+    /// A product that moved.
+    package struct Moved: Sendable, Hashable {
+        package var id: String
+        /// Its left neighbour now; nil for the front.
+        package var after: String?
+        /// Its indexes before and now, where they were asked for.
+        package var from: Int?
+        package var to: Int?
+
+        package init(id: String, after: String?, from: Int? = nil, to: Int? = nil) {
+            self.id = id
+            self.after = after
+            self.from = from
+            self.to = to
+        }
+
+        /// Products that moved from one order to another, in the order given.
+        ///
+        /// - Parameter indexed: whether with their indexes.
+        package static func of(
+            _ ids: [String],
+            from old: [String],
+            to new: [String],
+            indexed: Bool = false
+        ) -> [Moved] {
+            func places(_ order: [String]) -> [String: Int] {
+                Dictionary(order.enumerated().map { ($1, $0) }, uniquingKeysWith: { a, _ in a })
+            }
+            let oldPlaces = indexed ? places(old) : [:]
+            let newPlaces = places(new)
+            return ids.map { id in
+                let place = newPlaces[id]!
+                let after = place > 0 ? new[place - 1] : nil
+                return Moved(id: id, after: after, from: oldPlaces[id], to: indexed ? place : nil)
+            }
+        }
+    }
+
+    package var version: Int64
+    package var orderVersion: Int64
+    /// From the front on; empty where everything was in place.
+    package var moved: [Moved]
+    /// The number under which the change is remembered; nil where nothing changed.
+    package var change: Int64?
+    /// Whether a key became so long that it is due for compaction.
+    package var isLong = false
+
+    package init(version: Int64, orderVersion: Int64, moved: [Moved], change: Int64? = nil) {
+        self.version = version
+        self.orderVersion = orderVersion
+        self.moved = moved
+        self.change = change
+    }
+}

@@ -1,0 +1,79 @@
+/// A product of a store.
+package struct Product: Hashable, Sendable {
+    package var sku: SKU
+    package var name: String
+    package var brand: String?
+    /// What one piece costs now, in minor units; below `priceBound`.
+    package var priceMinor: Int64?
+    /// The crossed-out price, where there is one.
+    package var regularPriceMinor: Int64?
+    package var size: Size?
+    package var barcode: String?
+    package var imageURL: String?
+    /// A JSON object of the client's own, at most `attributesBound` bytes of text.
+    package var attributes: String
+    package var popularity: Popularity
+    package var inStock: Bool
+    package var tags: [String]
+    package var createdAt: Timestamp
+    package var modifiedAt: Timestamp
+
+    package init(
+        sku: SKU,
+        name: String,
+        brand: String? = nil,
+        priceMinor: Int64? = nil,
+        regularPriceMinor: Int64? = nil,
+        size: Size? = nil,
+        barcode: String? = nil,
+        imageURL: String? = nil,
+        attributes: String = "{}",
+        popularity: Popularity = .none,
+        inStock: Bool = true,
+        tags: [String] = [],
+        createdAt: Timestamp = Timestamp(microseconds: 0),
+        modifiedAt: Timestamp = Timestamp(microseconds: 0)
+    ) {
+        self.sku = sku
+        self.name = name
+        self.brand = brand
+        self.priceMinor = priceMinor
+        self.regularPriceMinor = regularPriceMinor
+        self.size = size
+        self.barcode = barcode
+        self.imageURL = imageURL
+        self.attributes = attributes
+        self.popularity = popularity
+        self.inStock = inStock
+        self.tags = tags
+        self.createdAt = createdAt
+        self.modifiedAt = modifiedAt
+    }
+
+    package var unitPrice: UnitPrice? { UnitPrice(priceMinor: priceMinor, size: size) }
+
+    /// Prices are below this many minor units.
+    package static let priceBound: Int128 = 1_000_000_000_000
+    package static let nameBound = 500
+    package static let brandBound = 200
+    package static let tagCountBound = 50
+    package static let tagBound = 64
+    package static let barcodeBound = 64
+    package static let imageURLBound = 2000
+    package static let attributesBound = 4096
+
+    package static let tagRule =
+        "1 to \(tagBound) bytes of printable text without | or ; and without spaces at its ends"
+
+    package static func isTag(_ text: String) -> Bool {
+        (1...tagBound).contains(text.utf8.count) && text.isPrintable && !text.utf8.contains { $0 == 0x7C || $0 == 0x3B }
+            && text.first?.isWhitespace == false && text.last?.isWhitespace == false
+    }
+
+    package static let imageURLRule = "an http:// or https:// address, or a path that begins with /"
+
+    package static func isImageURL(_ text: String) -> Bool {
+        let isPlain = text.unicodeScalars.allSatisfy { $0.value > 0x20 && !$0.properties.isWhitespace }
+        return isPlain && ["https://", "http://", "/"].contains { text.lowercased().hasPrefix($0) }
+    }
+}

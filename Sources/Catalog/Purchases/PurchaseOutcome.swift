@@ -1,0 +1,27 @@
+/// What became of purchases that were told.
+package struct PurchaseOutcome: Sendable, Hashable {
+    /// Told for the first time, of products that the store has.
+    package var accepted = 0
+    /// Told before: they count once.
+    package var repeated = 0
+    /// Of days that are no longer kept: nobody can tell whether they were counted, and they are not taken.
+    package var tooOld = 0
+    /// Of products that the store does not have; they are kept apart until it has.
+    package var unknown = 0
+    /// Some of those products, at most 1,000.
+    package var unknownSKUs: Set<String> = []
+
+    package static let unknownBound = 1000
+
+    package init() {}
+
+    package static func += (a: inout PurchaseOutcome, b: PurchaseOutcome) {
+        a.accepted += b.accepted
+        a.repeated += b.repeated
+        a.tooOld += b.tooOld
+        a.unknown += b.unknown
+        if a.unknownSKUs.count < unknownBound {
+            a.unknownSKUs.formUnion(b.unknownSKUs.prefix(unknownBound - a.unknownSKUs.count))
+        }
+    }
+}

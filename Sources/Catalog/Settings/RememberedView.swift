@@ -1,0 +1,46 @@
+/// How a user wants a shelf, or the shelves of a store: the value of a setting of the catalog's own.
+package struct RememberedView: Hashable, Sendable {
+    package var sort: Sort
+    package var filter: Filter
+
+    package init(_ sort: Sort, _ filter: Filter = .none) {
+        self.sort = sort
+        self.filter = filter
+    }
+
+    /// Reads a sort, `"price"`, or a sort with a filter, `{"sort":"price","filter":{"in_stock":true}}`.
+    ///
+    /// - Throws: `unprocessable`, `malformed`, `unknownSortKey`.
+    package init(_ value: JSONValue, field: String) throws(CatalogError) {
+        if case .string(let text) = value {
+            do { self.init(try Sort.parse(text)) } catch { throw .unknownSortKey(error, parameter: field) }
+            return
+        }
+        guard case .object(let members) = value, case .string(let text)? = value["sort"] else {
+            throw .unprocessable(
+                field: field,
+                detail: "\(field) must be a sort, such as \"-unit_price\", or an object of a sort and a filter"
+            )
+        }
+        if let stranger = members.first(where: { !["sort", "filter"].contains($0.name) }) {
+            throw .malformed(
+                parameter: "\(field).\(stranger.name.prefix(64))",
+                detail: "no such member",
+                allowed: ["sort", "filter"]
+            )
+        }
+        let sort: Sort
+        do throws(SortError) { sort = try Sort.parse(text) } catch {
+            throw .unknownSortKey(error, parameter: "\(field).sort")
+        }
+        let given = value["filter"].flatMap { $0 == .null ? nil : $0 }
+        let filter = try given.map { json throws(CatalogError) in try Filter(json: json, field: "\(field).filter") }
+        self.init(sort, filter ?? .none)
+    }
+
+    /// What is stored: a sort alone as a string.
+    package var value: JSONValue {
+        let sort = JSONValue.string(sort.description)
+        return filter.isEmpty ? sort : .object([.init("sort", sort), .init("filter", filter.json)])
+    }
+}

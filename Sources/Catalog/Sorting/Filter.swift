@@ -1,0 +1,73 @@
+/// What of a shelf is shown: products for which every key holds. Empty, all of them.
+package struct Filter: Sendable, Hashable {
+    package private(set) var values: [FilterKey: FilterValue]
+
+    /// Everything.
+    package static let none = Filter(checked: [:])
+
+    private init(checked values: [FilterKey: FilterValue]) { self.values = values }
+
+    /// - Throws: `malformed`, naming the parameter, for a range whose ends cross.
+    package init(_ values: [FilterKey: FilterValue]) throws(CatalogError) {
+        self.values = values
+        for (lower, upper) in FilterKey.allCases.compactMap({ key in key.upperEnd.map { (key, $0) } }) {
+            let crosses =
+                switch (values[lower], values[upper]) {
+                case (.amount(let from), .amount(let to)): to < from
+                case (.moment(let from), .moment(let to)): to < from
+                default: false
+                }
+            guard !crosses else {
+                throw .malformed(
+                    parameter: upper.name,
+                    detail: "\(upper.name) is below \(lower.name): no product could be between them"
+                )
+            }
+        }
+    }
+
+    package var isEmpty: Bool { values.isEmpty }
+
+    /// The keys that are compared, in their own order.
+    package var keys: [FilterKey] { FilterKey.allCases.filter { values[$0] != nil } }
+
+    package subscript(key: FilterKey) -> FilterValue? { values[key] }
+
+    /// The same without some keys.
+    package func without(_ keys: Set<FilterKey>) -> Filter { Filter(checked: values.filter { !keys.contains($0.key) }) }
+
+    // MARK: - The specification
+
+    /// Whether a product is shown.
+    package func accepts(_ product: Product, in currency: Currency) -> Bool {
+        values.allSatisfy { key, value in Self.holds(key, value, product, currency) }
+    }
+
+    private static func holds(
+        _ key: FilterKey,
+        _ value: FilterValue,
+        _ product: Product,
+        _ currency: Currency
+    ) -> Bool {
+        func isInside<T: Comparable>(_ own: T?, _ bound: T) -> Bool {
+            own.map { key.comparison == .atLeast ? $0 >= bound : $0 <= bound } ?? false
+        }
+        return switch (key, value) {
+        case (.brand, .texts(let brands)): brands.contains { $0.utf8.elementsEqual((product.brand ?? "").utf8) }
+        case (.tag, .texts(let tags)):
+            tags.contains { tag in
+                tag.isEmpty ? product.tags.isEmpty : product.tags.contains { $0.utf8.elementsEqual(tag.utf8) }
+            }
+        case (.inStock, .flag(let flag)): product.inStock == flag
+        case (_, .amount(let bound)):
+            isInside(product.priceMinor.map { ExactDecimal(Int128($0), scale: currency.exponent) }, bound)
+        case (_, .amountPerQuantity(let bound)): bound.covers(product, in: currency)
+        case (.createdAfter, .moment(let bound)), (.createdBefore, .moment(let bound)):
+            isInside(product.createdAt, bound)
+        case (_, .moment(let bound)): isInside(product.modifiedAt, bound)
+        case (_, .dimensions(let dimensions)):
+            product.size.map { dimensions.contains($0.unit.dimension) } ?? false
+        case (_, .texts), (_, .flag): false
+        }
+    }
+}

@@ -1,0 +1,64 @@
+/// What is read for a page: a request, settled against the shelf's settings.
+package struct PagePlan: Sendable, Hashable {
+    package let view: SettledView
+    package let facets: Set<Facet>
+    /// What prices are in.
+    package let currency: Currency
+    /// Whether what is sold out sorts behind all else.
+    package let sinksSoldOut: Bool
+    /// The dimension whose unit prices come first.
+    package let dimension: Dimension
+    package let after: Cursor?
+    package let limit: Int
+    /// The shelf's generation of keys.
+    package let keyGeneration: Int64
+
+    package var sort: Sort { view.sort }
+    package var source: SortSource { view.source }
+
+    init(_ request: PageRequest, _ view: SettledView, _ head: ShelfHead, dimension: Dimension) {
+        self.view = view
+        self.dimension = dimension
+        facets = request.facets
+        currency = head.store.currency
+        sinksSoldOut = (head.state.shelf.soldOut ?? head.store.soldOut) == .last
+        after = request.after
+        limit = request.limit
+        keyGeneration = head.state.keyGeneration
+    }
+}
+
+extension PagePlan {
+    /// The cursor that goes on behind a product.
+    package func cursor(at listing: Listing, scope: String) -> Cursor {
+        Cursor(
+            scope: scope,
+            sort: sort.description,
+            source: source,
+            filter: view.filter.query,
+            filterSource: view.filterSource,
+            dimension: dimension,
+            isBehind: listing.isBehind,
+            keyGeneration: keyGeneration,
+            values: sort.terms.map { $0.key.value(of: listing) },
+            name: listing.product.name,
+            id: listing.product.sku.text
+        )
+    }
+
+    /// The facets' names, in their own order.
+    package var facetNames: String { Facet.allCases.filter(facets.contains).map(\.rawValue).joined(separator: ",") }
+
+    /// The entity tag of the answer: it changes with everything that the answer depends on.
+    ///
+    /// - Parameter day: the UTC day to which popularity is scaled.
+    package func entityTag(_ head: ShelfHead, day: Int) -> String {
+        var hash = FNV64()
+        hash.combine(view.text)
+        hash.combine(facetNames)
+        hash.combine(String(dimension.ordinal))
+        hash.combine(String(limit))
+        if let after { hash.combine(after.place) }
+        return "\"\(head.storeVersion)-\(head.state.version)-\(day)-\(String(hash.value, radix: 36))\""
+    }
+}

@@ -1,0 +1,72 @@
+/// What a client asks of a shelf's products, read from a URL or a command line.
+package struct PageRequest: Sendable, Hashable {
+    package var store: CatalogKey
+    package var shelf: CatalogKey
+    /// nil: the caller's, the shelf's, the store's or the system's.
+    package var sort: Sort?
+    /// nil: what the caller remembers with their sort, where that counts.
+    package var filter: Filter?
+    /// What is counted besides.
+    package var facets: Set<Facet>
+    /// Whose remembered sort counts where none is asked for.
+    package var user: UserID?
+    package var limit: Int
+    package var after: Cursor?
+    /// Entity tags of answers that the client has.
+    package var knownTags: [String]
+
+    package static let limits = 1...100
+    package static let defaultLimit = 24
+
+    package init(
+        store: CatalogKey,
+        shelf: CatalogKey,
+        sort: Sort? = nil,
+        filter: Filter? = nil,
+        facets: Set<Facet> = [],
+        user: UserID? = nil,
+        limit: Int = defaultLimit,
+        after: Cursor? = nil,
+        knownTags: [String] = []
+    ) {
+        self.store = store
+        self.shelf = shelf
+        self.sort = sort
+        self.filter = filter
+        self.facets = facets
+        self.user = user
+        self.limit = limit
+        self.after = after
+        self.knownTags = knownTags
+    }
+
+    /// What its cursors are bound to.
+    package var scope: String { "products/\(store)/\(shelf)" }
+}
+
+extension PageRequest {
+    /// - Throws: `malformed` for a limit out of range, `invalidCursor` for a cursor of another shelf, sort or filter.
+    package func plan(
+        for head: ShelfHead,
+        remembering remembered: RememberedViews = .none
+    ) throws(CatalogError) -> PagePlan {
+        guard Self.limits.contains(limit) else {
+            throw .malformed(parameter: "limit", detail: "limit must be from 1 to 100")
+        }
+        guard let after else {
+            let view = head.settle(ShelfView(sort: sort, filter: filter), remembering: remembered)
+            return PagePlan(self, view, head, dimension: head.state.comparisonDimension)
+        }
+        guard after.scope == scope, let order = try? Sort.parse(after.sort), sort == nil || sort == order,
+            after.values.count == order.terms.count, let shown = try? Filter(query: after.filter),
+            filter == nil || filter == shown
+        else { throw .invalidCursor }
+        let view = SettledView(
+            sort: order,
+            source: sort == nil ? after.source : .query,
+            filter: shown,
+            filterSource: filter == nil ? after.filterSource : .query
+        )
+        return PagePlan(self, view, head, dimension: after.dimension)
+    }
+}

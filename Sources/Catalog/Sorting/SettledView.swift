@@ -1,0 +1,23 @@
+/// The same as it was decided, and by whom.
+package struct SettledView: Hashable, Sendable {
+    package let sort: Sort
+    package let source: SortSource
+    package let filter: Filter
+    package let filterSource: FilterSource
+
+    package init(sort: Sort, source: SortSource, filter: Filter = .none, filterSource: FilterSource = .query) {
+        self.sort = sort
+        self.source = source
+        self.filter = filter
+        self.filterSource = filterSource
+    }
+
+    /// What tells views apart, as text.
+    package var text: String { "\(sort.description) \(source.rawValue) \(filter.query) \(filterSource.rawValue)" }
+
+    /// The filter as an answer tells it; null where everything is shown.
+    package var filterJSON: JSONValue {
+        guard !filter.isEmpty else { return .null }
+        return .object([.init("terms", filter.json), .init("source", .string(filterSource.rawValue))])
+    }
+}

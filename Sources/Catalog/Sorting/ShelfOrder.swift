@@ -1,0 +1,15 @@
+/// The order of a shelf, or of what a filter leaves of it; ids only.
+package struct ShelfOrder: Sendable {
+    package let head: ShelfHead
+    package let view: SettledView
+    package let ids: [String]
+
+    package init(head: ShelfHead, view: SettledView, ids: [String]) {
+        self.head = head
+        self.view = view
+        self.ids = ids
+    }
+
+    package var sort: Sort { view.sort }
+    package var source: SortSource { view.source }
+}

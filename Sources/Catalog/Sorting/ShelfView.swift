@@ -1,0 +1,12 @@
+/// What of a shelf is shown, and in which order: as it is asked for.
+package struct ShelfView: Hashable, Sendable {
+    /// nil: the caller's, the shelf's, the store's or the system's.
+    package var sort: Sort?
+    /// nil: what the caller remembers together with the sort, where that counts; else everything.
+    package var filter: Filter?
+
+    package init(sort: Sort? = nil, filter: Filter? = nil) {
+        self.sort = sort
+        self.filter = filter
+    }
+}

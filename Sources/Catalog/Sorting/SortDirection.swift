@@ -1,0 +1,6 @@
+/// Which way an order runs.
+package enum SortDirection: Sendable, Hashable {
+    case ascending, descending
+
+    package var opposite: SortDirection { self == .ascending ? .descending : .ascending }
+}

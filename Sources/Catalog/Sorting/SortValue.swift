@@ -1,0 +1,10 @@
+/// The value of one key of one product, as cursors carry it.
+package enum SortValue: Hashable, Sendable {
+    case missing
+    case integer(Int64)
+    /// A unit price's dimension and the digits of its exact key.
+    case unitPrice(Dimension, digits: String)
+    case real(Double)
+    case text(String)
+    case bytes([UInt8])
+}

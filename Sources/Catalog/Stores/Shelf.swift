@@ -1,0 +1,33 @@
+/// A shelf of a store.
+package struct Shelf: Hashable, Sendable {
+    package var key: CatalogKey
+    package var title: String
+    package var parent: CatalogKey?
+    package var defaultSort: Sort?
+    /// The declared comparison dimension of unit prices; nil leaves it to what most products have.
+    package var dimension: Dimension?
+    /// nil: the store's.
+    package var soldOut: SoldOut?
+    /// The sort from which the nightly batch rebuilds the manual order.
+    package var positionSource: Sort?
+
+    package init(
+        key: CatalogKey,
+        title: String,
+        parent: CatalogKey? = nil,
+        defaultSort: Sort? = nil,
+        dimension: Dimension? = nil,
+        soldOut: SoldOut? = nil,
+        positionSource: Sort? = nil
+    ) {
+        self.key = key
+        self.title = title
+        self.parent = parent
+        self.defaultSort = defaultSort
+        self.dimension = dimension
+        self.soldOut = soldOut
+        self.positionSource = positionSource
+    }
+
+    package static let titleBound = 200
+}

@@ -1,0 +1,10 @@
+/// A shelf of a store.
+package struct ShelfAddress: Sendable, Hashable {
+    package var store: CatalogKey
+    package var shelf: CatalogKey
+
+    package init(_ store: CatalogKey, _ shelf: CatalogKey) {
+        self.store = store
+        self.shelf = shelf
+    }
+}

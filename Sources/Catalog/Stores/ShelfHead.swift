@@ -1,0 +1,38 @@
+/// A shelf, its store and their settings, as they were at one moment.
+package struct ShelfHead: Sendable, Hashable {
+    package var store: Store
+    /// Grows with every change of the store's settings.
+    package var storeVersion: Int64
+    package var state: ShelfState
+
+    package init(store: Store, storeVersion: Int64, state: ShelfState) {
+        self.store = store
+        self.storeVersion = storeVersion
+        self.state = state
+    }
+}
+
+extension ShelfHead {
+    /// Decides what is shown. A sort that is asked for takes nothing from what is remembered; without one, a filter that is
+    /// asked for replaces the one that is remembered.
+    package func settle(
+        _ asked: ShelfView = ShelfView(),
+        remembering remembered: RememberedViews = .none
+    ) -> SettledView {
+        if let sort = asked.sort { return SettledView(sort: sort, source: .query, filter: asked.filter ?? .none) }
+        if let own = remembered.view {
+            return SettledView(
+                sort: own.sort,
+                source: .user,
+                filter: asked.filter ?? own.filter,
+                filterSource: asked.filter == nil ? .user : .query
+            )
+        }
+        let filter = asked.filter ?? .none
+        if let sort = state.shelf.defaultSort ?? state.inheritedSort {
+            return SettledView(sort: sort, source: .shelf, filter: filter)
+        }
+        if let sort = store.defaultSort { return SettledView(sort: sort, source: .store, filter: filter) }
+        return SettledView(sort: .system, source: .system, filter: filter)
+    }
+}

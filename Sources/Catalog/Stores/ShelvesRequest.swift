@@ -1,0 +1,21 @@
+/// What a client asks of a store's shelves.
+package struct ShelvesRequest: Sendable {
+    package var store: CatalogKey
+    package var sort: ShelfSort
+    package var limit: Int
+    package var after: Cursor?
+
+    package init(
+        store: CatalogKey,
+        sort: ShelfSort = .position,
+        limit: Int = PageRequest.limits.upperBound,
+        after: Cursor? = nil
+    ) {
+        self.store = store
+        self.sort = sort
+        self.limit = limit
+        self.after = after
+    }
+
+    package var scope: String { "shelves/\(store)" }
+}

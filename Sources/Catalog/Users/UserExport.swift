@@ -1,0 +1,57 @@
+/// Everything that is stored of a user.
+package struct UserExport: Sendable, Hashable {
+    /// A manual order that they changed, where that is remembered.
+    package struct OrderChange: Sendable, Hashable {
+        package var store: CatalogKey
+        package var shelf: CatalogKey
+        package var kind: String
+        package var changedAt: Timestamp
+
+        package init(store: CatalogKey, shelf: CatalogKey, kind: String, changedAt: Timestamp) {
+            self.store = store
+            self.shelf = shelf
+            self.kind = kind
+            self.changedAt = changedAt
+        }
+    }
+
+    /// What they bought of a product on a UTC day, where they were told as the customer.
+    package struct Purchase: Sendable, Hashable {
+        package var store: CatalogKey
+        package var sku: SKU
+        package var day: Int
+        package var quantity: Int
+
+        package init(store: CatalogKey, sku: SKU, day: Int, quantity: Int) {
+            self.store = store
+            self.sku = sku
+            self.day = day
+            self.quantity = quantity
+        }
+    }
+
+    package var user: UserID
+    package var revision: Int64
+    /// By key; deleted ones too, for as long as that is remembered.
+    package var settings: [Setting]
+    package var orderChanges: [OrderChange]
+    package var purchases: [Purchase]
+    /// Their own lists and those that they have joined, deleted ones and items too, for as long as that is remembered.
+    package var lists: [HeldList]
+
+    package init(
+        user: UserID,
+        revision: Int64,
+        settings: [Setting],
+        orderChanges: [OrderChange],
+        purchases: [Purchase] = [],
+        lists: [HeldList] = []
+    ) {
+        self.user = user
+        self.revision = revision
+        self.settings = settings
+        self.orderChanges = orderChanges
+        self.purchases = purchases
+        self.lists = lists
+    }
+}

@@ -1,0 +1,21 @@
+/// Who a user is: the `sub` of their token, 1 to 255 bytes of printable text.
+package struct UserID: Hashable, Sendable, CustomStringConvertible {
+    package let text: String
+
+    package init?(_ text: some StringProtocol) {
+        guard (1...255).contains(text.utf8.count), text.isPrintable else { return nil }
+        self.text = String(text)
+    }
+
+    /// Whether this is somebody who has not signed in, and may yet become another user.
+    package var isGuest: Bool { text.utf8.starts(with: Self.guestPrefix.utf8) }
+
+    package static let guestPrefix = "guest:"
+    package static let rule = "1 to 255 bytes of printable text"
+
+    package var description: String { text }
+
+    // By bytes, as the database tells them apart.
+    package static func == (a: UserID, b: UserID) -> Bool { a.text.utf8.elementsEqual(b.text.utf8) }
+    package func hash(into hasher: inout Hasher) { for byte in text.utf8 { hasher.combine(byte) } }
+}

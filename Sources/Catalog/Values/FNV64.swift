@@ -1,0 +1,11 @@
+/// FNV-1a, 64 bits: a stable, unkeyed hash. Source: draft-eastlake-fnv.
+package struct FNV64: Sendable {
+    package private(set) var value: UInt64 = 0xcbf2_9ce4_8422_2325
+
+    package init() {}
+
+    package mutating func combine(_ text: String) {
+        for byte in text.utf8 { value = (value ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        value = (value ^ 0xFF) &* 0x100_0000_01b3
+    }
+}

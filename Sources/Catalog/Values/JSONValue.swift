@@ -1,0 +1,90 @@
+/// JSON as it was written: numbers keep their digits, members their order.
+package enum JSONValue: Hashable, Sendable {
+    case null
+    case bool(Bool)
+    /// The number's own text.
+    case number(String)
+    case string(String)
+    case array([JSONValue])
+    case object([Member])
+
+    package struct Member: Hashable, Sendable {
+        package let name: String
+        package var value: JSONValue
+
+        package init(_ name: String, _ value: JSONValue) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// Whether every number in it has at most 64 digits when written out: `1e9999` is a few bytes, and ten thousand digits
+    /// in the database.
+    package var isWithinNumberBounds: Bool {
+        switch self {
+        case .null, .bool, .string: return true
+        case .number(let text):
+            let parts = text.lowercased().split(separator: "e")
+            guard parts.count == 2 else { return true }
+            guard let exponent = Int(parts[1]), exponent.magnitude <= 64 else { return false }
+            // A negative exponent writes a zero and a point before the digits.
+            return parts[0].utf8.count + Int(exponent.magnitude) + (exponent < 0 ? 2 : 0) <= 64
+        case .array(let values): return values.allSatisfy(\.isWithinNumberBounds)
+        case .object(let members): return members.allSatisfy(\.value.isWithinNumberBounds)
+        }
+    }
+
+    package subscript(name: String) -> JSONValue? {
+        guard case .object(let members) = self else { return nil }
+        return members.first { $0.name == name }?.value
+    }
+
+    /// The value as JSON text without white space.
+    package var text: String {
+        var bytes: [UInt8] = []
+        append(to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private func append(to bytes: inout [UInt8]) {
+        switch self {
+        case .null: bytes += "null".utf8
+        case .bool(let value): bytes += (value ? "true" : "false").utf8
+        case .number(let digits): bytes += digits.utf8
+        case .string(let text): text.appendAsJSON(to: &bytes)
+        case .array(let values):
+            bytes.append(UInt8(ascii: "["))
+            for (index, value) in values.enumerated() {
+                if index > 0 { bytes.append(UInt8(ascii: ",")) }
+                value.append(to: &bytes)
+            }
+            bytes.append(UInt8(ascii: "]"))
+        case .object(let members):
+            bytes.append(UInt8(ascii: "{"))
+            for (index, member) in members.enumerated() {
+                if index > 0 { bytes.append(UInt8(ascii: ",")) }
+                member.name.appendAsJSON(to: &bytes)
+                bytes.append(UInt8(ascii: ":"))
+                member.value.append(to: &bytes)
+            }
+            bytes.append(UInt8(ascii: "}"))
+        }
+    }
+
+    /// The value after a merge patch. Source: RFC 7396, section 2.
+    package func merging(_ patch: JSONValue) -> JSONValue {
+        guard case .object(let changes) = patch else { return patch }
+        var members: [Member] = if case .object(let own) = self { own } else { [] }
+        for change in changes {
+            let index = members.firstIndex { $0.name == change.name }
+            if change.value == .null {
+                if let index { members.remove(at: index) }
+            } else if let index {
+                members[index].value = members[index].value.merging(change.value)
+            } else {
+                members.append(Member(change.name, JSONValue.null.merging(change.value)))
+            }
+        }
+        return .object(members)
+    }
+}

@@ -1,0 +1,22 @@
+/// A language that the server has texts in.
+package enum Language: String, CaseIterable, Sendable {
+    case en, ru
+
+    /// The best of the languages that an `Accept-Language` header asks for; English where none is known.
+    ///
+    /// Source: RFC 9110, section 12.5.4; a range matches the language it begins with.
+    package init(accepting header: String?) {
+        var best: (language: Language, quality: Double)?
+        for range in (header ?? "").split(separator: ",").prefix(32) {
+            let parts = range.split(separator: ";").map { $0.drop { $0 == " " } }
+            guard let tag = parts.first?.split(separator: "-").first?.lowercased(),
+                let language = Language(rawValue: tag)
+            else {
+                continue
+            }
+            let quality = parts.dropFirst().first { $0.hasPrefix("q=") }.flatMap { Double($0.dropFirst(2)) } ?? 1
+            if quality > (best?.quality ?? 0) { best = (language, quality) }
+        }
+        self = best?.language ?? .en
+    }
+}

@@ -1,0 +1,86 @@
+/// A unit of size, by the name that answers show, with its exact factor to the base unit of its dimension: g, ml, piece,
+/// m, m² or dose.
+package enum MeasureUnit: String, CaseIterable, Sendable, Hashable, Codable {
+    case mg, g, dag, hg, kg, t, oz, lb
+    case ml, cl, dl, l, hl, m3
+    case floz_us, pt_us, qt_us, gal_us, floz_uk, pt_uk, gal_uk
+    case mm, cm, m
+    case inch = "in"
+    case ft, yd
+    case cm2, m2, ft2
+    case piece, pair, dozen, hundred
+    case dose
+
+    package var dimension: Dimension {
+        switch self {
+        case .mg, .g, .dag, .hg, .kg, .t, .oz, .lb: .mass
+        case .ml, .cl, .dl, .l, .hl, .m3, .floz_us, .pt_us, .qt_us, .gal_us, .floz_uk, .pt_uk, .gal_uk: .volume
+        case .mm, .cm, .m, .inch, .ft, .yd: .length
+        case .cm2, .m2, .ft2: .area
+        case .piece, .pair, .dozen, .hundred: .piece
+        case .dose: .dose
+        }
+    }
+
+    /// Exact by definition; source: NIST SP 811, appendix B, and the UK's Weights and Measures Act 1985.
+    package var factor: ExactDecimal {
+        switch self {
+        case .mg, .mm: ExactDecimal(1, scale: 3)
+        case .g, .ml, .m, .m2, .piece, .dose: ExactDecimal(1)
+        case .dag, .cl: ExactDecimal(10)
+        case .hg, .dl, .hundred: ExactDecimal(100)
+        case .kg, .l: ExactDecimal(1000)
+        case .t, .m3: ExactDecimal(1_000_000)
+        case .hl: ExactDecimal(100_000)
+        case .oz: ExactDecimal(28_349_523_125, scale: 9)
+        case .lb: ExactDecimal(45_359_237, scale: 5)
+        case .floz_us: ExactDecimal(295_735_295_625, scale: 10)
+        case .pt_us: ExactDecimal(473_176_473, scale: 6)
+        case .qt_us: ExactDecimal(946_352_946, scale: 6)
+        case .gal_us: ExactDecimal(3_785_411_784, scale: 6)
+        case .floz_uk: ExactDecimal(284_130_625, scale: 7)
+        case .pt_uk: ExactDecimal(56_826_125, scale: 5)
+        case .gal_uk: ExactDecimal(454_609, scale: 2)
+        case .cm: ExactDecimal(1, scale: 2)
+        case .inch: ExactDecimal(254, scale: 4)
+        case .ft: ExactDecimal(3048, scale: 4)
+        case .yd: ExactDecimal(9144, scale: 4)
+        case .cm2: ExactDecimal(1, scale: 4)
+        case .ft2: ExactDecimal(9_290_304, scale: 8)
+        case .pair: ExactDecimal(2)
+        case .dozen: ExactDecimal(12)
+        }
+    }
+
+    /// The unit behind a spelling, whatever its case, with or without a final point.
+    ///
+    /// `oz` and the other bare names of units that differ between countries or dimensions (`fl oz`, `pt`, `gal`) are not
+    /// guessed: only `oz` as a mass is read.
+    package init?(spelling: some StringProtocol) {
+        var key = spelling.lowercased()
+        if key.hasSuffix(".") { key.removeLast() }
+        if let unit = Self.spellings[key] { self = unit } else { return nil }
+    }
+
+    /// Lower-case spellings of grocery price lists in the languages they come in.
+    package static let spellings: [String: MeasureUnit] = {
+        var table = Dictionary(uniqueKeysWithValues: allCases.map { ($0.rawValue, $0) })
+        let synonyms: [MeasureUnit: String] = [
+            .mg: "milligram milligrams", .g: "gr gm grm gram grams gramm grama г гр", .dag: "dkg deka",
+            .kg: "kgs kilo kilogram kilograms kilogramm кг", .lb: "lbs pound pounds",
+            .oz: "ounce ounces", .ml: "millilitre milliliter mililitara мл", .cl: "centilitre centiliter",
+            .dl: "decilitre deciliter", .l: "lt ltr liter litre liters litres litra litara л",
+            .m: "meter metre meters metres метр", .m2: "m² qm sqm", .cm2: "cm²", .m3: "m³",
+            .ft2: "ft² sqft",
+            .piece:
+                "pc pcs pieces st stk stück stuck stuks stuk kom komad komada ea each ct count szt ks db шт tablet tablets "
+                + "tabletten tablete kapseln capsules capsule wipes tücher sheets blatt",
+            .pair: "pairs paar", .dozen: "dozens dz",
+            .dose: "doses wg wl wash washes washloads waschgänge pranja tab tabs portion portions portionen",
+        ]
+        for (unit, words) in synonyms {
+            for word in words.split(separator: " ") { table[String(word)] = unit }
+        }
+        return table
+    }()
+}

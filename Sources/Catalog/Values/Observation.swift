@@ -1,0 +1,13 @@
+/// Everything worth seeing while Aisle runs. A log and metrics are its consumers; nothing else speaks of it.
+package enum Observation: Sendable, Hashable {
+    /// A request was answered.
+    case answered(method: String, path: String, status: Int, duration: Duration)
+    /// A request met a fault of ours.
+    case fault(request: String, detail: String)
+    /// The database refused a value that our own validation had let through.
+    case validationGap(constraint: String?, sqlState: String)
+    /// The database is away or out of resources.
+    case databaseUnavailable(reason: String)
+    /// An import ended; nil where it failed.
+    case importEnded(ImportSummary?)
+}

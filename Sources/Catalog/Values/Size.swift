@@ -1,0 +1,44 @@
+/// How much a product holds: an exact amount of a unit, times a number of packs.
+package struct Size: Hashable, Sendable {
+    /// What one pack holds; above zero.
+    package let amount: ExactDecimal
+    package let unit: MeasureUnit
+    /// The number of packs; 1 for a single one.
+    package let packs: Int
+    /// What one pack holds without its liquid, in the same unit, where that is what counts.
+    package let drained: ExactDecimal?
+    /// Whether the source said "about".
+    package let isApproximate: Bool
+    /// `packs × (drained or amount) × factor(unit)`, in the base unit of the dimension.
+    package let baseQuantity: ExactDecimal
+
+    /// The bounds inside which any two different unit prices differ in their stored key.
+    package static let quantityBounds = ExactDecimal(1, scale: 3)...ExactDecimal(1_000_000_000)
+    package static let quantityScale = 14
+    package static let packBounds = 1...1_000_000
+
+    /// - Throws: `SizeError`, where a number is negative, or the quantity is outside its bounds.
+    /// - Returns: nil where the amount is zero: a size of zero is no size.
+    package init?(
+        amount: ExactDecimal,
+        unit: MeasureUnit,
+        packs: Int = 1,
+        drained: ExactDecimal? = nil,
+        isApproximate: Bool = false
+    ) throws(SizeError) {
+        guard !amount.isNegative, !(drained?.isNegative ?? false) else { throw .negative }
+        guard Self.packBounds.contains(packs) else { throw .packs }
+        guard !amount.isZero else { return nil }
+        let drained = drained.flatMap { $0.isZero ? nil : $0 }
+        guard
+            let quantity = (drained ?? amount).multiplied(by: unit.factor)?.multiplied(by: ExactDecimal(Int128(packs))),
+            quantity.scale <= Self.quantityScale, Self.quantityBounds.contains(quantity)
+        else { throw .outOfBounds }
+        self.amount = amount
+        self.unit = unit
+        self.packs = packs
+        self.drained = drained
+        self.isApproximate = isApproximate
+        self.baseQuantity = quantity
+    }
+}

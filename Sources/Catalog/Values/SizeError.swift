@@ -1,0 +1,15 @@
+/// Why a size is refused.
+package enum SizeError: Error, Sendable, Equatable {
+    case negative
+    case packs
+    case outOfBounds
+
+    package var reason: String {
+        switch self {
+        case .negative: "a size must not be negative"
+        case .packs: "the number of packs must be from 1 to 1000000"
+        case .outOfBounds:
+            "a size must hold between 0.001 and 1000000000 g, ml, m, m², pieces or doses, with at most 14 decimals"
+        }
+    }
+}

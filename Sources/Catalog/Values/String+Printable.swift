@@ -1,0 +1,30 @@
+extension String {
+    /// Without white space at both ends.
+    package var trimmed: String {
+        guard let first = utf8.first, let last = utf8.last else { return self }
+        if first > 0x20, last > 0x20, first < 0x80, last < 0x80 { return self }
+        var slice = self[...]
+        while let first = slice.first, first.isWhitespace { slice.removeFirst() }
+        while let last = slice.last, last.isWhitespace { slice.removeLast() }
+        return String(slice)
+    }
+
+}
+
+extension StringProtocol {
+    /// Whether there is no control character, line or paragraph separator, and nothing that is not a character.
+    package var isPrintable: Bool {
+        if utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) { return true }
+        return unicodeScalars.allSatisfy {
+            // ASCII, Latin with its accents, and Cyrillic, without looking them up.
+            switch $0.value {
+            case 0x20..<0x7F, 0xA0...0x36F, 0x400...0x52F: return true
+            default: break
+            }
+            return switch $0.properties.generalCategory {
+            case .control, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned: false
+            default: true
+            }
+        }
+    }
+}

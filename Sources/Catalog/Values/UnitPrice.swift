@@ -1,0 +1,95 @@
+/// The exact price of one base unit (g, ml, piece, m, m², dose): a fraction of minor units, never rounded.
+///
+/// A product without a price or a size has no unit price and sorts after all others in both directions.
+package struct UnitPrice: Hashable, Sendable {
+    package let priceMinor: Int64
+    package let dimension: Dimension
+    /// The base quantity in units of 10^−14.
+    private let quantity: UInt128
+
+    /// - Returns: nil without a price or a size, and for a price outside `0..<Product.priceBound`.
+    package init?(priceMinor: Int64?, size: Size?) {
+        guard let priceMinor, let size, (0..<Product.priceBound).contains(Int128(priceMinor)),
+            let quantity = size.baseQuantity.significand(atScale: Size.quantityScale)
+        else { return nil }
+        self.priceMinor = priceMinor
+        self.dimension = size.unit.dimension
+        self.quantity = UInt128(quantity)
+    }
+
+    /// Whether this one costs less than another of the same dimension. Exact.
+    ///
+    /// - Complexity: O(1): two 128-bit products, below 10³⁵.
+    package func isLess(than other: UnitPrice) -> Bool {
+        UInt128(priceMinor) * other.quantity < UInt128(other.priceMinor) * quantity
+    }
+
+    package func isEqual(to other: UnitPrice) -> Bool {
+        UInt128(priceMinor) * other.quantity == UInt128(other.priceMinor) * quantity
+    }
+
+    /// The digits of the key by which the database orders: minor units per base unit, rounded half up to 33 decimals.
+    ///
+    /// Two different fractions inside the bounds differ by at least 10⁻³², so that the rounded keys differ as they do.
+    package var key: String {
+        let numerator = UInt128(priceMinor) * Self.quantityUnit
+        var (whole, remainder) = numerator.quotientAndRemainder(dividingBy: quantity)
+        var decimals: [UInt8] = []
+        for _ in 0..<Self.keyScale {
+            let (digit, rest) = (remainder * 10).quotientAndRemainder(dividingBy: quantity)
+            decimals.append(UInt8(digit))
+            remainder = rest
+        }
+        if remainder * 2 >= quantity {
+            var index = decimals.count - 1
+            while index >= 0, decimals[index] == 9 {
+                decimals[index] = 0
+                index -= 1
+            }
+            if index >= 0 { decimals[index] += 1 } else { whole += 1 }
+        }
+        return "\(whole)." + String(decoding: decimals.map { $0 + UInt8(ascii: "0") }, as: UTF8.self)
+    }
+
+    package static let keyScale = 33
+
+    /// The price of a reference quantity, rounded half up.
+    ///
+    /// The quotient is built by long division, one decimal at a time, so no intermediate value exceeds 128 bits: prices
+    /// are below 10¹², reference quantities below 3·10¹¹ in their own scale, quantities below 10²⁴, scales at most 10.
+    ///
+    /// - Returns: nil if the reference quantity has another dimension: such prices do not compare.
+    package func display(
+        per reference: UnitPriceReference,
+        rounding: UnitPriceRounding,
+        currency: Currency
+    ) -> UnitPriceDisplay? {
+        guard reference.unit.dimension == dimension else { return nil }
+        let factor = reference.quantity
+        // price × reference ÷ quantity in minor units: numerator ÷ denominator.
+        let numerator = UInt128(priceMinor) * UInt128(factor.significand) * Self.quantityUnit
+        let denominator = quantity * power(10, factor.scale)
+        let isBelowOne = numerator < denominator * power(10, currency.exponent)
+        let decimals = rounding.decimals(currency: currency, isBelowOne: isBelowOne)
+        let shift = decimals - currency.exponent
+        let divisor = denominator * power(10, -shift)
+        var (quotient, remainder) = numerator.quotientAndRemainder(dividingBy: divisor)
+        for _ in 0..<max(0, shift) {
+            let (digit, rest) = (remainder * 10).quotientAndRemainder(dividingBy: divisor)
+            quotient = quotient * 10 + digit
+            remainder = rest
+        }
+        let rounded = remainder >= divisor - remainder ? quotient + 1 : quotient
+        return UnitPriceDisplay(
+            value: ExactDecimal.digits(Int128(rounded), scale: decimals),
+            per: reference.description
+        )
+    }
+
+    /// The scale of `quantity` as a factor: 10¹⁴.
+    private static let quantityUnit = UInt128(100_000_000_000_000)
+
+    private func power(_ base: UInt128, _ exponent: Int) -> UInt128 {
+        (0..<max(0, exponent)).reduce(UInt128(1)) { product, _ in product * base }
+    }
+}

@@ -1,0 +1,17 @@
+/// To how many decimals a unit price is shown.
+package enum UnitPriceRounding: Sendable, Hashable {
+    /// The currency's own.
+    case currency
+    /// Two.
+    case hundredths
+    /// Three below one unit of the currency, two from there on.
+    case thousandthsBelowOne
+
+    func decimals(currency: Currency, isBelowOne: Bool) -> Int {
+        switch self {
+        case .currency: currency.exponent
+        case .hundredths: 2
+        case .thousandthsBelowOne: isBelowOne ? 3 : 2
+        }
+    }
+}

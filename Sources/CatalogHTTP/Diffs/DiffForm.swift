@@ -1,0 +1,41 @@
+internal import CatalogJSON
+internal import AisleDiff
+internal import Catalog
+internal import HTTPTypes
+internal import Hummingbird
+internal import NIOCore
+
+/// The forms in which a diff is answered.
+enum DiffForm: CaseIterable {
+    case json, jsonPatch, wire
+
+    var mediaType: String {
+        switch self {
+        case .json: "application/json"
+        case .jsonPatch: "application/json-patch+json"
+        case .wire: ShelfDiff<NoProduct>.mediaType
+        }
+    }
+
+    /// The form that an `Accept` header likes best; JSON where it likes none. Source: RFC 9110, section 12.5.1.
+    init(accepting header: String?) {
+        var best: (form: DiffForm, quality: Double)?
+        for range in (header ?? "").lowercased().split(separator: ",").prefix(32) {
+            let parts = range.split(separator: ";").map { $0.filter { $0 != " " } }
+            let quality = parts.dropFirst().first { $0.hasPrefix("q=") }.flatMap { Double($0.dropFirst(2)) } ?? 1
+            let matched =
+                ["*/*", "application/*"].contains(parts.first)
+                ? DiffForm.json : DiffForm.allCases.first { $0.mediaType == parts.first }
+            if let matched, quality > best?.quality ?? 0 { best = (matched, quality) }
+        }
+        self = best?.form ?? .json
+    }
+
+    func bytes(of diff: OrderDiff) -> [UInt8] {
+        switch self {
+        case .json: diff.json()
+        case .jsonPatch: diff.jsonPatch()
+        case .wire: diff.wireForm()
+        }
+    }
+}

@@ -1,0 +1,10 @@
+internal import Catalog
+internal import Crypto
+internal import CryptoExtras
+
+/// The signature algorithms that are accepted. Source: RFC 7518, section 3.1.
+enum TokenAlgorithm: String, CaseIterable {
+    case hs256 = "HS256"
+    case es256 = "ES256"
+    case rs256 = "RS256"
+}

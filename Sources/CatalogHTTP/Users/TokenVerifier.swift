@@ -1,0 +1,140 @@
+internal import CatalogJSON
+package import Catalog
+internal import Crypto
+internal import Synchronization
+
+/// Tells who a bearer token is of. Source: RFC 7519 (JSON Web Token), RFC 8725 (best current practices).
+///
+/// Header and claims are checked here, strictly; the signature is checked by swift-crypto, with the one algorithm that the
+/// key is for.
+package final class TokenVerifier: Sendable {
+    package struct Rules: Sendable {
+        /// What `iss` must be; nil for anything.
+        package var issuer: String?
+        /// What `aud` must be, or have among others; nil for anything.
+        package var audience: String?
+        /// How far the clocks of two servers may be apart, in seconds.
+        package var leeway = 30
+
+        package init(issuer: String? = nil, audience: String? = nil) {
+            self.issuer = issuer
+            self.audience = audience
+        }
+    }
+
+    /// The most bytes of a token.
+    package static let bound = 8 << 10
+    /// How far ahead a token may end, in days: one for ever is a mistake, or forged.
+    package static let longestLife = 366
+
+    private let keys: TokenKeys
+    private let rules: Rules
+    private let clock: @Sendable () -> Timestamp
+    private let known = Mutex<[SHA256.Digest: Known]>([:])
+
+    private struct Known {
+        let caller: Caller
+        let notBefore: Int64
+        let generation: Int
+    }
+
+    /// How many verified tokens are remembered before all are forgotten.
+    private static let knownBound = 8192
+
+    package init(keys: TokenKeys, rules: Rules = Rules(), clock: @escaping @Sendable () -> Timestamp = Timestamp.now) {
+        self.keys = keys
+        self.rules = rules
+        self.clock = clock
+    }
+
+    /// - Throws: `TokenError`, never with a part of the token.
+    /// - Complexity: one hash for a token that was verified before.
+    package func verify(_ token: String) async throws(TokenError) -> Caller {
+        guard token.utf8.count <= Self.bound else { throw .invalid("the token has more than \(Self.bound) bytes") }
+        let digest = SHA256.hash(data: Array(token.utf8))
+        let generation = keys.generation.load(ordering: .acquiring)
+        if let known = known.withLock({ $0[digest] }), known.generation == generation {
+            keys.refreshIfDue()
+            try checkLifetime(known.caller.expiresAt.microseconds, known.notBefore)
+            return known.caller
+        }
+        let words = token.split(separator: ".", omittingEmptySubsequences: false)
+        let parts = words.map { Base64URL.decode(String($0)) }
+        guard parts.count == 3, let header = parts[0].flatMap(Self.object), let claims = parts[1].flatMap(Self.object),
+            let signature = parts[2]
+        else { throw .invalid("the token is not a JSON Web Token") }
+        guard let key = try await key(header), key.accepts(signature, of: Array("\(words[0]).\(words[1])".utf8)) else {
+            throw .invalid("the token is not signed by a key that is known here")
+        }
+        let (caller, notBefore) = try read(claims)
+        known.withLock {
+            if $0.count >= Self.knownBound { $0.removeAll() }
+            $0[digest] = Known(caller: caller, notBefore: notBefore, generation: generation)
+        }
+        return caller
+    }
+
+    private static func object(_ bytes: [UInt8]) -> JSONValue? {
+        guard let value = try? JSONReader.parse(bytes), case .object = value else { return nil }
+        return value
+    }
+
+    private func key(_ header: JSONValue) async throws(TokenError) -> TokenKey? {
+        guard header["crit"] == nil, header["b64"] == nil else {
+            throw .invalid("the token's header has extensions that are not known here")
+        }
+        guard case .string(let name)? = header["alg"], let algorithm = TokenAlgorithm(rawValue: name) else {
+            let accepted = TokenAlgorithm.allCases.map(\.rawValue).joined(separator: ", ")
+            throw .invalid("the token's algorithm is none of \(accepted)")
+        }
+        switch header["kid"] {
+        case nil: return try await keys.key(algorithm, nil)
+        case .string(let kid): return try await keys.key(algorithm, kid)
+        default: throw .invalid("the token's kid is no text")
+        }
+    }
+
+    /// The claims that count. Source: RFC 7519, section 4.1; scopes as in RFC 8693, section 4.2.
+    private func read(_ claims: JSONValue) throws(TokenError) -> (Caller, notBefore: Int64) {
+        guard case .string(let subject)? = claims["sub"], let user = UserID(subject) else {
+            throw .invalid("the token's sub is missing, or is not \(UserID.rule)")
+        }
+        if let issuer = rules.issuer, claims["iss"] != .string(issuer) {
+            throw .invalid("the token is of another issuer")
+        }
+        if let audience = rules.audience {
+            let isMeant =
+                switch claims["aud"] {
+                case .string(let one): one == audience
+                case .array(let several): several.contains(.string(audience))
+                default: false
+                }
+            guard isMeant else { throw .invalid("the token is for another audience") }
+        }
+        guard let expiry = try Self.moment("exp", claims) else { throw .invalid("the token has no exp") }
+        let notBefore = try Self.moment("nbf", claims) ?? 0
+        guard expiry <= clock().microseconds + Int64(Self.longestLife) * 86_400_000_000 else {
+            throw .invalid("the token ends more than \(Self.longestLife) days ahead")
+        }
+        try checkLifetime(expiry, notBefore)
+        var names: [Substring] = []
+        if case .string(let scope)? = claims["scope"] { names = scope.split(separator: " ") }
+        let scopes = Set(names.compactMap { Scope(rawValue: String($0)) })
+        return (Caller(user: user, scopes: scopes, expiresAt: Timestamp(microseconds: expiry)), notBefore)
+    }
+
+    private func checkLifetime(_ expiry: Int64, _ notBefore: Int64) throws(TokenError) {
+        let (now, leeway) = (clock().microseconds, Int64(rules.leeway) * 1_000_000)
+        guard now < expiry + leeway else { throw .invalid("the token has expired") }
+        guard notBefore <= now + leeway else { throw .invalid("the token does not hold yet") }
+    }
+
+    /// A moment in seconds since 1970, as microseconds; fractions are cut off.
+    private static func moment(_ name: String, _ claims: JSONValue) throws(TokenError) -> Int64? {
+        guard let value = claims[name] else { return nil }
+        guard case .number(let digits) = value, let seconds = Double(digits), seconds >= 0, seconds < 1e11 else {
+            throw .invalid("the token's \(name) is no time in seconds")
+        }
+        return Int64(seconds) * 1_000_000
+    }
+}

@@ -1,0 +1,124 @@
+package import Catalog
+
+internal import AisleDiff
+
+extension OrderDiff {
+    /// The diff as the API answers it.
+    package func json(day: Int = Timestamp.now().day) -> [UInt8] {
+        var json = JSONText(reserving: 128 + 48 * (diff.moves.count + diff.deletes.count) + 64 * diff.inserts.count)
+        json.object { json in
+            json.field("from_version", fromVersion)
+            json.field("to_version", toVersion)
+            if let reached {
+                if let fromSort { json.field("from_sort", fromSort.description) }
+                json.field("to_sort", reached.sort.description)
+                if !reached.view.filter.isEmpty { json.field("filter", json: reached.view.filterJSON.text) }
+            }
+            json.field("old_count", diff.oldCount)
+            json.field("new_count", diff.newCount)
+            json.field("mode", isWholeOrder ? DiffMode.order.rawValue : DiffMode.moves.rawValue)
+            if isWholeOrder {
+                json.array("ids", new) { $0.string($1) }
+            } else {
+                writeMoves(to: &json, day)
+            }
+        }
+        return json.bytes
+    }
+
+    private func writeMoves(to json: inout JSONText, _ day: Int) {
+        json.array("deletes", diff.deletes) { json, index in
+            json.object { json in
+                json.field("id", old[Int(index)])
+                json.field("from", index)
+            }
+        }
+        let presentation = reached.map { ProductPresentation(store: $0.head.store, day: day) }
+        json.array("inserts", diff.inserts) { json, index in
+            json.object { json in
+                json.field("id", new[Int(index)])
+                json.field("to", index)
+                json.field("after", neighbour(index))
+                if let product = products[new[Int(index)]], let presentation {
+                    json.key("product")
+                    presentation.write(product, to: &json)
+                }
+            }
+        }
+        json.array("moves", diff.moves) { json, move in
+            json.object { json in
+                json.field("id", new[Int(move.to)])
+                json.field("from", move.from)
+                json.field("to", move.to)
+                json.field("after", neighbour(move.to))
+            }
+        }
+        json.array("changed", diff.changed) { json, index in
+            json.object { json in
+                json.field("id", new[Int(index)])
+                json.field("at", index)
+            }
+        }
+    }
+
+    private func neighbour(_ index: Int32) -> String? { index > 0 ? new[Int(index) - 1] : nil }
+
+    /// The diff as operations on the array of ids, one after another. Source: RFC 6902.
+    package func jsonPatch() -> [UInt8] {
+        var json = JSONText(reserving: 64 * (diff.moves.count + diff.deletes.count + diff.inserts.count) + 16)
+        if isWholeOrder {
+            json.array(CollectionOfOne(())) { json, _ in
+                json.object { json in
+                    json.field("op", "replace")
+                    json.field("path", "")
+                    json.array("value", new) { $0.string($1) }
+                }
+            }
+            return json.bytes
+        }
+        json.array(diff.steps()) { json, step in
+            json.object { json in
+                switch step {
+                case .delete(let index):
+                    json.field("op", "remove")
+                    json.field("path", "/\(index)")
+                case .insert(let index, let element):
+                    json.field("op", "add")
+                    json.field("path", "/\(index)")
+                    json.field("value", new[element])
+                case .move(let from, let to):
+                    json.field("op", "move")
+                    json.field("from", "/\(from)")
+                    json.field("path", "/\(to)")
+                }
+            }
+        }
+        return json.bytes
+    }
+
+    /// The diff in the wire form of `AisleDiff`.
+    package func wireForm() -> [UInt8] {
+        let message = ShelfDiff<NoProduct>(
+            fromVersion: fromVersion,
+            toVersion: toVersion,
+            content: .moves(diff, inserts: insertedIDs.map { .init(id: $0) })
+        )
+        return message.wireForm(asOrder: isWholeOrder)!
+    }
+}
+
+extension DiffRequest {
+    /// The entity tag of the answer between two sorts of a shelf: it changes with everything that the answer depends on.
+    ///
+    /// - Parameter day: the UTC day to which the popularity of products is scaled.
+    /// - Returns: nil for a diff from a list.
+    package func entityTag(_ head: ShelfHead, form: String, day: Int = Timestamp.now().day) -> String? {
+        guard case .view(let from) = from else { return nil }
+        var hash = FNV64()
+        for part in [
+            head.settle(from, remembering: remembered).text, head.settle(to, remembering: remembered).text,
+            limit.map { "\($0) \(day)" } ?? "", mode.rawValue, form,
+        ] { hash.combine(part) }
+        return "\"diff-\(head.storeVersion)-\(head.state.version)-\(String(hash.value, radix: 36))\""
+    }
+}

@@ -1,0 +1,173 @@
+internal import Catalog
+
+/// A streaming reader of comma-separated values (RFC 4180): bytes in, records out, in bounded memory.
+///
+/// Reads quoted fields with line breaks and doubled quotes, LF and CRLF, and a byte order mark. The separator is a
+/// comma, or what the header line has more of: a semicolon or a tab. No library reads CSV as a stream with the line of
+/// each record, which a rejected row must name.
+package struct CSVReader {
+    /// One record: its fields, unquoted, and the line on which it begins, from 1.
+    package struct Record {
+        package let line: Int
+        fileprivate let bytes: [UInt8]
+        fileprivate let ends: [Int]
+
+        package var count: Int { ends.count }
+
+        /// The bytes of a field.
+        package func bytes(_ index: Int) -> ArraySlice<UInt8> {
+            bytes[(index == 0 ? 0 : ends[index - 1])..<ends[index]]
+        }
+
+        /// The record as CSV once more; bytes that are not valid UTF-8 are replaced.
+        package var csv: String {
+            (0..<count).map { CSVReader.field(String(decoding: bytes($0), as: UTF8.self)) }.joined(separator: ",")
+        }
+
+        /// A field as text; nil if it is not valid UTF-8, or has more than 30 combining marks in a row.
+        package func text(_ index: Int) -> String? {
+            let slice = bytes(index)
+            return slice.withUnsafeBufferPointer { bytes in
+                // ASCII needs no check, which costs more than the rest.
+                if bytes.allSatisfy({ $0 < 0x80 }) { return String(decoding: bytes, as: UTF8.self) }
+                return String(validating: bytes, as: UTF8.self).flatMap { $0.isStreamSafe ? $0 : nil }
+            }
+        }
+    }
+
+    package enum Event {
+        case record(Record)
+        /// A quote that never ends, or a record beyond the bound; the reader goes on behind it.
+        case broken(line: Int, reason: String)
+    }
+
+    /// The most bytes of one record.
+    package static let recordBound = 1 << 20
+    /// The most fields of one record.
+    package static let fieldBound = 1024
+
+    private enum State {
+        case fieldStart, unquoted, quoted, quoteInQuoted, afterCR
+    }
+
+    private var separator: UInt8?
+    private var state = State.fieldStart
+    private var bytes: [UInt8] = []
+    private var ends: [Int] = []
+    private var line = 1
+    private var recordLine = 1
+    private var isTooLong = false
+    private var head: [UInt8] = []
+
+    package init() {}
+
+    /// A field as CSV: quoted where it must be.
+    package static func field(_ value: String) -> String {
+        value.utf8.contains { [0x22, 0x2C, 0x0D, 0x0A].contains($0) }
+            ? "\"\(value.replacing("\"", with: "\"\""))\"" : value
+    }
+
+    /// Takes the next piece of the file.
+    package mutating func read(_ piece: UnsafeRawBufferPointer, _ emit: (Event) throws -> Void) rethrows {
+        if separator != nil { return try consume(piece, emit) }
+        // The header line tells the separator: wait until it is here.
+        head.append(contentsOf: piece)
+        guard head.count >= Self.recordBound || piece.contains(0x0A) else { return }
+        try begin(emit)
+    }
+
+    /// Ends the file: what stands without a final line break is a record too.
+    package mutating func end(_ emit: (Event) throws -> Void) rethrows {
+        if separator == nil { try begin(emit) }
+        if state == .quoted {
+            bytes.removeAll()
+            ends.removeAll()
+            return try emit(.broken(line: recordLine, reason: "a quoted field does not end"))
+        }
+        if !bytes.isEmpty || !ends.isEmpty || state == .quoteInQuoted { try endRecord(emit) }
+    }
+
+    private mutating func begin(_ emit: (Event) throws -> Void) rethrows {
+        if head.starts(with: [0xEF, 0xBB, 0xBF]) { head.removeFirst(3) }
+        let first = head.prefix { $0 != 0x0A }
+        let candidates = [UInt8(ascii: ","), UInt8(ascii: ";"), 0x09].map { mark in (mark, first.count { $0 == mark }) }
+        var best = candidates[0]
+        for candidate in candidates where candidate.1 > best.1 { best = candidate }
+        separator = best.0
+        let pending = head
+        head = []
+        try pending.withUnsafeBytes { try consume($0, emit) }
+    }
+
+    private mutating func consume(_ piece: UnsafeRawBufferPointer, _ emit: (Event) throws -> Void) rethrows {
+        let separator = separator!
+        for byte in piece {
+            if byte == 0x0A { line += 1 }
+            switch state {
+            case .afterCR where byte == 0x0A:
+                state = .fieldStart
+                recordLine = line
+            case .afterCR, .fieldStart, .unquoted:
+                if state == .afterCR { state = .fieldStart }
+                if byte == separator {
+                    endField()
+                    state = .fieldStart
+                } else if byte == 0x0A || byte == 0x0D {
+                    try endRecord(emit)
+                    state = byte == 0x0D ? .afterCR : .fieldStart
+                } else if byte == UInt8(ascii: "\""), state == .fieldStart {
+                    state = .quoted
+                } else {
+                    append(byte)
+                    state = .unquoted
+                }
+            case .quoted:
+                if byte == UInt8(ascii: "\"") { state = .quoteInQuoted } else { append(byte) }
+            case .quoteInQuoted:
+                if byte == UInt8(ascii: "\"") {
+                    append(byte)
+                    state = .quoted
+                } else if byte == separator {
+                    endField()
+                    state = .fieldStart
+                } else if byte == 0x0A || byte == 0x0D {
+                    try endRecord(emit)
+                    state = byte == 0x0D ? .afterCR : .fieldStart
+                } else {
+                    // Text behind a closing quote: kept, as spreadsheets do.
+                    append(byte)
+                    state = .unquoted
+                }
+            }
+        }
+    }
+
+    private mutating func append(_ byte: UInt8) {
+        if bytes.count < Self.recordBound { bytes.append(byte) } else { isTooLong = true }
+    }
+
+    private mutating func endField() {
+        if ends.count < Self.fieldBound { ends.append(bytes.count) } else { isTooLong = true }
+    }
+
+    private mutating func endRecord(_ emit: (Event) throws -> Void) rethrows {
+        defer {
+            bytes.removeAll(keepingCapacity: true)
+            ends.removeAll(keepingCapacity: true)
+            isTooLong = false
+            recordLine = line
+        }
+        // An empty line is no record.
+        if bytes.isEmpty, ends.isEmpty, state != .quoteInQuoted { return }
+        ends.append(bytes.count)
+        if isTooLong {
+            return try emit(
+                .broken(
+                    line: recordLine,
+                    reason: "a record of more than \(Self.recordBound) bytes or \(Self.fieldBound) columns"
+                )
+            )
+        }
+        try emit(.record(Record(line: recordLine, bytes: bytes, ends: ends)))
+    }
+}

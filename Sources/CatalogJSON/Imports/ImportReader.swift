@@ -1,0 +1,205 @@
+package import Catalog
+
+/// Reads an import file piece by piece and hands out checked records and rejections.
+package struct ImportReader {
+    package enum Event {
+        case record(ImportRecord)
+        case rejected(ImportRejection)
+    }
+
+    private let options: ImportOptions
+    private var currencies: [CatalogKey: Currency]
+    private var records: RecordReader
+    private var rows: ImportRowReader?
+    /// The canonical columns in the order of the file's.
+    private var order: [ImportColumn: Int] = [:]
+    private var width = 0
+    /// What is odd about the file as a whole.
+    package private(set) var warnings: [String] = []
+
+    /// - Parameter currencies: of the stores that exist.
+    package init(_ options: ImportOptions, currencies: [CatalogKey: Currency]) {
+        self.options = options
+        self.currencies = currencies
+        records = RecordReader(options.format)
+        if options.format == .ndjson { rows = ImportRowReader(options, columns: Set(ImportColumn.allCases)) }
+    }
+
+    /// Which columns the file has; of an NDJSON file, all: a member that is left out is empty.
+    package var columns: Set<ImportColumn> { rows?.columns ?? [] }
+
+    /// - Throws: `CatalogError.unprocessable`, where the header lacks a column that is needed.
+    package mutating func read(_ piece: UnsafeRawBufferPointer, _ emit: (Event) throws -> Void) throws {
+        for event in records.read(piece) { try handle(event, emit) }
+    }
+
+    package mutating func end(_ emit: (Event) throws -> Void) throws {
+        for event in records.end() { try handle(event, emit) }
+        if rows == nil { throw CatalogError.unprocessable(field: "file", detail: "the file is empty") }
+    }
+
+    // MARK: - CSV
+
+    private mutating func handle(_ event: RecordReader.Event, _ emit: (Event) throws -> Void) throws {
+        switch event {
+        case .broken(let line, let reason):
+            guard rows != nil else {
+                throw CatalogError.unprocessable(
+                    field: "file",
+                    detail: "the header on line \(line) cannot be read: \(reason)"
+                )
+            }
+            try emit(.rejected(ImportRejection(line: line, reason: reason)))
+        case .line(let line, let bytes): try endLine(line, bytes, emit)
+        case .csv(let record):
+            guard let rows else { return try readHeader(record) }
+            guard record.count == width else {
+                let reason = "the row has \(record.count) columns, the header \(width)"
+                return try reject(ImportRejection(line: record.line, reason: reason), record, emit)
+            }
+            switch check(record, rows) {
+            case .rejected(let rejection): try reject(rejection, record, emit)
+            case let event: try emit(event)
+            }
+        }
+    }
+
+    private func reject(
+        _ rejection: ImportRejection,
+        _ record: CSVReader.Record,
+        _ emit: (Event) throws -> Void
+    ) rethrows {
+        var rejection = rejection
+        if options.keepsRejectedRows { rejection.row = record.csv }
+        try emit(.rejected(rejection))
+    }
+
+    private mutating func check(_ record: CSVReader.Record, _ rows: ImportRowReader) -> Event {
+        var isInvalid = false
+        var event: Event
+        do throws(ImportRejection) {
+            event = .record(
+                try rows.read(line: record.line, currencies: &currencies) { [order] column in
+                    guard let index = order[column] else { return nil }
+                    let text = record.text(index)
+                    if text == nil { isInvalid = true }
+                    return text
+                }
+            )
+        } catch {
+            event = .rejected(error)
+        }
+        if isInvalid {
+            event = .rejected(
+                ImportRejection(
+                    line: record.line,
+                    reason: "the row is not valid UTF-8, or has more than 30 combining marks in a row"
+                )
+            )
+        }
+        return event
+    }
+
+    private mutating func readHeader(_ record: CSVReader.Record) throws {
+        let titles = (0..<record.count).map { (record.text($0) ?? "").lowercased() }
+        var order: [ImportColumn: Int] = [:]
+        for column in ImportColumn.allCases {
+            let title = options.title(of: column)
+            let places = titles.indices.filter { titles[$0] == title.lowercased() }
+            guard places.count <= 1 else {
+                throw CatalogError.unprocessable(
+                    field: title,
+                    detail: "the file has the column “\(title)” \(places.count) times; leave one"
+                )
+            }
+            guard let index = places.first else {
+                if options.mapping[column] != nil {
+                    throw missing(
+                        title,
+                        "the file has no column “\(title)”, to which \(column.rawValue) is mapped",
+                        titles
+                    )
+                }
+                continue
+            }
+            order[column] = index
+        }
+        for needed in [ImportColumn.sku, .name] where order[needed] == nil {
+            throw missing(needed.rawValue, "the file has no column for \(needed.rawValue); map one", titles)
+        }
+        if order[.store] == nil, options.store == nil {
+            throw missing("store", "the file has no column for store; map one, or name the store of all rows", titles)
+        }
+        self.order = order
+        width = record.count
+        let unused = titles.indices.filter { !order.values.contains($0) && !titles[$0].isEmpty }.map { titles[$0] }
+        if !unused.isEmpty {
+            warnings.append(
+                "columns that nothing reads: \(unused.joined(separator: ", ").prefix(1000)); --map names them"
+            )
+        }
+        if let store = options.store, order[.store] != nil, !options.isForOneStore {
+            warnings.append("the file has a column for the store; “\(store)” is that of rows without one alone")
+        }
+        rows = ImportRowReader(options, columns: Set(order.keys))
+    }
+
+    private func missing(_ field: String, _ detail: String, _ titles: [String]) -> CatalogError {
+        .unprocessable(field: field, detail: "\(detail). Its columns: \(titles.joined(separator: ", ").prefix(400))")
+    }
+
+    // MARK: - NDJSON
+
+    private mutating func endLine(_ line: Int, _ bytes: [UInt8], _ emit: (Event) throws -> Void) throws {
+        let event: Event
+        do throws(ImportRejection) { event = .record(try readLine(line, bytes)) } catch {
+            var rejection = error
+            if options.keepsRejectedRows, bytes.count <= CSVReader.recordBound {
+                rejection.row = String(decoding: bytes, as: UTF8.self)
+            }
+            event = .rejected(rejection)
+        }
+        try emit(event)
+    }
+
+    private mutating func readLine(_ line: Int, _ bytes: [UInt8]) throws(ImportRejection) -> ImportRecord {
+        let value = try RecordReader.value(of: bytes, line: line)
+        guard case .object(let members) = value else {
+            throw ImportRejection(line: line, reason: "is no JSON object")
+        }
+        var fields: [ImportColumn: String] = [:]
+        let byTitle = Dictionary(
+            ImportColumn.allCases.map { (options.title(of: $0), $0) },
+            uniquingKeysWith: { a, _ in a }
+        )
+        for member in members {
+            guard let column = byTitle[member.name] else {
+                if member.value == .null { continue }
+                throw ImportRejection(line: line, column: member.name, reason: "is no column of an import")
+            }
+            switch member.value {
+            case .null: continue
+            case .string(let text): fields[column] = text
+            case .number(let digits): fields[column] = digits
+            case .bool(let flag): fields[column] = flag ? "true" : "false"
+            case .array(let values) where column == .tags:
+                var tags: [String] = []
+                for value in values {
+                    guard case .string(let tag) = value, Product.isTag(tag) else {
+                        throw ImportRejection(
+                            line: line,
+                            column: member.name,
+                            value: value.text,
+                            reason: "a tag is \(Product.tagRule)"
+                        )
+                    }
+                    tags.append(tag)
+                }
+                fields[column] = tags.joined(separator: "|")
+            case .array, .object:
+                throw ImportRejection(line: line, column: member.name, reason: "must be a text or a number")
+            }
+        }
+        return try rows!.read(line: line, currencies: &currencies) { fields[$0] }
+    }
+}

@@ -1,0 +1,81 @@
+package import Catalog
+
+/// Makes shelf keys from titles: ASCII, unique in their store.
+package struct ShelfKeyMaker {
+    private var keysByTitle: [String: CatalogKey]
+    private var taken: Set<String>
+    private var lastNumbers: [String: Int] = [:]
+    /// The shelves that were made, in order.
+    package private(set) var created: [(key: CatalogKey, title: String)] = []
+
+    /// - Parameter existing: the store's shelves.
+    package init(existing: [(key: CatalogKey, title: String)]) {
+        keysByTitle = Dictionary(existing.map { ($0.title, $0.key) }, uniquingKeysWith: { a, _ in a })
+        taken = Set(existing.map(\.key.text))
+    }
+
+    /// The key of the shelf that a file calls so: an existing key, an existing title, or a new shelf.
+    ///
+    /// - Complexity: O(length), amortized.
+    package mutating func key(for name: String) -> (key: CatalogKey, isNew: Bool) {
+        if let key = CatalogKey(name), taken.contains(name) { return (key, false) }
+        if let key = keysByTitle[name] { return (key, false) }
+        let base = CatalogKey(name)?.text ?? Self.slug(name)
+        var candidate = base
+        // From the last number on: many titles may have one slug.
+        var number = lastNumbers[base] ?? 1
+        while taken.contains(candidate) {
+            number += 1
+            let suffix = "-\(number)"
+            candidate = base.prefix(64 - suffix.utf8.count) + suffix
+        }
+        lastNumbers[base] = number
+        let key = CatalogKey(candidate)!
+        taken.insert(candidate)
+        keysByTitle[name] = key
+        created.append((key, name))
+        return (key, true)
+    }
+
+    /// Whether an import makes that key of a title, in a store without shelves.
+    package static func makes(_ key: String, from title: String) -> Bool {
+        title.isPrintable && title.first?.isWhitespace == false && title.last?.isWhitespace == false
+            && (CatalogKey(title)?.text ?? slug(title)) == key
+    }
+
+    /// The title in lower-case ASCII letters, digits and hyphens; `shelf` where nothing is left.
+    static func slug(_ title: String) -> String {
+        var slug = ""
+        for scalar in title.decomposed.lowercased().unicodeScalars {
+            if ("a"..."z").contains(scalar) || ("0"..."9").contains(scalar) {
+                slug.unicodeScalars.append(scalar)
+            } else if let spelled = spellings[scalar] {
+                slug += spelled
+            } else if scalar.properties.generalCategory != .nonspacingMark, !slug.isEmpty, !slug.hasSuffix("-") {
+                slug += "-"
+            }
+        }
+        let cut = slug.prefix(60)
+        let trimmed = cut.hasSuffix("-") ? cut.dropLast() : cut
+        return trimmed.isEmpty ? "shelf" : String(trimmed)
+    }
+
+    /// Letters that do not decompose to ASCII.
+    private static let spellings: [UnicodeScalar: String] = {
+        var table: [UnicodeScalar: String] = [
+            "ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "đ": "d", "ð": "d", "þ": "th", "ł": "l", "ı": "i",
+        ]
+        let cyrillic: [(String, String)] = [
+            ("а", "a"), ("б", "b"), ("в", "v"), ("г", "g"), ("д", "d"), ("е", "e"), ("ж", "zh"), ("з", "z"), ("и", "i"),
+            ("к", "k"),
+            ("л", "l"), ("м", "m"), ("н", "n"), ("о", "o"), ("п", "p"), ("р", "r"), ("с", "s"), ("т", "t"), ("у", "u"),
+            ("ф", "f"),
+            ("х", "kh"), ("ц", "ts"), ("ч", "ch"), ("ш", "sh"), ("щ", "shch"), ("ъ", ""), ("ы", "y"), ("ь", ""),
+            ("э", "e"), ("ю", "yu"),
+            ("я", "ya"), ("і", "i"), ("є", "ye"), ("ґ", "g"), ("ј", "j"), ("љ", "lj"), ("њ", "nj"), ("ћ", "c"),
+            ("ђ", "d"), ("џ", "dz"),
+        ]
+        for (letter, spelled) in cyrillic { table[letter.unicodeScalars.first!] = spelled }
+        return table
+    }()
+}

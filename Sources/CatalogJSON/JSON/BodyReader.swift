@@ -1,0 +1,150 @@
+package import Catalog
+
+/// Reads the members of a JSON object one by one, and refuses those that nobody asked for.
+package struct BodyReader {
+    private let members: [String: JSONValue]
+    private var known: Set<String> = []
+
+    package init(_ value: JSONValue) throws(CatalogError) {
+        guard case .object(let members) = value else {
+            throw .malformed(parameter: nil, detail: "the body must be a JSON object")
+        }
+        self.members = Dictionary(members.map { ($0.name, $0.value) }, uniquingKeysWith: { a, _ in a })
+    }
+
+    /// Members that are accepted and not looked at, because the server makes them.
+    package mutating func ignore(_ names: String...) { known.formUnion(names) }
+
+    package mutating func value(_ name: String) -> JSONValue? {
+        known.insert(name)
+        return members[name].flatMap { $0 == .null ? nil : $0 }
+    }
+
+    /// Whether there is such a member, null too.
+    package func has(_ name: String) -> Bool { members[name] != nil }
+
+    package mutating func string(_ name: String, bytes: Int) throws(CatalogError) -> String? {
+        guard let value = value(name) else { return nil }
+        guard case .string(let text) = value else { throw wrong(name, "a string") }
+        guard text.utf8.count <= bytes else {
+            throw .unprocessable(
+                field: name,
+                detail: "\(name) must have at most \(bytes) bytes; it has \(text.utf8.count)"
+            )
+        }
+        guard text.isPrintable else {
+            throw .unprocessable(field: name, detail: "\(name) has a control character, such as a line break")
+        }
+        return text
+    }
+
+    /// A text that says something, without space around it; nil where it is blank.
+    package mutating func words(_ name: String, bytes: Int) throws(CatalogError) -> String? {
+        guard let text = try string(name, bytes: bytes)?.trimmed, !text.isEmpty else { return nil }
+        return text
+    }
+
+    package mutating func integer(_ name: String) throws(CatalogError) -> Int64? {
+        guard let value = value(name) else { return nil }
+        guard case .number(let digits) = value, let integer = Int64(digits) else { throw wrong(name, "an integer") }
+        return integer
+    }
+
+    package mutating func double(_ name: String) throws(CatalogError) -> Double? {
+        guard let value = value(name) else { return nil }
+        guard case .number(let digits) = value, let number = Double(digits), number.isFinite else {
+            throw wrong(name, "a number")
+        }
+        return number
+    }
+
+    package mutating func bool(_ name: String) throws(CatalogError) -> Bool? {
+        guard let value = value(name) else { return nil }
+        guard case .bool(let flag) = value else { throw wrong(name, "true or false") }
+        return flag
+    }
+
+    /// An exact decimal, as a string or a number.
+    package mutating func decimal(_ name: String) throws(CatalogError) -> ExactDecimal? {
+        guard let value = value(name) else { return nil }
+        switch value {
+        case .string(let digits), .number(let digits):
+            if let decimal = ExactDecimal(digits) { return decimal }
+        default: break
+        }
+        throw wrong(name, "a decimal number such as \"0.75\"")
+    }
+
+    package mutating func choice<C: RawRepresentable & CaseIterable>(
+        _ name: String,
+        _: C.Type = C.self
+    ) throws(CatalogError) -> C? where C.RawValue == String {
+        guard let value = value(name) else { return nil }
+        guard case .string(let text) = value, let choice = C(rawValue: text) else {
+            throw .malformed(
+                parameter: name,
+                detail: "\(name) must be one of those allowed",
+                allowed: C.allCases.map(\.rawValue)
+            )
+        }
+        return choice
+    }
+
+    package mutating func sort(_ name: String) throws(CatalogError) -> Sort? {
+        guard let text = try string(name, bytes: 256) else { return nil }
+        do { return try Sort.parse(text) } catch { throw .unknownSortKey(error, parameter: name) }
+    }
+
+    package mutating func strings(_ name: String) throws(CatalogError) -> [String]? {
+        guard let value = value(name) else { return nil }
+        guard case .array(let values) = value else { throw wrong(name, "an array of strings") }
+        var strings: [String] = []
+        for value in values {
+            guard case .string(let text) = value else { throw wrong(name, "an array of strings") }
+            strings.append(text)
+        }
+        return strings
+    }
+
+    /// A list of ids, which must be there.
+    package mutating func ids(_ name: String) throws(CatalogError) -> [String] {
+        guard let given = try strings(name) else {
+            throw .malformed(parameter: name, detail: "\(name) is missing; it must be an array of ids")
+        }
+        var ids: [String] = []
+        ids.reserveCapacity(given.count)
+        for (index, id) in given.enumerated() {
+            let composed = id.utf8.count <= 1024 ? id.composed : ""
+            guard (1...256).contains(composed.utf8.count), composed.isPrintable else {
+                throw .unprocessable(
+                    field: name,
+                    detail: "\(name)[\(index)] must be an id of 1 to 256 bytes of printable text"
+                )
+            }
+            ids.append(composed)
+        }
+        return ids
+    }
+
+    /// Checks that a key in the body, where it is given, is the one of the path.
+    mutating func checkKey(_ name: String, _ expected: String) throws(CatalogError) {
+        if let given = try string(name, bytes: 256), given != expected {
+            throw .unprocessable(field: name, detail: "\(name) is “\(given)” in the body and “\(expected)” in the path")
+        }
+    }
+
+    /// - Throws: `malformed`, naming a member that is not known.
+    package func end() throws(CatalogError) {
+        if let stranger = members.keys.filter({ !known.contains($0) }).min() {
+            throw .malformed(
+                parameter: String(stranger.prefix(64)),
+                detail: "no such field: “\(stranger.prefix(64))”",
+                allowed: known.sorted()
+            )
+        }
+    }
+
+    private func wrong(_ name: String, _ expected: String) -> CatalogError {
+        .malformed(parameter: name, detail: "\(name) must be \(expected)")
+    }
+}

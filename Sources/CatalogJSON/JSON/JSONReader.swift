@@ -1,0 +1,186 @@
+package import Catalog
+
+/// A strict reader of JSON (RFC 8259): no repeated member, no NUL character, no invalid UTF-8, no more than 30 combining
+/// marks in a row, no depth beyond 32, no more than half a million values, nothing after the value. Numbers keep their
+/// digits, so that prices stay exact.
+///
+/// - Complexity: O(n), but O(m²) in the members of one object, which are at most 256 and have names of at most 256 bytes.
+package struct JSONReader {
+    package static let maximumDepth = 32
+    package static let maximumMembers = 256
+    package static let maximumNameLength = 256
+    /// Room for two orders of the greatest length that is compared.
+    package static let maximumValues = 500_000
+
+    private let bytes: UnsafeBufferPointer<UInt8>
+    private var position = 0
+    private var values = 0
+
+    /// - Throws: `JSONError`, which says what and where.
+    package static func parse(_ bytes: [UInt8]) throws(JSONError) -> JSONValue {
+        guard String(validating: bytes, as: UTF8.self) != nil else {
+            throw JSONError(detail: "the text is not valid UTF-8", offset: 0)
+        }
+        let result: Result<JSONValue, JSONError> = bytes.withUnsafeBufferPointer { buffer in
+            var reader = JSONReader(bytes: buffer)
+            do throws(JSONError) {
+                let value = try reader.value(depth: 1)
+                reader.skipSpace()
+                guard reader.position == buffer.count else { throw reader.error("something follows the value") }
+                return .success(value)
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try result.get()
+    }
+
+    private init(bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
+
+    private mutating func value(depth: Int) throws(JSONError) -> JSONValue {
+        values += 1
+        guard values <= Self.maximumValues else { throw error("more than \(Self.maximumValues) values") }
+        guard depth <= Self.maximumDepth else { throw error("nested deeper than \(Self.maximumDepth)") }
+        skipSpace()
+        switch peek {
+        case UInt8(ascii: "{"): return try object(depth)
+        case UInt8(ascii: "["): return try array(depth)
+        case UInt8(ascii: "\""): return .string(try string())
+        case UInt8(ascii: "t"): return try word("true", .bool(true))
+        case UInt8(ascii: "f"): return try word("false", .bool(false))
+        case UInt8(ascii: "n"): return try word("null", .null)
+        case let byte? where byte == UInt8(ascii: "-") || (48...57).contains(byte): return .number(try number())
+        case nil: throw error("the text ends where a value should stand")
+        default: throw error("no value begins with this character")
+        }
+    }
+
+    private mutating func object(_ depth: Int) throws(JSONError) -> JSONValue {
+        position += 1
+        var members: [JSONValue.Member] = []
+        skipSpace()
+        if take(UInt8(ascii: "}")) { return .object([]) }
+        repeat {
+            skipSpace()
+            guard peek == UInt8(ascii: "\"") else { throw error("a member's name is missing") }
+            let name = try string()
+            guard name.utf8.count <= Self.maximumNameLength else {
+                throw error("a member name of more than \(Self.maximumNameLength) bytes")
+            }
+            guard !members.contains(where: { $0.name == name }) else { throw error("a member is named twice") }
+            guard members.count < Self.maximumMembers else { throw error("more than \(Self.maximumMembers) members") }
+            skipSpace()
+            guard take(UInt8(ascii: ":")) else { throw error("a colon is missing") }
+            members.append(.init(name, try value(depth: depth + 1)))
+            skipSpace()
+        } while take(UInt8(ascii: ","))
+        guard take(UInt8(ascii: "}")) else { throw error("a comma or a closing brace is missing") }
+        return .object(members)
+    }
+
+    private mutating func array(_ depth: Int) throws(JSONError) -> JSONValue {
+        position += 1
+        var values: [JSONValue] = []
+        skipSpace()
+        if take(UInt8(ascii: "]")) { return .array([]) }
+        repeat {
+            values.append(try value(depth: depth + 1))
+            skipSpace()
+        } while take(UInt8(ascii: ","))
+        guard take(UInt8(ascii: "]")) else { throw error("a comma or a closing bracket is missing") }
+        return .array(values)
+    }
+
+    private mutating func string() throws(JSONError) -> String {
+        position += 1
+        let start = position
+        while let byte = peek, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\"), byte >= 0x20 { position += 1 }
+        var text = [UInt8](UnsafeBufferPointer(rebasing: bytes[start..<position]))
+        while let byte = peek {
+            position += 1
+            switch byte {
+            case UInt8(ascii: "\""):
+                let string = String(decoding: text, as: UTF8.self)
+                guard string.isStreamSafe else { throw error("more than 30 combining marks in a row") }
+                return string
+            case UInt8(ascii: "\\"): try escape(&text)
+            case 0..<0x20: throw error("a control character stands in a string")
+            default: text.append(byte)
+            }
+        }
+        throw error("a string does not end")
+    }
+
+    private mutating func escape(_ text: inout [UInt8]) throws(JSONError) {
+        guard let byte = peek else { throw error("a string does not end") }
+        position += 1
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): text.append(byte)
+        case UInt8(ascii: "b"): text.append(0x08)
+        case UInt8(ascii: "f"): text.append(0x0C)
+        case UInt8(ascii: "n"): text.append(0x0A)
+        case UInt8(ascii: "r"): text.append(0x0D)
+        case UInt8(ascii: "t"): text.append(0x09)
+        case UInt8(ascii: "u"):
+            let unit = try codeUnit()
+            var units = [unit]
+            if 0xD800..<0xDC00 ~= unit {
+                guard take(UInt8(ascii: "\\")), take(UInt8(ascii: "u")) else { throw error("half a surrogate pair") }
+                units.append(try codeUnit())
+            }
+            guard unit != 0 else { throw error("the character U+0000 is not accepted") }
+            guard let scalars = String(validating: units, as: UTF16.self) else { throw error("half a surrogate pair") }
+            text.append(contentsOf: scalars.utf8)
+        default: throw error("no such escape")
+        }
+    }
+
+    private mutating func codeUnit() throws(JSONError) -> UInt16 {
+        guard position + 4 <= bytes.count,
+            let unit = UInt16(String(decoding: bytes[position..<position + 4], as: UTF8.self), radix: 16),
+            bytes[position] != UInt8(ascii: "+")
+        else { throw error("four hexadecimal digits are missing") }
+        position += 4
+        return unit
+    }
+
+    private mutating func number() throws(JSONError) -> String {
+        let start = position
+        _ = take(UInt8(ascii: "-"))
+        if !take(UInt8(ascii: "0")) { try digits() }
+        if take(UInt8(ascii: ".")) { try digits() }
+        if take(UInt8(ascii: "e")) || take(UInt8(ascii: "E")) {
+            _ = take(UInt8(ascii: "+")) || take(UInt8(ascii: "-"))
+            try digits()
+        }
+        guard position - start <= 64 else { throw error("a number of more than 64 characters") }
+        return String(decoding: bytes[start..<position], as: UTF8.self)
+    }
+
+    private mutating func digits() throws(JSONError) {
+        let start = position
+        while let byte = peek, (48...57).contains(byte) { position += 1 }
+        if position == start { throw error("a digit is missing") }
+    }
+
+    private mutating func word(_ word: StaticString, _ value: JSONValue) throws(JSONError) -> JSONValue {
+        let matches = word.withUTF8Buffer { bytes[position...].starts(with: $0) }
+        guard matches else { throw error("no value begins with this character") }
+        position += word.utf8CodeUnitCount
+        return value
+    }
+
+    private var peek: UInt8? { position < bytes.count ? bytes[position] : nil }
+
+    private mutating func take(_ byte: UInt8) -> Bool {
+        guard peek == byte else { return false }
+        position += 1
+        return true
+    }
+
+    private mutating func skipSpace() {
+        while let byte = peek, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { position += 1 }
+    }
+
+    private func error(_ detail: String) -> JSONError { JSONError(detail: detail, offset: position) }
+}

@@ -1,0 +1,119 @@
+internal import Catalog
+
+/// Writes JSON into one buffer, without making values first.
+package struct JSONText {
+    package private(set) var bytes: [UInt8] = []
+    private var needsComma = false
+
+    package init(reserving capacity: Int = 1024) { bytes.reserveCapacity(capacity) }
+
+    package var text: String { String(decoding: bytes, as: UTF8.self) }
+
+    package mutating func object(_ body: (inout JSONText) -> Void) {
+        open(UInt8(ascii: "{"))
+        body(&self)
+        close(UInt8(ascii: "}"))
+    }
+
+    package mutating func array<S: Sequence>(_ elements: S, _ body: (inout JSONText, S.Element) -> Void) {
+        open(UInt8(ascii: "["))
+        for element in elements { body(&self, element) }
+        close(UInt8(ascii: "]"))
+    }
+
+    package mutating func object(_ name: StaticString, _ body: (inout JSONText) -> Void) {
+        key(name)
+        object(body)
+    }
+
+    package mutating func array<S: Sequence>(
+        _ name: StaticString,
+        _ elements: S,
+        _ body: (inout JSONText, S.Element) -> Void
+    ) {
+        key(name)
+        array(elements, body)
+    }
+
+    package mutating func field(_ name: StaticString, _ value: String?) {
+        key(name)
+        if let value { string(value) } else { null() }
+    }
+
+    package mutating func field(_ name: StaticString, _ value: (some FixedWidthInteger)?) {
+        key(name)
+        if let value { integer(Int64(value)) } else { null() }
+    }
+
+    /// A counted field whose name is known only at run time; plain ASCII.
+    package mutating func field(name: String, _ value: Int) {
+        raw("\"\(name)\":\(value)")
+    }
+
+    package mutating func field(_ name: StaticString, _ value: Bool) {
+        key(name)
+        raw(value ? "true" : "false")
+    }
+
+    package mutating func field(_ name: StaticString, _ value: Double) {
+        key(name)
+        raw(value.isFinite ? "\(value)" : "null")
+    }
+
+    /// A field whose value is JSON text already.
+    package mutating func field(_ name: StaticString, json: String) {
+        key(name)
+        raw(json)
+    }
+
+    package mutating func string(_ value: String) {
+        comma()
+        value.appendAsJSON(to: &bytes)
+    }
+
+    /// Digits, written in place.
+    private mutating func integer(_ value: Int64) {
+        comma()
+        if value < 0 { bytes.append(UInt8(ascii: "-")) }
+        var rest = value.magnitude
+        let start = bytes.count
+        repeat {
+            bytes.append(UInt8(ascii: "0") + UInt8(rest % 10))
+            rest /= 10
+        } while rest > 0
+        bytes[start...].reverse()
+    }
+
+    package mutating func null() { raw("null") }
+
+    package mutating func raw(_ text: String) {
+        comma()
+        bytes.append(contentsOf: text.utf8)
+    }
+
+    /// The name of a member whose value is written next.
+    package mutating func key(_ name: StaticString) {
+        comma()
+        bytes.append(UInt8(ascii: "\""))
+        name.withUTF8Buffer { bytes.append(contentsOf: $0) }
+        bytes.append(UInt8(ascii: "\""))
+        bytes.append(UInt8(ascii: ":"))
+        needsComma = false
+    }
+
+    private mutating func comma() {
+        if needsComma { bytes.append(UInt8(ascii: ",")) }
+        needsComma = true
+    }
+
+    private mutating func open(_ byte: UInt8) {
+        comma()
+        bytes.append(byte)
+        needsComma = false
+    }
+
+    private mutating func close(_ byte: UInt8) {
+        bytes.append(byte)
+        needsComma = true
+    }
+}

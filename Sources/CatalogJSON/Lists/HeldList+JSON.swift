@@ -1,0 +1,65 @@
+package import Catalog
+
+// Lists as the API answers them.
+
+extension HeldList {
+    package func write(items: Int? = nil, checked: Int? = nil, to json: inout JSONText) {
+        json.object { json in
+            json.field("id", list.id.text)
+            if leftAt != nil {
+                // What became of it since is nobody's business who has left.
+                json.field("revision", revision)
+                return json.field("deleted", true)
+            }
+            json.field("name", list.name)
+            json.field("role", role.rawValue)
+            json.field("auto_sort", list.autoSort)
+            json.field("sort", list.sort.rawValue)
+            json.field("item_count", items ?? list.standing.count)
+            json.field("checked_count", checked ?? list.standing.count(where: \.isChecked))
+            json.field("version", list.version)
+            json.field("revision", revision)
+            json.field("created_at", list.createdAt.rfc3339)
+            json.field("modified_at", list.modifiedAt.rfc3339)
+            if isDeleted { json.field("deleted", true) }
+        }
+    }
+
+    package var json: [UInt8] {
+        var json = JSONText()
+        write(to: &json)
+        return json.bytes
+    }
+}
+
+extension HeldList {
+    /// The list with its items as they are shown.
+    ///
+    /// - Parameters:
+    ///   - sort: nil for the list's own.
+    ///   - since: only items that changed behind that version, deleted ones too; nil for all that stand.
+    package func json(
+        _ facts: ListFacts,
+        by sort: ListItemSort?,
+        since: Int64?,
+        day: Int = Timestamp.now().day
+    ) -> [UInt8] {
+        let shown = list.shown(facts, by: sort)
+        // A version that the list never had is of another life: everything.
+        let isResync = since.map { $0 > list.version } ?? false
+        let known = isResync ? nil : since
+        let items =
+            known.map { version in list.items.filter { $0.version > version }.sorted { $0.key < $1.key } } ?? shown
+        var json = JSONText(reserving: 900 * (items.count + 1))
+        json.object { json in
+            json.key("list")
+            write(to: &json)
+            json.field("sort", (sort ?? list.sort).rawValue)
+            json.array("items", items) { $1.write(facts, withProduct: true, day: day, to: &$0) }
+            if since != nil { json.array("order", shown) { $0.string($1.id.text) } }
+            json.field("version", list.version)
+            if isResync { json.field("resync", true) }
+        }
+        return json.bytes
+    }
+}

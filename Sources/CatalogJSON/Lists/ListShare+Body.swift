@@ -1,0 +1,24 @@
+package import Catalog
+
+extension ListShare {
+    /// Reads what a share is to give: `{"role":"reader"}`.
+    package init(body: JSONValue, now: Timestamp) throws(CatalogError) {
+        var reader = try BodyReader(body)
+        let text = try reader.string("role", bytes: 64)
+        try reader.end()
+        let role = text.flatMap(ListRole.init)
+        guard text == nil || role.map(ListRole.shared.contains) == true else {
+            throw .malformed(
+                parameter: "role",
+                detail: "role must be one of those allowed",
+                allowed: ListRole.shared.map(\.rawValue)
+            )
+        }
+        self.init(
+            id: .random(),
+            role: role ?? .reader,
+            createdAt: now,
+            expiresAt: Timestamp(microseconds: now.microseconds + Int64(Self.days) * 86_400_000_000)
+        )
+    }
+}

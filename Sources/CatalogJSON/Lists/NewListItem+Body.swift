@@ -1,0 +1,89 @@
+package import Catalog
+
+extension NewListItem {
+    init(body: JSONValue, field: String) throws(CatalogError) {
+        var reader = try BodyReader(body)
+        let (store, sku) = (try reader.string("store", bytes: 64), try reader.string("sku", bytes: 256))
+        let text = try reader.words("text", bytes: ListItem.textBound)
+        var product: ProductReference?
+        if store != nil || sku != nil {
+            guard let key = store.flatMap({ CatalogKey($0) }), let sku = sku.flatMap({ SKU($0) }) else {
+                throw .unprocessable(field: "\(field)sku", detail: "a product is named by its store and its sku, both")
+            }
+            product = ProductReference(key, sku)
+        }
+        guard product != nil || text != nil else {
+            throw .unprocessable(field: "\(field)text", detail: "an item is a product, by store and sku, or a text")
+        }
+        self.init(
+            id: try reader.uniqueID("id") ?? .random(),
+            product: product,
+            text: text,
+            quantity: try reader.quantity(field) ?? ExactDecimal(1),
+            note: try reader.words("note", bytes: ListItem.noteBound),
+            isChecked: try reader.bool("checked") ?? false
+        )
+        try reader.end()
+    }
+}
+
+extension ListItemChange {
+    /// Reads a merge patch of an item.
+    ///
+    /// - Parameter id: nil where the body names it.
+    package init(_ id: UniqueID?, body: JSONValue, field: String = "") throws(CatalogError) {
+        var reader = try BodyReader(body)
+        var named = id
+        if named == nil { named = try reader.uniqueID("id") }
+        guard let id = named else {
+            throw .unprocessable(field: "\(field)id", detail: "an item that is changed is named by its id")
+        }
+        let text = try reader.words("text", bytes: ListItem.textBound)
+        if reader.has("text"), text == nil {
+            throw .unprocessable(field: "\(field)text", detail: "the text of an item is not blank")
+        }
+        let note = try reader.words("note", bytes: ListItem.noteBound)
+        var moment: Timestamp?
+        if let given = try reader.string("modified_at", bytes: 64) {
+            guard let time = Timestamp(rfc3339: given) else {
+                throw .unprocessable(
+                    field: "\(field)modified_at",
+                    detail: "modified_at must be a time as RFC 3339 writes it"
+                )
+            }
+            moment = time
+        }
+        self.init(
+            id,
+            text: text,
+            quantity: try reader.quantity(field),
+            note: reader.has("note") ? .some(note) : nil,
+            isChecked: try reader.bool("checked"),
+            isDeleted: try reader.bool("deleted"),
+            modifiedAt: moment
+        )
+        try reader.end()
+    }
+}
+
+extension BodyReader {
+    fileprivate mutating func quantity(_ field: String) throws(CatalogError) -> ExactDecimal? {
+        guard let quantity = try decimal("quantity") else { return nil }
+        guard !quantity.isNegative, !quantity.isZero, quantity < ListItem.quantityBound,
+            quantity.scale <= ListItem.quantityScale
+        else {
+            throw .unprocessable(
+                field: "\(field)quantity",
+                detail:
+                    "a quantity is above 0 and below \(ListItem.quantityBound), with at most \(ListItem.quantityScale) decimals"
+            )
+        }
+        return quantity
+    }
+
+    package mutating func uniqueID(_ name: String) throws(CatalogError) -> UniqueID? {
+        guard let text = try string(name, bytes: 64) else { return nil }
+        guard let id = UniqueID(text) else { throw .unprocessable(field: name, detail: "\(name) must be a UUID") }
+        return id
+    }
+}

@@ -1,0 +1,28 @@
+package import Catalog
+
+extension LiveEvent {
+    static func gap(_ revision: Int64) -> LiveEvent {
+        var json = JSONText(reserving: 64)
+        json.object { json in
+            json.field("revision", revision)
+            json.field("resync", true)
+        }
+        return LiveEvent(.gap, id: revision, data: json.bytes)
+    }
+
+    static func gone(_ version: Int64) -> LiveEvent { LiveEvent(.gone, id: version, data: Array("{}".utf8)) }
+}
+
+extension LiveEvent {
+    /// What is told to who has left a list, or was put out.
+    package static func leftList(_ id: UniqueID, _ revision: Int64) -> LiveEvent {
+        var json = JSONText(reserving: 100)
+        json.object { json in
+            json.object("list") { json in
+                json.field("id", id.text)
+                json.field("deleted", true)
+            }
+        }
+        return LiveEvent(.list, id: revision, data: json.bytes)
+    }
+}

@@ -1,0 +1,77 @@
+package import Catalog
+
+/// One who follows a user, a device of theirs.
+package actor UserChanges: LiveChanges {
+    private let hub: LiveHub
+    private let feed: UserFeed
+    private let number: Int
+    private let wakes: AsyncStream<Void>
+    private var position: Int64
+    private var resets: Int
+    private var isBehind: Bool
+    private let expiry: Timestamp?
+    private var pulse: Pulse
+
+    init(_ hub: LiveHub, _ feed: UserFeed, since: Int64?, current: Int64, until expiry: Timestamp?) {
+        self.hub = hub
+        self.feed = feed
+        pulse = Pulse(hub.silence)
+        self.expiry = expiry
+        // Before it joins: a reset in between is told.
+        resets = feed.resets
+        (number, wakes) = feed.followers.join()
+        position = since ?? current
+        // What was given may be of another life: the database tells.
+        isBehind = since != nil
+    }
+
+    deinit {
+        feed.followers.leave(number)
+        hub.leave(feed.user)
+    }
+
+    /// The revision that has been told.
+    package var revision: Int64 { position }
+
+    package func next() async throws(CatalogError) -> LiveOutput? {
+        while true {
+            let events = try await pending()
+            if !events.isEmpty {
+                pulse.beat()
+                return .events(events)
+            }
+            guard await wakes.wake() else { return nil }
+            if let expiry, expiry <= .now() { return nil }
+            if pulse.isDue { return .heartbeat }
+        }
+    }
+
+    private func pending() async throws(CatalogError) -> [LiveEvent] {
+        if isBehind {
+            // At the start, and for one who reads too slowly: only ever a page at a time.
+            let page = try await hub.catalog.changes(of: feed.user, since: position, limit: Self.page)
+            if page.isResync {
+                position = try await hub.catalog.revisions(of: [feed.user])[feed.user] ?? 0
+                isBehind = false
+                return [.gap(position)]
+            }
+            position = max(position, page.revision)
+            isBehind = page.events.count == Self.page
+            if !page.events.isEmpty { return page.events }
+        }
+        switch feed.changes(after: position, resets: resets) {
+        case .events(let events, let revision):
+            position = revision
+            return events
+        case .behind:
+            isBehind = true
+            return try await pending()
+        case .reset(let revision, let resets):
+            self.resets = resets
+            position = revision
+            return [.gap(revision)]
+        }
+    }
+
+    private static let page = 100
+}

@@ -1,0 +1,17 @@
+package import Catalog
+
+extension OrderChange {
+    /// Writes the change as an object.
+    package func write(to json: inout JSONText) {
+        json.object { json in
+            json.field("number", number)
+            json.field("at", at.rfc3339)
+            json.field("subject", subject)
+            json.field("kind", kind)
+            json.field("count", count)
+            json.array("ids", ids) { $0.string($1) }
+            json.field("undoes", undoes)
+            json.field("undone_by", undoneBy)
+        }
+    }
+}

@@ -1,0 +1,35 @@
+package import Catalog
+
+extension PriceChange {
+    /// Reads the changes of a body, an array; all of them, or none.
+    package static func list(body: JSONValue?) throws(CatalogError) -> [PriceChange] {
+        guard case .array(let values)? = body else {
+            throw .malformed(parameter: nil, detail: "the body must be an array of prices")
+        }
+        let columns = ["sku", "price_minor", "regular_price_minor"]
+        let changes = try values.rows(
+            bound: countBound,
+            columns: columns,
+            numbers: ["price_minor", "regular_price_minor"]
+        ) { row throws(ImportRejection) in
+            guard row.has("price_minor") else {
+                throw row.reject("price_minor", "is missing; null stands for no price")
+            }
+            return PriceChange(
+                sku: try row.sku(),
+                priceMinor: try minor("price_minor", row),
+                regularPriceMinor: row.has("regular_price_minor") ? .some(try minor("regular_price_minor", row)) : nil
+            )
+        }
+        try checkRepeats(changes)
+        return changes
+    }
+
+    private static func minor(_ column: String, _ row: FieldRow) throws(ImportRejection) -> Int64? {
+        guard let text = row.text(column) else { return nil }
+        guard let value = Int64(text), value >= 0, value < Product.priceBound else {
+            throw row.reject(column, "must be a whole number of minor units, 0 to 10^12 − 1")
+        }
+        return value
+    }
+}

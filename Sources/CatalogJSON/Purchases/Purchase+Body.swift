@@ -1,0 +1,42 @@
+package import Catalog
+
+extension Purchase {
+    package static let columns = ["event_id", "sku", "quantity", "at", "customer"]
+
+    /// - Parameter now: the moment beyond which, but for the leeway, nothing can have been bought.
+    package init(_ row: FieldRow, now: Timestamp) throws(ImportRejection) {
+        let eventID = try row.needed("event_id").lowercased()
+        guard UniqueID(eventID) != nil else { throw row.reject("event_id", "is no UUID") }
+        let sku = try row.sku()
+        guard let quantity = Int32(try row.needed("quantity")), quantity != 0,
+            (-Self.quantityBound...Self.quantityBound).contains(quantity)
+        else {
+            throw row.reject(
+                "quantity",
+                "must be a whole number up to \(Self.quantityBound), not 0, below it for a refund"
+            )
+        }
+        guard let at = Timestamp(rfc3339: try row.needed("at")) else {
+            throw row.reject("at", "is no time such as 2026-03-01T09:30:00Z")
+        }
+        guard at.microseconds <= now.microseconds + Self.leeway else {
+            throw row.reject("at", "is in the future; it is \(now.rfc3339) now")
+        }
+        let customer = row.text("customer")
+        if let customer, customer.utf8.count > Self.customerBound || !customer.isPrintable {
+            throw row.reject("customer", "must be at most \(Self.customerBound) printable bytes")
+        }
+        self.init(eventID: eventID, sku: sku, quantity: quantity, at: at, customer: customer)
+    }
+
+    /// Reads the purchases of a body, an array; all of them, or none.
+    package static func list(body: JSONValue?, now: Timestamp) throws(CatalogError) -> [Purchase] {
+        guard case .array(let values)? = body else {
+            throw .malformed(parameter: nil, detail: "the body must be an array of purchases")
+        }
+        return try values.rows(bound: countBound, columns: columns, numbers: ["quantity"]) {
+            row throws(ImportRejection) in
+            try Purchase(row, now: now)
+        }
+    }
+}

@@ -1,0 +1,44 @@
+package import Catalog
+
+extension Setting {
+    package func write(to json: inout JSONText, isApplied: Bool? = nil) {
+        json.object { json in
+            json.field("key", key.text)
+            if let value { json.field("value", json: value.text) } else { json.field("deleted", true) }
+            json.field("revision", revision)
+            json.field("modified_at", modifiedAt.rfc3339)
+            if let isApplied { json.field("applied", isApplied) }
+        }
+    }
+
+    package var json: [UInt8] {
+        var json = JSONText(reserving: 256)
+        write(to: &json)
+        return json.bytes
+    }
+}
+
+extension SettingsPage {
+    package var json: [UInt8] {
+        var json = JSONText()
+        json.object { json in
+            json.array("settings", settings) { $1.write(to: &$0) }
+            json.field("revision", revision)
+            if isResync { json.field("resync", true) }
+        }
+        return json.bytes
+    }
+}
+
+extension [SettingsEdit.Result] {
+    /// What stands now, and whether it is what was sent.
+    ///
+    /// Without a revision to ask from next: what others changed meanwhile is not in it.
+    package var json: [UInt8] {
+        var json = JSONText()
+        json.object { json in
+            json.array("settings", self) { $1.setting.write(to: &$0, isApplied: $1.isApplied) }
+        }
+        return json.bytes
+    }
+}

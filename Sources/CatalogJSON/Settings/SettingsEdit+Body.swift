@@ -1,0 +1,60 @@
+package import Catalog
+
+extension SettingsEdit {
+    /// `{"value":…}`, for one setting. What else an answer shows is accepted and ignored.
+    package static func one(_ key: SettingKey, body: JSONValue) throws(CatalogError) -> SettingsEdit.Write {
+        var reader = try BodyReader(body)
+        reader.ignore("key", "revision", "modified_at")
+        let value = reader.value("value")
+        try reader.end()
+        guard let value else {
+            throw .unprocessable(field: "value", detail: "value is missing or null; DELETE takes a setting away")
+        }
+        try Setting.check(value, for: key)
+        return Write(key, value)
+    }
+
+    /// `{"settings":[{"key":…,"value":…,"modified_at":…},{"key":…,"deleted":true,"modified_at":…}]}`, from a device that
+    /// was offline.
+    package static func many(body: JSONValue) throws(CatalogError) -> SettingsEdit {
+        var reader = try BodyReader(body)
+        reader.ignore("revision", "resync")
+        guard case .array(let items)? = reader.value("settings") else {
+            throw .malformed(parameter: "settings", detail: "settings is missing; it must be an array")
+        }
+        try reader.end()
+        guard items.count <= Setting.numberBound + Setting.tombstoneBound else { throw SettingsEdit.tooMany() }
+        var writes: [Write] = []
+        for (index, item) in items.enumerated() {
+            writes.append(try write(item, "settings[\(index)]"))
+        }
+        if let repeated = writes.map(\.key).firstRepeat {
+            throw .unprocessable(field: "settings", detail: "“\(repeated)” is given twice")
+        }
+        return SettingsEdit(writes)
+    }
+
+    private static func write(_ item: JSONValue, _ place: String) throws(CatalogError) -> Write {
+        guard case .object = item else { throw .malformed(parameter: place, detail: "\(place) must be an object") }
+        var reader = try BodyReader(item)
+        reader.ignore("revision", "applied")
+        guard case .string(let text)? = reader.value("key"), let key = SettingKey(text) else {
+            throw .unprocessable(field: "\(place).key", detail: "a key is \(SettingKey.rule)")
+        }
+        guard case .string(let time)? = reader.value("modified_at"), let modifiedAt = Timestamp(rfc3339: time) else {
+            throw .unprocessable(
+                field: "\(place).modified_at",
+                detail: "\(place).modified_at must be a time such as 2026-03-01T09:30:00Z"
+            )
+        }
+        let isDeleted = try reader.bool("deleted") ?? false
+        let value = reader.value("value")
+        try reader.end()
+        if let value, !isDeleted {
+            try Setting.check(value, for: key, field: "\(place).value")
+        } else if value != nil || !isDeleted {
+            throw .unprocessable(field: place, detail: "\(place) must have either a value or \"deleted\":true")
+        }
+        return Write(key, value, modifiedAt: modifiedAt)
+    }
+}

@@ -1,0 +1,52 @@
+package import Catalog
+
+extension Facets {
+    package func write(to json: inout JSONText, _ filter: Filter, _ currency: Currency) {
+        json.object("facets") { json in
+            json.field("total", total)
+            if counted.contains(.brand) { json.object("brand") { Self.write(brands, filter[.brand], to: &$0) } }
+            if counted.contains(.tag) { json.object("tag") { Self.write(tags, filter[.tag], to: &$0) } }
+            if counted.contains(.inStock) {
+                json.object("in_stock") { json in
+                    json.array("values", [(true, inStock), (false, soldOut)]) { json, value in
+                        json.object { json in
+                            json.field("value", value.0)
+                            json.field("count", value.1)
+                            json.field("selected", filter[.inStock] == .flag(value.0))
+                        }
+                    }
+                }
+            }
+            if counted.contains(.price) { json.object("price") { write(PriceBucket.all(prices), currency, to: &$0) } }
+        }
+    }
+
+    private static func write(_ counts: [Count], _ value: FilterValue?, to json: inout JSONText) {
+        var named: [String] = []
+        if case .texts(let texts)? = value { named = texts }
+        let selected = Set(named)
+        let shown = counts.enumerated().filter { $0 < valueBound || selected.contains($1.value) }.map(\.element)
+        let known = Set(shown.map(\.value))
+        json.array("values", shown + named.filter { !known.contains($0) }.map { Count($0, 0) }) { json, count in
+            json.object { json in
+                json.field("value", count.value)
+                json.field("count", count.count)
+                json.field("selected", selected.contains(count.value))
+            }
+        }
+        json.field("more", counts.count - shown.count)
+    }
+
+    private func write(_ buckets: [PriceBucket], _ currency: Currency, to json: inout JSONText) {
+        json.field("min", prices.first.map { currency.decimal($0.minor) })
+        json.field("max", prices.last.map { currency.decimal($0.minor) })
+        json.array("buckets", buckets) { json, bucket in
+            json.object { json in
+                json.field("price_min", bucket.from.map(currency.decimal))
+                json.field("price_max", bucket.to.map(currency.decimal))
+                json.field("count", bucket.count)
+            }
+        }
+        json.field("unpriced", unpriced)
+    }
+}

@@ -1,0 +1,26 @@
+package import Catalog
+
+extension Shelf {
+    /// Reads a shelf from a body; what the server makes is ignored.
+    package init(key: CatalogKey, body: JSONValue) throws(CatalogError) {
+        var reader = try BodyReader(body)
+        try reader.checkKey("key", key.text)
+        reader.ignore("product_count", "modified_at", "version", "order_version", "sort_options", "filter_options")
+        var parent: CatalogKey?
+        if let text = try reader.string("parent", bytes: 64) {
+            parent = CatalogKey(text)
+            if parent == nil { throw .unprocessable(field: "parent", detail: "a shelf's key is \(CatalogKey.rule)") }
+            if parent == key { throw .unprocessable(field: "parent", detail: "a shelf cannot be its own parent") }
+        }
+        self.init(
+            key: key,
+            title: try reader.words("title", bytes: Shelf.titleBound) ?? key.text,
+            parent: parent,
+            defaultSort: try reader.sort("default_sort"),
+            dimension: try reader.choice("dimension"),
+            soldOut: try reader.choice("sold_out"),
+            positionSource: try reader.sort("position_source")
+        )
+        try reader.end()
+    }
+}

@@ -1,0 +1,41 @@
+package import Catalog
+
+extension Store {
+    /// Reads a store from a body. What the body leaves out has its default.
+    package init(key: CatalogKey, body: JSONValue) throws(CatalogError) {
+        var reader = try BodyReader(body)
+        try reader.checkKey("key", key.text)
+        let title = try reader.words("title", bytes: Store.titleBound) ?? key.text
+        guard let code = try reader.string("currency", bytes: 16) else {
+            throw .unprocessable(field: "currency", detail: "currency is missing; give its ISO 4217 code, such as EUR")
+        }
+        guard let currency = Currency(code) else {
+            throw .unprocessable(field: "currency", detail: "“\(code)” is no ISO 4217 code")
+        }
+        let locale = try reader.string("locale", bytes: 35) ?? "en"
+        guard
+            locale.utf8.allSatisfy({
+                $0 == UInt8(ascii: "-") || Character(UnicodeScalar($0)).isLetter || (48...57).contains($0)
+            })
+        else { throw .unprocessable(field: "locale", detail: "“\(locale)” is no BCP 47 language tag") }
+        self.init(
+            key: key,
+            title: title,
+            currency: currency,
+            locale: locale,
+            unitPricing: try reader.choice("unit_pricing") ?? .eu,
+            soldOut: try reader.choice("sold_out") ?? .last,
+            defaultSort: try reader.sort("default_sort"),
+            popularityMetric: try reader.choice("popularity_metric") ?? .decay,
+            popularityHalfLifeDays: Int(try reader.integer("popularity_half_life_days") ?? 14),
+            newcomerBoost: try reader.double("newcomer_boost") ?? 0
+        )
+        guard Self.halfLifeBounds.contains(popularityHalfLifeDays) else {
+            throw .unprocessable(field: "popularity_half_life_days", detail: "the half-life must be 1 to 3650 days")
+        }
+        guard (0...Self.boostBound).contains(newcomerBoost) else {
+            throw .unprocessable(field: "newcomer_boost", detail: "the newcomer boost must be 0 to 1000000 purchases")
+        }
+        try reader.end()
+    }
+}

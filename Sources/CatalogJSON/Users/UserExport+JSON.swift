@@ -1,0 +1,38 @@
+package import Catalog
+
+extension UserExport {
+    package var json: [UInt8] {
+        var json = JSONText()
+        json.object { json in
+            json.field("user", user.text)
+            json.field("revision", revision)
+            json.array("settings", settings) { $1.write(to: &$0) }
+            json.array("order_changes", orderChanges) { json, change in
+                json.object { json in
+                    json.field("store", change.store.text)
+                    json.field("shelf", change.shelf.text)
+                    json.field("kind", change.kind)
+                    json.field("changed_at", change.changedAt.rfc3339)
+                }
+            }
+            json.array("purchases", purchases) { json, purchase in
+                json.object { json in
+                    json.field("store", purchase.store.text)
+                    json.field("sku", purchase.sku.text)
+                    json.field("day", Timestamp.date(ofDay: purchase.day))
+                    json.field("quantity", purchase.quantity)
+                }
+            }
+            json.array("lists", lists) { json, held in
+                json.object { json in
+                    json.key("list")
+                    held.write(to: &json)
+                    json.array("items", held.list.items.sorted { $0.key < $1.key }) {
+                        $1.write(ListFacts(), withProduct: false, day: 0, to: &$0)
+                    }
+                }
+            }
+        }
+        return json.bytes
+    }
+}

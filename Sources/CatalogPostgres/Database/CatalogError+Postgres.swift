@@ -1,0 +1,55 @@
+internal import Catalog
+internal import LibPQ
+
+extension CatalogError {
+    /// What a failure of the database means for a use-case: the only place that knows SQLSTATEs and constraint names.
+    init(_ error: any Error) {
+        switch error {
+        case let error as CatalogError: self = error
+        case let error as PostgresError: self.init(postgres: error)
+        case is CancellationError: self = .cancelled
+        default: self = .fault(String(reflecting: error))
+        }
+    }
+
+    private init(postgres error: PostgresError) {
+        if error.kind == .cancelled {
+            self = .cancelled
+        } else if error.sqlState == .readOnlyTransaction {
+            self = .readOnly
+        } else if error.meansUnavailable || error.isRetryable || error.sqlState == .queryCanceled {
+            self = .unavailable
+        } else if error.sqlState == .uniqueViolation {
+            self = .conflict("somebody else made the same at the same time; try again")
+        } else if error.constraint == "shelf_parent_fkey" || error.constraint == "placement_shelf_fkey" {
+            self = .conflict("the shelf was changed at the same time; try again")
+        } else if error.constraint == "placement_product_fkey" {
+            self = .conflict("the product was deleted at the same time; try again")
+        } else if let state = error.sqlState,
+            ["23514", "23502", "54000", "54001"].contains(state.rawValue) || state.classCode == "22"
+        {
+            // A gap in our own validation: the boundary should have said so, and better.
+            self = .unprocessable(field: error.constraint ?? "", detail: "a value is outside what can be stored")
+        } else {
+            self = .fault(error.debugDescription)
+        }
+    }
+}
+
+extension Observer {
+    /// Runs a body, maps what it throws, and tells what is worth seeing of it.
+    func mappingErrors<T>(_ body: () async throws -> T) async throws(CatalogError) -> T {
+        do { return try await body() } catch {
+            let mapped = CatalogError(error)
+            if let error = error as? PostgresError {
+                switch mapped {
+                case .unavailable, .readOnly: see(.databaseUnavailable(reason: error.description))
+                case .unprocessable:
+                    see(.validationGap(constraint: error.constraint, sqlState: error.sqlState?.rawValue ?? ""))
+                default: break
+                }
+            }
+            throw mapped
+        }
+    }
+}

@@ -1,0 +1,121 @@
+package import LibPQ
+internal import Schema
+
+/// Examines a database for what can be wrong with it.
+package struct Doctor: Sendable {
+    package struct Finding: Sendable {
+        package let isGood: Bool
+        package let text: String
+        /// The command or SQL that mends it.
+        package let remedy: String?
+
+        init(_ isGood: Bool, _ text: String, _ remedy: String? = nil) {
+            self.isGood = isGood
+            self.text = text
+            self.remedy = isGood ? nil : remedy
+        }
+    }
+
+    /// The oldest major version of PostgreSQL that works.
+    private static let oldestServer = 15
+
+    private let pool: PostgresPool
+
+    package init(_ pool: PostgresPool) { self.pool = pool }
+
+    /// - Throws: `PostgresError`, where the database cannot be reached at all.
+    package func examine() async throws -> [Finding] {
+        try await pool.perform(within: .seconds(30)) { database in
+            var findings = try Self.server(database)
+            let standing = try Migrator.standing(database)
+            findings.append(Finding(standing == .current, "schema: \(standing)", "aisle db migrate"))
+            if standing == .current {
+                findings += try Self.collation(database)
+                findings += try Self.indexes(database)
+            }
+            return findings
+        }
+    }
+
+    private static func server(_ database: isolated PostgresConnection) throws -> [Finding] {
+        let (version, encoding, isStandby) = try database.query(
+            "SELECT current_setting('server_version_num')::bigint, current_setting('server_encoding'), pg_is_in_recovery()"
+        ) { try $0.first { (try $0.int(0), try $0.text(1), try $0.bool(2)) }! }
+        let durable = try database.query(
+            "SELECT current_setting('fsync') = 'on' AND current_setting('full_page_writes') = 'on'"
+        ) {
+            try $0.first { try $0.bool(0) }!
+        }
+        return [
+            Finding(
+                version / 10000 >= oldestServer,
+                "PostgreSQL \(version / 10000).\(version % 10000)",
+                "install PostgreSQL \(oldestServer) or newer"
+            ),
+            Finding(encoding == "UTF8", "encoding: \(encoding)", "make the database with ENCODING 'UTF8'"),
+            Finding(
+                !isStandby,
+                isStandby ? "the server is a standby, and cannot be written" : "the server can be written"
+            ),
+            Finding(
+                durable,
+                durable
+                    ? "what is committed survives a crash" : "fsync or full_page_writes is off: a crash can lose data",
+                "ALTER SYSTEM SET fsync = on; ALTER SYSTEM SET full_page_writes = on; SELECT pg_reload_conf()"
+            ),
+        ]
+    }
+
+    private static func collation(_ database: isolated PostgresConnection) throws -> [Finding] {
+        try database.query(
+            """
+            SELECT collversion, pg_collation_actual_version(oid) FROM pg_collation
+            WHERE collname = 'catalog' AND pg_collation_is_visible(oid)
+            """
+        ) { rows in
+            try rows.map { row in
+                let (made, actual) = (try row.textOrNil(0) ?? "", try row.textOrNil(1) ?? "")
+                let text =
+                    made == actual
+                    ? "collation catalog: version \(made)"
+                    : "collation catalog was made by version \(made), the library is \(actual): names may be out of order"
+                let indexes = "REINDEX TABLE placement; REINDEX TABLE shelf; ALTER COLLATION catalog REFRESH VERSION"
+                return Finding(made == actual, text, "psql -c '\(indexes)'")
+            }
+        }
+    }
+
+    private static func indexes(_ database: isolated PostgresConnection) throws -> [Finding] {
+        var definitions: [(name: String, sql: String)] = []
+        for line in Schema.migrations.flatMap({ $0.up.split(separator: "\n") }) {
+            let words = line.split(whereSeparator: { $0 == " " || $0 == ";" })
+            if line.hasPrefix("CREATE INDEX ") { definitions.append((name: String(words[2]), sql: String(line))) }
+            if line.hasPrefix("DROP INDEX ") { definitions.removeAll { $0.name == words[2] } }
+        }
+        let wanted = definitions.map(\.name)
+        let found = try database.query(
+            """
+            SELECT c.relname, i.indisvalid FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+            WHERE c.relname = ANY ($1) AND pg_table_is_visible(c.oid)
+            """,
+            [.textArray(wanted)]
+        ) { try $0.map { (try $0.text(0), try $0.bool(1)) } }
+        let missing = wanted.filter { name in !found.contains { $0.0 == name } }
+        let invalid = found.filter { !$0.1 }.map(\.0)
+        return [
+            Finding(
+                missing.isEmpty,
+                missing.isEmpty
+                    ? "all \(wanted.count) indexes are there" : "missing indexes: \(missing.joined(separator: ", "))",
+                definitions.filter { missing.contains($0.name) }.map { "psql -c \"\($0.sql)\"" }.joined(
+                    separator: " && "
+                )
+            ),
+            Finding(
+                invalid.isEmpty,
+                invalid.isEmpty ? "all indexes are valid" : "invalid indexes: \(invalid.joined(separator: ", "))",
+                invalid.map { "psql -c 'REINDEX INDEX \($0)'" }.joined(separator: " && ")
+            ),
+        ]
+    }
+}

@@ -1,0 +1,161 @@
+package import LibPQ
+internal import Schema
+
+/// Brings a database's schema to a version of the program's, one transaction a migration, one migrator at a time.
+package struct Migrator: Sendable {
+    /// How a database's schema stands to the program's.
+    package enum Standing: Sendable, Equatable {
+        case current
+        /// No migration has been applied.
+        case empty
+        case behind(version: Int)
+        /// Made by a newer program.
+        case ahead(version: Int)
+        /// A migration was changed after it was applied.
+        case altered(version: Int)
+    }
+
+    package enum Step: Sendable, Equatable {
+        case collation(locale: String)
+        case up(version: Int, name: String)
+        case down(version: Int, name: String)
+
+        package var description: String {
+            switch self {
+            case .collation(let locale): "collation catalog (\(locale))"
+            case .up(let version, let name): "v\(version) \(name)"
+            case .down(let version, let name): "v\(version) \(name), taken back"
+            }
+        }
+    }
+
+    /// How long another migrator is waited for.
+    private static let patience: Duration = .seconds(600)
+
+    private let pool: PostgresPool
+
+    package init(_ pool: PostgresPool) { self.pool = pool }
+
+    /// How the database's schema stands to the program's. Changes nothing.
+    package static func check(_ pool: PostgresPool) async throws -> Standing {
+        try await pool.perform(within: .seconds(5)) { try standing($0) }
+    }
+
+    /// Applies what is missing, up to a version, or takes back what is beyond it.
+    ///
+    /// - Parameters:
+    ///   - locale: the collation's, where it does not exist yet: a BCP 47 tag, or `root`.
+    ///   - isRehearsal: only tells what would be done.
+    /// - Returns: what was done, in order.
+    package func migrate(
+        to target: Int = Schema.currentVersion,
+        locale: String = "root",
+        isRehearsal: Bool = false
+    ) async throws -> [Step] {
+        guard
+            locale.utf8.allSatisfy({
+                $0 == UInt8(ascii: "-") || (48...57).contains($0) || (65...90).contains($0) || (97...122).contains($0)
+            })
+        else { throw PostgresError(.misuse, "a locale is a BCP 47 tag, such as sv or de-AT, or root") }
+        let steps = try await RunLock.hold(.migration, "0", waiting: Self.patience, in: pool) {
+            try await pool.perform { try Self.migrate($0, target, locale, isRehearsal) }
+        }
+        guard let steps else { throw PostgresError(.exhausted, "another migration has run for \(Self.patience)") }
+        return steps
+    }
+
+    private static func migrate(
+        _ database: isolated PostgresConnection,
+        _ target: Int,
+        _ locale: String,
+        _ isRehearsal: Bool
+    ) throws -> [Step] {
+        switch try standing(database) {
+        case .ahead(let version):
+            throw PostgresError(.misuse, "the schema is of version \(version), made by a newer program")
+        case .altered(let version):
+            throw PostgresError(.misuse, "migration \(version) is not the one that was applied")
+        case .current, .empty, .behind: break
+        }
+        var steps: [Step] = []
+        let hasCollation = try database.query(
+            "SELECT 1 FROM pg_collation WHERE collname = 'catalog' AND pg_collation_is_visible(oid)"
+        ) {
+            $0.count > 0
+        }
+        let tag = (locale == "root" ? "und" : locale) + "-u-kn-true"
+        if !hasCollation {
+            steps.append(.collation(locale: tag))
+            if !isRehearsal {
+                try database.run(
+                    script:
+                        "CREATE COLLATION IF NOT EXISTS catalog (provider = icu, locale = '\(tag)', deterministic = true)"
+                )
+            }
+        }
+        if !isRehearsal {
+            try database.run(
+                script: """
+                    CREATE TABLE IF NOT EXISTS schema_migration (
+                        version integer CONSTRAINT schema_migration_pkey PRIMARY KEY,
+                        name text NOT NULL,
+                        checksum text NOT NULL,
+                        applied_at timestamptz NOT NULL DEFAULT now()
+                    )
+                    """
+            )
+        }
+        let applied = try appliedVersion(database)
+        for migration in Schema.migrations where migration.version > applied && migration.version <= target {
+            steps.append(.up(version: migration.version, name: migration.name))
+            if isRehearsal { continue }
+            try database.transaction { database in
+                try database.run(script: migration.up)
+                try database.execute(
+                    "INSERT INTO schema_migration (version, name, checksum) VALUES ($1, $2, md5($3))",
+                    [.int4(Int32(migration.version)), .text(migration.name), .text(migration.up)]
+                )
+            }
+        }
+        for migration in Schema.migrations.reversed() where migration.version <= applied && migration.version > target {
+            steps.append(.down(version: migration.version, name: migration.name))
+            if isRehearsal { continue }
+            try database.transaction { database in
+                try database.run(script: migration.down)
+                try database.execute(
+                    "DELETE FROM schema_migration WHERE version = $1",
+                    [.int4(Int32(migration.version))]
+                )
+            }
+        }
+        return steps
+    }
+
+    private static func appliedVersion(_ database: isolated PostgresConnection) throws -> Int {
+        let exists = try database.query("SELECT to_regclass('schema_migration') IS NOT NULL") {
+            try $0.first { try $0.bool(0) } ?? false
+        }
+        guard exists else { return 0 }
+        return try database.query("SELECT coalesce(max(version), 0)::bigint FROM schema_migration") {
+            try $0.first { try $0.int(0) } ?? 0
+        }
+    }
+
+    static func standing(_ database: isolated PostgresConnection) throws -> Standing {
+        let version = try appliedVersion(database)
+        guard version > 0 else { return .empty }
+        guard version <= Schema.currentVersion else { return .ahead(version: version) }
+        let scripts = Schema.migrations.prefix(version).map(\.up)
+        // What is applied must be the program's own migrations, all of them, unaltered.
+        let altered = try database.query(
+            """
+            SELECT ours.version FROM unnest($1) WITH ORDINALITY AS ours (script, version)
+            LEFT JOIN schema_migration applied ON applied.version = ours.version
+            WHERE applied.checksum IS DISTINCT FROM md5(ours.script) ORDER BY 1 LIMIT 1
+            """,
+            [.textArray(Array(scripts))]
+        ) { try $0.first { try $0.int(0) } }
+        if let altered { return .altered(version: altered) }
+        return version == Schema.currentVersion ? .current : .behind(version: version)
+    }
+}

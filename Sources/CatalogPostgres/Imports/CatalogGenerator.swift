@@ -1,0 +1,246 @@
+internal import Catalog
+package import LibPQ
+internal import Ordering
+
+/// Makes a large catalog of one store, the same from the same seed: shelves whose sizes follow Zipf's law, the first one
+/// a tenth of all products (100,000 of a million).
+package struct CatalogGenerator: Sendable {
+    package let shelves: Int
+    package let products: Int
+    package let seed: UInt64
+    /// The store that it makes.
+    package static let store = "generated"
+
+    package init(shelves: Int, products: Int, seed: UInt64) {
+        self.shelves = shelves
+        self.products = products
+        self.seed = seed
+    }
+
+    /// The number of products of each shelf: `max ÷ rank^s`, with the exponent that makes the sum right.
+    package var sizes: [Int] {
+        let largest = Double(max(1, products / 10))
+        var (low, high) = (0.0, 8.0)
+        for _ in 0..<60 {
+            let exponent = (low + high) / 2
+            let sum = (1...shelves).reduce(0.0) { $0 + max(1, largest * inversePower(Double($1), exponent)) }
+            if sum > Double(products) { low = exponent } else { high = exponent }
+        }
+        var sizes = (1...shelves).map { max(1, Int(largest * inversePower(Double($0), high))) }
+        // What rounding left goes to the shelves behind the first, one each.
+        var rest = products - sizes.reduce(0, +)
+        var index = shelves > 1 ? 1 : 0
+        while rest > 0 {
+            sizes[index] += 1
+            rest -= 1
+            index = index + 1 < shelves ? index + 1 : (shelves > 1 ? 1 : 0)
+        }
+        return sizes
+    }
+
+    /// Writes the catalog in one transaction, by COPY. In an empty database the indexes are made afterwards.
+    ///
+    /// - Throws: `CatalogError.conflict`, where the store exists.
+    package func run(_ pool: PostgresPool, onProgress: @escaping @Sendable (Int) -> Void = { _ in }) async throws {
+        try await pool.withConnection { connection in
+            try await connection.perform { database in
+                try database.transaction { try write($0, onProgress) }
+            }
+            try await connection.perform { try $0.run(script: "ANALYZE product, placement, placement_position, shelf") }
+        }
+    }
+
+    private func write(_ database: isolated PostgresConnection, _ onProgress: (Int) -> Void) throws {
+        let isEmpty = try database.query("SELECT 1 FROM placement LIMIT 1") { $0.count == 0 }
+        let late = isEmpty ? try Self.madeLate(database) : []
+        for part in late { try database.run(script: part.drop) }
+        let id = try database.query(
+            """
+            INSERT INTO store (key, title, currency, locale, unit_pricing, sold_out, popularity_metric,
+                popularity_half_life_days, newcomer_boost)
+            VALUES ($1, 'Generated', 'EUR', 'en', 'eu', 'last', 'decay', 14, 0) ON CONFLICT (key) DO NOTHING RETURNING store_id
+            """,
+            [.text(Self.store)]
+        ) { try $0.first { try $0.int4(0) } }
+        guard let id else { throw CatalogError.conflict("store “\(Self.store)” exists; start from an empty database") }
+        let sizes = sizes
+        let first = try database.query("SELECT coalesce(max(shelf_id), 0) + 1 FROM shelf") {
+            try $0.first { try $0.int4(0) }
+        }!
+        try copyShelves(database, id, first, sizes)
+        for table in ["product", "placement", "placement_position"] {
+            try copyRows(database, table, id, first, sizes) { if table == "placement" { onProgress($0) } }
+        }
+        try database.execute(
+            "SELECT setval(pg_get_serial_sequence('shelf', 'shelf_id'), (SELECT max(shelf_id) FROM shelf))"
+        )
+        for part in late { try database.run(script: part.make) }
+    }
+
+    /// What is quicker made over rows that are there: foreign keys, and indexes that guard nothing.
+    private static func madeLate(
+        _ database: isolated PostgresConnection
+    ) throws -> [(drop: String, make: String)] {
+        try database.query(
+            """
+            WITH filled (id) AS (VALUES ('product'::regclass), ('placement'), ('placement_position'))
+            SELECT format('ALTER TABLE %s DROP CONSTRAINT %I', c.conrelid::regclass, c.conname),
+                format('ALTER TABLE %s ADD CONSTRAINT %I %s', c.conrelid::regclass, c.conname, pg_get_constraintdef(c.oid))
+            FROM pg_constraint c JOIN filled ON filled.id = c.conrelid WHERE c.contype = 'f'
+            UNION ALL
+            SELECT format('DROP INDEX %s', x.indexrelid::regclass), pg_get_indexdef(x.indexrelid)
+            FROM pg_index x JOIN filled ON filled.id = x.indrelid
+            WHERE NOT EXISTS (SELECT FROM pg_constraint c WHERE c.conindid = x.indexrelid)
+            """
+        ) { try $0.map { (drop: try $0.text(0), make: try $0.text(1)) } }
+    }
+
+    private func copyShelves(_ database: isolated PostgresConnection, _ store: Int32, _ first: Int32, _ sizes: [Int])
+        throws
+    {
+        var text = CopyText()
+        for (index, position) in PathKey.appending(shelves, after: nil).enumerated() {
+            text.field(store)
+            text.field(Int64(first) + Int64(index))
+            text.field("shelf-\(index + 1)")
+            text.field("Shelf \(index + 1)")
+            text.field(bytes: position.bytes)
+            text.field(sizes[index])
+            text.raw("now()")
+            text.endRow()
+        }
+        var rest = text.bytes[...]
+        _ = try database.copyIn(
+            "COPY shelf (store_id, shelf_id, key, title, position, product_count, modified_at) FROM STDIN"
+        ) {
+            defer { rest = rest.dropFirst(PostgresConnection.copyPieceSize) }
+            return Array(rest.prefix(PostgresConnection.copyPieceSize))
+        }
+    }
+
+    private func copyRows(
+        _ database: isolated PostgresConnection,
+        _ table: String,
+        _ store: Int32,
+        _ first: Int32,
+        _ sizes: [Int],
+        _ onProgress: (Int) -> Void
+    ) throws {
+        let shared = ProductRow.shared.filter { $0 != "attributes" }
+        let columns =
+            switch table {
+            case "product": ["store_id", "sku"] + shared
+            case "placement": ["store_id", "shelf_id", "sku", "availability"] + shared + ["attributes"]
+            default: ["store_id", "shelf_id", "sku", "key"]
+            }
+        // The same numbers for each table.
+        var random = SplitMix(state: seed)
+        var (shelf, within, made) = (0, 0, 0)
+        var text = CopyText()
+        _ = try database.copyIn(
+            PostgresStatement(assembled: "COPY \(table) (\(columns.joined(separator: ", "))) FROM STDIN")
+        ) {
+            text.removeAll()
+            while shelf < shelves, text.bytes.count < PostgresConnection.copyPieceSize {
+                if within == sizes[shelf] {
+                    shelf += 1
+                    within = 0
+                    continue
+                }
+                let product = GeneratedProduct(made, &random)
+                text.field(store)
+                if table != "product" { text.field(first + Int32(shelf)) }
+                text.field(product.sku)
+                switch table {
+                case "product": product.write(&text)
+                case "placement":
+                    text.field(product.inStock ? 0 : 1)
+                    product.write(&text)
+                    text.raw("{}")
+                default: text.field(bytes: PathKey([Int64(within) * PathKey.step]).bytes)
+                }
+                text.endRow()
+                within += 1
+                made += 1
+            }
+            onProgress(made)
+            return text.bytes
+        }
+    }
+}
+
+/// SplitMix64. Source: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
+private struct SplitMix {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return z ^ (z >> 31)
+    }
+
+    mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(bound)) }
+    mutating func pick<T>(_ values: [T]) -> T { values[below(values.count)] }
+}
+
+private struct GeneratedProduct {
+    let sku: String
+    let inStock: Bool
+    private let name: String
+    private let brand: String?
+    private let price: Int64?
+    private let size: Size?
+    private let tags: [String]
+    private let popularity: Popularity
+    private let created: Timestamp
+
+    private static let kinds = [
+        "Milk", "Butter", "Yoghurt", "Bread", "Pasta", "Rice", "Coffee", "Tea", "Juice", "Soap", "Apples", "Cheese",
+        "Ham", "Chocolate", "Beans", "Flour",
+    ]
+    private static let qualities = [
+        "Fresh", "Organic", "Mild", "Strong", "Whole", "Light", "Classic", "Fine", "Golden", "Country", "Alpine",
+        "Élégant", "Ärla", "Žuti",
+    ]
+    private static let brands = (1...200).map { "Brand \($0)" }
+    private static let endings = [9, 19, 29, 49, 79, 99]
+    private static let units: [(MeasureUnit, [Int])] = [
+        (.g, [100, 125, 200, 250, 400, 500, 750]), (.ml, [200, 250, 330, 500, 750]), (.l, [1, 2, 5]), (.kg, [1, 2, 5]),
+        (.piece, [1, 6, 10, 12]),
+    ]
+
+    init(_ number: Int, _ random: inout SplitMix) {
+        sku = "g\(number + 1)"
+        let (unit, amounts) = random.pick(Self.units)
+        let amount = random.pick(amounts)
+        name = "\(random.pick(Self.qualities)) \(random.pick(Self.kinds)) \(number % 997) \(amount) \(unit.rawValue)"
+        brand = random.below(10) == 0 ? nil : random.pick(Self.brands)
+        price = random.below(50) == 0 ? nil : Int64(random.below(30) * 100 + random.pick(Self.endings))
+        size =
+            random.below(20) == 0
+            ? nil : try? Size(amount: ExactDecimal(Int128(amount)), unit: unit, packs: random.below(8) == 0 ? 6 : 1)
+        inStock = random.below(12) > 0
+        tags = Array(["organic", "local", "vegan"].prefix(random.below(4)))
+        let purchases = random.below(5) == 0 ? 0 : random.below(2000)
+        popularity = Popularity(purchases: Double(purchases), day: Popularity.epochDay + 2000, halfLifeDays: 14)
+        created = Timestamp(microseconds: 1_700_000_000_000_000 + Int64(random.below(50_000_000)) * 1_000_000)
+    }
+
+    /// The columns of `ProductRow.shared` without the attributes.
+    func write(_ text: inout CopyText) {
+        text.field(name)
+        text.field(brand)
+        text.field(price)
+        text.null()
+        text.size(size)
+        text.null()
+        text.null()
+        text.field(inStock)
+        text.field(tags)
+        text.field(popularity.log2)
+        text.raw(created.rfc3339)
+        text.raw(created.rfc3339)
+    }
+}

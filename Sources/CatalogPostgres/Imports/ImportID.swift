@@ -1,0 +1,21 @@
+internal import Catalog
+internal import LibPQ
+internal import Ordering
+
+/// The identity of an import, under which its rows are staged.
+struct ImportID: Sendable {
+    let text = UniqueID.random().text
+
+    var parameter: PostgresValue { .text(text) }
+
+    /// Makes sure that nobody has taken this import for dead and swept its rows.
+    ///
+    /// - Throws: `conflict`.
+    func check(_ database: isolated PostgresConnection) throws {
+        let isThere = try database.query(
+            "SELECT 1 FROM import_run WHERE import_id = $1::text::uuid FOR KEY SHARE",
+            [parameter]
+        ) { $0.count > 0 }
+        guard isThere else { throw CatalogError.conflict("the import lost its connection; run it again") }
+    }
+}

@@ -1,0 +1,326 @@
+internal import CatalogJSON
+internal import Catalog
+internal import LibPQ
+internal import Ordering
+
+/// One import under way, on one connection, whose thread also reads and checks the file.
+///
+/// A reference: what is known of the stores grows with the file, and is never copied.
+final class ImportSession {
+    private let connection: PostgresConnection
+    private let options: ImportOptions
+    private let id: ImportID
+    private var columns = ImportColumns([], readsSizeFromName: false)
+    private var stores: [CatalogKey: StoreImport] = [:]
+    private var newShelves = 0
+    private var hasRepeats = false
+    private(set) var summary = ImportSummary()
+
+    /// What is known of one store of the file.
+    struct StoreImport: Sendable {
+        var currency: Currency
+        var exists: Bool
+        var shelves: ShelfKeyMaker
+        /// Placements (shelf, sku) and products that the file does not name, to be taken away.
+        var stalePlacements: [(Int32, String)] = []
+        var staleProducts: [String] = []
+    }
+
+    init(_ connection: PostgresConnection, _ id: ImportID, _ options: ImportOptions) {
+        self.connection = connection
+        self.id = id
+        self.options = options
+    }
+
+    // MARK: - Staging
+
+    /// Registers the import, and sweeps the rows of dead ones.
+    func begin() async throws {
+        try await transaction { [id] database in
+            try database.execute(ImportStatements.sweepRuns)
+            try database.execute(ImportStatements.sweepRows)
+            try database.execute(ImportStatements.register, [id.parameter])
+        }
+    }
+
+    /// Deletes the staged rows of an import.
+    static func end(_ id: ImportID, on connection: PostgresConnection) async throws {
+        try await connection.perform(within: .seconds(60)) { database in
+            try database.transaction { database in
+                try database.execute("DELETE FROM import_row WHERE import_id = $1::text::uuid", [id.parameter])
+                try database.execute("DELETE FROM import_run WHERE import_id = $1::text::uuid", [id.parameter])
+            }
+        }
+    }
+
+    func stage<Pieces: AsyncSequence>(
+        _ pieces: Pieces,
+        _ onReject: (ImportRejection) throws -> Void,
+        _ onProgress: (Int) -> Void
+    ) async throws where Pieces.Element == [UInt8] {
+        try await loadStores()
+        var reader = ImportReader(options, currencies: stores.mapValues(\.currency))
+        try await connection.perform { database in
+            try database.begin()
+            try database.beginCopyIn(ImportStatements.stage)
+        }
+        do {
+            var rows = CopyText()
+            for try await piece in pieces {
+                try Task.checkCancellation()
+                // Small steps, so that memory stays bounded whatever the pieces' size.
+                for start in stride(from: 0, to: piece.count, by: PostgresConnection.copyPieceSize) {
+                    let step = piece[start..<min(piece.count, start + PostgresConnection.copyPieceSize)]
+                    try step.withUnsafeBytes { bytes in
+                        try reader.read(bytes) { try take($0, &rows, onReject) }
+                    }
+                    try await flush(&rows)
+                }
+                onProgress(summary.read)
+            }
+            try reader.end { try take($0, &rows, onReject) }
+            try await flush(&rows, isLast: true)
+            try await connection.perform { database in
+                _ = try database.endCopy()
+                try database.commit()
+            }
+        } catch {
+            await connectionAbortCopy()
+            throw error
+        }
+        summary.warnings = reader.warnings
+        columns = ImportColumns(reader.columns, readsSizeFromName: options.readsSizeFromName)
+        guard summary.read == 0 || summary.rejected < summary.read else {
+            throw CatalogError.unprocessable(field: "file", detail: "none of the \(summary.read) rows can be imported")
+        }
+    }
+
+    /// In a task of its own: the import's may be cancelled.
+    private func connectionAbortCopy() async {
+        await Task { [connection] in
+            try? await connection.perform(within: .seconds(5)) { database in
+                database.abortCopy()
+                database.rollback()
+            }
+        }.value
+    }
+
+    private func flush(_ rows: inout CopyText, isLast: Bool = false) async throws {
+        guard rows.bytes.count >= PostgresConnection.copyPieceSize || isLast, !rows.bytes.isEmpty else { return }
+        let bytes = rows.bytes
+        rows.removeAll()
+        try await connection.perform { database in try bytes.withUnsafeBytes { try database.sendCopy($0) } }
+    }
+
+    private func take(
+        _ event: ImportReader.Event,
+        _ rows: inout CopyText,
+        _ onReject: (ImportRejection) throws -> Void
+    ) throws {
+        summary.read += 1
+        switch event {
+        case .rejected(let rejection):
+            summary.rejected += 1
+            try onReject(rejection)
+            if options.abortsOnError {
+                throw CatalogError.unprocessable(field: "file", detail: rejection.description)
+            }
+        case .record(let record):
+            if record.size == nil { summary.sizesUnknown += 1 }
+            if record.size?.isApproximate == true { summary.sizesApproximate += 1 }
+            if record.wasRounded { summary.pricesRounded += 1 }
+            write(record, shelf: try shelfKey(record), to: &rows)
+        }
+    }
+
+    /// The key of the shelf that a row names.
+    ///
+    /// - Throws: `unprocessable` for more new shelves than the options allow.
+    private func shelfKey(_ record: ImportRecord) throws -> CatalogKey? {
+        if stores[record.store] == nil {
+            stores[record.store] = StoreImport(
+                currency: record.currency,
+                exists: false,
+                shelves: ShelfKeyMaker(existing: [])
+            )
+        }
+        guard let name = record.shelf, let (key, isNew) = stores[record.store]?.shelves.key(for: name) else {
+            return nil
+        }
+        if isNew { newShelves += 1 }
+        guard newShelves <= options.newShelfLimit else {
+            throw CatalogError.unprocessable(
+                field: options.title(of: .shelf),
+                detail: """
+                    line \(record.line): the file names more than \(options.newShelfLimit) shelves that do not exist, \
+                    the last “\(name.prefix(64))”. Map the shelf column, or allow more with max_new_shelves \
+                    (--max-new-shelves)
+                    """
+            )
+        }
+        return key
+    }
+
+    private func write(_ record: ImportRecord, shelf: CatalogKey?, to rows: inout CopyText) {
+        rows.raw(id.text)
+        rows.field(record.line)
+        rows.raw(record.store.text)
+        rows.field(shelf?.text)
+        rows.field(record.sku.text)
+        rows.field(record.name)
+        rows.field(record.brand)
+        rows.field(record.priceMinor)
+        rows.field(record.regularPriceMinor)
+        rows.size(record.size)
+        rows.field(record.barcode)
+        rows.field(record.imageURL)
+        rows.field(record.inStock)
+        rows.field(record.tags)
+        rows.field(record.popularity)
+        rows.field(record.position?.0)
+        rows.field(record.position?.1)
+        rows.endRow()
+    }
+
+    private func loadStores() async throws {
+        let (known, shelves) = try await transaction { database in
+            (
+                try database.query("SELECT key, currency FROM store") {
+                    try $0.map { (try $0.text(0), try $0.text(1)) }
+                },
+                try database.query(
+                    "SELECT s.key, h.key, h.title FROM shelf h JOIN store s USING (store_id) WHERE h.deleted_at IS NULL"
+                ) { try $0.map { (try $0.text(0), try $0.text(1), try $0.text(2)) } }
+            )
+        }
+        var shelvesByStore: [String: [(key: CatalogKey, title: String)]] = [:]
+        for (store, key, title) in shelves {
+            shelvesByStore[store, default: []].append((try CatalogKey(stored: key), title))
+        }
+        for (key, code) in known {
+            guard let currency = Currency(code) else {
+                throw PostgresError(
+                    .decoding,
+                    "store \(key) has the currency \(code), which this version does not know"
+                )
+            }
+            stores[try CatalogKey(stored: key)] = StoreImport(
+                currency: currency,
+                exists: true,
+                shelves: ShelfKeyMaker(existing: shelvesByStore[key] ?? [])
+            )
+        }
+    }
+
+    // MARK: - Comparing
+
+    /// Finds out what differs; only those rows stay staged.
+    func settle() async throws {
+        let (id, columns, count) = (id, columns, summary.read - summary.rejected)
+        (hasRepeats, summary.repeated) = try await comparing(count) { database in
+            let hasRepeats = try database.query(ImportStatements.findRepeats, [id.parameter]) { $0.count > 0 }
+            guard hasRepeats else { return (false, 0) }
+            try database.execute(ImportStatements.carryLast, [id.parameter])
+            return (true, try database.execute(ImportStatements.dropRepeated, [id.parameter]))
+        }
+        if options.prunes {
+            guard summary.rejected == 0 else {
+                throw CatalogError.unprocessable(
+                    field: "file",
+                    detail:
+                        "nothing is taken away while rows are rejected (\(summary.rejected)): what they name would be lost"
+                )
+            }
+            try await findStale()
+        }
+        let (unchanged, updated, inserted) = try await comparing(count) { database in
+            let unchanged = try database.execute(ImportStatements.dropUnchanged(columns), [id.parameter])
+            let (updated, all) = try database.query(ImportStatements.countChanged, [id.parameter]) {
+                try $0.first { (try $0.int(0), try $0.int(1)) } ?? (0, 0)
+            }
+            return (unchanged, updated, all - updated)
+        }
+        summary.unchanged = unchanged
+        summary.updated = updated
+        summary.inserted = inserted
+        summary.storesCreated = stores.values.count { !$0.exists }
+        summary.shelvesCreated = newShelves
+    }
+
+    /// Many staged rows are compared by hashing, few by looking them up.
+    private func comparing<T: Sendable>(
+        _ rows: Int,
+        _ body: @escaping @Sendable (isolated PostgresConnection) throws -> T
+    ) async throws -> T {
+        try await transaction { [id] database in
+            try id.check(database)
+            if rows > ImportStatements.hashingBound {
+                try database.set("enable_nestloop", "off")
+                try database.set("enable_mergejoin", "off")
+            }
+            return try body(database)
+        }
+    }
+
+    private func findStale() async throws {
+        let id = id
+        let (placements, products) = try await comparing(summary.read) { database in
+            (
+                try database.query(ImportStatements.stalePlacements, [id.parameter]) {
+                    try $0.map { (try $0.text(0), try $0.int4(1), try $0.text(2)) }
+                },
+                try database.query(ImportStatements.staleProducts, [id.parameter]) {
+                    try $0.map { (try $0.text(0), try $0.text(1)) }
+                }
+            )
+        }
+        // Stores that were made since the file was read have nothing that this import may take away.
+        for (store, shelf, sku) in placements {
+            stores[try CatalogKey(stored: store)]?.stalePlacements.append((shelf, sku))
+        }
+        for (store, sku) in products { stores[try CatalogKey(stored: store)]?.staleProducts.append(sku) }
+        summary.removedPlacements = placements.count
+        summary.removedProducts = products.count
+    }
+
+    // MARK: - Applying
+
+    /// Applies what differs, a transaction per store, in the order of their keys.
+    ///
+    /// What the summary foretold gives way to what was done: others may have written in the meantime.
+    func apply() async throws {
+        let id = id
+        let changedRows = summary.updated + summary.inserted
+        summary.clearChanges()
+        let changed = Set(
+            try await transaction { database in
+                try database.query(
+                    "SELECT DISTINCT store_key FROM import_row WHERE import_id = $1::text::uuid",
+                    [id.parameter]
+                ) {
+                    try $0.map { try $0.text(0) }
+                }
+            }
+        )
+        for (key, store) in stores.sorted(by: { $0.key < $1.key }) {
+            let isStale = !store.stalePlacements.isEmpty || !store.staleProducts.isEmpty
+            guard changed.contains(key.text) || isStale || (!store.exists && summary.read > 0) else { continue }
+            let application = ImportApplication(
+                id: id,
+                key: key,
+                store: store,
+                columns: columns,
+                hasRepeats: hasRepeats,
+                changed: changedRows
+            )
+            summary.add(try await transaction { try application.run($0) })
+        }
+    }
+
+    /// Runs a block in one transaction; up to three times more if the server asks for that (40001, 40P01).
+    private func transaction<T: Sendable>(
+        _ body: @escaping @Sendable (isolated PostgresConnection) throws -> T
+    ) async throws -> T {
+        try await PostgresPool.retrying { try await connection.perform { try $0.transaction("", body) } }
+    }
+}

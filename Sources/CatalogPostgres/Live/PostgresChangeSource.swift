@@ -1,0 +1,33 @@
+package import Catalog
+package import LibPQ
+internal import Synchronization
+
+/// Hears by LISTEN, on one connection a server.
+package struct PostgresChangeSource: ChangeSource {
+    private let configuration: PostgresConfiguration
+
+    package init(_ configuration: PostgresConfiguration) { self.configuration = configuration }
+
+    package func notices() throws -> AsyncStream<ChangeNotice> {
+        let heard = try PostgresListener(configuration, channels: [ChangeAnnouncer.channel]).notices()
+        return AsyncStream(bufferingPolicy: .bufferingNewest(64)) { continuation in
+            let task = Task {
+                for await notice in heard {
+                    guard let told = Self.notice(notice) else { continue }
+                    // What does not fit pushes out the oldest: a gap stands for it.
+                    if case .dropped = continuation.yield(told), told != .gap { continuation.yield(.gap) }
+                }
+                continuation.finish()
+            }
+            continuation.onTermination = { _ in task.cancel() }
+        }
+    }
+
+    private static func notice(_ notice: PostgresNotice) -> ChangeNotice? {
+        switch notice {
+        case .gap: .gap
+        case .notification(_, let payload): ChangeAnnouncer.topics(payload).map { .changed($0) } ?? .gap
+        case .lost: nil
+        }
+    }
+}

@@ -1,0 +1,94 @@
+package import Catalog
+internal import LibPQ
+internal import Ordering
+
+/// Makes long keys of manual orders short again, without changing any order.
+///
+/// Under the shelf's lock, a window around a long key grows until fresh keys fit in it, so that few rows are written; what
+/// pages go on from a cursor is told by the shelf's generation of keys.
+package struct OrderCompaction: Sendable {
+    /// Fresh keys are at most so many bytes long, where the window can be made large enough.
+    private static let shortKey = 16
+    /// The most rows on either side.
+    private static let sideBound = 512
+
+    private let catalog: PostgresCatalog
+
+    package init(_ catalog: PostgresCatalog) { self.catalog = catalog }
+
+    /// Compacts what is due, of one shelf, one store or everywhere; returns how many keys were made anew.
+    package func run(store: CatalogKey? = nil, shelf: CatalogKey? = nil) async throws(CatalogError) -> Int {
+        try await catalog.mappingErrors {
+            var storeID: Int32?
+            var shelfID: Int32?
+            if let store, let shelf {
+                let head = try await catalog.readHead(store, shelf)
+                (storeID, shelfID) = (head.storeID, head.shelfID)
+            } else if let store {
+                storeID = try await catalog.readStore(store).id
+            }
+            var written = 0
+            while true {
+                let (store, shelf) = (storeID, shelfID)
+                let due = try await catalog.pool.perform(within: .seconds(30)) {
+                    try $0.query(OrderStatements.shelvesWithLongKeys, [.int4(store), .int4(shelf)]) {
+                        try $0.map { (try $0.int4(0), try $0.int4(1)) }
+                    }
+                }
+                var writtenNow = 0
+                for (store, shelf) in due {
+                    writtenNow += try await catalog.pool.transaction(within: .seconds(10)) {
+                        try Self.compact(store, shelf, $0)
+                    }
+                }
+                written += writtenNow
+                guard writtenNow > 0 else { return written }
+            }
+        }
+    }
+
+    /// One window of one shelf.
+    static func compact(_ storeID: Int32, _ shelfID: Int32, _ database: isolated PostgresConnection) throws -> Int {
+        let scope: [PostgresValue] = [.int4(storeID), .int4(shelfID)]
+        try database.execute("SELECT 1 FROM shelf WHERE store_id = $1 AND shelf_id = $2 FOR NO KEY UPDATE", scope)
+        for long in try database.query(OrderStatements.longKeys, scope, { try $0.map { try $0.bytea(0) } }) {
+            let written = try compact(around: long, scope, database)
+            if written > 0 { return written }
+        }
+        return 0
+    }
+
+    private static func compact(
+        around long: [UInt8],
+        _ scope: [PostgresValue],
+        _ database: isolated PostgresConnection
+    ) throws -> Int {
+        func rows(_ statement: PostgresStatement, _ limit: Int) throws -> [(id: String, key: PathKey)] {
+            try database.query(statement, scope + [.bytea(long), .int8(Int64(limit))]) {
+                try $0.map { (try $0.text(0), try PathKey(bytes: try $0.bytea(1))) }
+            }
+        }
+        // One more on either side: the rows that stay.
+        let before = try rows(OrderStatements.rowsUpTo, Self.sideBound + 1)
+        let behind = try rows(OrderStatements.rowsBehind, Self.sideBound + 1)
+        var side = 4
+        while true {
+            let window = before.prefix(side).reversed() + behind.prefix(side)
+            let left = before.count > side ? before[side].key : nil
+            let right = behind.count > side ? behind[side].key : nil
+            let made = try PathKey.between(left, right, count: window.count)
+            let longest = made.lazy.map(\.length).max() ?? 0
+            if longest <= Self.shortKey || side >= Self.sideBound {
+                guard longest < long.count else { return 0 }
+                let changed = zip(window, made).filter { $0.key != $1 }
+                try database.execute(
+                    OrderStatements.setKeys,
+                    scope + [.textArray(changed.map(\.0.id)), .byteaArray(changed.map(\.1.bytes))]
+                )
+                try database.execute(OrderStatements.bumpGeneration, scope)
+                return changed.count
+            }
+            side *= 2
+        }
+    }
+}

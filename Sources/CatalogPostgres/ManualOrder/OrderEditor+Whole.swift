@@ -1,0 +1,88 @@
+internal import Catalog
+internal import LibPQ
+internal import Ordering
+
+// What needs the whole order: setting, baking, undoing. Only the keys that must change are written.
+extension OrderEditor {
+    func runWhole(_ database: isolated PostgresConnection) throws -> OrderEditOutcome {
+        var list = try database.query(OrderStatements.wholeList, scope) { try PositionList($0) }
+        let before = list
+        let old = list.ids
+        guard old.count <= OrderDiff.listBound else {
+            throw CatalogError.tooLarge(
+                "a shelf of more than \(OrderDiff.listBound) products is arranged by moves alone"
+            )
+        }
+        var history: [OrderChange] = []
+        var undone: OrderChange?
+        let target: [String]
+        if case .undo(let number) = request.edit {
+            history = try Self.history(storeID, shelf.id, database)
+            let change = try history.undone(by: number)
+            undone = change
+            target = list.restoring(try lefts(of: change, database))
+        } else {
+            let baked = if case .bake(let sort) = request.edit { try sorted(sort, database) } else { [String]() }
+            target = try request.edit.target(from: old) { _ in baked }!
+        }
+        let made: [(id: String, key: PathKey)]
+        do { made = try list.reorder(to: target) } catch PathKeyError.outOfRange { throw Self.tooLong }
+        guard made.allSatisfy({ $0.key.length <= PathKey.maximumLength }) else { throw Self.tooLong }
+        guard !made.isEmpty || undone != nil else { throw unchanged }
+        let lefts = before.lefts(of: Set(made.map(\.id)))
+        var outcome = try conclude(made, lefts.map { ($0.id, $0.left ?? "") }, undoes: undone?.number, database)
+        if let undone, let change = outcome.change {
+            for (number, undoneBy) in history.marks(takingBack: undone, by: change) {
+                try database.execute(OrderStatements.markUndone, scope + [.int8(number), .int8(undoneBy)])
+            }
+        }
+        outcome.moved = OrderEditOutcome.Moved.of(made.map(\.id), from: old, to: target, indexed: request.wantsIndexes)
+        outcome.isLong = made.contains { $0.key.length > Self.longKey }
+        return outcome
+    }
+
+    /// What a change moved, each product with what stood before it.
+    private func lefts(
+        of change: OrderChange,
+        _ database: isolated PostgresConnection
+    ) throws -> [(id: String, left: String?)] {
+        Self.lefts(
+            try database.query(OrderStatements.movedBy, scope + [.int8(change.number)]) {
+                try $0.first { try $0.text(0) }
+            } ?? ""
+        )
+    }
+
+    /// The changes that are remembered, from the latest on.
+    static func history(
+        _ storeID: Int32,
+        _ shelfID: Int32,
+        _ database: isolated PostgresConnection
+    ) throws -> [OrderChange] {
+        try database.query(OrderStatements.history, [.int4(storeID), .int4(shelfID)]) {
+            try $0.map { row in
+                OrderChange(
+                    number: try row.int8(0),
+                    at: Timestamp(microseconds: try row.timestamptz(1)),
+                    subject: try row.textOrNil(2),
+                    kind: try row.text(3),
+                    count: Int(try row.int4(7)),
+                    ids: lefts(try row.text(6)).map(\.id),
+                    undoes: try row.int8OrNil(4),
+                    undoneBy: try row.int8OrNil(5)
+                )
+            }
+        }
+    }
+}
+
+extension PositionList {
+    /// Reads a list from its ids, keys, and whether each was taken off.
+    init(_ rows: borrowing PostgresRows) throws {
+        self.init(
+            try rows.map {
+                Row(id: try $0.text(0), key: try PathKey(bytes: try $0.bytea(1)), isRemoved: try $0.bool(2))
+            }
+        )
+    }
+}

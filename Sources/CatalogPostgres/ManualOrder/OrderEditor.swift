@@ -1,0 +1,300 @@
+internal import Catalog
+internal import LibPQ
+internal import Ordering
+
+/// Changes one shelf's manual order, in a transaction that holds the shelf's row.
+///
+/// The row is the lock: neighbours are read after it was had, in statements of their own, so that they are what everybody
+/// before has left. Source of the measurements: decision 0008.
+struct OrderEditor {
+    let request: OrderEditRequest
+    let storeID: Int32
+    let shelf: LockedShelf
+    /// What the moves name, and where the first goes: read in the lock's round trip.
+    private let rows: [Row]
+    private let firstGap: Gap?
+    /// Reads the shelf's products by a sort.
+    let sorted: (Sort, isolated PostgresConnection) throws -> [String]
+
+    /// A shelf whose row is held.
+    struct LockedShelf {
+        let id: Int32
+        let version: Int64
+        let orderVersion: Int64
+        /// The number of the change that is being made.
+        let change: Int64
+
+        init(_ id: Int32, _ row: borrowing PostgresRow) throws {
+            self.id = id
+            version = try row.int8(0)
+            orderVersion = try row.int8(1)
+            change = try row.int8(2)
+        }
+    }
+
+    /// Everything is in place: the transaction, which has bumped the versions, is taken back.
+    struct Unchanged: Error {
+        let outcome: OrderEditOutcome
+    }
+
+    /// The longest key that is not yet due for compaction, in bytes.
+    static let longKey = 64
+
+    var scope: [PostgresValue] { [.int4(storeID), .int4(shelf.id)] }
+
+    /// Takes the shelf's lock.
+    init(
+        _ request: OrderEditRequest,
+        _ storeID: Int32,
+        _ database: isolated PostgresConnection,
+        sorted: @escaping (Sort, isolated PostgresConnection) throws -> [String]
+    ) throws {
+        self.request = request
+        self.storeID = storeID
+        self.sorted = sorted
+        let id = try database.query(OrderStatements.shelfID, [.int4(storeID), .text(request.shelf.text)]) {
+            try $0.first { try $0.int4(0) }
+        }
+        guard let id else { throw CatalogError.notFound("shelf “\(request.shelf)”") }
+        let scope: [PostgresValue] = [.int4(storeID), .int4(id)]
+        var queries = [PostgresQuery(OrderStatements.lockShelf, scope)]
+        var target: OrderMove.Target?
+        if case .moves(let moves) = request.edit {
+            let named = Set(moves.flatMap { $0.ids + [$0.anchor].compactMap { $0 } })
+            queries.append(PostgresQuery(OrderStatements.rows, scope + [.textArray(Array(named))]))
+            if let gap = Gap.query(moves[0], scope) {
+                queries.append(gap)
+                target = moves[0].target
+            }
+        }
+        var shelf: LockedShelf?
+        var rows: [Row] = []
+        var gap: Gap?
+        try database.together(queries) { index, found in
+            switch index {
+            case 0: shelf = try found.first { try LockedShelf(id, $0) }
+            case 1: rows = try found.map { try Row($0) }
+            default: gap = try found.first { try Gap($0, target!) }
+            }
+        }
+        guard let shelf else { throw CatalogError.notFound("shelf “\(request.shelf)”") }
+        self.shelf = shelf
+        self.rows = rows
+        self.firstGap = gap
+    }
+
+    /// - Throws: `Unchanged`, `CatalogError`.
+    func run(_ database: isolated PostgresConnection) throws -> OrderEditOutcome {
+        if let expected = request.expected, expected != shelf.orderVersion {
+            throw CatalogError.stale(current: shelf.orderVersion)
+        }
+        if case .moves(let moves) = request.edit { return try run(moves, database) }
+        return try runWhole(database)
+    }
+
+    // MARK: - Moves
+
+    private struct Row {
+        let id: String
+        let key: PathKey
+        let left: String
+
+        init(_ row: borrowing PostgresRow) throws {
+            id = try row.text(0)
+            key = try PathKey(bytes: try row.bytea(1))
+            let standing = try row.byteaOrNil(2).map { try PathKey(bytes: $0) }
+            let removed = try row.byteaOrNil(4).map { try PathKey(bytes: $0) }
+            let nearest = [standing, removed].compactMap { $0 }.max()
+            left = nearest == nil ? "" : try row.text(nearest == standing ? 3 : 5)
+        }
+    }
+
+    private func run(_ moves: [OrderMove], _ database: isolated PostgresConnection) throws -> OrderEditOutcome {
+        let before = Dictionary(rows.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+        for move in moves {
+            if let stranger = (move.ids + [move.anchor].compactMap { $0 }).first(where: { before[$0] == nil }) {
+                throw CatalogError.unknownProduct(stranger)
+            }
+        }
+        let oldIndexes = request.wantsIndexes ? try indexes(moves.flatMap(\.ids), database) : [:]
+        // Several moves may end where they began; one never does, unless it is in place.
+        let oldAfters = moves.count > 1 ? try lookUpAfters(Array(before.keys), database) : [:]
+        var keys = before.mapValues(\.key)
+        var afters: [(id: String, after: String?)] = []
+        var pending: [(id: String, key: PathKey)] = []
+        var placed: Set<String> = []
+        for (index, move) in moves.enumerated() where !move.isInPlace {
+            let gap = try index == 0 ? firstGap ?? gap(move, database) : gap(move, database)
+            if gap.holds(move.ids.map { keys[$0]! }) { continue }
+            let made = try makeKeys(move.ids.count, gap)
+            // The last move's keys are written with the rest.
+            pending = zip(move.ids, made).map { ($0, $1) }
+            if index < moves.count - 1 { try write(&pending, database) }
+            for (id, key) in zip(move.ids, made) { keys[id] = key }
+            placed.formUnion(move.ids)
+            afters = zip(move.ids, [gap.leftNeighbour] + move.ids.dropLast()).map { ($0, $1) }
+        }
+        // Whatever keys they got: what is remembered must not hang on chance.
+        let moved = before.keys.filter { placed.contains($0) }
+        guard !moved.isEmpty else { throw unchanged }
+        let lefts = moved.map { (id: $0, row: before[$0]!) }.sorted { $0.row.key < $1.row.key }
+        var outcome = try conclude(pending, lefts.map { ($0.id, $0.row.left) }, database)
+        // One move tells its neighbours by itself; after several they are looked up.
+        if moves.count > 1 {
+            let newAfters = try lookUpAfters(Array(before.keys), database)
+            guard newAfters != oldAfters else { throw unchanged }
+            afters = moved.sorted { keys[$0]! < keys[$1]! }.map { ($0, newAfters[$0] ?? nil) }
+        }
+        let newIndexes = request.wantsIndexes ? try indexes(afters.map(\.id), database) : [:]
+        outcome.moved = afters.map {
+            OrderEditOutcome.Moved(id: $0.id, after: $0.after, from: oldIndexes[$0.id], to: newIndexes[$0.id])
+        }
+        outcome.isLong = keys.values.contains { $0.length > Self.longKey }
+        return outcome
+    }
+
+    private func write(
+        _ pending: inout [(id: String, key: PathKey)],
+        _ database: isolated PostgresConnection
+    ) throws {
+        try database.execute(
+            OrderStatements.setKeys,
+            scope + [.textArray(pending.map(\.id)), .byteaArray(pending.map(\.key.bytes))]
+        )
+        pending = []
+    }
+
+    /// The left neighbours of products; nil for the front.
+    private func lookUpAfters(
+        _ ids: [String],
+        _ database: isolated PostgresConnection
+    ) throws -> [String: String?] {
+        Dictionary(
+            try database.query(OrderStatements.afters, scope + [.textArray(ids)]) {
+                try $0.map { (try $0.text(0), try $0.textOrNil(1)) }
+            },
+            uniquingKeysWith: { first, _ in first }
+        )
+    }
+
+    private func indexes(_ ids: [String], _ database: isolated PostgresConnection) throws -> [String: Int] {
+        Dictionary(
+            try database.query(OrderStatements.indexes, scope + [.textArray(ids)]) {
+                try $0.map { (try $0.text(0), try $0.int(1)) }
+            },
+            uniquingKeysWith: { first, _ in first }
+        )
+    }
+
+    /// Where a move goes: between two rows, whose products may have been taken off, and two that stand on the shelf.
+    private struct Gap {
+        var left: PathKey?
+        var right: PathKey?
+        var standingLeft: PathKey?
+        var standingRight: PathKey?
+        var leftNeighbour: String?
+
+        /// Whether products with these keys are there already, in this order and nothing between them.
+        func holds(_ keys: [PathKey]) -> Bool {
+            zip(keys, keys.dropFirst()).allSatisfy { $0 < $1 } && (standingLeft.map { $0 < keys[0] } ?? true)
+                && (standingRight.map { keys[keys.count - 1] < $0 } ?? true)
+        }
+
+        /// Finds it; nil where the target is a position, which must be looked up first.
+        static func query(_ move: OrderMove, _ scope: [PostgresValue]) -> PostgresQuery? {
+            let (statement, anchor): (PostgresStatement, String?)
+            switch move.target {
+            case .after(let id): (statement, anchor) = (OrderStatements.right, id)
+            case .before(let id): (statement, anchor) = (OrderStatements.left, id)
+            case .first: (statement, anchor) = (OrderStatements.right, nil)
+            case .last: (statement, anchor) = (OrderStatements.left, nil)
+            case .position: return nil
+            }
+            return PostgresQuery(statement, scope + [.textArray(move.ids), .text(anchor)])
+        }
+
+        /// - Parameter row: the anchor's key, and its neighbours' on the side where the gap is.
+        init(_ row: borrowing PostgresRow, _ target: OrderMove.Target) throws {
+            let anchor = try row.byteaOrNil(0).map { try PathKey(bytes: $0) }
+            let standing = try row.byteaOrNil(1).map { try PathKey(bytes: $0) }
+            let removed = try row.byteaOrNil(3).map { try PathKey(bytes: $0) }
+            let both = [removed, standing].compactMap { $0 }
+            switch target {
+            case .after, .first:
+                (left, right) = (anchor, both.min())
+                (standingLeft, standingRight) = (anchor, standing)
+                leftNeighbour = if case .after(let id) = target { id } else { nil }
+            case .before, .last, .position:
+                (left, right) = (both.max(), anchor)
+                (standingLeft, standingRight) = (standing, anchor)
+                leftNeighbour = try row.textOrNil(2)
+            }
+        }
+    }
+
+    private func gap(_ move: OrderMove, _ database: isolated PostgresConnection) throws -> Gap {
+        var move = move
+        if case .position(let position) = move.target {
+            let next = try database.query(
+                OrderStatements.atPosition,
+                scope + [.textArray(move.ids), .int8(Int64(position))]
+            ) { try $0.first { try $0.text(0) } }
+            move.target = next.map { .before($0) } ?? .last
+        }
+        let query = Gap.query(move, scope)!
+        return try database.query(query.statement, query.parameters) { try $0.first { try Gap($0, move.target) }! }
+    }
+
+    private func makeKeys(_ count: Int, _ gap: Gap) throws -> [PathKey] {
+        let made = try PathKey.between(gap.left, gap.right, count: count)
+        guard made.allSatisfy({ $0.length <= PathKey.maximumLength }) else { throw Self.tooLong }
+        return made
+    }
+
+    /// Until the background has made room, which takes moments.
+    static let tooLong = CatalogError.conflict(
+        "too many moves into the same place; it is being tidied, try again shortly"
+    )
+
+    // MARK: - Ends
+
+    var unchanged: Unchanged {
+        Unchanged(outcome: OrderEditOutcome(version: shelf.version, orderVersion: shelf.orderVersion, moved: []))
+    }
+
+    /// Writes the keys that are not written yet, and remembers what it takes to take the change back.
+    ///
+    /// - Parameter lefts: each product that moved, in the order before, and what then stood before it; empty for the front.
+    func conclude(
+        _ made: [(id: String, key: PathKey)],
+        _ lefts: [(id: String, left: String)],
+        undoes: Int64? = nil,
+        _ database: isolated PostgresConnection
+    ) throws -> OrderEditOutcome {
+        let change = shelf.change
+        let slot: PostgresValue = .int2(Int16(change % Int64(OrderChange.memoryBound)))
+        let entry: [PostgresValue] = [
+            .int8(change), .text(request.subject), .text(request.edit.kind), .int8(undoes), .text(Self.text(lefts)),
+        ]
+        let keys: [PostgresValue] = [.textArray(made.map(\.id)), .byteaArray(made.map(\.key.bytes))]
+        try database.executeLater(OrderStatements.conclude, scope + keys + [slot] + entry)
+        return OrderEditOutcome(
+            version: shelf.version + 1,
+            orderVersion: shelf.orderVersion + 1,
+            moved: [],
+            change: change
+        )
+    }
+
+    /// Pairs of skus with slashes between, which no sku has.
+    private static func text(_ lefts: [(id: String, left: String)]) -> String {
+        lefts.map { "\($0.id)/\($0.left)" }.joined(separator: "/")
+    }
+
+    static func lefts(_ text: String) -> [(id: String, left: String?)] {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        return stride(from: 0, to: parts.count - 1, by: 2).map {
+            (parts[$0], parts[$0 + 1].isEmpty ? nil : parts[$0 + 1])
+        }
+    }
+}

@@ -1,0 +1,142 @@
+internal import LibPQ
+
+/// The statements of manual orders. `$1` is the store's number, `$2` the shelf's.
+enum OrderStatements {
+    /// The number of a shelf, which it keeps even when it is deleted and made again.
+    static let shelfID: PostgresStatement = "SELECT shelf_id FROM shelf WHERE store_id = $1 AND key = $2"
+    /// Takes the lock and bumps the versions in one: nearly every change changes something, and the others are taken back.
+    ///
+    /// The shelf's modification time is left alone: it is as it was, and its row stays on its page of the heap.
+    static let lockShelf: PostgresStatement = """
+        UPDATE shelf SET version = version + 1, order_version = order_version + 1, order_changes = order_changes + 1
+        WHERE store_id = $1 AND shelf_id = $2 AND deleted_at IS NULL
+        RETURNING version - 1, order_version - 1, order_changes
+        """
+    /// Products with their keys, and what stands before each, and before that what was taken off: a key and a product.
+    static let rows = PostgresStatement(
+        assembled: """
+            SELECT o.sku, o.key, standing.key, standing.sku, removed.key, removed.sku FROM placement_position o
+            LEFT JOIN LATERAL \(nearest("NOT p.is_removed AND p.key < o.key", " DESC")) standing ON true
+            LEFT JOIN LATERAL \(nearest("p.is_removed AND p.key < o.key", " DESC")) removed ON true
+            WHERE o.store_id = $1 AND o.shelf_id = $2 AND o.sku = ANY ($3) AND NOT o.is_removed
+            """
+    )
+    /// The key of a product, or where there is none the front's; the nearest product behind it that stands on the shelf,
+    /// and the nearest that was taken off; without some products.
+    static let right = neighbours(">", "", end: "\\x")
+    /// The same before a product, or the end.
+    static let left = neighbours("<", " DESC", end: "\\xff")
+
+    private static func neighbours(_ comparison: String, _ direction: String, end: String) -> PostgresStatement {
+        let side = "AND p.sku NOT IN (SELECT unnest($3)) AND p.key \(comparison) coalesce(anchor.key, '\(end)')"
+        return PostgresStatement(
+            assembled: """
+                SELECT anchor.key, standing.key, standing.sku, removed.key
+                FROM (VALUES (1)) one (row) LEFT JOIN placement_position anchor
+                    ON anchor.store_id = $1 AND anchor.shelf_id = $2 AND anchor.sku = $4
+                LEFT JOIN LATERAL \(nearest("NOT p.is_removed \(side)", direction)) standing ON true
+                LEFT JOIN LATERAL \(nearest("p.is_removed \(side)", direction)) removed ON true
+                """
+        )
+    }
+
+    private static func nearest(_ condition: String, _ direction: String) -> String {
+        """
+        (SELECT p.key, p.sku FROM placement_position p WHERE p.store_id = $1 AND p.shelf_id = $2 AND \(condition)
+            ORDER BY p.key\(direction) LIMIT 1)
+        """
+    }
+
+    /// The product at a position, without some products.
+    static let atPosition: PostgresStatement = """
+        SELECT sku FROM placement_position
+        WHERE store_id = $1 AND shelf_id = $2 AND sku NOT IN (SELECT unnest($3)) AND NOT is_removed ORDER BY key OFFSET $4 LIMIT 1
+        """
+    /// The last key of all, where the next product goes behind.
+    static let lastKey: PostgresStatement = """
+        SELECT greatest(
+            (SELECT key FROM placement_position WHERE store_id = $1 AND shelf_id = $2 AND NOT is_removed ORDER BY key DESC LIMIT 1),
+            (SELECT key FROM placement_position WHERE store_id = $1 AND shelf_id = $2 AND is_removed ORDER BY key DESC LIMIT 1))
+        """
+    static let setKeys: PostgresStatement = """
+        UPDATE placement_position o SET key = made.key FROM unnest($3, $4) AS made (sku, key)
+        WHERE o.store_id = $1 AND o.shelf_id = $2 AND o.sku = made.sku
+        """
+    /// Products in order, each with its left neighbour on the shelf.
+    static let afters: PostgresStatement = """
+        SELECT o.sku, (SELECT p.sku FROM placement_position p
+            WHERE p.store_id = $1 AND p.shelf_id = $2 AND p.key < o.key AND NOT p.is_removed
+            ORDER BY p.key DESC LIMIT 1)
+        FROM placement_position o WHERE o.store_id = $1 AND o.shelf_id = $2 AND o.sku = ANY ($3) ORDER BY o.key
+        """
+    /// Where products stand, counted over the shelf.
+    static let indexes: PostgresStatement = """
+        SELECT sku, index FROM (SELECT sku, row_number() OVER (ORDER BY key) - 1 AS index FROM placement_position
+            WHERE store_id = $1 AND shelf_id = $2 AND NOT is_removed) counted WHERE sku IN (SELECT unnest($3))
+        """
+    static let wholeList: PostgresStatement = """
+        SELECT sku, key, is_removed FROM placement_position WHERE store_id = $1 AND shelf_id = $2
+        """
+    /// What ends a change, in one statement: the keys, and what it takes to take it back. The place in the ring is
+    /// overwritten; it is made the first time round. (ON CONFLICT would log a lock besides.)
+    static let conclude: PostgresStatement = """
+        WITH moved AS (
+            UPDATE placement_position o SET key = made.key FROM unnest($3, $4) AS made (sku, key)
+            WHERE o.store_id = $1 AND o.shelf_id = $2 AND o.sku = made.sku
+        ), remembered AS (
+            UPDATE order_change SET change_number = $6, changed_at = now(), subject = $7, kind = $8, undoes = $9,
+                undone_by = NULL, moved = $10
+            WHERE store_id = $1 AND shelf_id = $2 AND slot = $5 RETURNING slot
+        )
+        INSERT INTO order_change (store_id, shelf_id, slot, change_number, changed_at, subject, kind, undoes, moved)
+        SELECT $1, $2, $5, $6, now(), $7, $8, $9, $10 WHERE NOT EXISTS (SELECT FROM remembered)
+        """
+
+    // MARK: - History
+
+    static let markUndone: PostgresStatement = """
+        UPDATE order_change SET undone_by = $4 WHERE store_id = $1 AND shelf_id = $2 AND change_number = $3
+        """
+    /// Each change with how many products it moved and the beginning of their list.
+    static let history: PostgresStatement = """
+        SELECT change_number, changed_at, subject, kind, undoes, undone_by, left(moved, 400),
+            (length(moved) - length(replace(moved, '/', '')) + 1) / 2
+        FROM order_change WHERE store_id = $1 AND shelf_id = $2 ORDER BY change_number DESC
+        """
+    static let movedBy: PostgresStatement = """
+        SELECT moved FROM order_change WHERE store_id = $1 AND shelf_id = $2 AND change_number = $3
+        """
+
+    // MARK: - Compaction
+
+    static let shelvesWithLongKeys: PostgresStatement = """
+        SELECT DISTINCT store_id, shelf_id FROM placement_position WHERE octet_length(key) > 64
+            AND ($1::integer IS NULL OR store_id = $1) AND ($2::integer IS NULL OR shelf_id = $2) LIMIT 100
+        """
+    static let longKeys: PostgresStatement = """
+        SELECT key FROM placement_position WHERE store_id = $1 AND shelf_id = $2 AND octet_length(key) > 64
+        ORDER BY octet_length(key) DESC LIMIT 20
+        """
+    /// Rows from a key back, and behind it, nearest first.
+    static let rowsUpTo = side("<=", " DESC")
+    static let rowsBehind = side(">", "")
+
+    private static func side(_ comparison: String, _ direction: String) -> PostgresStatement {
+        func rows(_ condition: String) -> String {
+            """
+            (SELECT sku, key FROM placement_position WHERE store_id = $1 AND shelf_id = $2 AND \(condition)
+                AND key \(comparison) $3 ORDER BY key\(direction) LIMIT $4)
+            """
+        }
+        return PostgresStatement(
+            assembled: """
+                SELECT sku, key FROM (\(rows("NOT is_removed")) UNION ALL \(rows("is_removed"))) both_kinds
+                ORDER BY key\(direction) LIMIT $4
+                """
+        )
+    }
+
+    static let bumpGeneration: PostgresStatement = """
+        UPDATE shelf SET key_generation = key_generation + 1 WHERE store_id = $1 AND shelf_id = $2
+        """
+}

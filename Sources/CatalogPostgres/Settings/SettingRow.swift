@@ -1,0 +1,29 @@
+internal import CatalogJSON
+internal import Catalog
+internal import LibPQ
+
+/// The columns of a setting, in the order in which they are read.
+enum SettingRow {
+    static let columns = "s.key, s.value::text, s.revision, s.modified_at"
+
+    /// The account of the user `$1`, with whether they must read everything anew who know the revision `$2`: what changed since
+    /// is forgotten, or theirs is of another life.
+    static let account = """
+        (SELECT user_id, revision, coalesce($2, 0) > 0 AND ($2 < horizon OR $2 > revision) AS is_resync
+            FROM user_account WHERE user_id = $1)
+        """
+
+    static func read(_ row: borrowing PostgresRow, from column: Int = 0) throws -> Setting {
+        let value = try row.textOrNil(column + 1).map { text in
+            do { return try JSONReader.parse(Array(text.utf8)) } catch {
+                throw PostgresError(.decoding, "a stored setting cannot be read")
+            }
+        }
+        return Setting(
+            key: SettingKey(stored: try row.text(column)),
+            value: value,
+            revision: try row.int8(column + 2),
+            modifiedAt: Timestamp(microseconds: try row.timestamptz(column + 3))
+        )
+    }
+}

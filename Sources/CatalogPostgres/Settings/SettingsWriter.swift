@@ -1,0 +1,152 @@
+internal import Catalog
+internal import LibPQ
+
+/// Changes a user's settings inside a transaction, under the lock that is the account's row.
+struct SettingsWriter {
+    let user: UserID
+
+    /// Rolls a transaction back that has nothing to keep.
+    struct Unchanged: Error {
+        let results: [SettingsEdit.Result]
+    }
+
+    /// - Throws: `Unchanged` where nothing is written.
+    func apply(_ edit: SettingsEdit, _ database: isolated PostgresConnection) throws -> [SettingsEdit.Result] {
+        let now = Timestamp.now()
+        let last = try database.query(
+            Self.count,
+            [.text(user.text), .int8(SettingsEdit.firstRevision(now)), .int8(Int64(edit.writes.count))]
+        ) { try $0.first { try $0.int8(0) }! }
+        let existing = try database.query(
+            Self.existing,
+            [.text(user.text), .textArray(edit.writes.map(\.key.text))]
+        ) { try $0.map { try SettingRow.read($0) } }
+        let results = try edit.decide(
+            Dictionary(existing.map { ($0.key, $0) }) { a, _ in a },
+            after: last.subtractingReportingOverflow(Int64(edit.writes.count)).partialValue,
+            now: now
+        )
+        let written = results.filter(\.isApplied)
+        guard !written.isEmpty else { throw Unchanged(results: results) }
+        try database.execute(
+            Self.write,
+            [
+                .text(user.text), .textArray(written.map(\.setting.key.text)),
+                .textArray(written.map { $0.setting.value?.text ?? "" }), .int8Array(written.map(\.setting.revision)),
+                .int8Array(written.map(\.setting.modifiedAt.microseconds)),
+            ]
+        )
+        try checkBounds(database)
+        return results
+    }
+
+    /// - Throws: `unprocessable` for more settings than a user may have. Of deletions that are too many the oldest are
+    ///   forgotten.
+    private func checkBounds(_ database: isolated PostgresConnection) throws {
+        let (living, deleted) = try database.query(Self.numbers, [.text(user.text)]) {
+            try $0.first { (try $0.int(0), try $0.int(1)) }!
+        }
+        guard living <= Setting.numberBound else { throw SettingsEdit.tooMany() }
+        let surplus = deleted - Setting.tombstoneBound
+        guard surplus > 0 else { return }
+        try database.execute(Self.forgetOldest, [.text(user.text), .int8(Int64(surplus))])
+    }
+
+    /// Sets one, whatever stands there, in one statement: what is done most often.
+    ///
+    /// What stood there is what stood there when the statement began; so is how many there were, so that those who write in
+    /// the same instant may pass the bound together.
+    func set(
+        _ write: (key: SettingKey, value: JSONValue),
+        _ database: isolated PostgresConnection
+    ) throws -> SettingsEdit.Result {
+        let now = Timestamp.now()
+        let result = try database.query(
+            Self.setOne,
+            [
+                .text(user.text), .int8(SettingsEdit.firstRevision(now)), .text(write.key.text),
+                .text(write.value.text),
+                .timestamptz(now.microseconds), .int8(Int64(Setting.numberBound)),
+            ]
+        ) { rows in
+            try rows.first { row in
+                SettingsEdit.Result(
+                    setting: Setting(
+                        key: write.key,
+                        value: write.value,
+                        revision: try row.int8(0),
+                        modifiedAt: Timestamp(microseconds: try row.timestamptz(1))
+                    ),
+                    previous: row.isNull(2) ? nil : try SettingRow.read(row, from: 2),
+                    isApplied: true
+                )
+            }
+        }
+        guard let result else { throw SettingsEdit.tooMany() }
+        return result
+    }
+
+    /// Locks the user's account, and makes it where there is none, for what refers to it.
+    func ensureAccount(_ database: isolated PostgresConnection) throws {
+        try database.execute(
+            Self.count,
+            [.text(user.text), .int8(SettingsEdit.firstRevision(.now())), .int8(0)]
+        )
+    }
+
+    func lock(_ database: isolated PostgresConnection) throws {
+        try database.execute("SELECT 1 FROM user_account WHERE user_id = $1 FOR UPDATE", [.text(user.text)])
+    }
+
+    /// Deletes all that is the user's own, under the lock.
+    func erase(_ database: isolated PostgresConnection) throws {
+        let parameters: [PostgresValue] = [.text(user.text)]
+        try database.execute("DELETE FROM user_setting WHERE user_id = $1", parameters)
+        try database.execute("DELETE FROM user_ticket WHERE user_id = $1", parameters)
+        try database.execute("DELETE FROM user_idempotency_record WHERE user_id = $1", parameters)
+        try database.execute("DELETE FROM user_event WHERE user_id = $1", parameters)
+        try database.execute("DELETE FROM user_list_place WHERE user_id = $1 AND role <> 'owner'", parameters)
+        try database.execute("DELETE FROM user_account WHERE user_id = $1", parameters)
+    }
+
+    /// Locks the account, counts the changes before they are known to be some, and makes the account of a new user.
+    private static let count: PostgresStatement = """
+        INSERT INTO user_account AS a (user_id, revision, horizon) VALUES ($1, $2 + $3, $2)
+        ON CONFLICT (user_id) DO UPDATE SET revision = a.revision + $3 RETURNING revision
+        """
+    private static let setOne = PostgresStatement(
+        assembled: """
+            WITH account AS (INSERT INTO user_account AS a (user_id, revision, horizon) VALUES ($1, $2 + 1, $2)
+                ON CONFLICT (user_id) DO UPDATE SET revision = a.revision + 1 RETURNING revision),
+            previous AS (SELECT \(SettingRow.columns) FROM user_setting s WHERE s.user_id = $1 AND s.key = $3),
+            written AS (INSERT INTO user_setting AS s (user_id, key, value, revision, modified_at)
+                SELECT $1, $3, $4::json, account.revision, $5 FROM account
+                WHERE EXISTS (SELECT FROM previous WHERE value IS NOT NULL) OR $6 > (SELECT count(*) FROM (
+                    SELECT 1 FROM user_setting WHERE user_id = $1 AND deleted_at IS NULL LIMIT $6) AS live)
+                ON CONFLICT (user_id, key) DO UPDATE SET value = excluded.value, revision = excluded.revision,
+                    modified_at = greatest(excluded.modified_at, s.modified_at), deleted_at = NULL
+                RETURNING revision, modified_at)
+            SELECT written.revision, written.modified_at, previous.* FROM written LEFT JOIN previous ON true
+            """
+    )
+    private static let existing = PostgresStatement(
+        assembled: "SELECT \(SettingRow.columns) FROM user_setting s WHERE s.user_id = $1 AND s.key = ANY ($2)"
+    )
+    private static let write: PostgresStatement = """
+        INSERT INTO user_setting (user_id, key, value, revision, modified_at, deleted_at)
+        SELECT $1, w.key, nullif(w.value, '')::json, w.revision,
+            timestamptz 'epoch' + w.modified_at * interval '1 microsecond', CASE WHEN w.value = '' THEN now() END
+        FROM unnest($2, $3, $4, $5) AS w (key, value, revision, modified_at)
+        ON CONFLICT (user_id, key) DO UPDATE SET value = excluded.value, revision = excluded.revision,
+            modified_at = excluded.modified_at, deleted_at = excluded.deleted_at
+        """
+    private static let numbers: PostgresStatement = """
+        SELECT count(*) FILTER (WHERE deleted_at IS NULL), count(*) FILTER (WHERE deleted_at IS NOT NULL)
+        FROM user_setting WHERE user_id = $1
+        """
+    private static let forgetOldest: PostgresStatement = """
+        WITH gone AS (DELETE FROM user_setting WHERE user_id = $1 AND revision IN (SELECT revision FROM user_setting
+            WHERE user_id = $1 AND deleted_at IS NOT NULL ORDER BY revision LIMIT $2) RETURNING revision)
+        UPDATE user_account SET horizon = greatest(horizon, (SELECT max(revision) FROM gone)) WHERE user_id = $1
+        """
+}

@@ -1,0 +1,116 @@
+internal import Catalog
+internal import LibPQ
+
+/// The statement that counts facets over a shelf, each as if its own filter were off: one pass over what the other filters
+/// leave, and one more for tags, of which a product has many.
+struct FacetStatement: Sendable {
+    struct Shape: Hashable, Sendable {
+        let filter: FilterShape
+        let facets: Set<Facet>
+
+        init(_ plan: PagePlan) {
+            filter = FilterShape(plan.view.filter)
+            facets = plan.facets
+        }
+    }
+
+    private enum Slot: Hashable { case store, shelf, filter(FilterKey, FilterShape.Part) }
+
+    let statement: PostgresStatement
+    private let slots: [Slot]
+    /// Those whose value is a column, in the order of the text.
+    private let grouped: [Facet]
+
+    private static func column(_ facet: Facet) -> String? {
+        switch facet {
+        case .brand: "p.brand"
+        case .inStock: "p.in_stock"
+        case .price: "p.price_minor"
+        case .tag: nil
+        }
+    }
+
+    init(_ shape: Shape) {
+        var slots = StatementSlots<Slot>()
+        func conditions(_ filter: FilterShape) -> [String] { filter.conditions { slots.bind(.filter($0, $1)) } }
+        let facets = Facet.allCases.filter(shape.facets.contains)
+        let grouped = facets.filter { Self.column($0) != nil }
+        // What every facet is counted by; the rest is off for one facet each.
+        let turned = Set(facets.flatMap(\.keys))
+        let scope = ["p.store_id = \(slots.bind(.store))", "p.shelf_id = \(slots.bind(.shelf))"]
+        let common = scope + conditions(shape.filter.without(turned))
+        func count(_ own: Set<FilterKey>) -> String {
+            let rest = conditions(shape.filter.only(turned.subtracting(own)))
+            return rest.isEmpty ? "count(*)" : "count(*) FILTER (WHERE \(rest.joined(separator: " AND ")))"
+        }
+        func shown(_ facet: Facet) -> String { grouped.contains(facet) ? Self.column(facet)! : "NULL" }
+        let columns = grouped.map { Self.column($0)! }
+        let grouping = grouped.isEmpty ? "0" : "GROUPING(\(columns.joined(separator: ", ")))"
+        let own = grouped.enumerated().map { " WHEN \(Self.mask($0, of: grouped.count)) THEN \(count($1.keys))" }
+            .joined()
+        let counted = own.isEmpty ? count([]) : "CASE \(grouping)\(own) ELSE \(count([])) END"
+        var branches = [
+            """
+            SELECT \(grouping)::bigint AS grouping, coalesce(\(shown(.brand)), '') AS value, \(shown(.inStock))::boolean AS flag,
+                \(shown(.price))::bigint AS price, \(counted) AS count
+            FROM placement p WHERE \(common.joined(separator: " AND "))
+            GROUP BY GROUPING SETS (()\(columns.map { ", (\($0))" }.joined()))
+            """
+        ]
+        if facets.contains(.tag) {
+            let rest = scope + conditions(shape.filter.without(Facet.tag.keys))
+            branches.append(
+                """
+                SELECT -1, t.tag, NULL, NULL, count(*)
+                FROM placement p
+                CROSS JOIN LATERAL unnest(CASE WHEN p.tag_count = 0 THEN ARRAY[''] ELSE p.tags END) AS t (tag)
+                WHERE \(rest.joined(separator: " AND ")) GROUP BY t.tag
+                """
+            )
+        }
+        statement = PostgresStatement(
+            assembled: """
+                SELECT f.grouping, f.value, f.flag, f.price, f.count
+                FROM (\(branches.joined(separator: "\nUNION ALL\n"))) AS f
+                WHERE f.count > 0 ORDER BY f.count DESC, f.value COLLATE catalog, f.price
+                """
+        )
+        self.slots = slots.slots
+        self.grouped = grouped
+    }
+
+    /// What `GROUPING` tells of the rows of a facet: a bit for each that they are not grouped by.
+    private static func mask(_ index: Int, of count: Int) -> Int { (1 << count) - 1 - (1 << (count - 1 - index)) }
+
+    func parameters(_ plan: PagePlan, storeID: Int32, shelfID: Int32) -> [PostgresValue] {
+        slots.map { slot in
+            switch slot {
+            case .store: .int4(storeID)
+            case .shelf: .int4(shelfID)
+            case .filter(let key, let part): plan.view.filter.parameter(key, part, in: plan.currency)
+            }
+        }
+    }
+
+    func read(_ rows: borrowing PostgresRows, _ plan: PagePlan) throws -> Facets {
+        var facets = Facets(counted: plan.facets)
+        try rows.forEach { row in
+            let (grouping, count) = (try row.int(0), try row.int(4))
+            let facet = grouped.indices.first { Self.mask($0, of: grouped.count) == grouping }.map { grouped[$0] }
+            switch facet {
+            case .brand: facets.brands.append(.init(try row.text(1), count))
+            case .inStock: if try row.bool(2) { facets.inStock = count } else { facets.soldOut = count }
+            case .price:
+                if row.isNull(3) {
+                    facets.unpriced = count
+                } else {
+                    facets.prices.append(.init(try row.int8(3), count))
+                }
+            default:
+                if grouping == -1 { facets.tags.append(.init(try row.text(1), count)) } else { facets.total = count }
+            }
+        }
+        facets.prices.sort { $0.minor < $1.minor }
+        return facets
+    }
+}

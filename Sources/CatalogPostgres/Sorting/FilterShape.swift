@@ -1,0 +1,122 @@
+internal import Catalog
+internal import LibPQ
+
+/// What the text of a filter's conditions depends on: its keys and the kind of their values, never the values.
+struct FilterShape: Hashable, Sendable {
+    enum Kind: Hashable, Sendable {
+        /// Whether some of the texts are not empty, and whether one is.
+        case texts(some: Bool, none: Bool)
+        case flag(Bool)
+        case other
+    }
+
+    let kinds: [FilterKey: Kind]
+
+    static let none = FilterShape(.none)
+
+    init(_ filter: Filter) {
+        kinds = filter.values.mapValues { value in
+            switch value {
+            case .texts(let texts): .texts(some: texts.contains { !$0.isEmpty }, none: texts.contains(""))
+            case .flag(let flag): .flag(flag)
+            default: .other
+            }
+        }
+    }
+
+    private init(kinds: [FilterKey: Kind]) { self.kinds = kinds }
+
+    var isEmpty: Bool { kinds.isEmpty }
+    var keys: [FilterKey] { FilterKey.allCases.filter { kinds[$0] != nil } }
+
+    func without(_ keys: some Sequence<FilterKey>) -> FilterShape {
+        var rest = kinds
+        for key in keys { rest[key] = nil }
+        return FilterShape(kinds: rest)
+    }
+
+    func only(_ keys: Set<FilterKey>) -> FilterShape { FilterShape(kinds: kinds.filter { keys.contains($0.key) }) }
+
+    /// Whether a key names texts of which one must be there.
+    func isOneOfSeveral(_ key: FilterKey) -> Bool {
+        if case .texts(some: true, _)? = kinds[key] { true } else { false }
+    }
+
+    /// What stands in a filter's parameter.
+    enum Part: Hashable, Sendable { case value, quantity, dimension }
+
+    /// The conditions on a row `p` of `placement`.
+    ///
+    /// - Parameters:
+    ///   - column: of the index that gives the order. What compares it narrows the index down; everything else is hidden
+    ///     from the planner, who would rather sort all that a range might leave.
+    ///   - bind: the name of a parameter.
+    func conditions(along column: String? = nil, _ bind: (FilterKey, Part) -> String) -> [String] {
+        keys.flatMap { key in
+            let isAlong = key.column == column
+            let conditions = Self.conditions(of: key, kinds[key]!) { bind(key, $0) }
+            return isAlong ? conditions : conditions.map { "(\($0)) IS TRUE" }
+        }
+    }
+
+    private static func conditions(
+        of key: FilterKey,
+        _ kind: Kind,
+        _ bind: (Part) -> String
+    ) -> [String] {
+        let column = "p.\(key.column)"
+        switch (key.comparison, kind) {
+        case (.isAny, .texts(let some, let none)):
+            let given = some ? bind(.value) : ""
+            return either(some ? "\(column) = ANY (\(given))" : nil, none ? "\(column) IS NULL" : nil)
+        case (.hasAny, .texts(let some, let none)):
+            return either(some ? "\(column) && \(bind(.value))" : nil, none ? "p.tag_count = 0" : nil)
+        case (.equals, .flag(let flag)): return [flag ? column : "NOT \(column)"]
+        case (.isAny, _): return ["\(column) = ANY (\(bind(.value)))"]
+        case (.atLeast, _): return ["\(column) >= \(bind(.value))"]
+        case (.atMost, _): return ["\(column) <= \(bind(.value))"]
+        case (.atMostPerQuantity, _):
+            // The column is rounded, and serves the index alone; the products are exact.
+            let (amount, quantity) = (bind(.value), bind(.quantity))
+            return [
+                "p.unit_dimension = \(bind(.dimension))",
+                "\(column) <= \(amount)::numeric(70, 33) / \(quantity) + 1e-33",
+                "p.price_minor * \(quantity) <= \(amount) * p.base_quantity",
+            ]
+        case (.hasAny, _), (.equals, _): return []
+        }
+    }
+
+    private static func either(_ a: String?, _ b: String?) -> [String] {
+        let parts = [a, b].compactMap { $0 }
+        return parts.count == 2 ? ["(\(parts[0]) OR \(parts[1]))"] : parts
+    }
+}
+
+extension Filter {
+    /// The parameter for a part of a key's value.
+    func parameter(_ key: FilterKey, _ part: FilterShape.Part, in currency: Currency) -> PostgresValue {
+        switch self[key]! {
+        case .texts(let texts): .textArray(texts.filter { !$0.isEmpty })
+        case .flag(let flag): .bool(flag)
+        case .amount(let amount): .int8(Self.minor(amount, currency, isLower: key.comparison == .atLeast))
+        case .moment(let moment): .timestamptz(moment.microseconds)
+        case .dimensions(let dimensions): .int8Array(dimensions.map { Int64($0.ordinal) })
+        case .amountPerQuantity(let bound):
+            switch part {
+            case .value: .numeric(bound.amount.multiplied(by: ExactDecimal(currency.unit))!.description)
+            case .quantity: .numeric(bound.baseQuantity.description)
+            case .dimension: .int2(Int16(bound.unit.dimension.ordinal))
+            }
+        }
+    }
+
+    /// The least, or the largest, whole number of minor units inside a bound.
+    private static func minor(_ amount: ExactDecimal, _ currency: Currency, isLower: Bool) -> Int64 {
+        let scale = max(amount.scale, currency.exponent)
+        var divisor: Int128 = 1
+        for _ in currency.exponent..<scale { divisor *= 10 }
+        let (whole, rest) = amount.significand(atScale: scale)!.quotientAndRemainder(dividingBy: divisor)
+        return Int64(isLower && rest > 0 ? whole + 1 : whole)
+    }
+}

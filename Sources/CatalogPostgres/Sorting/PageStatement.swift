@@ -1,0 +1,161 @@
+internal import Catalog
+internal import LibPQ
+
+/// The statements that read a page, derived from a sort's definition: one for each range of the sort's index, in order,
+/// from the cursor on.
+///
+/// What never turns (availability, missing values, a unit price's dimensions) cuts an order into a handful of groups
+/// that follow one another; inside a group the index alone gives the order. A page asks for its first range, and for
+/// further ones only where that is too short. The texts depend only on the sort and on what kind of values the cursor has,
+/// never on the values.
+struct PageStatement: Sendable {
+    /// What a parameter of the text stands for.
+    enum Slot: Hashable, Sendable {
+        case store, shelf, limit
+        /// The i-th dimension in the plan's order of groups.
+        case dimension(Int)
+        /// The cursor's value of the i-th key.
+        case value(Int)
+        case name, sku
+        /// A part of what the filter compares by a key.
+        case filter(FilterKey, FilterShape.Part)
+        /// The cursor's generation of keys.
+        case generation
+    }
+
+    /// What the text depends on.
+    struct Shape: Hashable, Sendable {
+        let sort: Sort
+        let cursor: CursorShape?
+        var filter = FilterShape.none
+        /// Whether what is sold out stands behind all else; looked at only where a filter asks for what is sold out.
+        var sinksSoldOut = true
+        var columns: Columns = .product
+        /// Whether there is no limit.
+        var isWhole = false
+    }
+
+    enum Columns: Hashable, Sendable {
+        /// All that a page shows.
+        case product
+        /// Only ids.
+        case sku
+    }
+
+    struct CursorShape: Hashable, Sendable {
+        let isBehind: Bool
+        let isMissing: [Bool]
+        /// For a unit price, its dimension's place in the order of groups.
+        let group: [Int]
+    }
+
+    /// What one range is read by.
+    struct Range: Sendable {
+        let statement: PostgresStatement
+        let slots: [Slot]
+    }
+
+    /// At least one.
+    let ranges: [Range]
+
+    init(_ shape: Shape) {
+        var writer = PageStatementWriter(shape)
+        let texts = writer.texts()
+        ranges = texts.map { Range($0, slots: writer.slots) }
+    }
+
+    /// A range's statement with its parameters.
+    ///
+    /// - Parameter limit: the most rows; not looked at by statements without a limit.
+    func query(_ range: Int, _ plan: PagePlan, _ shelf: ShelfRow.HeadRead, limit: Int) -> PostgresQuery {
+        let (statement, slots) = (ranges[range].statement, ranges[range].slots)
+        return PostgresQuery(statement, parameters(slots, plan, shelf.storeID, shelf.shelfID, Int64(limit)))
+    }
+
+    private func parameters(
+        _ slots: [Slot],
+        _ plan: PagePlan,
+        _ storeID: Int32,
+        _ shelfID: Int32,
+        _ limit: Int64
+    ) -> [PostgresValue] {
+        let groups = plan.dimension.groupOrder
+        return slots.map { slot in
+            switch slot {
+            case .store: .int4(storeID)
+            case .shelf: .int4(shelfID)
+            case .limit: .int8(limit)
+            case .dimension(let index): .int2(Int16(groups[index].ordinal))
+            case .value(let index): plan.after!.values[index].parameter(of: plan.sort.terms[index].key)
+            case .name: .text(plan.after!.name)
+            case .sku: .text(plan.after!.id)
+            case .filter(let key, let part): plan.view.filter.parameter(key, part, in: plan.currency)
+            case .generation: .int4(Int32(truncatingIfNeeded: plan.after!.keyGeneration))
+            }
+        }
+    }
+}
+
+extension PageStatement.Range {
+    /// The statement of one range. The text numbers parameters over all ranges; the statement numbers its own from 1.
+    fileprivate init(_ text: String, slots all: [PageStatement.Slot]) {
+        var slots: [PageStatement.Slot] = []
+        var places: [Int: Int] = [:]
+        let parts = text.split(separator: "$", omittingEmptySubsequences: false)
+        var renumbered = String(parts[0])
+        for part in parts.dropFirst() {
+            let digits = part.prefix { $0.isNumber }
+            // No other dollar sign is ever written.
+            let number = Int(digits) ?? 0
+            let place = places[number] ?? slots.count + 1
+            if places[number] == nil {
+                places[number] = place
+                slots.append(all[number - 1])
+            }
+            renumbered += "$\(place)" + part.dropFirst(digits.count)
+        }
+        self.init(statement: PostgresStatement(assembled: renumbered), slots: slots)
+    }
+}
+
+extension PageStatement.Shape {
+    init(_ plan: PagePlan, columns: PageStatement.Columns = .product, isWhole: Bool = false) {
+        let groups = plan.dimension.groupOrder
+        let filter = FilterShape(plan.view.filter)
+        self.init(
+            sort: plan.sort,
+            cursor: plan.after.map { cursor in
+                PageStatement.CursorShape(
+                    isBehind: cursor.isBehind,
+                    isMissing: cursor.values.map { $0 == .missing },
+                    group: cursor.values.map { value in
+                        if case .unitPrice(let dimension, _) = value { groups.firstIndex(of: dimension)! } else { 0 }
+                    }
+                )
+            },
+            filter: filter,
+            sinksSoldOut: filter.kinds[.inStock] != .flag(false) || plan.sinksSoldOut,
+            columns: columns,
+            isWhole: isWhole
+        )
+    }
+}
+
+extension SortValue {
+    /// The value as a parameter of its key's type.
+    fileprivate func parameter(of key: SortKey) -> PostgresValue {
+        switch self {
+        case .missing: .int8(nil)
+        case .integer(let value):
+            switch key {
+            case .created, .modified: .timestamptz(value)
+            case .tags: .int2(Int16(truncatingIfNeeded: value))
+            default: .int8(value)
+            }
+        case .unitPrice(_, let digits): .numeric(digits)
+        case .real(let value): .float8(value)
+        case .text(let value): .text(value)
+        case .bytes(let value): .bytea(value)
+        }
+    }
+}

@@ -1,0 +1,131 @@
+internal import Catalog
+internal import LibPQ
+
+/// The columns of a store and of a shelf's state, in the order in which they are read.
+enum ShelfRow {
+    static let storeColumns = """
+        s.store_id, s.version, s.key, s.title, s.currency, s.locale, s.unit_pricing, s.sold_out, s.default_sort, \
+        s.popularity_metric, s.popularity_half_life_days, s.newcomer_boost, s.counted_metric, s.counted_half_life_days, \
+        s.counted_newcomer_boost, s.counted_on - date '1970-01-01'
+        """
+
+    /// Of shelf `h`: the default sort of the nearest ancestor that has one, looked for only where it can matter.
+    static let inheritedSort = """
+        CASE WHEN h.default_sort IS NULL AND h.parent_id IS NOT NULL THEN (
+            WITH RECURSIVE ancestor (shelf_id, parent_id, default_sort, depth) AS (
+                SELECT a.shelf_id, a.parent_id, a.default_sort, 1 FROM shelf a
+                WHERE a.store_id = h.store_id AND a.shelf_id = h.parent_id
+                UNION ALL
+                SELECT a.shelf_id, a.parent_id, a.default_sort, depth + 1 FROM ancestor
+                JOIN shelf a ON a.store_id = h.store_id AND a.shelf_id = ancestor.parent_id
+                WHERE ancestor.default_sort IS NULL AND depth < 32
+            ) SELECT ancestor.default_sort FROM ancestor WHERE ancestor.default_sort IS NOT NULL ORDER BY depth LIMIT 1
+        ) END
+        """
+
+    /// Of shelf `h`.
+    static let stateColumns = """
+        h.shelf_id, h.key, h.title, h.default_sort, h.dimension, h.sold_out, h.position_source, h.product_count,
+        coalesce(h.dimension, h.settled_dimension), h.modified_at, h.version, h.order_version,
+        (SELECT u.key FROM shelf u WHERE u.store_id = h.store_id AND u.shelf_id = h.parent_id),
+        \(inheritedSort), h.key_generation
+        """
+
+    struct StoreRead: Sendable, Hashable {
+        let id: Int32
+        let version: Int64
+        let store: Store
+    }
+
+    struct HeadRead: Sendable, Hashable {
+        let storeID: Int32
+        let shelfID: Int32
+        let head: ShelfHead
+
+        func isSameShelf(as other: HeadRead) -> Bool { storeID == other.storeID && shelfID == other.shelfID }
+    }
+
+    static let storeWidth = 16
+    /// The number of a state's columns.
+    static let stateWidth = 15
+
+    static func store(_ row: borrowing PostgresRow) throws -> StoreRead {
+        guard let key = CatalogKey(try row.text(2)), let currency = Currency(try row.text(4)),
+            let pricing = UnitPricing(rawValue: try row.text(6)), let soldOut = SoldOut(rawValue: try row.text(7)),
+            let metric = PopularityMetric(rawValue: try row.text(9)),
+            let countedMetric = PopularityMetric(rawValue: try row.text(12))
+        else { throw PostgresError(.decoding, "a stored store cannot be read") }
+        return StoreRead(
+            id: try row.int4(0),
+            version: try row.int8(1),
+            store: Store(
+                key: key,
+                title: try row.text(3),
+                currency: currency,
+                locale: try row.text(5),
+                unitPricing: pricing,
+                soldOut: soldOut,
+                defaultSort: try sort(row, 8),
+                popularityMetric: metric,
+                popularityHalfLifeDays: Int(try row.int4(10)),
+                newcomerBoost: try row.float8(11),
+                counted: PopularityCount(
+                    metric: countedMetric,
+                    halfLifeDays: Int(try row.int4(13)),
+                    newcomerBoost: try row.float8(14),
+                    day: try row.int4OrNil(15).map(Int.init)
+                )
+            )
+        )
+    }
+
+    /// The state whose columns begin at `start`.
+    static func state(_ row: borrowing PostgresRow, from start: Int = 0) throws -> ShelfState {
+        guard let key = CatalogKey(try row.text(start + 1)) else {
+            throw PostgresError(.decoding, "a stored shelf cannot be read")
+        }
+        return ShelfState(
+            shelf: Shelf(
+                key: key,
+                title: try row.text(start + 2),
+                parent: try row.textOrNil(start + 12).flatMap { CatalogKey($0) },
+                defaultSort: try sort(row, start + 3),
+                dimension: try row.int2OrNil(start + 4).map { try Dimension(stored: $0) },
+                soldOut: try row.textOrNil(start + 5).flatMap(SoldOut.init),
+                positionSource: try sort(row, start + 6)
+            ),
+            productCount: Int(try row.int4(start + 7)),
+            comparisonDimension: try Dimension(stored: try row.int2(start + 8)),
+            inheritedSort: try sort(row, start + 13),
+            modifiedAt: Timestamp(microseconds: try row.timestamptz(start + 9)),
+            version: try row.int8(start + 10),
+            orderVersion: try row.int8(start + 11),
+            keyGeneration: Int64(try row.int4(start + 14))
+        )
+    }
+
+    static func head(_ row: borrowing PostgresRow) throws -> HeadRead {
+        let store = try store(row)
+        return HeadRead(
+            storeID: store.id,
+            shelfID: try row.int4(storeWidth),
+            head: ShelfHead(store: store.store, storeVersion: store.version, state: try state(row, from: storeWidth))
+        )
+    }
+
+    private static func sort(_ row: borrowing PostgresRow, _ column: Int) throws -> Sort? {
+        try row.textOrNil(column).map { try Sort.parse($0) }
+    }
+}
+
+extension Dimension {
+    /// The dimension of a stored number.
+    ///
+    /// - Throws: kind `decoding`.
+    init(stored ordinal: Int16) throws(PostgresError) {
+        guard Self.allCases.indices.contains(Int(ordinal)) else {
+            throw PostgresError(.decoding, "\(ordinal) is not the number of a dimension")
+        }
+        self = Self.allCases[Int(ordinal)]
+    }
+}

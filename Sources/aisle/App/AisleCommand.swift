@@ -1,0 +1,27 @@
+internal import ArgumentParser
+internal import Catalog
+internal import CatalogPostgres
+internal import LibPQ
+
+/// A command whose errors become one line on stderr and an exit code.
+protocol AisleCommand: AsyncParsableCommand, Sendable {
+    /// Whether the command ends by itself when it is asked to, by Ctrl-C or `kill`.
+    static var handlesSignals: Bool { get }
+    func execute() async throws
+}
+
+extension AisleCommand {
+    static var handlesSignals: Bool { false }
+
+    func run() async throws {
+        do {
+            if Self.handlesSignals { try await execute() } else { try await untilInterrupted { try await execute() } }
+        } catch let code as ExitCode { throw code } catch let error as ValidationError {
+            throw error
+        } catch {
+            let failure = CommandFailure(error)
+            Console.note("aisle: \(failure.message)")
+            throw ExitCode(failure.code)
+        }
+    }
+}

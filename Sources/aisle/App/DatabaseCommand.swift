@@ -1,0 +1,105 @@
+internal import ArgumentParser
+internal import CatalogPostgres
+internal import LibPQ
+internal import Schema
+
+struct DatabaseCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "db",
+        abstract: "Manage the private PostgreSQL and the schema.",
+        subcommands: [Initialise.self, Start.self, Stop.self, Status.self, Migrate.self, Reset.self]
+    )
+
+    struct Initialise: AisleCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "init",
+            abstract: "Make, start and migrate the private PostgreSQL."
+        )
+        @Option(help: "The collation's locale, as a BCP 47 tag, or root.") var locale = "root"
+        func execute() async throws {
+            let cluster = try PrivateCluster(folder: DatabaseOptions.privateFolder)
+            try cluster.start()
+            try await ensureDatabase(cluster)
+            try await migrate(
+                PostgresPool(cluster.configuration()),
+                to: Schema.currentVersion,
+                locale,
+                isRehearsal: false
+            )
+        }
+    }
+
+    struct Start: AisleCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Start the private PostgreSQL, and print how to connect."
+        )
+        func execute() async throws {
+            let cluster = try PrivateCluster(folder: DatabaseOptions.privateFolder)
+            try cluster.start()
+            try await ensureDatabase(cluster)
+            print(cluster.dsn)
+        }
+    }
+
+    struct Stop: AisleCommand {
+        static let configuration = CommandConfiguration(abstract: "Stop the private PostgreSQL.")
+        func execute() async throws { try PrivateCluster(folder: DatabaseOptions.privateFolder).stop() }
+    }
+
+    struct Status: AisleCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Tell where the database is and how its schema stands."
+        )
+        @OptionGroup var database: DatabaseOptions
+        func execute() async throws {
+            Console.note("database: \(database.source)")
+            let standing = try await Migrator.check(try database.pool(size: 1))
+            print("schema: \(standing)")
+        }
+    }
+
+    struct Migrate: AisleCommand {
+        static let configuration = CommandConfiguration(abstract: "Bring the schema to the program's version.")
+        @OptionGroup var database: DatabaseOptions
+        @Option(help: "The collation's locale where it does not exist yet, as a BCP 47 tag, or root.") var locale =
+            "root"
+        @Option(help: "Another version; a lower one takes migrations back.") var to: Int = Schema.currentVersion
+        @Flag(help: "Only tell what would be done.") var dryRun = false
+        func execute() async throws {
+            guard (0...Schema.currentVersion).contains(to) else {
+                throw CommandFailure("--to must be 0 to \(Schema.currentVersion)", CommandFailure.usage)
+            }
+            try await DatabaseCommand.migrate(try database.pool(size: 1), to: to, locale, isRehearsal: dryRun)
+        }
+    }
+
+    struct Reset: AisleCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Delete the private PostgreSQL with all its data, and make it anew."
+        )
+        @Flag(help: "Really delete.") var yes = false
+        func execute() async throws {
+            guard yes else {
+                throw CommandFailure("this deletes all data of the private PostgreSQL; say --yes", CommandFailure.usage)
+            }
+            let cluster = try PrivateCluster(folder: DatabaseOptions.privateFolder)
+            try cluster.remove()
+            try cluster.start()
+            try await ensureDatabase(cluster)
+            try await migrate(
+                PostgresPool(cluster.configuration()),
+                to: Schema.currentVersion,
+                "root",
+                isRehearsal: false
+            )
+        }
+    }
+
+    private static func migrate(_ pool: PostgresPool, to version: Int, _ locale: String, isRehearsal: Bool) async throws
+    {
+        let steps = try await Migrator(pool).migrate(to: version, locale: locale, isRehearsal: isRehearsal)
+        for step in steps { print((isRehearsal ? "would do: " : "done: ") + step.description) }
+        if steps.isEmpty { Console.note("nothing to do: the schema is of version \(version)") }
+        pool.shutDown()
+    }
+}

@@ -1,0 +1,94 @@
+internal import ArgumentParser
+internal import Catalog
+internal import CatalogHTTP
+internal import CatalogPostgres
+internal import FoundationEssentials
+internal import Glibc
+internal import Hummingbird
+internal import HummingbirdCore
+internal import LibPQ
+internal import Logging
+internal import NIOCore
+internal import Platform
+internal import ServiceLifecycle
+internal import UnixSignals
+
+struct DevCommand: AisleCommand {
+    static let handlesSignals = true
+    static let configuration = CommandConfiguration(
+        commandName: "dev",
+        abstract: "Start a private PostgreSQL, migrate, seed, and serve; stop it all with Ctrl-C."
+    )
+
+    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var server: ServerOptions
+
+    func execute() async throws {
+        Server.prepareProcess()
+        var settings = try await server.settings()
+        var demo: Demo?
+        if settings.tokens.isEmpty {
+            let secret = try OwnSecret.make()
+            settings.tokens.secret = secret
+            // What others reach, or share, opens nothing to everybody.
+            if database.isPrivate, Demo.isLoopback(settings.host) {
+                demo = try Demo(signer: TokenSigner(secret: secret, rules: settings.tokens.rules), storms: seedStorms())
+            }
+        }
+        var cluster: PrivateCluster?
+        var wasRunning = false
+        if database.isPrivate {
+            let own = try PrivateCluster(folder: DatabaseOptions.privateFolder)
+            wasRunning = own.isRunning
+            try own.start()
+            try await ensureDatabase(own)
+            cluster = own
+        }
+        defer {
+            if wasRunning {
+                Console.note("PostgreSQL goes on running, as it did before; to stop it: aisle db stop")
+            } else {
+                try? cluster?.stop()
+            }
+        }
+        let pool = try database.pool()
+        for step in try await Migrator(pool).migrate() { Console.note("migrated: \(step.description)") }
+        pool.shutDown()
+        let catalog = try await database.catalog(serving: settings)
+        if try await catalog.stores().isEmpty {
+            let summary = try await seedOwnCatalog(catalog)
+            Console.note("seeded: \(summary.inserted) products")
+        }
+        let port = settings.hasOwnPort ? settings.port : Server.freePort(from: settings.port, host: settings.host)
+        try await Server(
+            catalog: catalog,
+            settings: settings,
+            listening: try database.directConfiguration(),
+            port: port,
+            isGreeting: true,
+            demo: demo
+        ).run()
+    }
+}
+
+/// Makes the cluster's database where it is missing.
+func ensureDatabase(_ cluster: PrivateCluster) async throws {
+    let admin = try await PostgresConnection.connect(cluster.configuration(database: "postgres"))
+    try await admin.perform { database in
+        let exists = try database.query("SELECT 1 FROM pg_database WHERE datname = 'aisle'") { $0.count > 0 }
+        if !exists {
+            try database.run(script: "CREATE DATABASE aisle TEMPLATE template0 LOCALE 'C.UTF-8' ENCODING 'UTF8'")
+        }
+    }
+    await admin.close()
+}
+
+/// Bytes that are here already, as a sequence of pieces.
+struct SinglePiece: AsyncSequence, Sendable {
+    let bytes: [UInt8]
+    struct AsyncIterator: AsyncIteratorProtocol {
+        var bytes: [UInt8]?
+        mutating func next() async -> [UInt8]? { bytes.take() }
+    }
+    func makeAsyncIterator() -> AsyncIterator { AsyncIterator(bytes: bytes) }
+}

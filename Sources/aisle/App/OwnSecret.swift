@@ -1,0 +1,40 @@
+internal import CatalogJSON
+internal import Catalog
+internal import CatalogHTTP
+internal import FoundationEssentials
+internal import Glibc
+
+/// The secret of a private server, made once and kept where only its owner reads it.
+enum OwnSecret {
+    private static let path = DatabaseOptions.privateFolder + "/jwt-secret"
+
+    /// The secret; nil where none was made yet.
+    static func read() -> [UInt8]? {
+        guard let data = FileManager.default.contents(atPath: path), data.count >= TokenKeys.leastSecret else {
+            return nil
+        }
+        return [UInt8](data)
+    }
+
+    /// The secret, made where there is none yet.
+    static func make() throws -> [UInt8] {
+        if let secret = read() { return secret }
+        let secret = Base64URL.encode([UInt8].random(32))
+        do {
+            try FileManager.default.createDirectory(
+                atPath: DatabaseOptions.privateFolder,
+                withIntermediateDirectories: true
+            )
+            // Never readable by others, not even for a moment.
+            unlink(path)
+            let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+            defer { if descriptor >= 0 { close(descriptor) } }
+            guard descriptor >= 0, descriptor.writeAll(secret.utf8) else {
+                throw CommandFailure("cannot write \(path): \(String(cString: strerror(errno)))", CommandFailure.denied)
+            }
+        } catch let failure as CommandFailure { throw failure } catch {
+            throw CommandFailure("\(path) cannot be written", CommandFailure.denied)
+        }
+        return Array(secret.utf8)
+    }
+}

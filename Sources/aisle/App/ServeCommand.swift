@@ -1,0 +1,42 @@
+internal import ArgumentParser
+internal import Catalog
+internal import CatalogHTTP
+internal import CatalogPostgres
+internal import FoundationEssentials
+internal import Glibc
+internal import Hummingbird
+internal import HummingbirdCore
+internal import LibPQ
+internal import Logging
+internal import NIOCore
+internal import Platform
+internal import ServiceLifecycle
+internal import UnixSignals
+
+struct ServeCommand: AisleCommand {
+    static let handlesSignals = true
+    static let configuration = CommandConfiguration(commandName: "serve", abstract: "Serve the catalog over HTTP.")
+
+    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var server: ServerOptions
+
+    func execute() async throws {
+        Server.prepareProcess()
+        var settings = try await server.settings()
+        // The private database's own, where `aisle dev` made one.
+        if settings.tokens.isEmpty, database.isPrivate { settings.tokens.secret = OwnSecret.read() }
+        let catalog = try await database.catalog(serving: settings)
+        if settings.tokens.isEmpty {
+            Console.note(
+                "aisle: there are no keys to check tokens with, so nobody can write or have settings; set AISLE_JWT_SECRET, "
+                    + "AISLE_JWT_SECRET_FILE or AISLE_JWKS"
+            )
+        }
+        try await Server(
+            catalog: catalog,
+            settings: settings,
+            listening: try database.directConfiguration(),
+            port: settings.port
+        ).run()
+    }
+}

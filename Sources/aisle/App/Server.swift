@@ -1,0 +1,155 @@
+internal import CatalogJSON
+internal import ArgumentParser
+internal import Catalog
+internal import CatalogHTTP
+internal import CatalogPostgres
+internal import FoundationEssentials
+internal import Glibc
+internal import Hummingbird
+internal import HummingbirdCore
+internal import LibPQ
+internal import Logging
+internal import NIOCore
+internal import Platform
+internal import ServiceLifecycle
+internal import UnixSignals
+
+/// The composition root of a running server.
+struct Server {
+    let catalog: PostgresCatalog
+    let settings: ServerSettings
+    /// Where changes are heard.
+    let listening: PostgresConfiguration
+    let port: Int
+    var isGreeting = false
+    var demo: Demo?
+
+    /// The limits of a connection: 16 KiB of headers, 100 of them, a minute of silence.
+    private static var channel: HTTP1Channel.Configuration {
+        var channel = HTTP1Channel.Configuration(
+            additionalChannelHandlers: [ClosingHandler(), StallHandler()],
+            idleTimeout: .seconds(60)
+        )
+        channel.httpDecoder = .init(maxHeaderFieldSize: 16 << 10, maxHeaderListSize: 16 << 10, maxHeaderFieldCount: 100)
+        return channel
+    }
+
+    /// Before any connection: a peer that is gone ends a call, not the process, and a crash leaves a line in the log.
+    static func prepareProcess() {
+        signal(SIGPIPE, SIG_IGN)
+        if (ProcessInfo.processInfo.environment["SWIFT_BACKTRACE"] ?? "").isEmpty {
+            CrashReport.install(version: Aisle.version)
+        }
+    }
+
+    /// How long requests in flight may take once the server was asked to stop.
+    private static let graceful: Duration = .seconds(15)
+
+    func run() async throws {
+        var apiOptions = CatalogAPI.Options()
+        apiOptions.origins = settings.origins
+        apiOptions.demo = demo
+        apiOptions.pageCacheBound = settings.pageCacheMegabytes << 20
+        let draining = Draining(for: settings.drain)
+        apiOptions.isDraining = { draining.isDraining }
+        raiseDescriptorLimit()
+        var liveOptions = LiveHub.Options()
+        liveOptions.followers = settings.streams
+        let live = LiveHub(
+            catalog,
+            source: settings.listens ? PostgresChangeSource(listening) : nil,
+            options: liveOptions
+        )
+        let api = CatalogAPI(
+            catalog: catalog,
+            importer: Importer(catalog),
+            cursors: CursorCodec(key: try await cursorKey()),
+            verifier: try await settings.tokens.verifier(),
+            live: live,
+            options: apiOptions,
+            observer: catalog.observer
+        )
+        let (host, wanted, isGreeting) = (settings.host, port, isGreeting)
+        let app = Application(
+            responder: CrashPreparing(api),
+            server: .http1(configuration: Self.channel),
+            configuration: .init(address: .hostname(host, port: wanted), serverName: nil),
+            onServerRunning: { channel in
+                let port = channel.localAddress?.port ?? wanted
+                Console.note("Aisle serves http://\(host):\(port)")
+                if isGreeting {
+                    Console.note("Open it in a browser: / sorts, /merchandise arranges, /lists shops, /docs explains")
+                    Console.note("A token to write with: aisle token --user you --scope catalog:write")
+                    Console.note(
+                        "Try: curl 'http://\(host):\(port)/v1/stores/corner/shelves/dairy/products?sort=unit_price&limit=3'"
+                    )
+                }
+            },
+            logger: settings.logger
+        )
+        var configuration = ServiceGroupConfiguration(
+            // They end in the opposite order: first the streams, so that nothing holds the server up.
+            services: [
+                .init(service: app), .init(service: Housekeeping(catalog: catalog)),
+                .init(service: LiveService(live: live)), .init(service: draining),
+            ],
+            gracefulShutdownSignals: [.sigterm, .sigint],
+            logger: settings.logger
+        )
+        configuration.maximumGracefulShutdownDuration = settings.drain + Self.graceful
+        do { try await ServiceGroup(configuration: configuration).run() } catch {
+            if let failure = Self.bindFailure(error, host, wanted) { throw failure }
+            throw error
+        }
+        catalog.shutDown()
+    }
+
+    /// The deployment's own key, unless another is configured.
+    private func cursorKey() async throws -> [UInt8] {
+        if let own = settings.cursorKey { return Array(own.utf8) }
+        return try await catalog.cursorKey()
+    }
+
+    private static func bindFailure(_ error: any Error, _ host: String, _ port: Int) -> CommandFailure? {
+        let text = "\(error)"
+        return text.contains("bind") || text.contains("Address already in use")
+            ? CommandFailure(
+                "cannot listen on \(host):\(port): it is in use, or not this machine's; choose another with --port",
+                CommandFailure.unavailable
+            )
+            : nil
+    }
+
+    /// The first port from one on that nobody listens on.
+    static func freePort(from first: Int, host: String) -> Int {
+        for port in first..<min(first + 100, 65535) {
+            let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            defer { close(descriptor) }
+            var yes: Int32 = 1
+            setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_port = in_port_t(port).bigEndian
+            address.sin_addr.s_addr = inet_addr(host == "localhost" ? "127.0.0.1" : host)
+            let bound = withUnsafePointer(to: &address) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+                }
+            }
+            if bound == 0 { return port }
+        }
+        return first
+    }
+}
+
+/// Serves on threads whose exhausted stacks are reported too.
+private struct CrashPreparing: HTTPResponder {
+    private let api: CatalogAPI
+
+    init(_ api: CatalogAPI) { self.api = api }
+
+    func respond(to request: Request, context: BasicRequestContext) async throws -> Response {
+        CrashReport.prepareThread()
+        return try await api.respond(to: request, context: context)
+    }
+}

@@ -1,0 +1,160 @@
+internal import CatalogJSON
+internal import ArgumentParser
+internal import Catalog
+internal import CatalogHTTP
+internal import Configuration
+internal import FoundationEssentials
+internal import Logging
+
+/// The settings of a server: a flag, then `AISLE_…`, then the settings file, then the default.
+struct ServerSettings: Sendable {
+    let host: String
+    let port: Int
+    /// Whether the port was asked for, on the command line.
+    let hasOwnPort: Bool
+    let origins: [String]
+    let pageCacheMegabytes: Int
+    let poolSize: Int
+    let cursorKey: String?
+    /// How many streams of events may be open.
+    let streams: Int
+    /// Whether changes are heard by LISTEN; a pool of connections that is shared by transactions carries none.
+    let listens: Bool
+    /// How long a server that was asked to stop still takes new requests, while balancers notice.
+    let drain: Duration
+    var tokens: TokenSettings
+    let logLevel: Logger.Level
+    /// The settings file, where there is one.
+    let file: String?
+
+    /// - Throws: `CommandFailure`, naming the setting that cannot be.
+    init(_ options: ServerOptions) async throws {
+        let named = options.config ?? ProcessInfo.processInfo.environment["AISLE_CONFIG"]
+        let path = named ?? "aisle.json"
+        var providers: [any ConfigProvider] = [EnvironmentVariablesProvider().prefixKeys(with: "aisle")]
+        file = named != nil || FileManager.default.fileExists(atPath: path) ? path : nil
+        if file != nil {
+            providers.append(InMemoryProvider(name: path, values: try Self.read(path)))
+        }
+        let reader = ConfigReader(providers: providers)
+        host = try options.host ?? Self.present("host") { try reader.requiredString(forKey: $0) } ?? "127.0.0.1"
+        port = try Self.number("port", options.port, in: 0...65535, default: 8080, reader)
+        hasOwnPort = options.port != nil
+        origins = try Self.present("cors.origins") { try reader.requiredStringArray(forKey: $0) } ?? []
+        pageCacheMegabytes = try Self.number("page.cache.mb", in: 0...4096, default: 32, reader)
+        poolSize = try Self.number("pool.size", in: 1...1000, default: 8, reader)
+        cursorKey = try Self.present("cursor.key") { try reader.requiredString(forKey: $0, isSecret: true) }
+        guard (cursorKey?.utf8.count ?? 16) >= 16 else {
+            throw CommandFailure("cursor.key must have at least 16 bytes", CommandFailure.configuration)
+        }
+        let level = try Self.present("log.level") { try reader.requiredString(forKey: $0) } ?? "notice"
+        guard let logLevel = Logger.Level(rawValue: level) else {
+            throw CommandFailure(
+                "log.level is one of \(Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")), not “\(level)”",
+                CommandFailure.configuration
+            )
+        }
+        self.logLevel = logLevel
+        streams = try Self.number("streams", in: 1...1_000_000, default: 10_000, reader)
+        listens = try Self.present("listen") { try reader.requiredBool(forKey: $0) } ?? true
+        drain = .seconds(try Self.number("drain.seconds", in: 0...3600, default: 0, reader))
+        tokens = try TokenSettings(reader)
+    }
+
+    /// The settings that a file may have.
+    private static let names = [
+        "host", "port", "cors.origins", "page.cache.mb", "pool.size", "cursor.key", "log.level", "streams", "listen",
+        "drain.seconds", "jwt.secret", "jwt.secret.file", "jwks", "jwt.issuer", "jwt.audience",
+    ]
+
+    /// The settings of a file.
+    ///
+    /// - Throws: `CommandFailure` for a file that is not JSON, or has a setting that does not exist.
+    private static func read(_ path: String) throws -> [AbsoluteConfigKey: ConfigValue] {
+        guard let data = FileManager.default.contents(atPath: path), let file = try? JSONReader.parse(Array(data))
+        else {
+            throw CommandFailure("the settings file \(path) cannot be read as JSON", CommandFailure.configuration)
+        }
+        var values: [AbsoluteConfigKey: ConfigValue] = [:]
+        func read(_ value: JSONValue, _ prefix: String) throws {
+            guard case .object(let members) = value else {
+                if names.contains(prefix) {
+                    values[AbsoluteConfigKey(ConfigKey(prefix))] = ConfigValue(content(value), isSecret: false)
+                    return
+                }
+                throw CommandFailure(
+                    "the settings file \(path) has “\(prefix)”, which is none of: \(names.joined(separator: ", "))",
+                    CommandFailure.configuration
+                )
+            }
+            for member in members { try read(member.value, prefix.isEmpty ? member.name : "\(prefix).\(member.name)") }
+        }
+        try read(file, "")
+        return values
+    }
+
+    /// A value as the library has it. What no setting can be, such as `null`, becomes a text, which is then of the wrong
+    /// type or no allowed value.
+    private static func content(_ value: JSONValue) -> ConfigContent {
+        switch value {
+        case .string(let text): return .string(text)
+        case .bool(let flag): return .bool(flag)
+        case .number(let digits):
+            return Int(digits).map { .int($0) } ?? Double(digits).map { .double($0) } ?? .string(digits)
+        case .array(let items):
+            let texts = items.compactMap { if case .string(let text) = $0 { text } else { nil } }
+            return texts.count == items.count ? .stringArray(texts) : .string(value.text)
+        case .null, .object: return .string(value.text)
+        }
+    }
+
+    private static func number(
+        _ key: String,
+        _ given: Int? = nil,
+        in range: ClosedRange<Int>,
+        default fallback: Int,
+        _ reader: ConfigReader
+    ) throws -> Int {
+        let number = try given ?? present(key) { try reader.requiredInt(forKey: $0) } ?? fallback
+        guard range.contains(number) else {
+            throw CommandFailure(
+                "\(key) must be a number from \(range.lowerBound) to \(range.upperBound)",
+                CommandFailure.configuration
+            )
+        }
+        return number
+    }
+
+    /// A setting, nil where it is not there: one of the wrong type must not pass for that.
+    static func present<T>(_ key: String, _ read: (ConfigKey) throws -> T) throws -> T? {
+        do { return try read(ConfigKey(key)) } catch {
+            // The library's error is not public; its text is.
+            if "\(error)".hasPrefix("Missing required") { return nil }
+            throw CommandFailure("the setting \(key) is of the wrong type", CommandFailure.configuration)
+        }
+    }
+
+    /// The log, on stderr.
+    var logger: Logger {
+        var logger = Logger(label: "aisle", factory: { StreamLogHandler.standardError(label: $0) })
+        logger.logLevel = logLevel
+        return logger
+    }
+
+    /// What is observed goes to the log.
+    var observer: Observer { Observer(ObservationLog(logger).see) }
+
+    /// Name and value of each setting; secrets only as set or not.
+    var listed: [(name: String, value: String)] {
+        [
+            ("settings file", file ?? "none"), ("host", host), ("port", "\(port)"),
+            ("cors.origins", origins.joined(separator: ",")), ("pool.size", "\(poolSize)"),
+            ("page.cache.mb", "\(pageCacheMegabytes)"), ("log.level", "\(logLevel)"),
+            ("cursor.key", cursorKey == nil ? "the deployment's" : "set"), ("streams", "\(streams)"),
+            ("listen", "\(listens)"), ("drain.seconds", "\(drain.components.seconds)"),
+            ("jwt.secret", tokens.secret == nil ? "none" : "set"),
+            ("jwks", tokens.keySet ?? "none"), ("jwt.issuer", tokens.rules.issuer ?? "any"),
+            ("jwt.audience", tokens.rules.audience ?? "any"),
+        ]
+    }
+}

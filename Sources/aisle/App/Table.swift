@@ -1,0 +1,63 @@
+internal import CatalogJSON
+internal import ArgumentParser
+internal import Catalog
+
+/// Rows of text under titles.
+struct Table {
+    struct Column {
+        let title: String
+        var isNumber = false
+    }
+
+    let columns: [Column]
+    var rows: [[String?]] = []
+
+    func print(_ format: OutputFormat) {
+        switch format {
+        case .table: printTable()
+        case .tsv: printLines(separator: "\t") { $0.map { $0.isWhitespace ? " " : String($0) }.joined() }
+        case .csv:
+            printLines(separator: ",", CSVReader.field)
+        case .json:
+            var json = JSONText()
+            json.array(rows) { write($1, to: &$0) }
+            Console.data(json.text + "\n")
+        case .ndjson:
+            for row in rows {
+                var json = JSONText()
+                write(row, to: &json)
+                Console.data(json.text + "\n")
+            }
+        }
+    }
+
+    private func write(_ row: [String?], to json: inout JSONText) {
+        let members = zip(columns, row).map { column, value in
+            JSONValue.Member(column.title, value.map { column.isNumber ? .number($0) : .string($0) } ?? .null)
+        }
+        json.raw(JSONValue.object(members).text)
+    }
+
+    private func printLines(separator: String, _ quote: (String) -> String) {
+        var text = columns.map(\.title).joined(separator: separator) + "\n"
+        for row in rows { text += row.map { quote($0 ?? "") }.joined(separator: separator) + "\n" }
+        Console.data(text)
+    }
+
+    private func printTable() {
+        let widths = columns.indices.map { index in
+            ([columns[index].title] + rows.map { $0[index] ?? "–" }).map(\.count).max() ?? 0
+        }
+        func line(_ cells: [String]) -> String {
+            zip(columns.indices, cells).map { index, cell in
+                let gap = String(repeating: " ", count: max(0, widths[index] - cell.count))
+                return columns[index].isNumber ? gap + cell : cell + gap
+            }.joined(separator: "  ")
+        }
+        var text =
+            line(columns.map(\.title)) + "\n" + widths.map { String(repeating: "─", count: $0) }.joined(separator: "  ")
+            + "\n"
+        for row in rows { text += line(row.map { $0 ?? "–" }) + "\n" }
+        Console.data(text)
+    }
+}

@@ -1,0 +1,64 @@
+internal import CatalogJSON
+internal import Catalog
+
+/// A file of rows of named columns, as commands read it.
+struct RowFile {
+    let path: String
+    let format: ImportOptions.Format
+    let columns: [String]
+    let needed: [String]
+    let rejections: Rejections
+
+    /// - Parameter rejects: the file that keeps the rows that are not taken.
+    init(_ path: String, format: String?, columns: [String], needed: [String], rejects: String?) throws {
+        self.path = path
+        // What cannot be read at all is told first.
+        if path != "-" { _ = try FilePieces(path: path) }
+        self.format = try .of(path, format)
+        self.columns = columns
+        self.needed = needed
+        rejections = try Rejections(keptIn: rejects, besides: path)
+    }
+
+    /// Reads the file, piece by piece, and hands its rows over between the pieces.
+    func read(_ onRows: ([FieldRow]) async throws -> Void) async throws {
+        let pieces = try FilePieces(path: path)
+        var reader = RowReader(format, columns: columns, needed: needed)
+        var rows: [FieldRow] = []
+        var bad: [ImportRejection] = []
+        func take(_ event: RowReader.Event) {
+            switch event {
+            case .row(let row): rows.append(row)
+            case .rejected(let rejection): bad.append(rejection)
+            }
+        }
+        for try await piece in pieces {
+            try Task.checkCancellation()
+            try piece.withUnsafeBytes { try reader.read($0, take) }
+            try bad.forEach(rejections.note)
+            bad = []
+            try await onRows(rows)
+            rows = []
+        }
+        try reader.end(take)
+        try bad.forEach(rejections.note)
+        try await onRows(rows)
+    }
+}
+
+extension ImportOptions.Format {
+    /// What was said, else what the file's ending tells.
+    static func of(_ path: String, _ format: String?) throws -> Self {
+        let name = path.split(separator: "/").last ?? ""
+        let ending =
+            name.dropFirst().split(separator: ".", omittingEmptySubsequences: false).dropFirst().last?.lowercased()
+            ?? ""
+        guard let chosen = Self(rawValue: format ?? (ending == "jsonl" ? "ndjson" : ending)) else {
+            throw CommandFailure(
+                "say --format csv or --format ndjson: the file's ending does not tell",
+                CommandFailure.usage
+            )
+        }
+        return chosen
+    }
+}

@@ -1,0 +1,70 @@
+internal import CatalogJSON
+internal import ArgumentParser
+internal import Catalog
+internal import CatalogPostgres
+internal import LibPQ
+internal import SeedData
+
+struct SeedCommand: AisleCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "seed",
+        abstract: "Fill the catalog: with the small one of our own, or a large generated one."
+    )
+
+    @OptionGroup var database: DatabaseOptions
+    @Option(help: "Generate so many shelves.") var shelves: Int?
+    @Option(help: "Generate so many products.") var products: Int?
+    @Option(help: "The generator's seed; the same makes the same catalog.") var seed: UInt64 = 7
+
+    func execute() async throws {
+        let catalog = try await database.catalog()
+        defer { catalog.shutDown() }
+        guard shelves != nil || products != nil else {
+            let summary = try await seedOwnCatalog(catalog)
+            return Console.data(summary.counts.prefix(5).map { "\($0.name)\t\($0.count)\n" }.joined())
+        }
+        let (hundredfold, overflow) = (shelves ?? 0).multipliedReportingOverflow(by: 100)
+        let (shelves, products) = (shelves ?? max(1, (products ?? 0) / 100), products ?? hundredfold)
+        guard !overflow, (1...1_000_000).contains(shelves), (shelves...20_000_000).contains(products) else {
+            throw CommandFailure(
+                "--shelves must be 1 to 1000000, --products at least as many and at most 20000000",
+                CommandFailure.usage
+            )
+        }
+        let start = ContinuousClock.now
+        try await CatalogGenerator(shelves: shelves, products: products, seed: seed).run(catalog.pool) {
+            Console.progress("\($0) products")
+        }
+        Console.endProgress()
+        Console.note("generated \(products) products on \(shelves) shelves in \(ContinuousClock.now - start)")
+    }
+}
+
+/// Fills a catalog with the small one of our own.
+func seedOwnCatalog(_ catalog: PostgresCatalog) async throws -> ImportSummary {
+    for (key, title, currency, pricing) in SeedData.stores {
+        let key = CatalogKey(key)!
+        if (try? await catalog.store(key)) != nil { continue }
+        _ = try await catalog.put(
+            Store(key: key, title: title, currency: Currency(currency)!, unitPricing: UnitPricing(rawValue: pricing)!)
+        )
+    }
+    return try await Importer(catalog).run(SinglePiece(bytes: SeedData.products), ImportOptions(format: .csv))
+}
+
+/// The days of price changes of our own catalog, by store.
+func seedStorms() throws -> [CatalogKey: [[PriceChange]]] {
+    let currencies = Dictionary(uniqueKeysWithValues: SeedData.stores.map { (CatalogKey($0.0)!, Currency($0.2)!) })
+    var reader = RowReader(.csv, columns: PricesCommand.columns, needed: PricesCommand.columns)
+    var days: [CatalogKey: [String: [PriceChange]]] = [:]
+    func take(_ event: RowReader.Event) throws {
+        guard case .row(let row) = event, let store = row.text("store").flatMap({ CatalogKey($0) }),
+            let price = currencies[store]?.minorUnits(ExactDecimal(try row.needed("price"))!)
+        else { preconditionFailure("the prices that the program embeds are not right") }
+        let change = PriceChange(sku: try row.sku(), priceMinor: price.minor)
+        days[store, default: [:]][try row.needed("date"), default: []].append(change)
+    }
+    try SeedData.priceChanges.withUnsafeBytes { try reader.read($0, take) }
+    try reader.end(take)
+    return days.mapValues { days in days.sorted { $0.key < $1.key }.map(\.value) }
+}

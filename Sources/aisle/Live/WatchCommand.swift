@@ -1,0 +1,59 @@
+internal import CatalogJSON
+internal import ArgumentParser
+internal import Catalog
+internal import CatalogPostgres
+
+struct WatchCommand: AisleCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "watch",
+        abstract: "Follow a user's settings, or a shelf's order, as they change; one event a line, until Ctrl-C."
+    )
+
+    @OptionGroup var database: DatabaseOptions
+    @Option(help: "The user whose settings to follow.") var user: UserArgument?
+    @Option(help: "STORE/SHELF, or the shelf alone where there is one store.") var shelf: ShelfName?
+    @Option(parsing: .unconditional, help: "The shelf's sort; otherwise its own.") var by: String?
+    @Option(help: "How many products of the shelf.") var limit: Int?
+    @Option(help: "Begin behind this revision of the user, or at this version of the shelf.") var since: Int64?
+
+    func validate() throws {
+        guard (user == nil) != (shelf == nil) else { throw ValidationError("name either --user or --shelf") }
+        guard user == nil || (by == nil && limit == nil) else {
+            throw ValidationError("--by and --limit are of a shelf")
+        }
+        guard limit.map({ PageRequest.limits.contains($0) }) ?? true else {
+            throw ValidationError("--limit must be from 1 to 100")
+        }
+    }
+
+    func execute() async throws {
+        let sort = try by.map { text in try parseSort(text) }
+        let catalog = try await database.catalog()
+        defer { catalog.shutDown() }
+        let live = LiveHub(catalog, source: PostgresChangeSource(try database.directConfiguration()))
+        let changes: any LiveChanges
+        if let user {
+            changes = try await live.follow(user.id, since: since)
+        } else {
+            let (store, key) = try await shelf!.resolve(catalog)
+            changes = try await live.follow(
+                ShelfAddress(store, key),
+                by: sort,
+                limit: limit ?? PageRequest.defaultLimit,
+                since: since
+            )
+        }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { await live.run() }
+            defer { group.cancelAll() }
+            while let output = try await changes.next() {
+                guard case .events(let events) = output else { continue }
+                for event in events {
+                    Console.data(Array("\(event.name.rawValue) \(event.id) ".utf8) + event.data + [0x0A])
+                }
+            }
+            // Ended by Ctrl-C, not by the shelf.
+            try Task.checkCancellation()
+        }
+    }
+}

@@ -1,0 +1,14 @@
+internal import ArgumentParser
+internal import Catalog
+internal import CatalogPostgres
+internal import FoundationEssentials
+
+/// Files of ids, one a line.
+enum IDList {
+    static func read(_ path: String) throws -> [String] {
+        guard let text = String(validating: try InputFile.contents(path), as: UTF8.self) else {
+            throw CommandFailure("\(path) is not valid UTF-8", CommandFailure.badData)
+        }
+        return text.composed.split(whereSeparator: \.isNewline).map(String.init)
+    }
+}

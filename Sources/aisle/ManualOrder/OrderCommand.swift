@@ -1,0 +1,85 @@
+internal import ArgumentParser
+internal import Catalog
+internal import CatalogPostgres
+internal import FoundationEssentials
+
+struct OrderCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "order",
+        abstract: "Set, bake, take back, list and tidy manual orders.",
+        subcommands: [Set.self, Bake.self, Undo.self, Log.self, Compact.self]
+    )
+
+    struct Set: AisleCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Set the whole order from a file of ids, one a line; those left out stay behind."
+        )
+        @Argument(help: "STORE/SHELF.") var shelf: ShelfName
+        @Argument(help: "The file, or - for standard input.") var file: String
+        @OptionGroup var options: OrderEditOptions
+        func execute() async throws { try await options.run(shelf, .set(try IDList.read(file))) }
+    }
+
+    struct Bake: AisleCommand {
+        static let configuration = CommandConfiguration(abstract: "Make a sort's order of now the manual one.")
+        @Argument(help: "STORE/SHELF.") var shelf: ShelfName
+        @Option(parsing: .unconditional, help: "The sort, such as -popularity.") var from: String
+        @OptionGroup var options: OrderEditOptions
+        func execute() async throws { try await options.run(shelf, .bake(try parseSort(from))) }
+    }
+
+    struct Undo: AisleCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Take the last change back that still stands.",
+            discussion: "To do a change again that was taken back, name the undo itself: --change N."
+        )
+        @Argument(help: "STORE/SHELF.") var shelf: ShelfName
+        @Option(help: "The number of the change, as aisle order log shows it.") var change: Int64?
+        @OptionGroup var options: OrderEditOptions
+        func execute() async throws { try await options.run(shelf, .undo(change: change)) }
+    }
+
+    struct Log: AisleCommand {
+        static let configuration = CommandConfiguration(abstract: "List the last changes, the latest first.")
+        @Argument(help: "STORE/SHELF.") var shelf: ShelfName
+        @OptionGroup var database: DatabaseOptions
+        @Option(help: "table, tsv, json, ndjson or csv.") var format: OutputFormat?
+        func execute() async throws {
+            let catalog = try await database.catalog()
+            defer { catalog.shutDown() }
+            let (store, key) = try await shelf.resolve(catalog)
+            var table = Table(columns: [
+                .init(title: "change", isNumber: true), .init(title: "at"), .init(title: "who"), .init(title: "kind"),
+                .init(title: "moved", isNumber: true), .init(title: "ids"), .init(title: "undoes", isNumber: true),
+                .init(title: "undone_by", isNumber: true),
+            ])
+            for change in try await catalog.orderHistory(store, key) {
+                let ids = change.ids.joined(separator: " ") + (change.count > change.ids.count ? " …" : "")
+                table.rows.append([
+                    "\(change.number)", change.at.rfc3339, change.subject, change.kind, "\(change.count)", ids,
+                    change.undoes.map { "\($0)" }, change.undoneBy.map { "\($0)" },
+                ])
+            }
+            table.print(.chosen(format))
+        }
+    }
+
+    struct Compact: AisleCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Make keys short that many moves into one place made long; no order changes."
+        )
+        @Argument(help: "STORE/SHELF.") var shelf: ShelfName?
+        @Flag(help: "Every shelf of every store.") var all = false
+        @OptionGroup var database: DatabaseOptions
+        func execute() async throws {
+            guard all != (shelf != nil) else {
+                throw CommandFailure("name a shelf, or say --all", CommandFailure.usage)
+            }
+            let catalog = try await database.catalog()
+            defer { catalog.shutDown() }
+            let place = try await shelf?.resolve(catalog)
+            let written = try await OrderCompaction(catalog).run(store: place?.0, shelf: place?.1)
+            Console.note("made \(written) keys anew")
+        }
+    }
+}

@@ -1,0 +1,42 @@
+internal import CatalogJSON
+internal import ArgumentParser
+internal import Catalog
+internal import CatalogPostgres
+internal import FoundationEssentials
+
+/// What every command that changes a manual order has.
+struct OrderEditOptions: ParsableArguments {
+    @OptionGroup var database: DatabaseOptions
+    @Flag(help: "Only tell what would be done.") var dryRun = false
+    @Option(help: "Only if the order is still of this version.") var ifVersion: Int64?
+    @Option(help: "table, tsv, json, ndjson or csv.") var format: OutputFormat?
+
+    func run(_ shelf: ShelfName, _ edit: OrderEdit) async throws {
+        let catalog = try await database.catalog()
+        defer { catalog.shutDown() }
+        let (store, key) = try await shelf.resolve(catalog)
+        let outcome = try await catalog.editOrder(
+            OrderEditRequest(
+                store: store,
+                shelf: key,
+                edit: edit,
+                expected: ifVersion,
+                subject: ProcessInfo.processInfo.userName,
+                isRehearsal: dryRun,
+                wantsIndexes: true
+            )
+        )
+        if format == .json { return Console.data(outcome.json + [0x0A]) }
+        var table = Table(columns: [
+            .init(title: "id"), .init(title: "from", isNumber: true), .init(title: "to", isNumber: true),
+            .init(title: "after"),
+        ])
+        table.rows = outcome.moved.map { [$0.id, $0.from.map { "\($0)" }, $0.to.map { "\($0)" }, $0.after] }
+        table.print(.chosen(format))
+        Console.note(
+            outcome.moved.isEmpty && outcome.change == nil
+                ? "everything is in place; order version \(outcome.orderVersion)"
+                : "\(dryRun ? "would move" : "moved") \(outcome.moved.count); order version \(outcome.orderVersion)"
+        )
+    }
+}

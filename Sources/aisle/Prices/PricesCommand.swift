@@ -1,0 +1,226 @@
+internal import CatalogJSON
+internal import ArgumentParser
+internal import Catalog
+internal import CatalogPostgres
+
+struct PricesCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "prices",
+        abstract: "Set many prices at once, and replay a file of many days.",
+        subcommands: [Set.self, Import.self]
+    )
+
+    /// The columns of a file of price changes.
+    static let columns = ["date", "store", "sku", "price"]
+
+    struct Set: AisleCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Set prices, all or none.",
+            discussion: "A price is decimal, such as 1.99; “none” takes it away."
+        )
+        @Argument(help: "SKU=PRICE …") var prices: [String]
+        @Option(help: "The store's key.") var store: String?
+        @OptionGroup var database: DatabaseOptions
+
+        func execute() async throws {
+            let catalog = try await database.catalog()
+            defer { catalog.shutDown() }
+            let found: CatalogKey
+            if let store { found = try storeKey(store) } else { found = try await onlyStore(catalog) }
+            let currency = try await catalog.store(found).currency
+            let changes = try prices.map { pair in
+                // A sku may have the sign itself.
+                let sign = pair.lastIndex(of: "=") ?? pair.endIndex
+                let halves = [String(pair[..<sign]), String(pair[sign...].dropFirst())]
+                guard sign < pair.endIndex, let sku = SKU(halves[0].composed) else {
+                    throw CommandFailure("a price is set as SKU=PRICE, not as “\(pair)”", CommandFailure.usage)
+                }
+                if halves[1] == "none" { return PriceChange(sku: sku, priceMinor: nil) }
+                guard let amount = ExactDecimal(halves[1]), let price = currency.minorUnits(amount), !price.wasRounded
+                else {
+                    throw CommandFailure(
+                        "“\(halves[1])” is no price such as 1.99, with the decimals of \(currency.code)",
+                        CommandFailure.usage
+                    )
+                }
+                return PriceChange(sku: sku, priceMinor: price.minor)
+            }
+            let outcome = try await catalog.setPrices(changes, in: found, pricedIn: currency)
+            Console.note("changed \(outcome.changed), unchanged \(outcome.unchanged), shelves \(outcome.shelves.count)")
+        }
+    }
+
+    struct Import: AisleCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Apply a day's price changes, in one transaction per store; or days after days.",
+            discussion: """
+                Columns: date, store, sku, price. A file of several days is played with --replay, one after another: its days \
+                must ascend. A product that is named twice on a day has its last price; \
+                “none” takes a price away.
+                """
+        )
+        @Argument(help: "The file, or - for standard input.") var file: String
+        @OptionGroup var database: DatabaseOptions
+        @Option(help: "The store of all rows, where the file has no such column.") var store: String?
+        @Option(help: "csv or ndjson; otherwise the file's ending decides.") var format: String?
+        @Option(help: "Write the rejected rows' lines and reasons to a CSV file.") var rejects: String?
+        @Flag(help: "Play days after days, and tell what moved on each shelf.") var replay = false
+        @Option(help: "With --replay: whose moves are told, sorts with semicolons between.") var sorts = "price"
+
+        func execute() async throws {
+            let fallback = try store.map(storeKey)
+            let sorts = replay ? try sorts.split(separator: ";").map { try parseSort(String($0)) } : []
+            let file = try RowFile(
+                file,
+                format: format,
+                columns: PricesCommand.columns,
+                needed: ["sku", "price"] + (replay ? ["date"] : []) + (fallback == nil ? ["store"] : []),
+                rejects: rejects
+            )
+            let catalog = try await database.catalog()
+            defer { catalog.shutDown() }
+            if replay { Console.data("date\tshelf\tsort\tproducts\tmoved\n") }
+            var storm = PriceStorm(catalog, sorts, fallback, file.rejections)
+            let start = ContinuousClock.now
+            try await file.read { rows in
+                for row in rows {
+                    let date = row.text("date")
+                    guard Self.isDay(date, isNeeded: replay) else {
+                        try file.rejections.note(row.reject("date", "is no day such as 2026-03-01"))
+                        continue
+                    }
+                    if storm.isAnotherDay(date) {
+                        guard replay else {
+                            throw CommandFailure(
+                                "line \(row.line): the file has several days; --replay plays them in order",
+                                CommandFailure.badData
+                            )
+                        }
+                        try await storm.apply()
+                    }
+                    try await storm.add(row, date)
+                }
+            }
+            try await storm.apply()
+            Console.endProgress()
+            try file.rejections.end()
+            let counts = [
+                ("days", storm.days), ("changed", storm.changed), ("unchanged", storm.unchanged),
+                ("rounded", storm.rounded), ("rejected", file.rejections.count),
+            ]
+            let told = counts.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
+            Console.note("\(told) in \(Console.seconds(since: start)) s")
+            if replay { Console.note(storm.distribution) }
+        }
+
+        private static func isDay(_ date: String?, isNeeded: Bool) -> Bool {
+            guard let date else { return !isNeeded }
+            return date.utf8.count == 10 && Timestamp(rfc3339: date + "T00:00:00Z") != nil
+        }
+    }
+}
+
+/// Price changes on their way, day by day.
+private struct PriceStorm {
+    private let catalog: PostgresCatalog
+    private let sorts: [Sort]
+    private let fallback: CatalogKey?
+    private var currencies: [CatalogKey: Currency] = [:]
+    private var replays: [CatalogKey: PriceReplay] = [:]
+    private var waiting: [CatalogKey: [SKU: (line: Int, change: PriceChange)]] = [:]
+    private var date: String?
+    private var isEmpty = true
+    private var moved: [Int] = []
+    private let rejections: Rejections
+    private(set) var days = 0
+    private(set) var changed = 0
+    private(set) var unchanged = 0
+    private(set) var rounded = 0
+
+    init(_ catalog: PostgresCatalog, _ sorts: [Sort], _ fallback: CatalogKey?, _ rejections: Rejections) {
+        self.rejections = rejections
+        self.catalog = catalog
+        self.sorts = sorts
+        self.fallback = fallback
+    }
+
+    func isAnotherDay(_ date: String?) -> Bool { !isEmpty && date != self.date }
+
+    mutating func add(_ row: FieldRow, _ date: String?) async throws {
+        if let last = self.date, let date, date < last {
+            throw CommandFailure(
+                "line \(row.line): \(date) comes after \(last); sort the file by date",
+                CommandFailure.badData
+            )
+        }
+        do {
+            guard let store = row.text("store").map({ CatalogKey($0) }) ?? fallback else {
+                throw row.reject("store", "is no store's key")
+            }
+            guard let currency = try await currency(of: store) else { throw row.reject("store", "is no store") }
+            let sku = try row.sku()
+            var minor: Int64?
+            if try row.needed("price") != "none" {
+                guard let amount = ExactDecimal(try row.needed("price")), let price = currency.minorUnits(amount) else {
+                    throw row.reject("price", "must be a price such as 1.99, 0 or more, or “none”")
+                }
+                minor = price.minor
+                rounded += price.wasRounded ? 1 : 0
+            }
+            waiting[store, default: [:]][sku] = (row.line, PriceChange(sku: sku, priceMinor: minor))
+            self.date = date
+            isEmpty = false
+        } catch let rejection as ImportRejection {
+            try rejections.note(rejection)
+        }
+    }
+
+    /// nil where there is no such store.
+    private mutating func currency(of store: CatalogKey) async throws -> Currency? {
+        if currencies.isEmpty {
+            let stores = try await catalog.stores().map { ($0.key, $0.currency) }
+            currencies = Dictionary(uniqueKeysWithValues: stores)
+        }
+        return currencies[store]
+    }
+
+    /// Applies the day, in one transaction per store.
+    mutating func apply() async throws {
+        guard !isEmpty else { return }
+        for store in waiting.keys.sorted(by: { $0.text < $1.text }) {
+            let rows = waiting[store]!
+            let known = try await catalog.known(Array(rows.keys), in: store)
+            for (sku, row) in rows where !known.contains(sku) {
+                try rejections.note(
+                    ImportRejection(line: row.line, column: "sku", value: sku.text, reason: "is no product of \(store)")
+                )
+            }
+            let changes = rows.filter { known.contains($0.key) }.map(\.value.change).sorted {
+                $0.sku.text < $1.sku.text
+            }
+            var replay = replays[store] ?? PriceReplay(catalog, store: store, sorts: sorts)
+            let (outcome, steps) = try await replay.play(changes, pricedIn: currencies[store])
+            replays[store] = replay
+            changed += outcome.changed
+            unchanged += outcome.unchanged
+            for step in steps {
+                moved.append(step.moved)
+                Console.data(
+                    "\(date ?? "")\t\(store)/\(step.shelf)\t\(step.sort)\t\(step.new.count)\t\(step.moved)\n"
+                )
+            }
+        }
+        days += 1
+        Console.progress("\(date ?? "") \(changed) prices")
+        waiting = [:]
+        isEmpty = true
+    }
+
+    /// The moves of a shelf and day, in short.
+    var distribution: String {
+        let sorted = moved.sorted()
+        guard !sorted.isEmpty else { return "nothing moved" }
+        let (median, high) = (sorted[sorted.count / 2], sorted[min(sorted.count - 1, sorted.count * 95 / 100)])
+        return "moves per shelf and day: median \(median), 95th percentile \(high), most \(sorted.last!)"
+    }
+}

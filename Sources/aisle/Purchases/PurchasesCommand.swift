@@ -1,0 +1,114 @@
+internal import CatalogJSON
+internal import ArgumentParser
+internal import Catalog
+internal import CatalogPostgres
+
+struct PurchasesCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "purchases",
+        abstract: "Take purchases in, and forget customers.",
+        subcommands: [Import.self, Forget.self]
+    )
+
+    struct Import: AisleCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Take in the purchases of a CSV or NDJSON file; aisle resort counts them.",
+            discussion: """
+                Columns: store, \(Purchase.columns.joined(separator: ", ")). An event counts once, by its event_id: a file that \
+                was taken in halfway is simply taken in again. A quantity below zero is a refund.
+                """
+        )
+        @Argument(help: "The file, or - for standard input.") var file: String
+        @OptionGroup var database: DatabaseOptions
+        @Option(help: "The store of all rows, where the file has no such column.") var store: String?
+        @Option(help: "csv or ndjson; otherwise the file's ending decides.") var format: String?
+        @Option(help: "Write the rejected rows' lines and reasons to a CSV file.") var rejects: String?
+
+        /// How many events are taken in at a time.
+        private static let batch = 50_000
+
+        func execute() async throws {
+            let fallback = try store.map(storeKey)
+            let file = try RowFile(
+                file,
+                format: format,
+                columns: ["store"] + Purchase.columns,
+                needed: ["event_id", "sku", "quantity", "at"] + (fallback == nil ? ["store"] : []),
+                rejects: rejects
+            )
+            let catalog = try await database.catalog()
+            defer { catalog.shutDown() }
+            if let fallback { _ = try await catalog.store(fallback) }
+            let stores = Swift.Set(try await catalog.stores().map(\.key))
+            let start = ContinuousClock.now
+            var outcome = PurchaseOutcome()
+            var (read, waiting) = (0, [CatalogKey: [Purchase]]())
+            func sendAll() async throws {
+                for store in waiting.keys.sorted(by: { $0.text < $1.text }) {
+                    outcome += try await catalog.add(waiting[store]!, to: store)
+                }
+                waiting = [:]
+                Console.progress("\(read) events")
+            }
+            try await file.read { rows in
+                let now = Timestamp.now()
+                for row in rows {
+                    read += 1
+                    do throws(ImportRejection) {
+                        let store = try Self.store(row, fallback, stores)
+                        waiting[store, default: []].append(try Purchase(row, now: now))
+                    } catch {
+                        try file.rejections.note(error)
+                    }
+                }
+                if waiting.values.reduce(0, { $0 + $1.count }) >= Self.batch { try await sendAll() }
+            }
+            try await sendAll()
+            Console.endProgress()
+            try file.rejections.end()
+            let counts = [
+                ("read", read), ("accepted", outcome.accepted), ("repeated", outcome.repeated),
+                ("too_old", outcome.tooOld), ("unknown", outcome.unknown), ("rejected", file.rejections.count),
+            ]
+            Console.data(counts.map { "\($0.0)\t\($0.1)\n" }.joined())
+            if !outcome.unknownSKUs.isEmpty {
+                let some = outcome.unknownSKUs.sorted().prefix(10).joined(separator: " ")
+                Console.note(
+                    "kept apart until the store has them: \(some)\(outcome.unknownSKUs.count > 10 ? " …" : "")"
+                )
+            }
+            Console.note(
+                "took in \(outcome.accepted) events in \(Console.seconds(since: start)) s; aisle resort counts them"
+            )
+        }
+
+        private static func store(
+            _ row: FieldRow,
+            _ fallback: CatalogKey?,
+            _ stores: Swift.Set<CatalogKey>
+        ) throws(ImportRejection) -> CatalogKey {
+            guard let text = row.text("store") else {
+                guard let fallback else { throw row.reject("store", "is missing") }
+                return fallback
+            }
+            guard let key = CatalogKey(text), stores.contains(key) else { throw row.reject("store", "is no store") }
+            return key
+        }
+    }
+
+    struct Forget: AisleCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Make a customer's purchases nobody's; what they count stays."
+        )
+        @Option(help: "The customer, as the purchases named them.") var customer: String
+        @OptionGroup var database: DatabaseOptions
+        func execute() async throws {
+            guard !customer.trimmed.isEmpty else {
+                throw CommandFailure("--customer must name one", CommandFailure.usage)
+            }
+            let catalog = try await database.catalog()
+            defer { catalog.shutDown() }
+            Console.note("forgot the customer of \(try await catalog.forget(customer: customer)) rows")
+        }
+    }
+}

@@ -1,0 +1,241 @@
+internal import CatalogJSON
+internal import ArgumentParser
+internal import Catalog
+internal import CatalogPostgres
+internal import LibPQ
+internal import Synchronization
+
+struct ResortCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "resort",
+        abstract: "Bring every derived order up to date: popularity, dimensions, baked manual orders.",
+        discussion: "aisle resort --all re-sorts everything; aisle resort run --help lists all options.",
+        subcommands: [Run.self, Log.self],
+        defaultSubcommand: Run.self
+    )
+
+    struct Run: AisleCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Run a re-sort, of some shelves, a store or everything.",
+            discussion: """
+                Each shelf changes in one transaction; those on which nothing changed are left alone. A run that was interrupted \
+                is finished by --resume, or by the next one. Exit code 3: with --check, something would change.
+                """
+        )
+
+        enum Format: String, ExpressibleByArgument, CaseIterable { case text, json }
+
+        @Argument(help: "STORE/SHELF …; shelves of one store.") var shelves: [ShelfName] = []
+        @Option(help: "All shelves of a store.") var store: String?
+        @Flag(help: "All shelves of all stores.") var all = false
+        @Option(help: "Only shelves changed since: 24h, 30m, 7d, or a time.") var changedSince: String?
+        @Option(help: "How many shelves are worked on at once.") var jobs = 2
+        @Option(help: "What is told of moves: none, summary, moves or json-patch.") var diff = "summary"
+        @Option(help: "Write what is told, a line for each shelf that changed, to a file.") var out: String?
+        @Option(help: "How many days customers are kept.") var keepDays = Purchase.keptDays
+        @Option(help: "text or json, an object a line.") var format: Format = .text
+        @Flag(help: "Change nothing; tell what would be.") var dryRun = false
+        @Flag(help: "As --dry-run, and exit with 3 where something would change.") var check = false
+        @Flag(help: "Finish the last run that was interrupted: its shelves, with this call's --jobs and --diff.")
+        var resume = false
+        @OptionGroup var database: DatabaseOptions
+
+        func execute() async throws {
+            guard [!shelves.isEmpty, store != nil, all, resume].filter({ $0 }).count == 1 else {
+                throw CommandFailure(
+                    "say one of these: shelves by name, --store, --all or --resume",
+                    CommandFailure.usage
+                )
+            }
+            let isRehearsal = dryRun || check
+            guard !(resume && isRehearsal) else {
+                throw CommandFailure("--resume goes with neither --dry-run nor --check", CommandFailure.usage)
+            }
+            var request = try options()
+            let catalog = try await database.catalog(jobs: jobs + 2)
+            defer { catalog.shutDown() }
+            request.isRehearsal = isRehearsal
+            try await scope(&request, catalog)
+            let report = try ResortReport(out, isJSON: format == .json, form: request.diffs)
+            let listener = Resorter.Listener(onShelf: report.tell, onProgress: report.progress)
+            let start = ContinuousClock.now
+            let resorter = Resorter(catalog)
+            for other in try await resorter.history(20) where other.state == .running {
+                Console.note(
+                    "run \(other.number), begun at \(other.startedAt.rfc3339), is under way; this one shares its work"
+                )
+            }
+            let summary: ResortSummary
+            if resume {
+                guard let resumed = try await resorter.resume(as: request, listener) else {
+                    return Console.note("no run was interrupted; there is nothing to resume")
+                }
+                summary = resumed
+            } else {
+                summary = try await resorter.run(request, listener)
+            }
+            try report.end(summary, ContinuousClock.now - start, isRehearsal: isRehearsal)
+            await catalog.changes.sendAll()
+            if check, summary.isChange { throw ExitCode(3) }
+        }
+
+        private func options() throws -> ResortRequest {
+            guard let form = ResortRequest.DiffForm(rawValue: diff) else {
+                throw CommandFailure("--diff is none, summary, moves or json-patch", CommandFailure.usage)
+            }
+            guard (1...ResortRequest.jobsBound).contains(jobs) else {
+                throw CommandFailure("--jobs is 1 to \(ResortRequest.jobsBound)", CommandFailure.usage)
+            }
+            guard (1...36_500).contains(keepDays) else {
+                throw CommandFailure("--keep-days is 1 to 36500", CommandFailure.usage)
+            }
+            return ResortRequest(
+                changedSince: try changedSince.map(Self.moment),
+                diffs: form,
+                jobs: jobs,
+                keptDays: keepDays
+            )
+        }
+
+        private func scope(_ request: inout ResortRequest, _ catalog: PostgresCatalog) async throws {
+            if let store { request.store = try storeKey(store) }
+            for name in shelves {
+                let (store, shelf) = try await name.resolve(catalog)
+                guard request.store == nil || request.store == store else {
+                    throw CommandFailure("the shelves must be of one store", CommandFailure.usage)
+                }
+                request.store = store
+                request.shelves.append(shelf)
+            }
+        }
+
+        /// A time, or how long ago: `24h`.
+        private static func moment(_ text: String) throws -> Timestamp {
+            let now = Timestamp.now()
+            if let time = Timestamp(rfc3339: text) {
+                guard time <= now else {
+                    throw CommandFailure("--changed-since \(text) lies in the future", CommandFailure.usage)
+                }
+                return time
+            }
+            let units: [Character: Int64] = ["m": 60, "h": 3600, "d": 86_400]
+            guard let unit = text.last.flatMap({ units[$0] }), let count = Int64(text.dropLast()), count >= 0,
+                count < 1_000_000
+            else {
+                throw CommandFailure(
+                    "--changed-since is such as 24h, 30m, 7d, or a time such as 2026-03-01T08:00:00Z",
+                    CommandFailure.usage
+                )
+            }
+            return Timestamp(microseconds: now.microseconds - count * unit * 1_000_000)
+        }
+    }
+
+    struct Log: AisleCommand {
+        static let configuration = CommandConfiguration(abstract: "List the runs, the latest first.")
+        @Option(help: "How many.") var limit = 20
+        @Option(help: "table, tsv, json, ndjson or csv.") var format: OutputFormat?
+        @OptionGroup var database: DatabaseOptions
+        func execute() async throws {
+            guard (1...10_000).contains(limit) else {
+                throw CommandFailure("--limit is 1 to 10000", CommandFailure.usage)
+            }
+            let catalog = try await database.catalog()
+            defer { catalog.shutDown() }
+            let counted = ResortSummary().counts.map { Table.Column(title: $0.name, isNumber: true) }
+            var table = Table(
+                columns: [.init(title: "run", isNumber: true), .init(title: "state"), .init(title: "started_at")]
+                    + [.init(title: "seconds", isNumber: true)] + counted + [
+                        .init(title: "request"), .init(title: "failure"),
+                    ]
+            )
+            for run in try await Resorter(catalog).history(limit) {
+                let seconds = run.endedAt.map { "\(Double($0.microseconds - run.startedAt.microseconds) / 1e6)" }
+                table.rows.append(
+                    ["\(run.number)", run.state.rawValue, run.startedAt.rfc3339, seconds]
+                        + run.summary.counts.map { "\($0.count)" } + [run.request, run.failure]
+                )
+            }
+            table.print(.chosen(format))
+        }
+    }
+}
+
+/// Tells what a re-sort does: a line for each shelf that changed, totals at the end, and progress on a terminal.
+private final class ResortReport: Sendable {
+    private let isJSON: Bool
+    private let form: ResortRequest.DiffForm
+    private let file: OutputFile?
+    private let start = ContinuousClock.now
+    private let lastProgress = Mutex(ContinuousClock.now)
+
+    init(_ path: String?, isJSON: Bool, form: ResortRequest.DiffForm) throws {
+        self.isJSON = isJSON || form == .moves || form == .jsonPatch
+        self.form = form
+        file = try path.map { try OutputFile($0, option: "--out") }
+        if !self.isJSON { write("shelf\tproducts\trescored\tmoved\tms\n") }
+    }
+
+    func tell(_ shelf: ShelfResort) {
+        let name = "\(shelf.shelf.store)/\(shelf.shelf.shelf)"
+        let milliseconds = shelf.duration.milliseconds
+        guard isJSON else {
+            return write("\(name)\t\(shelf.products)\t\(shelf.rescored)\t\(shelf.moved)\t\(milliseconds)\n")
+        }
+        var json = JSONText()
+        json.object { json in
+            json.field("shelf", name)
+            json.field("products", shelf.products)
+            json.field("rescored", shelf.rescored)
+            json.field("moved", shelf.moved)
+            json.field("ms", Int(milliseconds))
+            if let diff = shelf.diff {
+                let text = form == .jsonPatch ? diff.jsonPatch() : diff.json()
+                json.field("diff", json: String(decoding: text, as: UTF8.self))
+            }
+        }
+        write(json.text + "\n")
+    }
+
+    func progress(_ done: Int, _ total: Int) {
+        let isDue = lastProgress.withLock { last in
+            guard ContinuousClock.now - last > .milliseconds(200) else { return false }
+            last = .now
+            return true
+        }
+        guard isDue, done > 0 else { return }
+        let seconds = Double((ContinuousClock.now - start).milliseconds) / 1000
+        let left = seconds / Double(done) * Double(total - done)
+        Console.progress(
+            "\(done) of \(total) shelves, \(Int(Double(done) / max(seconds, 0.001)))/s, \(Int(left)) s left",
+            share: Double(done) / Double(total)
+        )
+    }
+
+    func end(_ summary: ResortSummary, _ duration: Duration, isRehearsal: Bool) throws {
+        Console.endProgress()
+        try file?.finish()
+        if isJSON {
+            var json = JSONText()
+            json.object { json in
+                json.object("summary") { json in
+                    for (name, count) in summary.counts { json.field(name: name, count) }
+                    json.field("ms", Int(duration.milliseconds))
+                    json.field("dry_run", isRehearsal)
+                }
+            }
+            Console.data(json.text + "\n")
+        }
+        let seconds = Double(duration.milliseconds) / 1000
+        Console.note(
+            "\(isRehearsal ? "would fold" : "folded") \(summary.events) events, scored \(summary.products) products, changed \(summary.changed) of \(summary.shelves) shelves, moved \(summary.moved) in \(seconds) s"
+        )
+    }
+
+    private func write(_ text: String) {
+        guard let file else { return Console.data(text) }
+        do { try file.write(text) } catch {
+            Console.note("aisle: \(CommandFailure(error).message); the re-sort goes on")
+        }
+    }
+}

@@ -1,0 +1,99 @@
+internal import CatalogJSON
+internal import ArgumentParser
+internal import Catalog
+internal import CatalogPostgres
+
+struct SortCommand: AisleCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sort",
+        abstract: "Print a shelf's products, sorted.",
+        discussion: "Keys, - for descending, several by commas:\n"
+            + SortKey.allCases.map { "  \($0.name): \($0.summary)" }.joined(separator: "\n")
+    )
+
+    @Argument(help: "STORE/SHELF, or the shelf alone where there is one store.") var shelf: ShelfName
+    @OptionGroup var database: DatabaseOptions
+    @Option(parsing: .unconditional, help: "The sort, such as -unit_price,name; otherwise the shelf's own.") var by:
+        String?
+    @OptionGroup(title: "Filters") var filters: FilterArguments
+    @Option(help: "The user whose remembered sort and filter count without --by.") var user: UserArgument?
+    @Option(help: "At most so many products; all by default.") var limit: Int?
+    @Option(help: "table, tsv, json, ndjson or csv.") var format: OutputFormat?
+
+    func execute() async throws {
+        let sort = try by.map { text in
+            try parseSort(text)
+        }
+        let filter = try filters.filter()
+        if let limit, limit < 1 { throw CommandFailure("--limit must be 1 or more", CommandFailure.usage) }
+        let catalog = try await database.catalog()
+        defer { catalog.shutDown() }
+        let (store, key) = try await shelf.resolve(catalog)
+        var request = PageRequest(store: store, shelf: key, sort: sort, filter: filter, user: user?.id)
+        var products: [Product] = []
+        var settled: ShelfPage?
+        repeat {
+            request.limit = min(limit.map { $0 - products.count } ?? 100, 100)
+            guard case .page(let page, _) = try await catalog.page(request) else { break }
+            products += page.products
+            request.after = page.next
+            settled = settled ?? page
+        } while request.after != nil && products.count < limit ?? .max
+        guard let settled else { return }
+        show(products, settled, .chosen(format))
+        if Console.notesAreTerminal {
+            Console.note(
+                "\(products.count) of \(settled.head.state.productCount) products by \(settled.plan.sort.description) (\(settled.plan.source.rawValue))\(Self.told(settled.plan.view.filter))"
+            )
+        }
+    }
+
+    private static func told(_ filter: Filter) -> String {
+        guard !filter.isEmpty else { return "" }
+        return " where " + filter.parameters.map { "\($0.name)=\($0.value)" }.joined(separator: ", ")
+    }
+
+    private func show(_ products: [Product], _ page: ShelfPage, _ format: OutputFormat) {
+        let store = page.head.store
+        let presentation = ProductPresentation(store: store)
+        if format == .json || format == .ndjson {
+            var json = JSONText()
+            if format == .json {
+                json.array(products) { presentation.write($1, to: &$0) }
+                return Console.data(json.text + "\n")
+            }
+            for product in products {
+                var line = JSONText()
+                presentation.write(product, to: &line)
+                Console.data(line.text + "\n")
+            }
+            return
+        }
+        var table = Table(columns: [
+            .init(title: "sku"), .init(title: "name"), .init(title: "brand"), .init(title: "price", isNumber: true),
+            .init(title: "unit_price", isNumber: true), .init(title: "size", isNumber: true),
+            .init(title: "popularity", isNumber: true),
+            .init(title: "in_stock"),
+        ])
+        for product in products {
+            let unitPrice = store.unitPricing.display(
+                priceMinor: product.priceMinor,
+                size: product.size,
+                currency: store.currency
+            )
+            let size = product.size.map { ($0.packs > 1 ? "\($0.packs) × " : "") + "\($0.amount) \($0.unit.rawValue)" }
+            table.rows.append([
+                product.sku.text, product.name, product.brand,
+                product.priceMinor.map { "\(store.currency.decimal($0)) \(store.currency.code)" },
+                unitPrice.map { "\($0.value)/\($0.per)" }, size, "\(presentation.score(product))",
+                product.inStock ? "yes" : "no",
+            ])
+        }
+        table.print(format)
+    }
+}
+
+/// A sort as typed.
+func parseSort(_ text: String) throws(CatalogError) -> Sort {
+    do { return try Sort.parse(text) } catch { throw .unknownSortKey(error) }
+}

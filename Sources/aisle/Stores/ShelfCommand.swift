@@ -1,0 +1,113 @@
+internal import CatalogJSON
+internal import ArgumentParser
+internal import Catalog
+internal import CatalogPostgres
+
+struct ShelfCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "shelf",
+        abstract: "List, show, make and delete shelves.",
+        subcommands: [List.self, Show.self, Create.self, Remove.self]
+    )
+
+    struct List: AisleCommand {
+        static let configuration = CommandConfiguration(abstract: "List a store's shelves, or those of all stores.")
+        @Argument(help: "The store's key.") var store: String?
+        @OptionGroup var database: DatabaseOptions
+        @Option(help: "table, tsv, json, ndjson or csv.") var format: OutputFormat?
+        func execute() async throws {
+            let catalog = try await database.catalog()
+            defer { catalog.shutDown() }
+            var stores = try await catalog.stores().map(\.key)
+            if let store {
+                let key = try storeKey(store)
+                stores = [try await catalog.store(key).key]
+            }
+            var table = Table(columns: [
+                .init(title: "shelf"), .init(title: "title"), .init(title: "products", isNumber: true),
+                .init(title: "default_sort"),
+                .init(title: "dimension"), .init(title: "version", isNumber: true),
+            ])
+            for store in stores {
+                var request = ShelvesRequest(store: store)
+                repeat {
+                    let page = try await catalog.shelves(request)
+                    for state in page.shelves {
+                        table.rows.append([
+                            "\(store)/\(state.shelf.key)", state.shelf.title, String(state.productCount),
+                            state.shelf.defaultSort?.description, state.comparisonDimension.rawValue,
+                            String(state.version),
+                        ])
+                    }
+                    request.after = page.next
+                } while request.after != nil
+            }
+            table.print(.chosen(format))
+        }
+    }
+
+    struct Show: AisleCommand {
+        static let configuration = CommandConfiguration(abstract: "Show a shelf, as JSON.")
+        @Argument(help: "STORE/SHELF.") var shelf: ShelfName
+        @OptionGroup var database: DatabaseOptions
+        func execute() async throws {
+            let catalog = try await database.catalog()
+            defer { catalog.shutDown() }
+            let (store, key) = try await shelf.resolve(catalog)
+            let head = try await catalog.shelf(store, key)
+            var json = JSONText()
+            head.state.write(
+                options: SortOption.options(selected: head.settle().sort, language: .en),
+                to: &json
+            )
+            print(json.text)
+        }
+    }
+
+    struct Create: AisleCommand {
+        static let configuration = CommandConfiguration(abstract: "Make a shelf.")
+        @Argument(help: "STORE/SHELF.") var shelf: ShelfName
+        @OptionGroup var database: DatabaseOptions
+        @Option(help: "The shelf's title.") var title: String?
+        @Option(help: "The shelf under which it stands.") var parent: String?
+        @Option(parsing: .unconditional, help: "Its default sort.") var defaultSort: String?
+        func execute() async throws {
+            let catalog = try await database.catalog()
+            defer { catalog.shutDown() }
+            let (store, key) = try await shelf.resolve(catalog)
+            if (try? await catalog.shelf(store, key)) != nil {
+                throw CommandFailure("shelf “\(key)” exists", CommandFailure.badData)
+            }
+            let sort = try defaultSort.map { text in
+                try parseSort(text)
+            }
+            let parentKey = try parent.map { text in
+                guard let key = CatalogKey(text) else {
+                    throw CommandFailure("a shelf's key is \(CatalogKey.rule)", CommandFailure.usage)
+                }
+                return key
+            }
+            _ = try await catalog.put(
+                Shelf(key: key, title: title ?? key.text, parent: parentKey, defaultSort: sort),
+                in: store
+            )
+            Console.note("made shelf \(store)/\(key)")
+        }
+    }
+
+    struct Remove: AisleCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "rm",
+            abstract: "Delete a shelf; its products stay."
+        )
+        @Argument(help: "STORE/SHELF.") var shelf: ShelfName
+        @OptionGroup var database: DatabaseOptions
+        func execute() async throws {
+            let catalog = try await database.catalog()
+            defer { catalog.shutDown() }
+            let (store, key) = try await shelf.resolve(catalog)
+            try await catalog.remove(shelf: key, from: store)
+            Console.note("deleted shelf \(store)/\(key)")
+        }
+    }
+}

@@ -1,0 +1,75 @@
+internal import CatalogJSON
+internal import ArgumentParser
+internal import Catalog
+internal import CatalogPostgres
+
+struct StoreCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "store",
+        abstract: "List, show and make stores.",
+        subcommands: [List.self, Show.self, Create.self]
+    )
+
+    struct List: AisleCommand {
+        static let configuration = CommandConfiguration(abstract: "List the stores.")
+        @OptionGroup var database: DatabaseOptions
+        @Option(help: "table, tsv, json, ndjson or csv.") var format: OutputFormat?
+        func execute() async throws {
+            let catalog = try await database.catalog()
+            defer { catalog.shutDown() }
+            var table = Table(columns: [
+                .init(title: "key"), .init(title: "title"), .init(title: "currency"), .init(title: "unit_pricing"),
+                .init(title: "sold_out"), .init(title: "default_sort"),
+            ])
+            for store in try await catalog.stores() {
+                table.rows.append([
+                    store.key.text, store.title, store.currency.code, store.unitPricing.rawValue,
+                    store.soldOut.rawValue,
+                    store.defaultSort?.description,
+                ])
+            }
+            table.print(.chosen(format))
+        }
+    }
+
+    struct Show: AisleCommand {
+        static let configuration = CommandConfiguration(abstract: "Show a store, as JSON.")
+        @Argument(help: "The store's key.") var key: String
+        @OptionGroup var database: DatabaseOptions
+        func execute() async throws {
+            let catalog = try await database.catalog()
+            defer { catalog.shutDown() }
+            let key = try storeKey(key)
+            var json = JSONText()
+            try await catalog.store(key).write(to: &json)
+            print(json.text)
+        }
+    }
+
+    struct Create: AisleCommand {
+        static let configuration = CommandConfiguration(abstract: "Make a store.")
+        @Argument(help: "The store's key.") var key: String
+        @OptionGroup var database: DatabaseOptions
+        @Option(help: "The store's title.") var title: String?
+        @Option(help: "Its currency, as an ISO 4217 code.") var currency: String
+        @Option(help: "Its rules of unit prices: eu, se, gb, au or us.") var unitPricing = "eu"
+        func execute() async throws {
+            let key = try storeKey(key)
+            guard let currency = Currency(currency) else {
+                throw CommandFailure("“\(currency)” is no ISO 4217 code", CommandFailure.usage)
+            }
+            guard let pricing = UnitPricing(rawValue: unitPricing) else {
+                throw CommandFailure("--unit-pricing is eu, se, gb, au or us", CommandFailure.usage)
+            }
+            let catalog = try await database.catalog()
+            defer { catalog.shutDown() }
+            if (try? await catalog.store(key)) != nil {
+                throw CommandFailure("store “\(key)” exists", CommandFailure.badData)
+            }
+            _ = try await catalog.put(
+                Store(key: key, title: title ?? key.text, currency: currency, unitPricing: pricing)
+            )
+            Console.note("made store \(key)")
+        }
+    }
+}

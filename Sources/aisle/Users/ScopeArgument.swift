@@ -1,0 +1,16 @@
+internal import ArgumentParser
+internal import Catalog
+internal import CatalogHTTP
+internal import Configuration
+
+/// A scope as typed.
+struct ScopeArgument: ExpressibleByArgument {
+    let scope: Scope
+
+    init?(argument: String) {
+        guard let scope = Scope(rawValue: argument) else { return nil }
+        self.scope = scope
+    }
+
+    static var allValueStrings: [String] { Scope.allCases.map(\.rawValue) }
+}

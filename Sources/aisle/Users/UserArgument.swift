@@ -1,0 +1,14 @@
+internal import ArgumentParser
+internal import Catalog
+internal import CatalogHTTP
+internal import Configuration
+
+/// A user's id as typed.
+struct UserArgument: ExpressibleByArgument {
+    let id: UserID
+
+    init?(argument: String) {
+        guard let id = UserID(argument) else { return nil }
+        self.id = id
+    }
+}

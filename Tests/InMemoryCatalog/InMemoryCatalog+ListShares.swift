@@ -1,0 +1,131 @@
+package import Catalog
+internal import Ordering
+internal import Synchronization
+
+// Who has a list: by sharing, and when users come and go.
+extension InMemoryCatalog {
+    package func share(
+        _ id: UniqueID,
+        of user: UserID,
+        _ share: ListShare,
+        digest: [UInt8],
+        once call: IdempotentCall?,
+        answering answer: RecordedAnswer
+    ) async throws(CatalogError) -> RecordedAnswer {
+        try once(call, user) { users, now throws(CatalogError) in
+            try self.held(id, user, users).checkOwner()
+            let open = users[user]!.shares[id, default: []].count { $0.share.expiresAt > now }
+            guard open < ListShare.numberBound else { throw .tooManyShares }
+            users[user]!.shares[id, default: []].append(Share(share: share, digest: digest))
+            return answer
+        }
+    }
+
+    package func shares(_ id: UniqueID, of user: UserID) async throws(CatalogError) -> [ListShare] {
+        try transact { users, _ throws(CatalogError) in
+            try self.held(id, user, users).checkOwner()
+            return users[user]!.shares[id, default: []].map { share in
+                var told = share.share
+                told.members = users.values.count { $0.places[id]?.share == told.id && $0.places[id]?.leftAt == nil }
+                return told
+            }.sorted { ($0.createdAt, $0.id) < ($1.createdAt, $1.id) }
+        }
+    }
+
+    package func takeBack(_ share: UniqueID, _ id: UniqueID, of user: UserID) async throws(CatalogError) {
+        try transact { users, now throws(CatalogError) in
+            try self.held(id, user, users).checkOwner()
+            guard users[user]!.shares[id, default: []].contains(where: { $0.share.id == share }) else {
+                throw .notFound("share “\(share)”")
+            }
+            users[user]!.shares[id]!.removeAll { $0.share.id == share }
+            for member in users.keys where users[member]!.places[id]?.share == share {
+                self.leave(id, member, &users, now)
+            }
+        }
+    }
+
+    package func join(
+        _ digest: [UInt8],
+        of user: UserID,
+        once call: IdempotentCall?,
+        _ render: @escaping @Sendable (HeldList) -> RecordedAnswer
+    ) async throws(CatalogError) -> RecordedAnswer {
+        try once(call, user) { users, now throws(CatalogError) in
+            for owner in users.keys {
+                for (id, shares) in users[owner]!.shares {
+                    guard let found = shares.first(where: { $0.digest == digest }), found.share.expiresAt > now,
+                        users[owner]!.lists[id]?.isDeleted == false
+                    else { continue }
+                    if users[user] == nil { users[user] = UserContent(now) }
+                    let standing = users[user]!.places[id].flatMap { $0.leftAt == nil ? $0 : nil }
+                    if found.share.role.isBetter(than: standing?.role) {
+                        if standing == nil {
+                            try Self.checkNumber(users, user)
+                            let members = users.values.count { $0.places[id].map { $0.leftAt == nil } ?? false }
+                            guard members <= ListShare.memberBound else { throw .tooManyMembers }
+                        }
+                        let place = Place(
+                            owner: owner,
+                            role: found.share.role,
+                            share: found.share.id,
+                            key: .first,
+                            revision: 0
+                        )
+                        Self.place(id, place, user, &users)
+                        Self.announce(id, to: user, &users)
+                    }
+                    return render(try self.held(id, user, users))
+                }
+            }
+            throw .notFound("such share")
+        }
+    }
+
+    // MARK: - Erasing and merging
+
+    func allLists(of user: UserID) -> [HeldList] {
+        users.withLock { users in
+            let ids = users[user]?.places.filter { $0.value.leftAt == nil }.keys.sorted() ?? []
+            return ids.compactMap { id in try? self.held(id, user, users, standing: false) }
+        }
+    }
+
+    /// Deletes a user's own lists, which those lose who joined them.
+    func eraseLists(of user: UserID, _ users: inout Users) {
+        for id in users[user]?.lists.keys.sorted() ?? [] {
+            for member in users.keys where member != user && users[member]!.places[id]?.owner == user {
+                leave(id, member, &users, clock())
+                users[member]!.places[id]!.owner = member
+            }
+        }
+    }
+
+    /// Hands a guest's lists over to an account, and has it join those that the guest had joined.
+    func mergeLists(of guest: UserID, into user: UserID, _ users: inout Users) {
+        guard let brought = users[guest] else { return }
+        for (id, place) in brought.places.sorted(by: { $0.key < $1.key }) {
+            if place.owner == guest {
+                // An id that the account has already stays with the account's list.
+                let own = users[user]!.places[id] == nil ? id : UniqueID.random()
+                users[user]!.lists[own] = brought.lists[id]
+                users[user]!.lists[own]!.id = own
+                users[user]!.lists[own]!.owner = user
+                users[user]!.shares[own] = brought.shares[id]
+                for member in users.keys where member != user && users[member]!.places[id]?.owner == guest {
+                    users[member]!.places[own] = users[member]!.places.removeValue(forKey: id)
+                    users[member]!.places[own]!.owner = user
+                }
+                var taken = place
+                taken.owner = user
+                Self.place(own, taken, user, &users)
+                Self.announce(own, to: user, &users)
+            } else {
+                let own = users[user]!.places[id].flatMap { $0.leftAt == nil ? $0.role : nil }
+                guard place.leftAt == nil, place.role.isBetter(than: own) else { continue }
+                Self.place(id, place, user, &users)
+                Self.announce(id, to: user, &users)
+            }
+        }
+    }
+}

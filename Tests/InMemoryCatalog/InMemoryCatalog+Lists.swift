@@ -1,0 +1,305 @@
+internal import CatalogJSON
+package import Catalog
+internal import Ordering
+internal import Synchronization
+
+// Users' lists as they are meant.
+extension InMemoryCatalog {
+    /// A list as a user has it.
+    struct Place: Sendable {
+        var owner: UserID
+        var role: ListRole
+        var share: UniqueID?
+        var key: PathKey
+        var revision: Int64
+        var leftAt: Timestamp?
+    }
+
+    /// What was told of a list; nil for their order.
+    struct ListEvent: Sendable {
+        var list: UniqueID?
+        var event: LiveEvent
+    }
+
+    struct Share: Sendable {
+        var share: ListShare
+        var digest: [UInt8]
+    }
+
+    typealias Users = [UserID: UserContent]
+
+    package func lists(of user: UserID, by sort: ListSort?, since: Int64?) async throws(CatalogError) -> ListsPage {
+        try transact { users, _ throws(CatalogError) in
+            let content = users[user]
+            let known = since ?? 0
+            let isResync = UserContent.forgets(content, known)
+            var page = ListsPage(entries: [], revision: content?.revision ?? 0, isResync: isResync)
+            for id in (content?.places ?? [:]).keys {
+                let held = self.heldOrStub(id, user, users)
+                guard since == nil ? !held.isDeleted : isResync || held.revision > known else { continue }
+                let standing = held.list.standing
+                page.entries.append(
+                    .init(held: held, items: standing.count, checked: standing.count(where: \.isChecked))
+                )
+            }
+            guard since == nil else {
+                page.entries.sort { $0.held.revision < $1.held.revision }
+                let standing = (content?.places ?? [:]).filter { !self.heldOrStub($0.key, user, users).isDeleted }
+                page.order = standing.sorted { $0.value.key < $1.value.key }.map(\.key)
+                return page
+            }
+            return page.sorted(
+                by: sort ?? ListSort(setting: content?.settings[.listsSort]?.value),
+                self.ranks(page.entries.map(\.held.list.name))
+            )
+        }
+    }
+
+    package func list(
+        _ id: UniqueID,
+        of user: UserID,
+        by sort: ListItemSort?
+    ) async throws(CatalogError) -> (HeldList, ListFacts) {
+        try transact { users, _ throws(CatalogError) in
+            let held = try self.held(id, user, users)
+            return (held, self.facts([held.list]))
+        }
+    }
+
+    package func createList(
+        _ new: NewList,
+        of user: UserID,
+        once call: IdempotentCall?,
+        _ render: @escaping @Sendable (HeldList, _ isNew: Bool) -> RecordedAnswer
+    ) async throws(CatalogError) -> RecordedAnswer {
+        try once(call, user) { users, now throws(CatalogError) in
+            if users[user]!.places[new.id] != nil {
+                let held = try self.held(new.id, user, users, standing: false)
+                guard !held.isDeleted else { throw .goneList(new.id) }
+                return render(held, false)
+            }
+            try Self.checkNumber(users, user)
+            let sinks = users[user]!.settings[.listsSinkChecked]?.value
+            users[user]!.lists[new.id] = new.list(of: user, sinksChecked: sinks, now: now)
+            Self.place(new.id, Place(owner: user, role: .owner, key: .first, revision: 0), user, &users)
+            Self.announce(new.id, to: user, &users)
+            return render(try self.held(new.id, user, users), true)
+        }
+    }
+
+    package func editList(
+        _ id: UniqueID,
+        of user: UserID,
+        _ edit: ListEdit,
+        expected: Set<Int64>?,
+        once call: IdempotentCall?,
+        _ render: @escaping @Sendable (ListOutcome) -> RecordedAnswer
+    ) async throws(CatalogError) -> RecordedAnswer {
+        try transact { users, _ throws(CatalogError) in try Self.checkPlace(id, user, users) }
+        return try once(call, user) { users, now throws(CatalogError) in
+            render(try self.apply(edit, id, user, expected, &users, now))
+        }
+    }
+
+    private func apply(
+        _ edit: ListEdit,
+        _ id: UniqueID,
+        _ user: UserID,
+        _ expected: Set<Int64>?,
+        _ users: inout Users,
+        _ now: Timestamp
+    ) throws(CatalogError) -> ListOutcome {
+        let before = try held(id, user, users, standing: false)
+        try before.check(edit, expected)
+        if edit.bringsBack, before.list.isDeleted { try Self.checkNumber(users, user) }
+        var list = before.list
+        let changed = try list.apply(edit, facts([list], edit.products), now: now)
+        users[list.owner]!.lists[id] = list
+        let facts = facts([before.list, list], edit.products)
+        var outcome = ListOutcome(of: edit, before.list, try held(id, user, users, standing: false), changed, facts)
+        if outcome.isChange { Self.tell(id, outcome.event, &users) }
+        outcome.held = try held(id, user, users, standing: false)
+        return outcome
+    }
+
+    package func removeList(_ id: UniqueID, of user: UserID, expected: Set<Int64>?) async throws(CatalogError) {
+        try transact { users, now throws(CatalogError) in
+            let before = try self.held(id, user, users)
+            try before.checkVersion(expected)
+            if before.role == .owner {
+                _ = try self.apply(.set(ListSettings(isDeleted: true)), id, user, expected, &users, now)
+            } else {
+                self.leave(id, user, &users, now)
+            }
+        }
+    }
+
+    package func moveLists(
+        _ moves: [OrderMove],
+        of user: UserID,
+        once call: IdempotentCall?,
+        _ render: @escaping @Sendable (ListsMoved) -> RecordedAnswer
+    ) async throws(CatalogError) -> RecordedAnswer {
+        try once(call, user) { users, _ throws(CatalogError) in
+            let rows = users[user]!.places.map { id, place in
+                PositionList.Row(id: id.text, key: place.key, isRemoved: self.heldOrStub(id, user, users).isDeleted)
+            }
+            var list = PositionList(rows)
+            let old = list.ids
+            let made = try list.renumber(by: moves)
+            for (id, key) in made { users[user]!.places[UniqueID(id)!]!.key = key }
+            let moved = ListsMoved.between(old, list.ids)
+            guard !moved.isEmpty else { return render(ListsMoved(revision: users[user]!.revision, moved: [])) }
+            users[user]!.revision += 1
+            let outcome = ListsMoved(revision: users[user]!.revision, moved: moved)
+            let event = LiveEvent(.list, id: outcome.revision, data: outcome.json)
+            users[user]!.events.append(ListEvent(list: nil, event: event))
+            return render(outcome)
+        }
+    }
+
+    // MARK: - Parts
+
+    /// - Parameter standing: false for one that is deleted, or was left, too.
+    func held(
+        _ id: UniqueID,
+        _ user: UserID,
+        _ users: Users,
+        standing: Bool = true
+    ) throws(CatalogError) -> HeldList {
+        guard let place = users[user]?.places[id], let list = users[place.owner]?.lists[id] else {
+            throw .notFound("list “\(id)”")
+        }
+        let held = HeldList(
+            list: list,
+            role: place.role,
+            key: place.key,
+            revision: place.revision,
+            leftAt: place.leftAt
+        )
+        guard !standing || !held.isDeleted else { throw .notFound("list “\(id)”") }
+        return held
+    }
+
+    /// - Throws: `notFound` for a list that one does not have; also where the call is a repeated one.
+    private static func checkPlace(_ id: UniqueID, _ user: UserID, _ users: Users) throws(CatalogError) {
+        guard let place = users[user]?.places[id], place.leftAt == nil else { throw .notFound("list “\(id)”") }
+    }
+
+    /// The same, of a list whose owner is gone too.
+    private func heldOrStub(_ id: UniqueID, _ user: UserID, _ users: Users) -> HeldList {
+        if let held = try? held(id, user, users, standing: false) { return held }
+        let place = users[user]!.places[id]!
+        return .gone(id, place.role, place.key, place.revision, leftAt: place.leftAt ?? clock())
+    }
+
+    static func checkNumber(_ users: Users, _ user: UserID) throws(CatalogError) {
+        let number = users[user]!.places.count { id, place in
+            place.leftAt == nil && users[place.owner]?.lists[id]?.isDeleted == false
+        }
+        guard number < UserList.numberBound else { throw .tooManyLists }
+        guard users[user]!.places.count < UserList.rememberedBound else { throw .tooManyDeletedLists }
+    }
+
+    /// Puts a list behind all others of a user, or where it stood before.
+    static func place(_ id: UniqueID, _ place: Place, _ user: UserID, _ users: inout Users) {
+        var place = place
+        place.key =
+            users[user]!.places[id]?.key
+            ?? PathKey.appending(1, after: users[user]!.places.values.map(\.key).max())[0]
+        users[user]!.places[id] = place
+    }
+
+    func leave(_ id: UniqueID, _ user: UserID, _ users: inout Users, _ now: Timestamp) {
+        guard let place = users[user]?.places[id], place.leftAt == nil else { return }
+        users[user]!.places[id]!.leftAt = now
+        users[user]!.revision += 1
+        users[user]!.places[id]!.revision = users[user]!.revision
+        // What was told of it is told no more.
+        users[user]!.events.removeAll { $0.list == id }
+        users[user]!.events.append(ListEvent(list: id, event: .leftList(id, users[user]!.revision)))
+    }
+
+    /// Tells a user of a list that they have from now on.
+    static func announce(_ id: UniqueID, to user: UserID, _ users: inout Users) {
+        guard let list = users[users[user]!.places[id]!.owner]?.lists[id] else { return }
+        tell(id, list.announcement, to: user, &users)
+    }
+
+    /// Tells all who have a list of a change, or one of them.
+    private static func tell(_ id: UniqueID, _ data: [UInt8], to only: UserID? = nil, _ users: inout Users) {
+        for user in users.keys where users[user]!.places[id].map({ $0.leftAt == nil }) ?? false {
+            guard only == nil || only == user else { continue }
+            users[user]!.revision += 1
+            users[user]!.places[id]!.revision = users[user]!.revision
+            let event = LiveEvent(.list, id: users[user]!.revision, data: data)
+            users[user]!.events.append(ListEvent(list: id, event: event))
+        }
+    }
+
+    private func facts(_ lists: [UserList], _ more: [ProductReference] = []) -> ListFacts {
+        let catalog = content.withLock { $0 }
+        var facts = ListFacts()
+        let items = lists.flatMap(\.items)
+        for product in items.compactMap(\.product) + more {
+            guard let store = catalog[product.store], let found = store.products[product.sku] else { continue }
+            facts.products[product] = (store.store, found)
+        }
+        for store in Set(facts.products.keys.map(\.store)) {
+            var passed = 0
+            for shelf in catalog[store]!.shelfOrder.compactMap({ catalog[store]!.shelves[$0] }) where !shelf.isRemoved {
+                for sku in shelf.placed.sorted(by: { shelf.positions[$0]! < shelf.positions[$1]! }) {
+                    let reference = ProductReference(store, sku)
+                    passed += 1
+                    if facts.products[reference] != nil, facts.aisles[reference] == nil {
+                        facts.aisles[reference] = passed
+                    }
+                }
+            }
+        }
+        facts.ranks = ranks(items.flatMap { [facts.name(of: $0), $0.text] })
+        return facts
+    }
+
+    private func ranks(_ names: [String]) -> [String: Int] {
+        // What the collation calls equal is told apart by its bytes.
+        let sorted = Set(names).sorted { a, b in
+            let order = collate(a, b)
+            return order == 0 ? a.utf8.lexicographicallyPrecedes(b.utf8) : order < 0
+        }
+        return Dictionary(uniqueKeysWithValues: sorted.enumerated().map { ($1, $0) })
+    }
+
+    /// All or nothing, on all users.
+    func transact<T: Sendable>(
+        _ body: (inout Users, Timestamp) throws(CatalogError) -> T
+    ) throws(CatalogError) -> T {
+        let now = clock()
+        let result: Result<T, CatalogError> = users.withLock { users in
+            var copy = users
+            do throws(CatalogError) {
+                let value = try body(&copy, now)
+                users = copy
+                return .success(value)
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try result.get()
+    }
+
+    /// The same once for a call.
+    func once(
+        _ call: IdempotentCall?,
+        _ user: UserID,
+        _ body: (inout Users, Timestamp) throws(CatalogError) -> RecordedAnswer
+    ) throws(CatalogError) -> RecordedAnswer {
+        try transact { users, now throws(CatalogError) in
+            if users[user] == nil { users[user] = UserContent(now) }
+            if let answer = try users[user]!.answers.known(call) { return answer }
+            let answer = try body(&users, now)
+            users[user]!.answers.keep(answer, call)
+            return answer
+        }
+    }
+}

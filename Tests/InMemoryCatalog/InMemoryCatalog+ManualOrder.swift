@@ -1,0 +1,160 @@
+package import Catalog
+internal import Ordering
+internal import Synchronization
+
+// Manual orders as they are meant: lists, rearranged.
+extension InMemoryCatalog {
+    package func editOrder(
+        _ request: OrderEditRequest,
+        once call: IdempotentCall?,
+        _ render: @escaping @Sendable (OrderEditOutcome) -> RecordedAnswer
+    ) async throws(CatalogError) -> RecordedAnswer {
+        try request.edit.check()
+        let now = clock()
+        let (head, listings) = try read(request.store, request.shelf) { store, shelf in
+            (self.head(store, shelf), self.listings(store, shelf))
+        }
+        let dimension = head.state.comparisonDimension
+        func sorted(_ sort: Sort) -> [String] {
+            listings.sorted { sort.precedes($0, $1, dimension: dimension, collate: collate) }.map(\.product.sku.text)
+        }
+        return try write(request.store) { content throws(CatalogError) in
+            if let answer = try content.answers.known(call) { return answer }
+            var shelf = content.shelves[request.shelf]!
+            let outcome = try Self.edit(&shelf, request, now, sorted)
+            let answer = render(outcome)
+            guard !request.isRehearsal else { return answer }
+            content.shelves[request.shelf] = shelf
+            content.answers.keep(answer, call)
+            return answer
+        }
+    }
+
+    private static func edit(
+        _ shelf: inout ShelfContent,
+        _ request: OrderEditRequest,
+        _ now: Timestamp,
+        _ sorted: (Sort) -> [String]
+    ) throws(CatalogError) -> OrderEditOutcome {
+        if let expected = request.expected, expected != shelf.orderVersion { throw .stale(current: shelf.orderVersion) }
+        var list = PositionList(
+            shelf.positions.map { .init(id: $0.text, key: $1, isRemoved: !shelf.placed.contains($0)) }
+        )
+        let before = list
+        var undone: OrderChange?
+        var made: [(id: String, key: PathKey)] = []
+        if case .moves(let moves) = request.edit {
+            var keys: [String: PathKey] = [:]
+            for move in moves { for (id, key) in try list.apply(move) { keys[id] = key } }
+            made = list.rows.compactMap { row in keys[row.id].map { (row.id, $0) } }
+        } else {
+            let target: [String]
+            if case .undo(let number) = request.edit {
+                let change = try shelf.history.map(\.change).undone(by: number)
+                undone = change
+                target = list.restoring(shelf.history.first { $0.change == change }!.lefts)
+            } else {
+                target = try request.edit.target(from: list.ids, sorted: sorted)!
+            }
+            do { made = try list.reorder(to: target) } catch { throw .fault("\(error)") }
+        }
+        let target = list.ids
+        guard (!made.isEmpty && target != before.ids) || undone != nil else {
+            return OrderEditOutcome(version: shelf.version, orderVersion: shelf.orderVersion, moved: [])
+        }
+        for (id, key) in made { shelf.positions[SKU(stored: id)] = key }
+        shelf.version += 1
+        shelf.orderVersion += 1
+        shelf.changes += 1
+        remember(before.lefts(of: Set(made.map(\.id))), request, undone, now, &shelf)
+        return OrderEditOutcome(
+            version: shelf.version,
+            orderVersion: shelf.orderVersion,
+            moved: OrderEditOutcome.Moved.of(
+                made.map(\.id),
+                from: before.ids,
+                to: target,
+                indexed: request.wantsIndexes
+            ),
+            change: shelf.changes
+        )
+    }
+
+    private static func remember(
+        _ lefts: [(id: String, left: String?)],
+        _ request: OrderEditRequest,
+        _ undone: OrderChange?,
+        _ now: Timestamp,
+        _ shelf: inout ShelfContent
+    ) {
+        let marks = undone.map { shelf.history.map(\.change).marks(takingBack: $0, by: shelf.changes) } ?? []
+        for (number, undoneBy) in marks {
+            let index = shelf.history.firstIndex { $0.change.number == number }!
+            shelf.history[index].change.undoneBy = undoneBy
+        }
+        let change = OrderChange(
+            number: shelf.changes,
+            at: now,
+            subject: request.subject,
+            kind: request.edit.kind,
+            count: lefts.count,
+            ids: lefts.map(\.id),
+            undoes: undone?.number
+        )
+        shelf.history.insert((change, lefts), at: 0)
+        shelf.history = Array(shelf.history.prefix(OrderChange.memoryBound))
+    }
+
+    package func recall(_ key: String, in store: CatalogKey?) async throws(CatalogError) -> FirstAnswer? {
+        guard let store else { return answers.withLock { $0.first(key) } }
+        return try read(store) { content in content.answers.first(key) }
+    }
+
+    package func record(
+        _ answer: RecordedAnswer,
+        of call: IdempotentCall,
+        in store: CatalogKey?
+    ) async throws(CatalogError) {
+        guard let store else { return answers.withLock { $0.keep(answer, call) } }
+        try write(store) { content in content.answers.keep(answer, call) }
+    }
+
+    package func orderHistory(_ store: CatalogKey, _ shelf: CatalogKey) async throws(CatalogError) -> [OrderChange] {
+        try read(store, shelf) { _, shelf in shelf.history.map(\.change) }
+    }
+
+    package func moveShelves(
+        _ moves: [OrderMove],
+        in store: CatalogKey,
+        expected: Int64?,
+        once call: IdempotentCall?,
+        _ render: @escaping @Sendable (OrderEditOutcome) -> RecordedAnswer
+    ) async throws(CatalogError) -> RecordedAnswer {
+        let edit = OrderEdit.moves(moves)
+        try edit.check()
+        return try write(store) { content throws(CatalogError) in
+            if let answer = try content.answers.known(call) { return answer }
+            if let expected, expected != content.shelfOrderVersion { throw .stale(current: content.shelfOrderVersion) }
+            let old = content.shelfOrder.filter { !content.shelves[$0]!.isRemoved }.map(\.text)
+            try OrderEdit.checkWork(moves: moves.count, of: old.count)
+            let target = try edit.target(from: old) { _ in [] }!
+            var outcome = OrderEditOutcome(
+                version: content.shelfOrderVersion,
+                orderVersion: content.shelfOrderVersion,
+                moved: []
+            )
+            if target != old {
+                content.shelfOrderVersion += 1
+                outcome.orderVersion += 1
+                outcome.version += 1
+                let removed = content.shelfOrder.filter { content.shelves[$0]!.isRemoved }
+                content.shelfOrder = target.map { CatalogKey($0)! } + removed
+                let moved = Set(moves.flatMap(\.ids))
+                outcome.moved = OrderEditOutcome.Moved.of(target.filter { moved.contains($0) }, from: old, to: target)
+            }
+            let answer = render(outcome)
+            content.answers.keep(answer, call)
+            return answer
+        }
+    }
+}

@@ -1,0 +1,68 @@
+package import Catalog
+extension InMemoryCatalog {
+    package func add(
+        _ purchases: [Purchase],
+        to store: CatalogKey,
+        once call: IdempotentCall?,
+        _ render: @escaping @Sendable (PurchaseOutcome) -> RecordedAnswer
+    ) async throws(CatalogError) -> RecordedAnswer {
+        try write(store) { content throws(CatalogError) in
+            if let answer = try content.answers.known(call) { return answer }
+            var outcome = PurchaseOutcome()
+            for purchase in purchases {
+                guard content.purchases.updateValue(purchase, forKey: purchase.eventID) == nil else {
+                    outcome.repeated += 1
+                    continue
+                }
+                if content.products[purchase.sku] != nil {
+                    outcome.accepted += 1
+                } else {
+                    outcome.unknown += 1
+                    outcome.unknownSKUs.insert(purchase.sku.text)
+                }
+            }
+            let answer = render(outcome)
+            content.answers.keep(answer, call)
+            return answer
+        }
+    }
+
+    package func setPrices(
+        _ prices: [PriceChange],
+        in store: CatalogKey,
+        pricedIn currency: Currency?,
+        once call: IdempotentCall?,
+        _ render: @escaping @Sendable (PriceOutcome) -> RecordedAnswer
+    ) async throws(CatalogError) -> RecordedAnswer {
+        try PriceChange.checkRepeats(prices)
+        let now = clock()
+        return try write(store) { content throws(CatalogError) in
+            if let answer = try content.answers.known(call) { return answer }
+            if let currency, currency != content.store.currency { throw .currencyChanged(content.store) }
+            if let stranger = prices.first(where: { content.products[$0.sku] == nil }) {
+                throw PriceChange.unknown(stranger.sku)
+            }
+            var outcome = PriceOutcome()
+            for price in prices {
+                var product = content.products[price.sku]!
+                let old = product
+                product.priceMinor = price.priceMinor
+                if let regular = price.regularPriceMinor { product.regularPriceMinor = regular }
+                guard product != old else {
+                    outcome.unchanged += 1
+                    continue
+                }
+                product.modifiedAt = now
+                content.products[price.sku] = product
+                outcome.changed += 1
+                for (key, shelf) in content.shelves where shelf.placed.contains(price.sku) {
+                    outcome.shelves.insert(key)
+                }
+            }
+            for key in outcome.shelves { content.shelves[key]!.version += 1 }
+            let answer = render(outcome)
+            content.answers.keep(answer, call)
+            return answer
+        }
+    }
+}

@@ -1,0 +1,142 @@
+package import Catalog
+internal import Ordering
+internal import Synchronization
+
+extension InMemoryCatalog {
+    package func put(_ store: Store) async throws(CatalogError) -> Bool {
+        let result: Result<Bool, CatalogError> = content.withLock { content in
+            let old = content[store.key]
+            if let old, old.store.currency != store.currency,
+                old.products.values.contains(where: { $0.priceMinor != nil || $0.regularPriceMinor != nil })
+            {
+                return .failure(.currencyInUse(old.store))
+            }
+            content[store.key, default: StoreContent(store: store)].store = store
+            content[store.key]!.version += 1
+            return .success(old == nil)
+        }
+        return try result.get()
+    }
+
+    package func put(
+        _ shelf: Shelf,
+        in store: CatalogKey,
+        replacing expected: Int64?
+    ) async throws(CatalogError) -> Bool {
+        let now = clock()
+        return try write(store) { content throws(CatalogError) in
+            if let expected, expected != content.shelves[shelf.key]?.version {
+                throw .conflict("the shelf was changed at the same time; try again")
+            }
+            if let parent = shelf.parent, content.shelves[parent].map({ $0.isRemoved }) ?? true {
+                throw .unprocessable(field: "parent", detail: "there is no shelf “\(parent)”")
+            }
+            let wasThere = content.shelves[shelf.key].map { !$0.isRemoved } ?? false
+            if content.shelves[shelf.key] == nil { content.shelfOrder.append(shelf.key) }
+            content.shelves[shelf.key, default: ShelfContent(shelf: shelf, modifiedAt: now)].shelf = shelf
+            content.shelves[shelf.key]!.isRemoved = false
+            content.shelves[shelf.key]!.version += 1
+            return !wasThere
+        }
+    }
+
+    package func put(
+        _ product: Product,
+        in store: CatalogKey,
+        pricedIn currency: Currency?,
+        replacing expected: Timestamp?
+    ) async throws(CatalogError) -> Bool {
+        let now = clock()
+        return try write(store) { content throws(CatalogError) in
+            if let currency, currency != content.store.currency { throw .currencyChanged(content.store) }
+            var product = product
+            let old = content.products[product.sku]
+            if let expected, expected != old?.modifiedAt {
+                throw .conflict("the product was changed at the same time; try again")
+            }
+            product.createdAt = old?.createdAt ?? now
+            product.popularity = old?.popularity ?? .none
+            product.modifiedAt = now
+            content.products[product.sku] = product
+            for key in content.shelves.keys where content.shelves[key]!.placed.contains(product.sku) {
+                content.shelves[key]!.version += 1
+            }
+            return old == nil
+        }
+    }
+
+    /// Puts a product as it is, its times and popularity too: for tests that choose them.
+    package func seed(_ product: Product, in store: CatalogKey, on shelves: [CatalogKey]) throws(CatalogError) {
+        try write(store) { content in content.products[product.sku] = product }
+        for shelf in shelves { _ = try placeNow(product.sku, shelf, store) }
+    }
+
+    /// Sets the dimension that most products of a shelf have, as imports do.
+    package func settleDimension(of shelf: CatalogKey, in store: CatalogKey) throws(CatalogError) {
+        try write(store) { content in
+            guard let placed = content.shelves[shelf]?.placed else { return }
+            var counts: [Dimension: Int] = [:]
+            for sku in placed {
+                if let dimension = content.products[sku]?.unitPrice?.dimension { counts[dimension, default: 0] += 1 }
+            }
+            let best = Dimension.allCases.max { a, b in
+                (counts[a] ?? 0, -a.ordinal) < (counts[b] ?? 0, -b.ordinal)
+            }
+            content.shelves[shelf]!.settledDimension = best!
+        }
+    }
+
+    package func remove(product sku: SKU, from store: CatalogKey) async throws(CatalogError) {
+        try write(store) { content throws(CatalogError) in
+            guard content.products.removeValue(forKey: sku) != nil else { throw .notFound("product “\(sku)”") }
+            for key in content.shelves.keys where content.shelves[key]!.placed.remove(sku) != nil {
+                content.shelves[key]!.version += 1
+                content.shelves[key]!.orderVersion += 1
+            }
+        }
+    }
+
+    package func remove(shelf: CatalogKey, from store: CatalogKey) async throws(CatalogError) {
+        try write(store) { content throws(CatalogError) in
+            guard let old = content.shelves[shelf], !old.isRemoved else { throw .notFound("shelf “\(shelf)”") }
+            guard !content.shelves.values.contains(where: { !$0.isRemoved && $0.shelf.parent == shelf }) else {
+                throw .conflict("shelf “\(shelf)” has shelves under it")
+            }
+            content.shelves[shelf]!.isRemoved = true
+            content.shelves[shelf]!.placed = []
+            content.shelves[shelf]!.version += 1
+            content.shelves[shelf]!.orderVersion += 1
+            content.shelves[shelf]!.history = []
+        }
+    }
+
+    package func place(_ sku: SKU, on shelf: CatalogKey, in store: CatalogKey) async throws(CatalogError) -> Bool {
+        try placeNow(sku, shelf, store)
+    }
+
+    private func placeNow(_ sku: SKU, _ shelf: CatalogKey, _ store: CatalogKey) throws(CatalogError) -> Bool {
+        try write(store) { content throws(CatalogError) in
+            guard content.products[sku] != nil else { throw .notFound("product “\(sku)”") }
+            guard var old = content.shelves[shelf], !old.isRemoved else { throw .notFound("shelf “\(shelf)”") }
+            guard old.placed.insert(sku).inserted else { return false }
+            if old.positions[sku] == nil {
+                old.positions[sku] = PathKey.appending(1, after: old.positions.values.max())[0]
+            }
+            old.version += 1
+            old.orderVersion += 1
+            content.shelves[shelf] = old
+            return true
+        }
+    }
+
+    package func unplace(_ sku: SKU, from shelf: CatalogKey, in store: CatalogKey) async throws(CatalogError) {
+        try write(store) { content throws(CatalogError) in
+            guard let old = content.shelves[shelf], !old.isRemoved else { throw .notFound("shelf “\(shelf)”") }
+            guard content.shelves[shelf]!.placed.remove(sku) != nil else {
+                throw .notFound("product “\(sku)” on shelf “\(shelf)”")
+            }
+            content.shelves[shelf]!.version += 1
+            content.shelves[shelf]!.orderVersion += 1
+        }
+    }
+}

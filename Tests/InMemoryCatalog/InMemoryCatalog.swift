@@ -1,0 +1,284 @@
+package import Catalog
+internal import Ordering
+internal import Synchronization
+
+/// The executable specification of a catalog: everything in arrays, every order by `Sort.precedes`.
+///
+/// - Complexity: a page sorts its whole shelf.
+package final class InMemoryCatalog: CatalogStore {
+    struct ShelfContent {
+        var shelf: Shelf
+        var positions: [SKU: PathKey] = [:]
+        var placed: Set<SKU> = []
+        var settledDimension: Dimension = .mass
+        var isRemoved = false
+        var version: Int64 = 1
+        var orderVersion: Int64 = 1
+        /// How many changes of the manual order were made, and the last of them.
+        var changes: Int64 = 0
+        var history: [(change: OrderChange, lefts: [(id: String, left: String?)])] = []
+        var modifiedAt: Timestamp
+    }
+
+    struct StoreContent {
+        var store: Store
+        var version: Int64 = 1
+        var products: [SKU: Product] = [:]
+        var shelves: [CatalogKey: ShelfContent] = [:]
+        var shelfOrder: [CatalogKey] = []
+        var shelfOrderVersion: Int64 = 1
+        var answers = AnswerMemory()
+        /// By the events' ids. What they add up to is told by the tests' own oracle.
+        var purchases: [String: Purchase] = [:]
+    }
+
+    let content = Mutex<[CatalogKey: StoreContent]>([:])
+    /// Of calls about no store.
+    let answers = Mutex(AnswerMemory())
+    let users = Mutex<[UserID: UserContent]>([:])
+    let collate: Collator
+    let clock: @Sendable () -> Timestamp
+
+    package init(collate: @escaping Collator, clock: @escaping @Sendable () -> Timestamp = Timestamp.now) {
+        self.collate = collate
+        self.clock = clock
+    }
+
+    package func readiness() async -> Readiness { .ready }
+
+    // MARK: - Reading
+
+    package func stores() async throws(CatalogError) -> [Store] {
+        content.withLock { content in content.values.map(\.store).sorted { $0.key < $1.key } }
+    }
+
+    package func store(_ key: CatalogKey) async throws(CatalogError) -> Store { try read(key) { $0.store } }
+
+    package func shelves(_ request: ShelvesRequest) async throws(CatalogError) -> ShelvesPage {
+        let states = try read(request.store) { store in
+            store.shelfOrder.compactMap { store.shelves[$0] }.filter { !$0.isRemoved }.map { self.state($0, store) }
+        }
+        let sorted: [ShelfState] =
+            switch request.sort {
+            case .position: states
+            case .name, .nameDescending:
+                states.sorted { a, b in
+                    let order = collate(a.shelf.title, b.shelf.title)
+                    let isBefore = order == 0 ? a.shelf.key < b.shelf.key : order < 0
+                    return isBefore == (request.sort == .name)
+                }
+            case .modified, .modifiedDescending:
+                states.sorted { a, b in
+                    let isBefore = (a.modifiedAt, a.shelf.key) < (b.modifiedAt, b.shelf.key)
+                    return isBefore == (request.sort == .modified)
+                }
+            }
+        let start = request.after.flatMap { after in sorted.firstIndex { $0.shelf.key.text == after.id } }
+        let rest = start.map { sorted[($0 + 1)...] } ?? sorted[...]
+        let next = rest.count > request.limit ? rest.prefix(request.limit).last : nil
+        return ShelvesPage(
+            shelves: Array(rest.prefix(request.limit)),
+            next: next.map {
+                Cursor(scope: request.scope, sort: request.sort.rawValue, source: .query, id: $0.shelf.key.text)
+            }
+        )
+    }
+
+    package func shelf(_ store: CatalogKey, _ shelf: CatalogKey) async throws(CatalogError) -> ShelfHead {
+        try read(store, shelf) { store, shelf in self.head(store, shelf) }
+    }
+
+    package func page(
+        _ request: PageRequest,
+        unless isKept: (PagePlan, _ tag: String) -> Bool
+    ) async throws(CatalogError) -> PageAnswer {
+        let (head, listings) = try read(request.store, request.shelf) { store, shelf in
+            (self.head(store, shelf), self.listings(store, shelf))
+        }
+        let remembered = request.user.map { rememberedNow($0, request.store, request.shelf) }
+        let plan = try request.plan(for: head, remembering: remembered ?? .none)
+        let tag = plan.entityTag(head, day: clock().day)
+        if request.knownTags.contains(tag) || isKept(plan, tag) { return .unchanged(tag: tag) }
+        let shown = listings.filter { plan.view.filter.accepts($0.product, in: plan.currency) }
+        let sorted = shown.sorted { plan.sort.precedes($0, $1, dimension: plan.dimension, collate: collate) }
+        let start = plan.after.flatMap { after in sorted.firstIndex { $0.product.sku.text == after.id } }
+        let rest = start.map { sorted[($0 + 1)...] } ?? sorted[...]
+        var page = ShelfPage(
+            head: head,
+            plan: plan,
+            scope: request.scope,
+            listings: Array(rest.prefix(plan.limit + 1))
+        )
+        if !plan.facets.isEmpty { page.facets = facets(plan, listings.map(\.product)) }
+        return .page(page, tag: tag)
+    }
+
+    package func withOrders<T: Sendable>(
+        of shelf: CatalogKey,
+        in store: CatalogKey,
+        by views: [ShelfView],
+        remembering remembered: RememberedViews,
+        first limit: Int?,
+        _ body: @escaping @Sendable ([ShelfOrder], (_ ids: [String]) throws -> [Product]) throws -> T
+    ) async throws(CatalogError) -> T {
+        let (head, listings) = try read(store, shelf) { store, shelf in
+            (self.head(store, shelf), self.listings(store, shelf))
+        }
+        let orders = views.map { asked in
+            let view = head.settle(asked, remembering: remembered)
+            let shown = listings.filter { view.filter.accepts($0.product, in: head.store.currency) }
+            let ids = shown.sorted {
+                view.sort.precedes($0, $1, dimension: head.state.comparisonDimension, collate: collate)
+            }.map(\.product.sku.text)
+            return ShelfOrder(head: head, view: view, ids: limit.map { Array(ids.prefix($0)) } ?? ids)
+        }
+        do {
+            return try body(orders) { ids in
+                let wanted = Set(ids)
+                return listings.map(\.product).filter { wanted.contains($0.sku.text) }
+            }
+        } catch {
+            throw error as? CatalogError ?? .fault(String(reflecting: error))
+        }
+    }
+
+    package func product(_ store: CatalogKey, _ sku: SKU) async throws(CatalogError) -> PlacedProduct {
+        try read(store) { content throws(CatalogError) in
+            guard let product = content.products[sku] else { throw .notFound("product “\(sku)”") }
+            let shelves = content.shelves.values.filter { $0.placed.contains(sku) }.map(\.shelf.key).sorted()
+            return PlacedProduct(store: content.store, product: product, shelves: shelves)
+        }
+    }
+
+    package func products(_ store: CatalogKey, _ skus: [SKU]) async throws(CatalogError) -> ProductsPage {
+        try read(store) { content in
+            ProductsPage(store: content.store, products: skus.compactMap { content.products[$0] }, next: nil)
+        }
+    }
+
+    package func products(_ store: CatalogKey, after: Cursor?, limit: Int) async throws(CatalogError) -> ProductsPage {
+        try read(store) { content in
+            let last = after.flatMap { SKU($0.id) }
+            let rest = content.products.values.sorted { $0.sku < $1.sku }.filter { product in
+                last.map { $0 < product.sku } ?? true
+            }
+            let next = rest.count > limit ? rest[limit - 1].sku.text : nil
+            return ProductsPage(
+                store: content.store,
+                products: Array(rest.prefix(limit)),
+                next: next.map { Cursor(scope: Self.productsScope(store), sort: "sku", source: .query, id: $0) }
+            )
+        }
+    }
+
+    package func versions(of shelves: [ShelfAddress]) async throws(CatalogError) -> [ShelfAddress: ShelfVersion] {
+        content.withLock { content in
+            var versions: [ShelfAddress: ShelfVersion] = [:]
+            for address in shelves {
+                guard let store = content[address.store], let shelf = store.shelves[address.shelf], !shelf.isRemoved
+                else { continue }
+                versions[address] = ShelfVersion(head(store, shelf))
+            }
+            return versions
+        }
+    }
+
+    // MARK: - Parts
+
+    /// Counts each facet as if its own filter were off.
+    private func facets(_ plan: PagePlan, _ products: [Product]) -> Facets {
+        func left(without keys: Set<FilterKey>) -> [Product] {
+            let filter = plan.view.filter.without(keys)
+            return products.filter { filter.accepts($0, in: plan.currency) }
+        }
+        func counts(_ values: [String]) -> [Facets.Count] {
+            Dictionary(values.map { ($0, 1) }, uniquingKeysWith: +).map { Facets.Count($0, $1) }.sorted { a, b in
+                a.count == b.count ? collate(a.value, b.value) < 0 : a.count > b.count
+            }
+        }
+        var facets = Facets(counted: plan.facets)
+        facets.total = left(without: []).count
+        for facet in plan.facets {
+            let products = left(without: facet.keys)
+            switch facet {
+            case .brand: facets.brands = counts(products.map { $0.brand ?? "" })
+            case .tag: facets.tags = counts(products.flatMap { $0.tags.isEmpty ? [""] : Array(Set($0.tags)) })
+            case .inStock:
+                facets.inStock = products.count(where: \.inStock)
+                facets.soldOut = products.count - facets.inStock
+            case .price:
+                let prices = products.compactMap(\.priceMinor)
+                facets.prices = Dictionary(prices.map { ($0, 1) }, uniquingKeysWith: +).map { PriceCount($0, $1) }
+                    .sorted { $0.minor < $1.minor }
+                facets.unpriced = products.count - prices.count
+            }
+        }
+        return facets
+    }
+
+    func listings(_ store: StoreContent, _ shelf: ShelfContent) -> [Listing] {
+        let sinks = (shelf.shelf.soldOut ?? store.store.soldOut) == .last
+        return shelf.placed.compactMap { sku in
+            guard let product = store.products[sku], let position = shelf.positions[sku] else { return nil }
+            return Listing(product: product, position: position.bytes, isBehind: sinks && !product.inStock)
+        }
+    }
+
+    func head(_ store: StoreContent, _ shelf: ShelfContent) -> ShelfHead {
+        ShelfHead(store: store.store, storeVersion: store.version, state: state(shelf, store))
+    }
+
+    private func state(_ content: ShelfContent, _ store: StoreContent) -> ShelfState {
+        var inherited: Sort?
+        var parent = content.shelf.parent
+        while inherited == nil, let key = parent, let ancestor = store.shelves[key] {
+            inherited = ancestor.shelf.defaultSort
+            parent = ancestor.shelf.parent
+        }
+        return ShelfState(
+            shelf: content.shelf,
+            productCount: content.placed.count,
+            comparisonDimension: content.shelf.dimension ?? content.settledDimension,
+            inheritedSort: inherited,
+            modifiedAt: content.modifiedAt,
+            version: content.version,
+            orderVersion: content.orderVersion
+        )
+    }
+
+    func read<T: Sendable>(
+        _ key: CatalogKey,
+        _ body: (StoreContent) throws(CatalogError) -> T
+    ) throws(CatalogError) -> T {
+        guard let store = content.withLock({ $0[key] }) else { throw .notFound("store “\(key)”") }
+        return try body(store)
+    }
+
+    func read<T: Sendable>(
+        _ store: CatalogKey,
+        _ shelf: CatalogKey,
+        _ body: (StoreContent, ShelfContent) throws(CatalogError) -> T
+    ) throws(CatalogError) -> T {
+        try read(store) { content throws(CatalogError) in
+            guard let found = content.shelves[shelf], !found.isRemoved else { throw .notFound("shelf “\(shelf)”") }
+            return try body(content, found)
+        }
+    }
+
+    func write<T: Sendable>(
+        _ key: CatalogKey,
+        _ body: (inout StoreContent) throws(CatalogError) -> T
+    ) throws(CatalogError) -> T {
+        let result: Result<T, CatalogError> = content.withLock { content in
+            guard var store = content[key] else { return .failure(.notFound("store “\(key)”")) }
+            do throws(CatalogError) {
+                let value = try body(&store)
+                content[key] = store
+                return .success(value)
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try result.get()
+    }
+}

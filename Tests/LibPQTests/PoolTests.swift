@@ -1,0 +1,220 @@
+import LibPQ
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(15))) struct PoolTests {
+    @Test func tenThousandLeasesLeakNothing() async throws {
+        let pool = PostgresPool(TestServer.configuration, options: .init(size: 4, leaseTimeout: .seconds(600)))
+        let sum = try await withThrowingTaskGroup(of: Int.self) { group in
+            for number in 0..<10_000 {
+                group.addTask {
+                    try await pool.perform {
+                        try $0.query("SELECT $1", [.int8(Int64(number))]) { try $0.first { try $0.int(0) }! }
+                    }
+                }
+            }
+            return try await group.reduce(0, +)
+        }
+        #expect(sum == 10_000 * 9_999 / 2)
+        let counts = pool.counts
+        #expect(counts.leased == 0 && counts.waiting == 0 && counts.total <= 4)
+        pool.shutDown()
+    }
+
+    @Test func aFullPoolRefusesAfterItsTime() async throws {
+        let pool = PostgresPool(TestServer.configuration, options: .init(size: 1, leaseTimeout: .seconds(2)))
+        try await pool.withConnection { _ in
+            let error = await #expect(throws: PostgresError.self) {
+                try await pool.perform { try $0.execute("SELECT 1") }
+            }
+            #expect(error?.kind == .exhausted)
+        }
+        try await pool.perform { _ = try $0.execute("SELECT 1") }
+        pool.shutDown()
+    }
+
+    @Test func aCancelledWaiterLeavesTheQueue() async throws {
+        let pool = PostgresPool(TestServer.configuration, options: .init(size: 1, leaseTimeout: .seconds(60)))
+        try await pool.withConnection { _ in
+            let waiter = Task { try await pool.perform { try $0.execute("SELECT 1") } }
+            while pool.counts.waiting == 0 { await Task.yield() }
+            waiter.cancel()
+            let result = await waiter.result
+            #expect(throws: PostgresError.self) { try result.get() }
+            #expect(pool.counts.waiting == 0)
+        }
+        pool.shutDown()
+    }
+
+    @Test func aPoisonedTransactionIsNotLentAgain() async throws {
+        let pool = PostgresPool(TestServer.configuration, options: .init(size: 1))
+        func backend() async throws -> Int32 {
+            try await pool.perform { try $0.query("SELECT pg_backend_pid()") { try $0.first { try $0.int4(0) }! } }
+        }
+        let first = try await backend()
+        _ = try? await pool.perform { database in
+            try database.run(script: "BEGIN")
+            try database.execute("SELECT 1 / 0")
+        }
+        #expect(try await backend() != first)
+        pool.shutDown()
+    }
+
+    @Test func killedIdleConnectionsAreReplacedUnseen() async throws {
+        let pool = PostgresPool(TestServer.configuration, options: .init(size: 3, leaseTimeout: .seconds(600)))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<50 {
+                group.addTask { try await pool.perform { _ = try $0.execute("SELECT pg_sleep(0.001)") } }
+            }
+            try await group.waitForAll()
+        }
+        let killer = try await PostgresConnection.connect(TestServer.configuration)
+        // Only this pool's: other tests use the server too.
+        let pids = try await withThrowingTaskGroup(of: Int32.self) { group in
+            for _ in 0..<3 {
+                group.addTask {
+                    try await pool.perform {
+                        try $0.query("SELECT pg_backend_pid() FROM pg_sleep(0.05)") { try $0.first { try $0.int4(0) }! }
+                    }
+                }
+            }
+            return try await group.reduce(into: Set<Int32>()) { $0.insert($1) }
+        }
+        try await killer.perform { database in
+            for pid in pids { try database.execute("SELECT pg_terminate_backend($1, 5000)", [.int4(pid)]) }
+        }
+        for _ in 0..<5 { try await pool.perform { _ = try $0.execute("SELECT 1") } }
+        pool.shutDown()
+    }
+
+    @Test func poolAndPipelineRecoverFromARestart() async throws {
+        let cluster = try TestServer.separate()
+        let pool = PostgresPool(
+            cluster.configuration(database: "postgres"),
+            options: .init(size: 2, leaseTimeout: .seconds(5))
+        )
+        let pipeline = try PostgresPipeline(cluster.configuration(database: "postgres"))
+        func poolWorks() async -> Bool { (try? await pool.perform { try $0.query("SELECT 1") { $0.count } }) == 1 }
+        func pipelineWorks() async -> Bool {
+            (try? await pipeline.read([PostgresQuery("SELECT 1")], into: 0) {
+                $0 = $2.count; _ = $1
+            }) == 1
+        }
+        #expect(await poolWorks())
+        #expect(await pipelineWorks())
+        try cluster.stop(.immediate)
+        let error = await #expect(throws: PostgresError.self) { try await pool.perform { try $0.execute("SELECT 1") } }
+        #expect(error?.meansUnavailable == true)
+        #expect(await pipelineWorks() == false)
+        try cluster.start(isDurable: false)
+        let limit = ContinuousClock.now + .seconds(20)
+        var isWell = false
+        while !isWell, ContinuousClock.now < limit {
+            isWell = await poolWorks()
+            if isWell { isWell = await pipelineWorks() }
+        }
+        #expect(isWell)
+        pool.shutDown()
+        pipeline.shutDown()
+        try cluster.remove()
+    }
+}
+
+@Suite(.timeLimit(.minutes(15))) struct PipelineTests {
+    @Test func anErrorAbortsNoNeighbour() async throws {
+        let pipeline = try PostgresPipeline(TestServer.configuration)
+        let outcomes = await withTaskGroup(of: (Int, Int?).self) { group in
+            for number in 0..<2000 {
+                group.addTask {
+                    let query = PostgresQuery("SELECT 10 / $1", [.int4(Int32(number % 10))])
+                    let value = try? await pipeline.read(
+                        [query, PostgresQuery("SELECT $1", [.int8(Int64(number))])],
+                        into: -1
+                    ) { value, index, rows in
+                        if index == 1 { value = try rows.first { try $0.int(0) }! }
+                    }
+                    return (number, value)
+                }
+            }
+            return await group.reduce(into: [Int: Int?]()) { $0[$1.0] = $1.1 }
+        }
+        for (number, value) in outcomes { #expect(value == (number % 10 == 0 ? nil : number)) }
+        pipeline.shutDown()
+    }
+
+    @Test func aReaderOfManyStatementsNeedsNoNameForEach() async throws {
+        let pipeline = try PostgresPipeline(TestServer.configuration)
+        for number in 0..<500 {
+            let query = PostgresQuery(PostgresStatement(assembled: "SELECT \(number)::int8"))
+            #expect(
+                try await pipeline.read([query], into: -1) { value, _, rows in value = try rows.first { try $0.int(0) }!
+                } == number
+            )
+        }
+        pipeline.shutDown()
+    }
+
+    @Test("A statement that is overdue is cancelled on the server, and its neighbours are answered all the same")
+    func anOverdueStatementTakesNoNeighbourAlong() async throws {
+        var options = PostgresPipeline.Options()
+        options.connections = 1
+        options.timeout = .seconds(2)
+        let pipeline = try PostgresPipeline(TestServer.configuration, options: options)
+        func backend() async throws -> Int32 {
+            try await pipeline.read([PostgresQuery("SELECT pg_backend_pid()")], into: 0) { pid, _, rows in
+                pid = try rows.first { try $0.int4(0) } ?? 0
+            }
+        }
+        let before = try await backend()
+        let slow = Task {
+            try await pipeline.read([PostgresQuery("SELECT pg_sleep(600)")], into: 0) {
+                $0 = $2.count; _ = $1
+            }
+        }
+        // Neighbours queue up behind it for longer than it may take, each with the time of its own.
+        var answered = 0
+        let deadline = ContinuousClock.now + .seconds(60)
+        while answered < 5, ContinuousClock.now < deadline {
+            let value = try? await pipeline.read([PostgresQuery("SELECT $1", [.int8(7)])], into: 0) { value, _, rows in
+                value = try rows.first { try $0.int(0) } ?? 0
+            }
+            if value == 7 { answered += 1 }
+        }
+        #expect(answered == 5)
+        let result = await slow.result
+        let error = #expect(throws: PostgresError.self) { try result.get() }
+        #expect(error?.kind == .deadline || error?.sqlState == .queryCanceled)
+        #expect(try await backend() == before, "the connection was replaced")
+        pipeline.shutDown()
+    }
+
+    @Test func afterShutdownNobodyWaits() async throws {
+        let pipeline = try PostgresPipeline(TestServer.configuration)
+        pipeline.shutDown()
+        await #expect(throws: PostgresError.self) {
+            try await pipeline.read([PostgresQuery("SELECT 1")], into: 0) {
+                $0 = $2.count; _ = $1
+            }
+        }
+    }
+}
+
+@Suite(.timeLimit(.minutes(15))) struct ListenerTests {
+    @Test func noticesArriveAndALostConnectionIsAGap() async throws {
+        let connection = try await PostgresConnection.connect(TestServer.configuration)
+        var notices = try PostgresListener(TestServer.configuration, channels: ["Shelf \"a\""]).notices()
+            .makeAsyncIterator()
+        #expect(await notices.next() == .gap)
+        try await connection.perform {
+            try $0.execute("SELECT pg_notify($1, $2)", [.text("Shelf \"a\""), .text("hello")])
+        }
+        #expect(await notices.next() == .notification(channel: "Shelf \"a\"", payload: "hello"))
+        try await connection.perform {
+            try $0.execute(
+                "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE query LIKE 'LISTEN \"Shelf%'"
+            )
+        }
+        #expect(await notices.next() == .lost)
+        #expect(await notices.next() == .gap)
+    }
+}

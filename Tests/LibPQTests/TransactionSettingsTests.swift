@@ -1,0 +1,139 @@
+import TestSupport
+import Testing
+
+@testable import LibPQ
+
+/// Settings that hold for a transaction, whoever had the server connection before.
+@Suite(.timeLimit(.minutes(5))) struct TransactionSettingsTests {
+    private static let shown: PostgresStatement = """
+        SELECT current_setting('work_mem'), current_setting('lock_timeout'), current_setting('statement_timeout')
+        """
+
+    private static func settings(_ database: isolated PostgresConnection) throws -> [String] {
+        try database.query(shown) { try $0.first { [try $0.text(0), try $0.text(1), try $0.text(2)] } ?? [] }
+    }
+
+    private static func configuration() -> PostgresConfiguration {
+        var configuration = TestServer.configuration
+        configuration.settings = ["work_mem": "3MB", "lock_timeout": "3s", "statement_timeout": "5s"]
+        return configuration
+    }
+
+    @Test("Settings hold in transactions and in single statements, and the session keeps its own")
+    func settingsDoNotOutliveTheirTransaction() async throws {
+        let connection = try await PostgresConnection.connect(Self.configuration())
+        let (single, inside, after) = try await connection.perform { database in
+            let single = try Self.settings(database)
+            let inside = try database.transaction { try Self.settings($0) }
+            // A simple query carries no settings: it shows what the session has.
+            try database.run(script: "CREATE TEMP TABLE seen AS SELECT current_setting('work_mem') AS work_mem")
+            let after = try database.query("SELECT work_mem FROM seen") { try $0.first { try $0.text(0) } }
+            return (single, inside, after)
+        }
+        #expect(single == ["3MB", "3s", "5s"])
+        #expect(inside == single)
+        #expect(after == "4MB")
+    }
+
+    @Test("The server ends a statement at the deadline of its transaction")
+    func theServerKnowsTheDeadline() async throws {
+        let connection = try await PostgresConnection.connect(Self.configuration())
+        let shown = try await connection.perform(within: .seconds(90)) { try Self.settings($0) }
+        let milliseconds = Int(shown[2].hasSuffix("ms") ? String(shown[2].dropLast(2)) : "") ?? 90_000
+        #expect((80_000...90_000).contains(milliseconds), "\(shown)")
+    }
+
+    @Test("A setting can differ for the rest of a transaction, and return to the configured value")
+    func aSettingCanBeChangedForAWhile() async throws {
+        let connection = try await PostgresConnection.connect(Self.configuration())
+        let seen = try await connection.perform { database in
+            try database.transaction { database in
+                try database.set("lock_timeout", "20ms")
+                let changed = try Self.settings(database)[1]
+                try database.set("lock_timeout", nil)
+                return [changed, try Self.settings(database)[1]]
+            }
+        }
+        #expect(seen == ["20ms", "3s"])
+    }
+
+    @Test("A transaction whose client does nothing more is ended, and frees its locks")
+    func anAbandonedTransactionFreesItsLocks() async throws {
+        var configuration = Self.configuration()
+        configuration.settings["idle_in_transaction_session_timeout"] = "500ms"
+        configuration.settings["lock_timeout"] = "60s"
+        let (gone, next) = (
+            try await PostgresConnection.connect(configuration), try await PostgresConnection.connect(configuration)
+        )
+        let lock: PostgresStatement = "SELECT pg_advisory_xact_lock(77001)"
+        // Between two blocks the client is as good as gone.
+        try await gone.perform { database in
+            try database.begin()
+            try database.execute(lock)
+        }
+        try await next.perform(within: .seconds(60)) { database in
+            _ = try database.transaction { try $0.execute(lock) }
+        }
+        let error = await #expect(throws: PostgresError.self) {
+            try await gone.perform { try $0.execute("SELECT 1") }
+        }
+        #expect(error?.meansUnavailable == true)
+        #expect(await gone.isReusable() == false)
+    }
+
+    @Test(
+        "Options of the connection string are recognized in every spelling",
+        arguments: [
+            ("-c work_mem=5MB", ["work_mem"]), ("-cwork_mem=5MB -c jit=off", ["work_mem", "jit"]),
+            ("--lock-timeout=1s", ["lock_timeout"]), ("-c", []), ("", []), ("plain words", []),
+        ] as [(String, Set<String>)]
+    )
+    func optionNames(_ options: String, _ names: Set<String>) {
+        #expect(PostgresConfiguration.settingNames(options) == names)
+    }
+
+    @Test("More statements than a connection has names for work, and wear it out")
+    func statementsBeyondTheCacheWork() async throws {
+        let connection = try await PostgresConnection.connect(Self.configuration())
+        for round in 0..<2400 {
+            let value = try await connection.perform { database in
+                try database.query(PostgresStatement(assembled: "SELECT \(round)::int8 + $1"), [.int8(1)]) {
+                    try $0.first { try $0.int(0) }
+                }
+            }
+            #expect(value == round + 1)
+        }
+        #expect(await connection.isReusable() == false)
+    }
+
+    @Test("Unnamed statements work one by one, together, in transactions and in the pipeline")
+    func unnamedStatementsWork() async throws {
+        var configuration = Self.configuration()
+        configuration.statements = .unnamed
+        let connection = try await PostgresConnection.connect(configuration)
+        let sums = try await connection.perform { database in
+            let statement: PostgresStatement = "SELECT $1::int8 + 1"
+            var sums = try database.query(statement, [.int8(1)]) { try $0.map { try $0.int(0) } }
+            sums += try database.transaction { database in
+                var found: [Int] = []
+                try database.executeLater(statement, [.int8(0)])
+                try database.together([PostgresQuery(statement, [.int8(2)]), PostgresQuery(statement, [.int8(3)])]) {
+                    found += try $1.map { try $0.int(0) }
+                }
+                return found
+            }
+            let names = try database.query("SELECT count(*) FROM pg_prepared_statements") {
+                try $0.first { try $0.int(0) } ?? -1
+            }
+            return sums + [names]
+        }
+        #expect(sums == [2, 3, 4, 0])
+        let pipeline = try PostgresPipeline(configuration)
+        let query = PostgresQuery("SELECT $1::int8, current_setting('work_mem')", [.int8(7)])
+        let read = try await pipeline.read([query, query], into: [String]()) { texts, _, rows in
+            texts += try rows.map { "\(try $0.int(0)) \(try $0.text(1))" }
+        }
+        #expect(read == ["7 3MB", "7 3MB"])
+        pipeline.shutDown()
+    }
+}
