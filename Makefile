@@ -89,7 +89,8 @@ test-faults: build ## Stop the database under load, behind a proxy too (STALL=60
 .PHONY: test-thread test-address
 test-thread test-address: test-%: deps # Run the tests of pure logic and of libpq under a sanitizer
 	@$(MAKE) --no-print-directory deps PACKAGES="$(TEST_PACKAGES)"
-	SWIFT_BACKTRACE=enable=no $(TEST_LIMIT) swift test --disable-xctest --sanitize=$* --scratch-path .build-$* \
+	SWIFT_BACKTRACE=enable=no TSAN_OPTIONS="suppressions=$$PWD/Tests/thread-sanitizer.supp" \
+	    $(TEST_LIMIT) swift test --disable-xctest --sanitize=$* --scratch-path .build-$* \
 	    --filter '^(OrderingTests|AisleDiffTests|CatalogTests|LibPQTests)\.'
 
 .PHONY: test-all

@@ -76,6 +76,7 @@ let package = Package(
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
+                .product(name: "OrderedCollections", package: "swift-collections"),
             ],
             resources: [.embedInCode("openapi.json"), .embedInCode("Pages/Web")],
             swiftSettings: strict

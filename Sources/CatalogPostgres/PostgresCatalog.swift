@@ -1,149 +1,71 @@
 package import Catalog
-internal import Crypto
-package import LibPQ
-internal import Synchronization
+internal import LibPQ
 
-/// A catalog in PostgreSQL.
-///
-/// Pages go through a shared pipeline, everything else through a pool. What is remembered between requests (a shelf's
-/// number and settings, what users remember, statement texts) is only ever a guess that the answer itself confirms: nothing here can be stale.
-package final class PostgresCatalog: CatalogStore {
-    package let pool: PostgresPool
-    /// For imports, which hold connections for long.
-    let imports: PostgresPool
-    let pipeline: PostgresPipeline
-    private let probe: ReadinessProbe
-    package let observer: Observer
-    /// Tells other servers what was changed here.
-    package let changes: ChangeAnnouncer
-    /// Whether keys of manual orders are due for compaction.
-    package let longKeys = LongKeys()
-    private let memory = Mutex(Memory())
-    /// Keys the hashes of customers; nil until it is read.
-    let customerKeyMemory = Mutex<SymmetricKey?>(nil)
+/// A catalog in PostgreSQL: a database, and one store per feature.
+package struct PostgresCatalog: Sendable {
+    package let database: Database
+    let shelfStore: PostgresShelfStore
+    let productStore: PostgresProductStore
+    let pages: PostgresPageStore
+    let diffs: PostgresDiffStore
+    let orders: PostgresOrderStore
+    let purchases: PostgresPurchaseStore
+    let prices: PostgresPriceStore
+    let settingsStore: PostgresSettingsStore
+    let users: PostgresUserStore
+    let listStore: PostgresListStore
+    let changeStore: PostgresChangeStore
+    let responses: PostgresResponseStore
 
-    private struct Memory {
-        var heads: [String: ShelfRow.HeadRead] = [:]
-        var views: [String: RememberedViews] = [:]
-        var statements: [PageStatement.Shape: PageStatement] = [:]
-        var facetStatements: [FacetStatement.Shape: FacetStatement] = [:]
+    package init(_ database: Database) {
+        self.database = database
+        shelfStore = PostgresShelfStore(database: database)
+        productStore = PostgresProductStore(database: database)
+        pages = PostgresPageStore(database: database)
+        diffs = PostgresDiffStore(pages: pages)
+        orders = PostgresOrderStore(database: database, pages: pages)
+        purchases = PostgresPurchaseStore(database: database, customers: CustomerHashes(database))
+        prices = PostgresPriceStore(database: database)
+        settingsStore = PostgresSettingsStore(database: database)
+        listStore = PostgresListStore(database: database)
+        users = PostgresUserStore(database: database, lists: listStore, purchases: purchases)
+        changeStore = PostgresChangeStore(database: database)
+        responses = PostgresResponseStore(database: database)
     }
 
-    /// How many heads or statements are remembered before all are forgotten.
-    private static let memoryBound = 4096
-    /// As many of what users remember.
-    private static let viewsBound = 32_768
+    package func shutDown() { database.shutDown() }
 
-    private init(
-        pool: PostgresPool,
-        imports: PostgresPool,
-        pipeline: PostgresPipeline,
-        changes: ChangeAnnouncer = ChangeAnnouncer(nil),
-        observer: Observer = .none
-    ) {
-        self.changes = changes
-        self.observer = observer
-        self.pool = pool
-        probe = ReadinessProbe(pool.configuration)
-        self.imports = imports
-        self.pipeline = pipeline
-    }
+    // MARK: - Beyond `CatalogStore`
 
-    /// A catalog with connections of its own, made as they are needed.
+    /// Anonymizes a customer's purchases in every store.
     ///
-    /// - Parameters:
-    ///   - direct: how imports reach the database, where `configuration` leads to a pooler.
-    ///   - leaseTimeout: how long a write or a long read waits for a connection.
-    ///   - announces: whether other servers are told of changes; without it they notice within a second or two.
-    package convenience init(
-        _ configuration: PostgresConfiguration,
-        direct: PostgresConfiguration? = nil,
-        poolSize: Int = 8,
-        leaseTimeout: Duration = .seconds(3),
-        announces: Bool = false,
-        observer: Observer = .none
-    ) throws {
-        self.init(
-            pool: PostgresPool(
-                configuration.with(DatabaseSettings.writes),
-                options: .init(size: poolSize, leaseTimeout: leaseTimeout)
-            ),
-            imports: PostgresPool(
-                (direct ?? configuration).with(DatabaseSettings.imports),
-                options: .init(size: Self.importConnections, leaseTimeout: leaseTimeout)
-            ),
-            pipeline: try PostgresPipeline(configuration.with(DatabaseSettings.pages)),
-            changes: ChangeAnnouncer(announces ? configuration : nil),
-            observer: observer
-        )
+    /// - Returns: the number of rows that named the customer.
+    package func forget(customer: String) async throws(CatalogError) -> Int {
+        try await purchases.forget(customer: customer)
     }
 
-    /// How many imports may be under way.
-    private static let importConnections = 4
-
-    package func shutDown() {
-        pool.shutDown()
-        imports.shutDown()
-        pipeline.shutDown()
-        changes.shutDown()
-        Task { [probe] in await probe.close() }
+    /// Returns the shelves on which some products are placed.
+    package func shelves(of skus: [SKU], in store: CatalogKey) async throws(CatalogError) -> [CatalogKey] {
+        try await prices.shelves(of: skus, in: store)
     }
 
-    package func readiness() async -> Readiness { await probe.readiness() }
-
-    /// The key of the cursors' MAC that all servers of the deployment share.
-    package func cursorKey() async throws(CatalogError) -> [UInt8] {
-        try await mappingErrors {
-            try await pool.perform(within: .seconds(5)) {
-                try $0.query("SELECT cursor_key FROM deployment WHERE deployment_id = 1") {
-                    try $0.first { try $0.bytea(0) }
-                }
-            } ?? []
-        }
+    /// Returns those of some products that the store has.
+    package func known(_ skus: [SKU], in store: CatalogKey) async throws(CatalogError) -> Set<SKU> {
+        try await prices.known(skus, in: store)
     }
 
-    func mappingErrors<T>(_ body: () async throws -> T) async throws(CatalogError) -> T {
-        try await observer.mappingErrors(body)
+    /// Deletes recorded responses that have expired, some at a time; returns how many.
+    package func sweepResponses() async throws(CatalogError) -> Int { try await responses.sweep() }
+
+    /// Forgets deleted settings and expired tickets; returns how many users or rows that were.
+    ///
+    /// - Parameter days: how long deletions are remembered.
+    package func sweepUsers(after days: Int = Setting.tombstoneDays) async throws(CatalogError) -> Int {
+        try await users.sweep(after: days)
     }
 
-    /// What a request was settled by before.
-    func remembered(_ request: PageRequest) -> PageBasis? {
-        let key = "\(request.store)/\(request.shelf)"
-        return memory.withLock { memory in
-            guard let head = memory.heads[key] else { return nil }
-            guard let user = request.user, request.after == nil else { return PageBasis(head: head) }
-            return memory.views["\(key)/\(user)"].map { PageBasis(head: head, views: $0) }
-        }
-    }
-
-    func remember(_ basis: PageBasis, of request: PageRequest) {
-        let key = "\(request.store)/\(request.shelf)"
-        memory.withLock {
-            if $0.heads.count >= Self.memoryBound { $0.heads.removeAll() }
-            $0.heads[key] = basis.head
-            guard let user = request.user, request.after == nil else { return }
-            if $0.views.count >= Self.viewsBound { $0.views.removeAll() }
-            $0.views["\(key)/\(user)"] = basis.views
-        }
-    }
-
-    func statement(_ shape: PageStatement.Shape) -> PageStatement {
-        memory.withLock { Self.remembered(shape, in: &$0.statements, PageStatement.init) }
-    }
-
-    func statement(_ shape: FacetStatement.Shape) -> FacetStatement {
-        memory.withLock { Self.remembered(shape, in: &$0.facetStatements, FacetStatement.init) }
-    }
-
-    private static func remembered<Shape, Statement>(
-        _ shape: Shape,
-        in statements: inout [Shape: Statement],
-        _ make: (Shape) -> Statement
-    ) -> Statement {
-        if let statement = statements[shape] { return statement }
-        if statements.count >= memoryBound { statements.removeAll() }
-        let statement = make(shape)
-        statements[shape] = statement
-        return statement
+    /// Forgets lists, items and places that were deleted too long ago to be brought back; returns how many.
+    package func sweepLists(after days: Int = UserList.tombstoneDays) async throws(CatalogError) -> Int {
+        try await listStore.sweep(after: days)
     }
 }

@@ -186,6 +186,26 @@ package actor PostgresConnection {
         return value
     }
 
+    /// Runs the block between BEGIN and COMMIT or ROLLBACK, as the block decides; rolls back and rethrows where it throws.
+    package func transaction<T>(
+        deciding body: (isolated PostgresConnection) throws -> TransactionEnd<T>
+    ) throws -> T {
+        try begin()
+        let end: TransactionEnd<T>
+        do { end = try body(self) } catch {
+            rollback()
+            throw error
+        }
+        switch end {
+        case .commit(let value):
+            try commit()
+            return value
+        case .rollback(let value):
+            rollback()
+            return value
+        }
+    }
+
     /// Begins a transaction with the next statement; `commit` or `rollback` ends it. For work that spans several blocks.
     ///
     /// Without a mode the transaction is READ COMMITTED, whatever the server's default is.

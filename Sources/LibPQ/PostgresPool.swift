@@ -90,6 +90,17 @@ package final class PostgresPool: Sendable {
         return try await Self.retrying { try await perform(until: deadline) { try $0.transaction(mode, body) } }
     }
 
+    /// Runs the block in one transaction and ends it as the block decides; up to three times more where the server asks for
+    /// that.
+    @discardableResult
+    package func transaction<T: Sendable>(
+        within limit: Duration? = nil,
+        deciding body: @escaping @Sendable (isolated PostgresConnection) throws -> TransactionEnd<T>
+    ) async throws -> T {
+        let deadline = limit.map { ContinuousClock.now + $0 }
+        return try await Self.retrying { try await perform(until: deadline) { try $0.transaction(deciding: body) } }
+    }
+
     /// Runs a transaction, up to three times more if the server asks for that (40001, 40P01).
     package static func retrying<T>(_ transaction: () async throws -> T) async throws -> T {
         for _ in 0..<3 {

@@ -125,7 +125,7 @@ import Testing
         }
         let rows = shown
         let unit = Int64(currency.unit)
-        let expected = try await catalog.pool.perform(within: .seconds(60)) { database in
+        let expected = try await catalog.database.writes.perform(within: .seconds(60)) { database in
             // Enough digits that rounding twice cannot matter: half away from zero, as money is rounded.
             try database.query(
                 """

@@ -20,14 +20,14 @@ import Testing
     /// Serves a catalog that was filled, and then made read-only for new connections.
     private func serving(_ body: @escaping @Sendable (any TestClient) async throws -> Void) async throws {
         let database = try await TestDatabase.migrated()
-        let writable = try PostgresCatalog(database.configuration)
+        let writable = PostgresCatalog(try Database(database.configuration))
         _ = try await Importer(writable).run(SinglePiece(Array(Self.products.utf8)), ImportOptions(format: .csv))
-        try await writable.pool.perform(within: .seconds(30)) { database in
+        try await writable.database.writes.perform(within: .seconds(30)) { database in
             let name = try database.query("SELECT quote_ident(current_database())") { try $0.first { try $0.text(0) } }
             try database.run(script: "ALTER DATABASE \(name ?? "") SET default_transaction_read_only = on")
         }
         writable.shutDown()
-        let catalog = try PostgresCatalog(database.pooled, direct: database.configuration)
+        let catalog = PostgresCatalog(try Database(database.pooled, direct: database.configuration))
         try await TestAPI.run(await TestAPI.api(catalog, importer: Importer(catalog)), body)
         catalog.shutDown()
         try await database.drop()

@@ -41,7 +41,7 @@ enum TestAPI {
         CatalogAPI(
             catalog: catalog,
             importer: importer,
-            cursors: CursorCodec(key: Array("test".utf8)),
+            key: DeploymentKey(Array("test".utf8)),
             verifier: verifier ?? TokenVerifier(keys: TokenKeys(secret: secret)),
             live: live ?? LiveHub(catalog, source: nil),
             options: options

@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(15))) struct ChangeAnnouncerTests {
     @Test func everyChangeIsHeardElsewhere() async throws {
         let database = try await TestDatabase.migrated()
-        let catalog = try PostgresCatalog(database.configuration, announces: true)
+        let catalog = PostgresCatalog(try Database(database.configuration, announces: true))
         let source = PostgresChangeSource(database.configuration)
         var notices = try source.notices().makeAsyncIterator()
         #expect(await notices.next() == .gap)
@@ -43,7 +43,7 @@ import Testing
         }
         // Many at once are told in few words, and none is left out.
         let users = (0..<2000).map { UserID("user-\($0)-" + String(repeating: "x", count: 100))! }
-        for user in users { catalog.changes.announce(.user(user)) }
+        for user in users { catalog.database.announcer.announce(.user(user)) }
         var heard: Set<ChangeTopic> = []
         while heard.count < users.count {
             guard case .changed(let topics)? = await notices.next() else { break }

@@ -1,3 +1,4 @@
+import CatalogJSON
 import Catalog
 import CatalogPostgres
 import LibPQ
@@ -84,15 +85,13 @@ import Testing
                 milk.product.priceMinor == 129 && milk.product.brand == "Ärla" && milk.product.size != nil
                     && milk.shelves.count == 1
             )
-            guard
-                case .page(let page, _) = try await catalog.page(
-                    PageRequest(
-                        store: CatalogKey("corner")!,
-                        shelf: CatalogKey("dairy-eggs")!,
-                        sort: Sort(.price, .ascending)
-                    )
+            let page = try await catalog.page(
+                PageRequest(
+                    store: CatalogKey("corner")!,
+                    shelf: CatalogKey("dairy-eggs")!,
+                    sort: Sort(.price, .ascending)
                 )
-            else { return }
+            )
             #expect(page.products.map(\.priceMinor) == [129, 200])
         }
     }
@@ -139,7 +138,9 @@ import Testing
             await #expect(throws: CatalogError.self) { try await run(catalog, "") }
             await #expect(throws: CatalogError.self) { try await run(catalog, "sku,name\na,b\n") }
             #expect(try await catalog.stores().isEmpty)
-            #expect(try await catalog.pool.perform { try $0.query("SELECT 1 FROM import_row") { $0.count } } == 0)
+            #expect(
+                try await catalog.database.writes.perform { try $0.query("SELECT 1 FROM import_row") { $0.count } } == 0
+            )
         }
     }
 
@@ -212,7 +213,7 @@ import Testing
             let store = CatalogKey("s")!
             let shelves = try await catalog.shelves(ShelvesRequest(store: store)).shelves
             #expect(shelves.count == 13)
-            let placed = try await catalog.pool.perform {
+            let placed = try await catalog.database.writes.perform {
                 try $0.query("SELECT count(*), count(DISTINCT sku) FROM placement") {
                     try $0.first { (try $0.int(0), try $0.int(1)) }!
                 }
@@ -227,7 +228,7 @@ import Testing
             let (corner, dairy) = (CatalogKey("corner")!, CatalogKey("dairy-eggs")!)
             let before = try await catalog.shelf(corner, dairy).state
             let changed = file.replacing("1.19", with: "1.29").replacing("Butter", with: "Salted butter")
-            let summaries = try await catalog.pool.withConnection { blocker in
+            let summaries = try await catalog.database.writes.withConnection { blocker in
                 // Both have compared before either may write.
                 try await blocker.perform {
                     try $0.run(script: "BEGIN")
@@ -235,7 +236,7 @@ import Testing
                 }
                 async let first = run(catalog, changed).0
                 async let second = run(catalog, changed).0
-                while try await catalog.pool.perform({
+                while try await catalog.database.writes.perform({
                     try $0.query("SELECT 1 FROM pg_locks WHERE NOT granted") { $0.count }
                 }) < 2 { await Task.yield() }
                 try await blocker.perform { try $0.run(script: "COMMIT") }
@@ -260,14 +261,14 @@ import Testing
             _ = try await run(catalog, file)
             #expect(try await run(catalog, header + more).0.inserted == 3)
             var exported: [UInt8] = []
-            try await catalog.exportProducts(of: nil) { exported += $0 }
+            try await CatalogExport(catalog.database).run(of: nil) { exported += $0 }
             let text = String(decoding: exported, as: UTF8.self)
             let (again, rejections) = try await run(catalog, text)
             #expect(rejections.isEmpty && again.unchanged == 7 && again.warnings.isEmpty, "\(text)")
             try await withCatalog { (copy: PostgresCatalog) async throws in
                 #expect(try await run(copy, text).0.inserted == 7)
                 var copied: [UInt8] = []
-                try await copy.exportProducts(of: nil) { copied += $0 }
+                try await CatalogExport(copy.database).run(of: nil) { copied += $0 }
                 #expect(String(decoding: copied, as: UTF8.self) == text)
                 let dairy = try await copy.shelf(CatalogKey("corner")!, CatalogKey("dairy-eggs")!).state
                 #expect(dairy.shelf.title == "Dairy & Eggs")
@@ -387,7 +388,7 @@ import Testing
                     try await group.waitForAll()
                 }
             }
-            let stale = try await catalog.pool.perform {
+            let stale = try await catalog.database.writes.perform {
                 try $0.query(
                     "SELECT 1 FROM placement p JOIN product r USING (store_id, sku) WHERE p.price_minor IS DISTINCT FROM r.price_minor"
                 ) { $0.count }

@@ -1,3 +1,4 @@
+import CatalogJSON
 import Catalog
 import LibPQ
 import Schema
@@ -13,10 +14,10 @@ import Testing
 
     @Test func everySingleKeySortUsesItsIndexFromEveryCursor() async throws {
         let database = try await TestDatabase.migrated()
-        let catalog = try PostgresCatalog(database.configuration)
-        try await CatalogGenerator(shelves: 20, products: 20_000, seed: 5).run(catalog.pool)
+        let catalog = PostgresCatalog(try Database(database.configuration))
+        try await CatalogGenerator(shelves: 20, products: 20_000, seed: 5).run(catalog.database.writes.pool)
         // Products that were taken off are nobody's business.
-        try await catalog.pool.perform {
+        try await catalog.database.writes.perform {
             try $0.execute(
                 "UPDATE placement_position SET removed_at = now() WHERE hashtext(sku) % 3 = 0 AND shelf_id = (SELECT min(shelf_id) FROM shelf)"
             )
@@ -25,12 +26,12 @@ import Testing
             )
             try $0.run(script: "ANALYZE")
         }
-        let head = try await catalog.readHead(Self.store, Self.shelf)
+        let head = try await catalog.shelf(Self.store, Self.shelf)
         for sort in Sort.allSingle {
             for cursor in try await Self.cursors(catalog, sort) {
                 var request = PageRequest(store: Self.store, shelf: Self.shelf, sort: sort)
                 request.after = cursor
-                let plan = try request.plan(for: head.head)
+                let plan = try request.plan(for: head)
                 let lines = Self.withoutGeneration(try await Self.explain(catalog, plan, head))
                 let place = "\(sort.description) after \(cursor?.id ?? "nothing")"
                 #expect(!lines.contains { $0.contains("Sort Key") }, "\(place): sorts")
@@ -67,12 +68,12 @@ import Testing
     /// A filter that keeps a tenth or more reads at most twenty times what the page shows, from wherever it goes on.
     @Test func commonFiltersReadLittleMoreThanThePage() async throws {
         let database = try await TestDatabase.migrated()
-        let catalog = try PostgresCatalog(database.configuration)
-        try await CatalogGenerator(shelves: 1, products: 100_000, seed: 5).run(catalog.pool)
-        try await catalog.pool.perform { try $0.run(script: "VACUUM ANALYZE placement") }
-        let head = try await catalog.readHead(Self.store, Self.shelf)
+        let catalog = PostgresCatalog(try Database(database.configuration))
+        try await CatalogGenerator(shelves: 1, products: 100_000, seed: 5).run(catalog.database.writes.pool)
+        try await catalog.database.writes.perform { try $0.run(script: "VACUUM ANALYZE placement") }
+        let head = try await catalog.shelf(Self.store, Self.shelf)
         let wide = PageRequest(store: Self.store, shelf: Self.shelf, sort: .system, facets: [.brand, .price])
-        guard case .page(let counted, _) = try await catalog.page(wide) else { return #expect(Bool(false), "no page") }
+        let counted = try await catalog.page(wide)
         let facets = try #require(counted.facets)
         // The least that keeps a tenth: of the brands, and the cheapest and the dearest tenth of what has a price.
         var (brands, kept) = ([String](), 0)
@@ -98,10 +99,10 @@ import Testing
                 var request = PageRequest(store: Self.store, shelf: Self.shelf, sort: sort, filter: filter)
                 var read: [Int] = []
                 for _ in 0..<3 {
-                    let plan = try request.plan(for: head.head)
+                    let plan = try request.plan(for: head)
                     let lines = Self.withoutGeneration(try await Self.explain(catalog, plan, head))
                     read.append(Self.rowsRead(lines))
-                    guard case .page(let page, _) = try await catalog.page(request) else { break }
+                    let page = try await catalog.page(request)
                     request.after = page.next
                     if page.next == nil { break }
                 }
@@ -148,7 +149,7 @@ import Testing
     private static func cursors(_ catalog: PostgresCatalog, _ sort: Sort) async throws -> [Cursor?] {
         var cursors: [String: Cursor] = [:]
         var request = PageRequest(store: store, shelf: shelf, sort: sort, limit: 7)
-        while case .page(let page, _) = try await catalog.page(request), let next = page.next {
+        while let next = try await catalog.page(request).next {
             let group: String =
                 switch next.values[0] {
                 case .missing: "missing"
@@ -161,12 +162,12 @@ import Testing
         return [nil] + cursors.values.map { $0 }
     }
 
-    private static func explain(_ catalog: PostgresCatalog, _ plan: PagePlan, _ head: ShelfRow.HeadRead) async throws
+    private static func explain(_ catalog: PostgresCatalog, _ plan: PagePlan, _ head: ShelfHead) async throws
         -> [String]
     {
         // As a page asks: range after range, until there are enough rows.
-        let statement = catalog.statement(PageStatement.Shape(plan))
-        return try await catalog.pool.perform { database in
+        let statement = catalog.pages.memory.statement(PageStatement.Shape(plan))
+        return try await catalog.database.writes.perform { database in
             var (lines, missing): ([String], Int) = ([], 25)
             for range in statement.ranges.indices where missing > 0 {
                 let query = statement.query(range, plan, head, limit: missing)

@@ -225,7 +225,7 @@ import Testing
                 _ = try await Resorter(catalog, day: Self.today).run(ResortRequest())
                 #expect(try await catalog.product(Self.shop, sku).product.popularity == popularity)
             }
-            let due = try await catalog.pool.perform {
+            let due = try await catalog.database.writes.perform {
                 try $0.query("SELECT count(*) FROM popularity_due") { try $0.first { try $0.int(0) } }
             }
             #expect(due == 0)
@@ -265,7 +265,7 @@ import Testing
             // What is too old loses its customers, and what is told of it comes too late.
             #expect(try await book.forget(Self.shop, olderThan: 10, day: Self.today) > 0)
             #expect(try await book.forget(Self.shop, olderThan: 10, day: Self.today) == 0)
-            let old = try await catalog.pool.perform {
+            let old = try await catalog.database.writes.perform {
                 try $0.query(
                     "SELECT count(*) FROM purchase_day WHERE customer <> '' AND day < current_date - 10"
                 ) { try $0.first { try $0.int(0) } }
@@ -274,7 +274,7 @@ import Testing
             let late = events.filter { $0.at.day < Self.today - 10 }
             #expect(try await catalog.add(late, to: Self.shop).tooOld == late.count)
             // Everything counted anew says the same as before.
-            try await catalog.pool.perform {
+            try await catalog.database.writes.perform {
                 _ = try $0.execute("UPDATE product SET purchases_log2 = 0, popularity_log2 = 0")
                 _ = try $0.execute(
                     "INSERT INTO popularity_due SELECT store_id, sku, 1 FROM product ON CONFLICT (store_id, sku) DO UPDATE SET mark = 1"

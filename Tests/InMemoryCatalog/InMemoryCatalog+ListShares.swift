@@ -1,3 +1,4 @@
+internal import CatalogJSON
 package import Catalog
 internal import Ordering
 internal import Synchronization
@@ -9,15 +10,14 @@ extension InMemoryCatalog {
         of user: UserID,
         _ share: ListShare,
         digest: [UInt8],
-        once call: IdempotentCall?,
-        answering answer: RecordedAnswer
-    ) async throws(CatalogError) -> RecordedAnswer {
+        once call: IdempotentCall?
+    ) async throws(CatalogError) -> IssuedShare {
         try once(call, user) { users, now throws(CatalogError) in
             try self.held(id, user, users).checkOwner()
             let open = users[user]!.shares[id, default: []].count { $0.share.expiresAt > now }
             guard open < ListShare.numberBound else { throw .tooManyShares }
             users[user]!.shares[id, default: []].append(Share(share: share, digest: digest))
-            return answer
+            return IssuedShare(share)
         }
     }
 
@@ -48,9 +48,8 @@ extension InMemoryCatalog {
     package func join(
         _ digest: [UInt8],
         of user: UserID,
-        once call: IdempotentCall?,
-        _ render: @escaping @Sendable (HeldList) -> RecordedAnswer
-    ) async throws(CatalogError) -> RecordedAnswer {
+        once call: IdempotentCall?
+    ) async throws(CatalogError) -> ListDocument {
         try once(call, user) { users, now throws(CatalogError) in
             for owner in users.keys {
                 for (id, shares) in users[owner]!.shares {
@@ -75,7 +74,7 @@ extension InMemoryCatalog {
                         Self.place(id, place, user, &users)
                         Self.announce(id, to: user, &users)
                     }
-                    return render(try self.held(id, user, users))
+                    return try self.held(id, user, users).document(isNew: false)
                 }
             }
             throw .notFound("such share")

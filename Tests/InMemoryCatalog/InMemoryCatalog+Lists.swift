@@ -69,21 +69,20 @@ extension InMemoryCatalog {
     package func createList(
         _ new: NewList,
         of user: UserID,
-        once call: IdempotentCall?,
-        _ render: @escaping @Sendable (HeldList, _ isNew: Bool) -> RecordedAnswer
-    ) async throws(CatalogError) -> RecordedAnswer {
+        once call: IdempotentCall?
+    ) async throws(CatalogError) -> ListDocument {
         try once(call, user) { users, now throws(CatalogError) in
             if users[user]!.places[new.id] != nil {
                 let held = try self.held(new.id, user, users, standing: false)
                 guard !held.isDeleted else { throw .goneList(new.id) }
-                return render(held, false)
+                return held.document(isNew: false)
             }
             try Self.checkNumber(users, user)
             let sinks = users[user]!.settings[.listsSinkChecked]?.value
             users[user]!.lists[new.id] = new.list(of: user, sinksChecked: sinks, now: now)
             Self.place(new.id, Place(owner: user, role: .owner, key: .first, revision: 0), user, &users)
             Self.announce(new.id, to: user, &users)
-            return render(try self.held(new.id, user, users), true)
+            return try self.held(new.id, user, users).document(isNew: true)
         }
     }
 
@@ -92,12 +91,11 @@ extension InMemoryCatalog {
         of user: UserID,
         _ edit: ListEdit,
         expected: Set<Int64>?,
-        once call: IdempotentCall?,
-        _ render: @escaping @Sendable (ListOutcome) -> RecordedAnswer
-    ) async throws(CatalogError) -> RecordedAnswer {
+        once call: IdempotentCall?
+    ) async throws(CatalogError) -> ListDocument {
         try transact { users, _ throws(CatalogError) in try Self.checkPlace(id, user, users) }
         return try once(call, user) { users, now throws(CatalogError) in
-            render(try self.apply(edit, id, user, expected, &users, now))
+            try self.apply(edit, id, user, expected, &users, now).document
         }
     }
 
@@ -137,9 +135,8 @@ extension InMemoryCatalog {
     package func moveLists(
         _ moves: [OrderMove],
         of user: UserID,
-        once call: IdempotentCall?,
-        _ render: @escaping @Sendable (ListsMoved) -> RecordedAnswer
-    ) async throws(CatalogError) -> RecordedAnswer {
+        once call: IdempotentCall?
+    ) async throws(CatalogError) -> ListsMoved {
         try once(call, user) { users, _ throws(CatalogError) in
             let rows = users[user]!.places.map { id, place in
                 PositionList.Row(id: id.text, key: place.key, isRemoved: self.heldOrStub(id, user, users).isDeleted)
@@ -149,12 +146,12 @@ extension InMemoryCatalog {
             let made = try list.renumber(by: moves)
             for (id, key) in made { users[user]!.places[UniqueID(id)!]!.key = key }
             let moved = ListsMoved.between(old, list.ids)
-            guard !moved.isEmpty else { return render(ListsMoved(revision: users[user]!.revision, moved: [])) }
+            guard !moved.isEmpty else { return ListsMoved(revision: users[user]!.revision, moved: []) }
             users[user]!.revision += 1
             let outcome = ListsMoved(revision: users[user]!.revision, moved: moved)
             let event = LiveEvent(.list, id: outcome.revision, data: outcome.json)
             users[user]!.events.append(ListEvent(list: nil, event: event))
-            return render(outcome)
+            return outcome
         }
     }
 
@@ -289,17 +286,17 @@ extension InMemoryCatalog {
     }
 
     /// The same once for a call.
-    func once(
+    func once<Outcome: RecordableOutcome>(
         _ call: IdempotentCall?,
         _ user: UserID,
-        _ body: (inout Users, Timestamp) throws(CatalogError) -> RecordedAnswer
-    ) throws(CatalogError) -> RecordedAnswer {
+        _ body: (inout Users, Timestamp) throws(CatalogError) -> Outcome
+    ) throws(CatalogError) -> Outcome {
         try transact { users, now throws(CatalogError) in
             if users[user] == nil { users[user] = UserContent(now) }
-            if let answer = try users[user]!.answers.known(call) { return answer }
-            let answer = try body(&users, now)
-            users[user]!.answers.keep(answer, call)
-            return answer
+            if let outcome: Outcome = try users[user]!.responses.known(call) { return outcome }
+            let outcome = try body(&users, now)
+            users[user]!.responses.keep(outcome, call)
+            return outcome
         }
     }
 }

@@ -6,9 +6,8 @@ internal import Synchronization
 extension InMemoryCatalog {
     package func editOrder(
         _ request: OrderEditRequest,
-        once call: IdempotentCall?,
-        _ render: @escaping @Sendable (OrderEditOutcome) -> RecordedAnswer
-    ) async throws(CatalogError) -> RecordedAnswer {
+        once call: IdempotentCall?
+    ) async throws(CatalogError) -> OrderEditOutcome {
         try request.edit.check()
         let now = clock()
         let (head, listings) = try read(request.store, request.shelf) { store, shelf in
@@ -19,14 +18,13 @@ extension InMemoryCatalog {
             listings.sorted { sort.precedes($0, $1, dimension: dimension, collate: collate) }.map(\.product.sku.text)
         }
         return try write(request.store) { content throws(CatalogError) in
-            if let answer = try content.answers.known(call) { return answer }
+            if let outcome: OrderEditOutcome = try content.responses.known(call) { return outcome }
             var shelf = content.shelves[request.shelf]!
             let outcome = try Self.edit(&shelf, request, now, sorted)
-            let answer = render(outcome)
-            guard !request.isRehearsal else { return answer }
+            guard !request.isRehearsal else { return outcome }
             content.shelves[request.shelf] = shelf
-            content.answers.keep(answer, call)
-            return answer
+            content.responses.keep(outcome, call)
+            return outcome
         }
     }
 
@@ -105,18 +103,18 @@ extension InMemoryCatalog {
         shelf.history = Array(shelf.history.prefix(OrderChange.memoryBound))
     }
 
-    package func recall(_ key: String, in store: CatalogKey?) async throws(CatalogError) -> FirstAnswer? {
-        guard let store else { return answers.withLock { $0.first(key) } }
-        return try read(store) { content in content.answers.first(key) }
+    package func recall(_ key: String, in store: CatalogKey?) async throws(CatalogError) -> FirstResponse? {
+        guard let store else { return responses.withLock { $0.first(key) } }
+        return try read(store) { content in content.responses.first(key) }
     }
 
     package func record(
-        _ answer: RecordedAnswer,
+        _ response: RecordedResponse,
         of call: IdempotentCall,
         in store: CatalogKey?
     ) async throws(CatalogError) {
-        guard let store else { return answers.withLock { $0.keep(answer, call) } }
-        try write(store) { content in content.answers.keep(answer, call) }
+        guard let store else { return responses.withLock { $0.keep(response, call) } }
+        try write(store) { content in content.responses.keep(response, call) }
     }
 
     package func orderHistory(_ store: CatalogKey, _ shelf: CatalogKey) async throws(CatalogError) -> [OrderChange] {
@@ -127,13 +125,12 @@ extension InMemoryCatalog {
         _ moves: [OrderMove],
         in store: CatalogKey,
         expected: Int64?,
-        once call: IdempotentCall?,
-        _ render: @escaping @Sendable (OrderEditOutcome) -> RecordedAnswer
-    ) async throws(CatalogError) -> RecordedAnswer {
+        once call: IdempotentCall?
+    ) async throws(CatalogError) -> OrderEditOutcome {
         let edit = OrderEdit.moves(moves)
         try edit.check()
         return try write(store) { content throws(CatalogError) in
-            if let answer = try content.answers.known(call) { return answer }
+            if let outcome: OrderEditOutcome = try content.responses.known(call) { return outcome }
             if let expected, expected != content.shelfOrderVersion { throw .stale(current: content.shelfOrderVersion) }
             let old = content.shelfOrder.filter { !content.shelves[$0]!.isRemoved }.map(\.text)
             try OrderEdit.checkWork(moves: moves.count, of: old.count)
@@ -152,9 +149,8 @@ extension InMemoryCatalog {
                 let moved = Set(moves.flatMap(\.ids))
                 outcome.moved = OrderEditOutcome.Moved.of(target.filter { moved.contains($0) }, from: old, to: target)
             }
-            let answer = render(outcome)
-            content.answers.keep(answer, call)
-            return answer
+            content.responses.keep(outcome, call)
+            return outcome
         }
     }
 }

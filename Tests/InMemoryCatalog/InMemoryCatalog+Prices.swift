@@ -3,11 +3,10 @@ extension InMemoryCatalog {
     package func add(
         _ purchases: [Purchase],
         to store: CatalogKey,
-        once call: IdempotentCall?,
-        _ render: @escaping @Sendable (PurchaseOutcome) -> RecordedAnswer
-    ) async throws(CatalogError) -> RecordedAnswer {
+        once call: IdempotentCall?
+    ) async throws(CatalogError) -> PurchaseOutcome {
         try write(store) { content throws(CatalogError) in
-            if let answer = try content.answers.known(call) { return answer }
+            if let outcome: PurchaseOutcome = try content.responses.known(call) { return outcome }
             var outcome = PurchaseOutcome()
             for purchase in purchases {
                 guard content.purchases.updateValue(purchase, forKey: purchase.eventID) == nil else {
@@ -21,9 +20,8 @@ extension InMemoryCatalog {
                     outcome.unknownSKUs.insert(purchase.sku.text)
                 }
             }
-            let answer = render(outcome)
-            content.answers.keep(answer, call)
-            return answer
+            content.responses.keep(outcome, call)
+            return outcome
         }
     }
 
@@ -31,13 +29,12 @@ extension InMemoryCatalog {
         _ prices: [PriceChange],
         in store: CatalogKey,
         pricedIn currency: Currency?,
-        once call: IdempotentCall?,
-        _ render: @escaping @Sendable (PriceOutcome) -> RecordedAnswer
-    ) async throws(CatalogError) -> RecordedAnswer {
+        once call: IdempotentCall?
+    ) async throws(CatalogError) -> PriceOutcome {
         try PriceChange.checkRepeats(prices)
         let now = clock()
         return try write(store) { content throws(CatalogError) in
-            if let answer = try content.answers.known(call) { return answer }
+            if let outcome: PriceOutcome = try content.responses.known(call) { return outcome }
             if let currency, currency != content.store.currency { throw .currencyChanged(content.store) }
             if let stranger = prices.first(where: { content.products[$0.sku] == nil }) {
                 throw PriceChange.unknown(stranger.sku)
@@ -60,9 +57,8 @@ extension InMemoryCatalog {
                 }
             }
             for key in outcome.shelves { content.shelves[key]!.version += 1 }
-            let answer = render(outcome)
-            content.answers.keep(answer, call)
-            return answer
+            content.responses.keep(outcome, call)
+            return outcome
         }
     }
 }

@@ -9,7 +9,7 @@ extension InMemoryCatalog {
         var horizon: Int64
         var settings: [SettingKey: Setting] = [:]
         var tickets: [Ticket] = []
-        var answers = AnswerMemory()
+        var responses = ResponseMemory()
         /// Their own lists, who may join them, and the lists that they have.
         var lists: [UniqueID: UserList] = [:]
         var shares: [UniqueID: [Share]] = [:]
@@ -123,16 +123,15 @@ extension InMemoryCatalog {
     package func merge(
         _ guest: UserID,
         into user: UserID,
-        once call: IdempotentCall?,
-        _ render: @escaping @Sendable (GuestMerge) -> RecordedAnswer
-    ) async throws(CatalogError) -> RecordedAnswer {
+        once call: IdempotentCall?
+    ) async throws(CatalogError) -> GuestMerge {
         let brought = users.withLock { $0[guest]?.settings.values.filter { !$0.isDeleted } } ?? []
-        let (answer, isFirst) = try change(user) { content, now throws(CatalogError) in
-            if let answer = try content.answers.known(call) { return (answer, false) }
+        let (outcome, isFirst) = try change(user) { content, now throws(CatalogError) in
+            if let outcome: GuestMerge = try content.responses.known(call) { return (outcome, false) }
             let results = try Self.apply(GuestMerge.edit(brought), &content, now)
-            let answer = render(GuestMerge(results, revision: content.revision))
-            content.answers.keep(answer, call)
-            return (answer, true)
+            let outcome = GuestMerge(results, revision: content.revision)
+            content.responses.keep(outcome, call)
+            return (outcome, true)
         }
         if isFirst {
             users.withLock {
@@ -140,7 +139,7 @@ extension InMemoryCatalog {
                 $0[guest] = nil
             }
         }
-        return answer
+        return outcome
     }
 
     package func export(_ user: UserID) async throws(CatalogError) -> UserExport {
@@ -199,8 +198,8 @@ extension InMemoryCatalog {
         }
     }
 
-    package func recall(_ key: String, of user: UserID) async throws(CatalogError) -> FirstAnswer? {
-        users.withLock { $0[user]?.answers.first(key) }
+    package func recall(_ key: String, of user: UserID) async throws(CatalogError) -> FirstResponse? {
+        users.withLock { $0[user]?.responses.first(key) }
     }
 
     package func revisions(of users: [UserID]) async throws(CatalogError) -> [UserID: Int64] {
@@ -211,14 +210,13 @@ extension InMemoryCatalog {
 
     package func keep(
         _ ticket: Ticket,
-        once call: IdempotentCall?,
-        answering answer: RecordedAnswer
-    ) async throws(CatalogError) -> RecordedAnswer {
+        once call: IdempotentCall?
+    ) async throws(CatalogError) -> IssuedTicket {
         try change(ticket.user) { content, _ throws(CatalogError) in
-            if let answer = try content.answers.known(call) { return answer }
+            if let issued: IssuedTicket = try content.responses.known(call) { return issued }
             content.tickets = content.tickets.suffix(Ticket.numberBound - 1) + [ticket]
-            content.answers.keep(answer, call)
-            return answer
+            content.responses.keep(ticket.issued, call)
+            return ticket.issued
         }
     }
 

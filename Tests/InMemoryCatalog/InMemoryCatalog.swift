@@ -27,14 +27,14 @@ package final class InMemoryCatalog: CatalogStore {
         var shelves: [CatalogKey: ShelfContent] = [:]
         var shelfOrder: [CatalogKey] = []
         var shelfOrderVersion: Int64 = 1
-        var answers = AnswerMemory()
+        var responses = ResponseMemory()
         /// By the events' ids. What they add up to is told by the tests' own oracle.
         var purchases: [String: Purchase] = [:]
     }
 
     let content = Mutex<[CatalogKey: StoreContent]>([:])
     /// Of calls about no store.
-    let answers = Mutex(AnswerMemory())
+    let responses = Mutex(ResponseMemory())
     let users = Mutex<[UserID: UserContent]>([:])
     let collate: Collator
     let clock: @Sendable () -> Timestamp
@@ -88,58 +88,66 @@ package final class InMemoryCatalog: CatalogStore {
         try read(store, shelf) { store, shelf in self.head(store, shelf) }
     }
 
-    package func page(
-        _ request: PageRequest,
-        unless isKept: (PagePlan, _ tag: String) -> Bool
-    ) async throws(CatalogError) -> PageAnswer {
+    package func likelyBasis(of request: PageRequest) -> PageBasis? { nil }
+
+    package func basis(of request: PageRequest) async throws(CatalogError) -> PageBasis {
+        try read(request.store, request.shelf) { store, shelf in
+            self.basis(self.head(store, shelf), request.user)
+        }
+    }
+
+    private func basis(_ head: ShelfHead, _ user: UserID?) -> PageBasis {
+        PageBasis(head: head, views: user.map { rememberedNow($0, head.store.key, head.state.shelf.key) } ?? .none)
+    }
+
+    package func page(_ request: PageRequest, likely: PlannedPage?) async throws(CatalogError) -> ShelfPage {
         let (head, listings) = try read(request.store, request.shelf) { store, shelf in
             (self.head(store, shelf), self.listings(store, shelf))
         }
-        let remembered = request.user.map { rememberedNow($0, request.store, request.shelf) }
-        let plan = try request.plan(for: head, remembering: remembered ?? .none)
-        let tag = plan.entityTag(head, day: clock().day)
-        if request.knownTags.contains(tag) || isKept(plan, tag) { return .unchanged(tag: tag) }
+        let planned = try PlannedPage(request, basis(head, request.user))
+        let plan = planned.plan
         let shown = listings.filter { plan.view.filter.accepts($0.product, in: plan.currency) }
         let sorted = shown.sorted { plan.sort.precedes($0, $1, dimension: plan.dimension, collate: collate) }
         let start = plan.after.flatMap { after in sorted.firstIndex { $0.product.sku.text == after.id } }
         let rest = start.map { sorted[($0 + 1)...] } ?? sorted[...]
-        var page = ShelfPage(
-            head: head,
-            plan: plan,
-            scope: request.scope,
-            listings: Array(rest.prefix(plan.limit + 1))
-        )
+        var page = ShelfPage(planned, scope: request.scope, listings: Array(rest.prefix(plan.limit + 1)))
         if !plan.facets.isEmpty { page.facets = facets(plan, listings.map(\.product)) }
-        return .page(page, tag: tag)
+        return page
     }
 
-    package func withOrders<T: Sendable>(
-        of shelf: CatalogKey,
-        in store: CatalogKey,
-        by views: [ShelfView],
-        remembering remembered: RememberedViews,
-        first limit: Int?,
-        _ body: @escaping @Sendable ([ShelfOrder], (_ ids: [String]) throws -> [Product]) throws -> T
-    ) async throws(CatalogError) -> T {
-        let (head, listings) = try read(store, shelf) { store, shelf in
+    package func order(_ request: OrderRequest) async throws(CatalogError) -> ShelfOrder {
+        try orders(request.address, [request.view], request.user).orders[0]
+    }
+
+    package func diff(_ request: DiffRequest) async throws(CatalogError) -> OrderDiff {
+        try request.check()
+        let address = ShelfAddress(request.store, request.shelf)
+        let read = try orders(address, request.views, request.user, limit: request.limit)
+        let diff = try OrderDiff(request, read.orders)
+        let entering = diff.carriesProducts(for: request) ? Set(diff.insertedIDs) : []
+        let products = read.listings.map(\.product).filter { entering.contains($0.sku.text) }
+        return diff.with(products, reading: .zero)
+    }
+
+    private func orders(
+        _ address: ShelfAddress,
+        _ views: [ShelfView],
+        _ user: UserID?,
+        limit: Int? = nil
+    ) throws(CatalogError) -> (orders: [ShelfOrder], listings: [Listing]) {
+        let (head, listings) = try read(address.store, address.shelf) { store, shelf in
             (self.head(store, shelf), self.listings(store, shelf))
         }
+        let basis = basis(head, user)
         let orders = views.map { asked in
-            let view = head.settle(asked, remembering: remembered)
+            let view = head.settle(asked, remembering: basis.views)
             let shown = listings.filter { view.filter.accepts($0.product, in: head.store.currency) }
             let ids = shown.sorted {
                 view.sort.precedes($0, $1, dimension: head.state.comparisonDimension, collate: collate)
             }.map(\.product.sku.text)
             return ShelfOrder(head: head, view: view, ids: limit.map { Array(ids.prefix($0)) } ?? ids)
         }
-        do {
-            return try body(orders) { ids in
-                let wanted = Set(ids)
-                return listings.map(\.product).filter { wanted.contains($0.sku.text) }
-            }
-        } catch {
-            throw error as? CatalogError ?? .fault(String(reflecting: error))
-        }
+        return (orders, listings)
     }
 
     package func product(_ store: CatalogKey, _ sku: SKU) async throws(CatalogError) -> PlacedProduct {

@@ -1,3 +1,4 @@
+import CatalogJSON
 import Catalog
 import CatalogPostgres
 import Foundation
@@ -61,14 +62,14 @@ import Testing
             var request = PageRequest(store: store, shelf: shelf, sort: sort, limit: 100)
             var products: [Product] = []
             repeat {
-                guard case .page(let page, _) = try await catalog.page(request) else { break }
+                let page = try await catalog.page(request)
                 products += page.products
                 request.after = page.next
             } while request.after != nil
             #expect(products.count == count)
             request.facets = Set(Facet.allCases)
             request.after = nil
-            guard case .page(let page, _) = try await catalog.page(request), let facets = page.facets else { return }
+            let facets = try #require(try await catalog.page(request).facets)
             func ends(_ bucket: PriceBucket) -> [FilterKey: [String]] {
                 [
                     .priceMin: bucket.from.map { [currency.decimal($0)] } ?? ["0"],
@@ -110,7 +111,7 @@ import Testing
             let options = ImportOptions(format: .csv, store: CatalogKey("konzum-0204")!, mapping: mapping)
             let summary = try await Importer(catalog).run(try File("konzum-0204-2025-07-03.csv"), options)
             #expect(summary.read == 10_950 && summary.rejected == 0 && summary.inserted == 10_950)
-            let priceless = try await catalog.pool.perform {
+            let priceless = try await catalog.database.writes.perform {
                 try $0.query("SELECT 1 FROM product WHERE price_minor IS NULL") { $0.count }
             }
             #expect(priceless == 0)
@@ -184,7 +185,8 @@ import Testing
     {
         var listings: [Listing] = []
         var request = PageRequest(store: store, shelf: state.shelf.key, sort: sort, limit: 7)
-        while case .page(let page, _) = try await catalog.page(request) {
+        while true {
+            let page = try await catalog.page(request)
             listings += page.products.map { Listing(product: $0, position: [], isBehind: !$0.inStock) }
             guard let next = page.next else { break }
             request.after = next

@@ -1,3 +1,4 @@
+internal import CatalogJSON
 package import Catalog
 
 extension CatalogStore {
@@ -6,7 +7,7 @@ extension CatalogStore {
         var ids: [String] = []
         var request = first
         while true {
-            guard case .page(let page, _) = try await self.page(request) else { return [] }
+            let page = try await self.page(request)
             ids += page.products.map(\.sku.text)
             guard let next = page.next, ids.count < 1000 else { return ids }
             request.after = next

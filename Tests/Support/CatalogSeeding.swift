@@ -1,3 +1,4 @@
+internal import CatalogJSON
 package import Catalog
 package import CatalogPostgres
 internal import Ordering
@@ -13,7 +14,7 @@ extension PostgresCatalog {
         let values = products.map {
             ($0.sku.text, $0.popularity.log2, $0.createdAt.microseconds, $0.modifiedAt.microseconds)
         }
-        try await pool.perform { database in
+        try await database.writes.perform { database in
             for (sku, popularity, created, modified) in values {
                 for table in ["product", "placement"] {
                     try database.execute(

@@ -133,7 +133,9 @@ private actor AsyncLock {
 package func withCatalog(_ body: (PostgresCatalog) async throws -> Void) async throws {
     let database = try await TestDatabase.migrated()
     // All tests share two cores: what is slow there is not wrong.
-    let catalog = try PostgresCatalog(database.pooled, direct: database.configuration, leaseTimeout: .seconds(60))
+    let catalog = PostgresCatalog(
+        try Database(database.pooled, direct: database.configuration, leaseTimeout: .seconds(60))
+    )
     do { try await body(catalog) } catch {
         catalog.shutDown()
         try await database.drop()

@@ -14,8 +14,8 @@ package struct DiffRequest: Sendable {
     package var shelf: CatalogKey
     package var from: Start
     package var to: ShelfView
-    /// The caller's, which come before the shelf's own.
-    package var remembered = RememberedViews.none
+    /// The user whose remembered sort applies where a view names none.
+    package var user: UserID?
     /// Only the first so many of both orders are looked at.
     package var limit: Int?
     package var mode: DiffMode
@@ -39,5 +39,19 @@ package struct DiffRequest: Sendable {
         self.to = to
         self.limit = limit
         self.mode = mode
+    }
+
+    /// The views whose orders are read: the one to reach, and the one that the client shows, if it is a view.
+    package var views: [ShelfView] {
+        if case .view(let view) = from { [to, view] } else { [to] }
+    }
+
+    /// - Throws: `malformed` for a limit out of range, `unprocessable` for a list with a repeated id, `tooLarge`.
+    package func check() throws(CatalogError) {
+        if let limit, !(1...Self.windowBound).contains(limit) {
+            throw .malformed(parameter: "limit", detail: "limit must be from 1 to \(Self.windowBound)")
+        }
+        // All of the list, not only the part inside the window.
+        if case .list(let ids) = from, limit != nil { try OrderDiff.check(ids, "from") }
     }
 }

@@ -9,6 +9,8 @@ package struct OrderDiff: Sendable {
     package let reached: ShelfOrder?
     /// The sort that it was reached from, where it was one.
     package let fromSort: Sort?
+    /// The view that it was reached from; nil for a list.
+    package private(set) var fromView: SettledView?
     /// The shelf's version that it was reached from, where that is known.
     package let fromVersion: Int64?
     /// The version that was reached.
@@ -79,10 +81,38 @@ package struct OrderDiff: Sendable {
         return copy
     }
 
-    func with(_ products: [Product], reading: Duration) -> OrderDiff {
+    /// With the products that enter a window, and the time that reading the orders took.
+    package func with(_ products: [Product], reading: Duration) -> OrderDiff {
         var copy = self
         copy.reading = reading
         copy.products = Dictionary(products.map { ($0.sku.text, $0) }, uniquingKeysWith: { a, _ in a })
         return copy
+    }
+}
+
+extension OrderDiff {
+    /// Compares what a client shows with a shelf's orders.
+    ///
+    /// - Parameter orders: those of `request.views`, in that order.
+    /// - Throws: as `init(old:new:mode:)`.
+    package init(_ request: DiffRequest, _ orders: [ShelfOrder]) throws(CatalogError) {
+        let old: [String] =
+            switch request.from {
+            case .view: orders[1].ids
+            case .list(let ids): request.limit.map { Array(ids.prefix($0)) } ?? ids
+            }
+        try self.init(
+            old: old,
+            new: orders[0].ids,
+            mode: request.mode,
+            reached: orders[0],
+            fromSort: orders.count > 1 ? orders[1].sort : nil
+        )
+        fromView = orders.count > 1 ? orders[1].view : nil
+    }
+
+    /// Whether the response carries the products that enter a window.
+    package func carriesProducts(for request: DiffRequest) -> Bool {
+        request.limit != nil && request.carriesProducts && !isWholeOrder && !diff.inserts.isEmpty
     }
 }

@@ -22,9 +22,8 @@ package protocol ListStore: Sendable {
     func createList(
         _ new: NewList,
         of user: UserID,
-        once call: IdempotentCall?,
-        _ render: @escaping @Sendable (HeldList, _ isNew: Bool) -> RecordedAnswer
-    ) async throws(CatalogError) -> RecordedAnswer
+        once call: IdempotentCall?
+    ) async throws(CatalogError) -> ListDocument
     /// Changes a list.
     ///
     /// - Parameter expected: the versions of which it must have one, where it matters.
@@ -34,18 +33,16 @@ package protocol ListStore: Sendable {
         of user: UserID,
         _ edit: ListEdit,
         expected: Set<Int64>?,
-        once call: IdempotentCall?,
-        _ render: @escaping @Sendable (ListOutcome) -> RecordedAnswer
-    ) async throws(CatalogError) -> RecordedAnswer
+        once call: IdempotentCall?
+    ) async throws(CatalogError) -> ListDocument
     /// Leaves a list that one has joined; deletes one's own.
     func removeList(_ id: UniqueID, of user: UserID, expected: Set<Int64>?) async throws(CatalogError)
     /// Moves lists in the user's own order.
     func moveLists(
         _ moves: [OrderMove],
         of user: UserID,
-        once call: IdempotentCall?,
-        _ render: @escaping @Sendable (ListsMoved) -> RecordedAnswer
-    ) async throws(CatalogError) -> RecordedAnswer
+        once call: IdempotentCall?
+    ) async throws(CatalogError) -> ListsMoved
     /// Makes a way into a list.
     ///
     /// - Throws: `notFound`; `forbidden` for who is not its owner; `unprocessable` for one too many.
@@ -54,9 +51,8 @@ package protocol ListStore: Sendable {
         of user: UserID,
         _ share: ListShare,
         digest: [UInt8],
-        once call: IdempotentCall?,
-        answering answer: RecordedAnswer
-    ) async throws(CatalogError) -> RecordedAnswer
+        once call: IdempotentCall?
+    ) async throws(CatalogError) -> IssuedShare
     func shares(_ id: UniqueID, of user: UserID) async throws(CatalogError) -> [ListShare]
     /// Takes a share back: who has joined by it is out.
     func takeBack(_ share: UniqueID, _ id: UniqueID, of user: UserID) async throws(CatalogError)
@@ -66,7 +62,6 @@ package protocol ListStore: Sendable {
     func join(
         _ digest: [UInt8],
         of user: UserID,
-        once call: IdempotentCall?,
-        _ render: @escaping @Sendable (HeldList) -> RecordedAnswer
-    ) async throws(CatalogError) -> RecordedAnswer
+        once call: IdempotentCall?
+    ) async throws(CatalogError) -> ListDocument
 }

@@ -12,8 +12,6 @@ package struct PageRequest: Sendable, Hashable {
     package var user: UserID?
     package var limit: Int
     package var after: Cursor?
-    /// Entity tags of answers that the client has.
-    package var knownTags: [String]
 
     package static let limits = 1...100
     package static let defaultLimit = 24
@@ -26,8 +24,7 @@ package struct PageRequest: Sendable, Hashable {
         facets: Set<Facet> = [],
         user: UserID? = nil,
         limit: Int = defaultLimit,
-        after: Cursor? = nil,
-        knownTags: [String] = []
+        after: Cursor? = nil
     ) {
         self.store = store
         self.shelf = shelf
@@ -37,7 +34,6 @@ package struct PageRequest: Sendable, Hashable {
         self.user = user
         self.limit = limit
         self.after = after
-        self.knownTags = knownTags
     }
 
     /// What its cursors are bound to.

@@ -4,8 +4,11 @@ package struct ShelfHead: Sendable, Hashable {
     /// Grows with every change of the store's settings.
     package var storeVersion: Int64
     package var state: ShelfState
+    /// Where the storage keeps the shelf; opaque to everything above it.
+    package var location: ShelfLocation
 
-    package init(store: Store, storeVersion: Int64, state: ShelfState) {
+    package init(store: Store, storeVersion: Int64, state: ShelfState, location: ShelfLocation = .none) {
+        self.location = location
         self.store = store
         self.storeVersion = storeVersion
         self.state = state

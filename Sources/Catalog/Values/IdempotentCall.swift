@@ -6,17 +6,17 @@ package struct IdempotentCall: Sendable, Hashable {
     package var fingerprint: [UInt8]
 
     /// The most bytes of an answer that is kept where it can be made again.
-    package var answerBound: Int
+    package var responseLimit: Int
 
-    package init(key: String, fingerprint: [UInt8], answerBound: Int = answerBound) {
+    package init(key: String, fingerprint: [UInt8], responseLimit: Int = responseLimit) {
         self.key = key
         self.fingerprint = fingerprint
-        self.answerBound = answerBound
+        self.responseLimit = responseLimit
     }
 
     /// The most bytes of a key.
     package static let keyBound = 255
-    package static let answerBound = 1 << 20
+    package static let responseLimit = 1 << 20
     /// The same for who has no token.
-    package static let anonymousAnswerBound = 16 << 10
+    package static let anonymousResponseLimit = 16 << 10
 }

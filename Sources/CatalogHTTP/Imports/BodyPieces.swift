@@ -58,19 +58,19 @@ struct BodyPieces: AsyncSequence, Sendable {
             do {
                 piece = try await RequestDeadline.allow(
                     pace.patience,
-                    or: CatalogAPI.lateBody,
+                    or: BodyLoader.late,
                     countsTowardsRest: true
                 ) { try await pieces?.next() }
             } catch let problem as Problem { throw problem } catch is CancellationError {
                 throw CancellationError()
             } catch {
-                throw CatalogAPI.brokenBody
+                throw BodyLoader.broken
             }
             guard let piece else { return nil }
             received += piece.readableBytes
             waited += .now - start
             guard waited < pace.patience || Double(received) >= waited / .seconds(1) * Double(pace.leastRate) else {
-                throw RequestDeadline.end(with: CatalogAPI.lateBody)
+                throw RequestDeadline.end(with: BodyLoader.late)
             }
             hash.state.withLock { hash in piece.readableBytesView.withUnsafeBytes { hash.update(bufferPointer: $0) } }
             return Array(buffer: piece)

@@ -1,4 +1,5 @@
 internal import Catalog
+internal import CatalogJSON
 
 /// The path and query of a request, decoded.
 struct RequestTarget {
@@ -58,6 +59,12 @@ struct RequestTarget {
             throw .malformed(parameter: "limit", detail: "limit must be a whole number from 1 to 100")
         }
         return limit
+    }
+
+    /// The cursor of a page; nil for the first page.
+    func cursor(_ codec: CursorCodec) throws(CatalogError) -> Cursor? {
+        guard let text = try value("cursor") else { return nil }
+        return try codec.decode(text)
     }
 
     func choice<C: RawRepresentable & CaseIterable>(_ name: String) throws(CatalogError) -> C?

@@ -1,66 +1,84 @@
 internal import Catalog
 internal import HTTPTypes
+internal import Hummingbird
 internal import NIOCore
+internal import OrderedCollections
 internal import Synchronization
 
 /// Rendered pages, by path and plan, each good for exactly one entity tag.
 ///
-/// Nothing here is ever trusted by itself: the catalog settles what the page must be, and only the tag of that lets the
-/// remembered bytes out. So no write needs to invalidate anything, and users with the same sort share a page.
+/// A page leaves the cache only under a tag that was confirmed. So no write needs to invalidate anything, and users with the
+/// same sort share a page.
 final class PageCache: Sendable {
     struct Page: Sendable {
         let tag: String
         let headers: HTTPFields
         let body: ByteBuffer
+
+        var response: Response { Response(status: .ok, headers: headers, body: .init(byteBuffer: body)) }
+    }
+
+    /// A page's shelf, and everything of its plan that its tag does not have.
+    private struct Key: Hashable {
+        let path: String
+        let view: SettledView
+        let facets: Set<Facet>
+        let limit: Int
+        let after: Cursor?
+
+        init(_ path: String, _ plan: PagePlan) {
+            self.path = path
+            view = plan.view
+            facets = plan.facets
+            limit = plan.limit
+            after = plan.after
+        }
+
+        /// About the bytes that the key takes.
+        var cost: Int { path.utf8.count + (after == nil ? 0 : 512) }
     }
 
     private struct State {
-        var pages: [String: Page] = [:]
-        /// The keys as they came, oldest first; one may stand here again after its page was replaced.
-        var order: [String] = []
-        var next = 0
+        /// The oldest first.
+        var pages: OrderedDictionary<Key, Page> = [:]
         var bytes = 0
     }
 
-    private let bound: Int
+    private let limit: Int
     private let state = Mutex(State())
 
-    /// - Parameter bound: the most bytes that are kept; 0 keeps nothing.
-    init(bound: Int) { self.bound = bound }
+    /// - Parameter limit: the most bytes that are kept; 0 keeps nothing.
+    init(limit: Int) { self.limit = limit }
 
-    /// What a page is remembered as: its shelf, and all of the plan but what its tag has.
-    static func key(_ path: String, _ plan: PagePlan) -> String {
-        "\(path)?\(plan.view.text) \(plan.facetNames) \(plan.limit) \(plan.after?.place ?? "")"
-    }
-
-    func page(_ key: @autoclosure () -> String, _ tag: String) -> Page? {
-        guard bound > 0 else { return nil }
-        let key = key()
-        return state.withLock { $0.pages[key] }.flatMap { $0.tag == tag ? $0 : nil }
+    /// Returns a page with the tag of a plan; nil if there is none.
+    func page(_ path: String, _ planned: PlannedPage, day: Int) -> Page? {
+        guard limit > 0 else { return nil }
+        let key = Key(path, planned.plan)
+        guard let page = state.withLock({ $0.pages[key] }), page.tag == planned.entityTag(day: day) else { return nil }
+        return page
     }
 
     /// Keeps a page; the oldest ones make room.
-    func keep(_ page: Page, as key: String) {
-        guard cost(key, page) <= bound / 16 else { return }
+    func keep(_ headers: HTTPFields, _ body: ByteBuffer, _ path: String, _ planned: PlannedPage, day: Int) -> Page {
+        let page = Page(tag: planned.entityTag(day: day), headers: headers, body: body)
+        let key = Key(path, planned.plan)
+        guard cost(key, page) <= limit / 16 else { return page }
         state.withLock { state in
-            if let old = state.pages.updateValue(page, forKey: key) {
-                state.bytes -= cost(key, old)
-            } else {
-                state.order.append(key)
-            }
+            if let old = state.pages.updateValue(page, forKey: key) { state.bytes -= cost(key, old) }
             state.bytes += cost(key, page)
-            while state.bytes > bound {
-                let oldest = state.order[state.next]
-                state.next += 1
-                if let gone = state.pages.removeValue(forKey: oldest) { state.bytes -= cost(oldest, gone) }
+            guard state.bytes > limit else { return }
+            // An eighth at a time: to remove from the front moves all the rest.
+            var (count, freed) = (0, 0)
+            for (key, page) in state.pages where freed < limit / 8 {
+                freed += cost(key, page)
+                count += 1
             }
-            if state.next > 4096 {
-                state.order.removeFirst(state.next)
-                state.next = 0
-            }
+            state.pages.removeFirst(count)
+            state.bytes -= freed
         }
+        return page
     }
 
     /// The bytes of a page, with what keeping it takes.
-    private func cost(_ key: String, _ page: Page) -> Int { page.body.storageCapacity + key.utf8.count * 2 + 512 }
+    private func cost(_ key: Key, _ page: Page) -> Int { page.body.storageCapacity + key.cost + 1024 }
 }

@@ -106,19 +106,3 @@ extension OrderDiff {
         return message.wireForm(asOrder: isWholeOrder)!
     }
 }
-
-extension DiffRequest {
-    /// The entity tag of the answer between two sorts of a shelf: it changes with everything that the answer depends on.
-    ///
-    /// - Parameter day: the UTC day to which the popularity of products is scaled.
-    /// - Returns: nil for a diff from a list.
-    package func entityTag(_ head: ShelfHead, form: String, day: Int = Timestamp.now().day) -> String? {
-        guard case .view(let from) = from else { return nil }
-        var hash = FNV64()
-        for part in [
-            head.settle(from, remembering: remembered).text, head.settle(to, remembering: remembered).text,
-            limit.map { "\($0) \(day)" } ?? "", mode.rawValue, form,
-        ] { hash.combine(part) }
-        return "\"diff-\(head.storeVersion)-\(head.state.version)-\(String(hash.value, radix: 36))\""
-    }
-}

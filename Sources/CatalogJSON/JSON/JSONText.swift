@@ -7,6 +7,24 @@ package struct JSONText {
 
     package init(reserving capacity: Int = 1024) { bytes.reserveCapacity(capacity) }
 
+    /// The bytes of a document that a body writes.
+    package static func document(_ body: (inout JSONText) -> Void) -> [UInt8] {
+        var json = JSONText()
+        body(&json)
+        return json.bytes
+    }
+
+    /// The bytes of an object whose members a body writes.
+    package static func object(_ body: (inout JSONText) -> Void) -> [UInt8] { document { $0.object(body) } }
+
+    /// Writes the field `page` of a paged response.
+    package mutating func page(_ limit: Int, _ token: String?) {
+        object("page") { json in
+            json.field("limit", limit)
+            json.field("next_cursor", token)
+        }
+    }
+
     package var text: String { String(decoding: bytes, as: UTF8.self) }
 
     package mutating func object(_ body: (inout JSONText) -> Void) {

@@ -63,3 +63,8 @@ extension HeldList {
         return json.bytes
     }
 }
+
+extension HeldList {
+    /// The list as its user gets it.
+    package func document(isNew: Bool) -> ListDocument { ListDocument(json: json, isNew: isNew) }
+}

@@ -45,3 +45,8 @@ extension ListOutcome {
         return json.bytes
     }
 }
+
+extension ListOutcome {
+    /// The outcome as its user gets it. It is new if an item changed: items that were there already stay as they are.
+    package var document: ListDocument { ListDocument(json: json, isNew: !changed.isEmpty) }
+}

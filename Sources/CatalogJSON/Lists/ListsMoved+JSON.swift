@@ -10,3 +10,16 @@ extension ListsMoved {
         return json.bytes
     }
 }
+
+extension ListsMoved: RecordableOutcome {
+    package var recorded: RecordedResponse { RecordedResponse(body: json) }
+
+    package init(recorded: RecordedResponse) throws(CatalogError) {
+        self = try recorded.read { reader throws(CatalogError) in
+            guard let revision = try reader.integer("revision"),
+                let moved = try OrderEditOutcome.moved(reader.value("diff"))
+            else { return nil }
+            return ListsMoved(revision: revision, moved: moved)
+        }
+    }
+}

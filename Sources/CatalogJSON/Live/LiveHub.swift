@@ -32,7 +32,7 @@ package final class LiveHub: Sendable {
         var isClosed = false
     }
 
-    let catalog: any CatalogStore
+    let catalog: any PageStore & ChangeStore
     private let source: (any ChangeSource)?
     let options: Options
     private let state = Mutex(State())
@@ -47,7 +47,7 @@ package final class LiveHub: Sendable {
     private static let turns = 3
 
     /// - Parameter source: nil where nothing can be heard; the counters tell, a little later.
-    package init(_ catalog: any CatalogStore, source: (any ChangeSource)?, options: Options = Options()) {
+    package init(_ catalog: any PageStore & ChangeStore, source: (any ChangeSource)?, options: Options = Options()) {
         self.catalog = catalog
         self.source = source
         self.options = options

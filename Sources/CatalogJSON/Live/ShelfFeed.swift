@@ -47,7 +47,7 @@ final class ShelfFeed: Sendable {
     let key: Key
     let followers = Followers()
     private let rereading = Rereading()
-    private let catalog: any CatalogStore
+    private let catalog: any PageStore & ChangeStore
     private let turnstile: Turnstile
     private let state = Mutex(State())
 
@@ -56,7 +56,7 @@ final class ShelfFeed: Sendable {
     /// How many versions of a window are.
     private static let versionBound = 64
 
-    init(_ key: Key, _ catalog: any CatalogStore, _ turnstile: Turnstile) {
+    init(_ key: Key, _ catalog: any PageStore & ChangeStore, _ turnstile: Turnstile) {
         self.key = key
         self.catalog = catalog
         self.turnstile = turnstile
@@ -168,12 +168,13 @@ final class ShelfFeed: Sendable {
             filter: key.filter,
             limit: key.limit
         )
-        for attempt in 1... {
-            guard case .page(let page, _) = try await catalog.page(request) else { break }
+        var attempt = 1
+        while true {
+            let page = try await catalog.page(request)
             let isSure = try await catalog.versions(of: [key.address])[key.address] == ShelfVersion(page.head)
             if isSure || attempt == 3 { return Reading(page: page, isSure: isSure) }
+            attempt += 1
         }
-        throw .fault("a page that nobody has was told to be unchanged")
     }
 
     private func keep(_ reading: Reading) {

@@ -25,14 +25,14 @@ final class UserFeed: Sendable {
     let user: UserID
     let followers = Followers()
     private let rereading = Rereading()
-    private let store: any SettingsStore
+    private let store: any ChangeStore
     private let state: Mutex<State>
 
     /// How many changes are remembered, and how many bytes of them.
     private static let bound = 128
     private static let byteBound = 64 << 10
 
-    init(_ user: UserID, _ store: any SettingsStore, revision: Int64) {
+    init(_ user: UserID, _ store: any ChangeStore, revision: Int64) {
         self.user = user
         self.store = store
         state = Mutex(State(revision: revision, start: revision))

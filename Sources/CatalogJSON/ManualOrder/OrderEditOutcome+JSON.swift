@@ -33,3 +33,36 @@ extension OrderEditOutcome {
         json.array("changed", [String]()) { $0.string($1) }
     }
 }
+
+extension OrderEditOutcome: RecordableOutcome {
+    package var recorded: RecordedResponse { RecordedResponse(body: json) }
+
+    package init(recorded: RecordedResponse) throws(CatalogError) {
+        self = try recorded.read { reader throws(CatalogError) in
+            guard let version = try reader.integer("version"), let orderVersion = try reader.integer("order_version"),
+                let moved = try Self.moved(reader.value("diff"))
+            else { return nil }
+            let change = try reader.integer("change")
+            return OrderEditOutcome(version: version, orderVersion: orderVersion, moved: moved, change: change)
+        }
+    }
+
+    /// Reads the moves of a diff in neighbor form; nil without a diff.
+    static func moved(_ diff: JSONValue?) throws(CatalogError) -> [Moved]? {
+        guard case .array(let moves)? = diff?["moves"] else { return nil }
+        var moved: [Moved] = []
+        for move in moves {
+            var reader = try BodyReader(move)
+            guard let id = try reader.string("id", bytes: 1024) else { return nil }
+            moved.append(
+                Moved(
+                    id: id,
+                    after: try reader.string("after", bytes: 1024),
+                    from: try reader.integer("from").map { Int($0) },
+                    to: try reader.integer("to").map { Int($0) }
+                )
+            )
+        }
+        return moved
+    }
+}

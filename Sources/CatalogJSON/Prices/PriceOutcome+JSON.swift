@@ -11,3 +11,19 @@ extension PriceOutcome {
         return json.bytes
     }
 }
+
+extension PriceOutcome: RecordableOutcome {
+    package var recorded: RecordedResponse { RecordedResponse(body: json) }
+
+    package init(recorded: RecordedResponse) throws(CatalogError) {
+        self = try recorded.read { reader throws(CatalogError) in
+            guard let changed = try reader.integer("changed"), let unchanged = try reader.integer("unchanged"),
+                let shelves = try reader.strings("shelves")
+            else { return nil }
+            var outcome = PriceOutcome()
+            (outcome.changed, outcome.unchanged) = (Int(changed), Int(unchanged))
+            outcome.shelves = Set(shelves.compactMap { CatalogKey($0) })
+            return outcome
+        }
+    }
+}

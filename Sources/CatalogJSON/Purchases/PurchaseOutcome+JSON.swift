@@ -13,3 +13,21 @@ extension PurchaseOutcome {
         return json.bytes
     }
 }
+
+extension PurchaseOutcome: RecordableOutcome {
+    package var recorded: RecordedResponse { RecordedResponse(body: json) }
+
+    package init(recorded: RecordedResponse) throws(CatalogError) {
+        self = try recorded.read { reader throws(CatalogError) in
+            guard let accepted = try reader.integer("accepted"), let repeated = try reader.integer("repeated"),
+                let tooOld = try reader.integer("too_old"), let unknown = try reader.integer("unknown"),
+                let skus = try reader.strings("unknown_skus")
+            else { return nil }
+            var outcome = PurchaseOutcome()
+            (outcome.accepted, outcome.repeated) = (Int(accepted), Int(repeated))
+            (outcome.tooOld, outcome.unknown) = (Int(tooOld), Int(unknown))
+            outcome.unknownSKUs = Set(skus)
+            return outcome
+        }
+    }
+}

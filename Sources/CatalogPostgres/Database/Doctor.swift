@@ -25,23 +25,23 @@ package struct Doctor: Sendable {
 
     /// - Throws: `PostgresError`, where the database cannot be reached at all.
     package func examine() async throws -> [Finding] {
-        try await pool.perform(within: .seconds(30)) { database in
-            var findings = try Self.server(database)
-            let standing = try Migrator.standing(database)
+        try await pool.perform(within: .seconds(30)) { connection in
+            var findings = try Self.server(connection)
+            let standing = try Migrator.standing(connection)
             findings.append(Finding(standing == .current, "schema: \(standing)", "aisle db migrate"))
             if standing == .current {
-                findings += try Self.collation(database)
-                findings += try Self.indexes(database)
+                findings += try Self.collation(connection)
+                findings += try Self.indexes(connection)
             }
             return findings
         }
     }
 
-    private static func server(_ database: isolated PostgresConnection) throws -> [Finding] {
-        let (version, encoding, isStandby) = try database.query(
+    private static func server(_ connection: isolated PostgresConnection) throws -> [Finding] {
+        let (version, encoding, isStandby) = try connection.query(
             "SELECT current_setting('server_version_num')::bigint, current_setting('server_encoding'), pg_is_in_recovery()"
         ) { try $0.first { (try $0.int(0), try $0.text(1), try $0.bool(2)) }! }
-        let durable = try database.query(
+        let durable = try connection.query(
             "SELECT current_setting('fsync') = 'on' AND current_setting('full_page_writes') = 'on'"
         ) {
             try $0.first { try $0.bool(0) }!
@@ -66,8 +66,8 @@ package struct Doctor: Sendable {
         ]
     }
 
-    private static func collation(_ database: isolated PostgresConnection) throws -> [Finding] {
-        try database.query(
+    private static func collation(_ connection: isolated PostgresConnection) throws -> [Finding] {
+        try connection.query(
             """
             SELECT collversion, pg_collation_actual_version(oid) FROM pg_collation
             WHERE collname = 'catalog' AND pg_collation_is_visible(oid)
@@ -85,7 +85,7 @@ package struct Doctor: Sendable {
         }
     }
 
-    private static func indexes(_ database: isolated PostgresConnection) throws -> [Finding] {
+    private static func indexes(_ connection: isolated PostgresConnection) throws -> [Finding] {
         var definitions: [(name: String, sql: String)] = []
         for line in Schema.migrations.flatMap({ $0.up.split(separator: "\n") }) {
             let words = line.split(whereSeparator: { $0 == " " || $0 == ";" })
@@ -93,7 +93,7 @@ package struct Doctor: Sendable {
             if line.hasPrefix("DROP INDEX ") { definitions.removeAll { $0.name == words[2] } }
         }
         let wanted = definitions.map(\.name)
-        let found = try database.query(
+        let found = try connection.query(
             """
             SELECT c.relname, i.indisvalid FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
             WHERE c.relname = ANY ($1) AND pg_table_is_visible(c.oid)

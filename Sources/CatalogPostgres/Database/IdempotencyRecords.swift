@@ -22,64 +22,61 @@ struct IdempotencyRecords {
     ///
     /// - Parameter call: nil runs the body as it is.
     /// - Throws: `keyReused`; `conflict` while the first is under way.
-    func once(
+    func once<Outcome: RecordableOutcome>(
         _ call: IdempotentCall?,
-        _ database: isolated PostgresConnection,
-        _ body: () throws -> RecordedAnswer
-    ) throws -> RecordedAnswer {
+        _ connection: isolated PostgresConnection,
+        _ body: () throws -> Outcome
+    ) throws -> Outcome {
         guard let call else { return try body() }
         let key: [PostgresValue] = [owner, .text(call.key)]
         // The row of a call that is under way cannot be seen, only waited for; not long.
-        try database.set("lock_timeout", "20ms")
-        let first: RecordedAnswer?
-        do { first = try claimOrFind(call, key, database) } catch let error as PostgresError
+        try connection.set("lock_timeout", "20ms")
+        let first: RecordedResponse?
+        do { first = try claimOrFind(call, key, connection) } catch let error as PostgresError
             where error.sqlState == .lockNotAvailable
         {
             throw CatalogError.conflict("the same request is under way; repeat it for its answer")
         }
-        try database.set("lock_timeout", nil)
-        if let first { return first }
-        let answer = try body()
-        let kept = try database.execute(
-            statements.complete,
-            key + [.int2(Int16(answer.status)), .text(answer.contentType), .bytea(answer.body)]
-        )
-        guard kept == 1 else { throw CatalogError.fault("an answer was not kept") }
-        return answer
+        try connection.set("lock_timeout", nil)
+        if let first { return try Outcome(recorded: first) }
+        let outcome = try body()
+        let kept = try connection.execute(statements.complete, key + Self.columns(outcome.recorded))
+        guard kept == 1 else { throw CatalogError.fault("a response was not recorded") }
+        return outcome
     }
 
     /// Claims the key, or finds the first answer; one that is too old is claimed anew, by one alone.
     private func claimOrFind(
         _ call: IdempotentCall,
         _ key: [PostgresValue],
-        _ database: isolated PostgresConnection
-    ) throws -> RecordedAnswer? {
+        _ connection: isolated PostgresConnection
+    ) throws -> RecordedResponse? {
         for _ in 0..<4 {
-            if try database.execute(statements.claim, key + [.bytea(call.fingerprint)]) > 0 { return nil }
+            if try connection.execute(statements.claim, key + [.bytea(call.fingerprint)]) > 0 { return nil }
             // Swept in between: once more.
-            guard let found = try read(key, database) else { continue }
-            if found.isFresh { return try found.first.answer(to: call) }
-            if try database.execute(statements.renew, key + [.bytea(call.fingerprint)]) > 0 { return nil }
+            guard let found = try read(key, connection) else { continue }
+            if found.isFresh { return try found.first.response(to: call) }
+            if try connection.execute(statements.renew, key + [.bytea(call.fingerprint)]) > 0 { return nil }
         }
         throw CatalogError.conflict("the same request is under way; repeat it for its answer")
     }
 
     private func read(
         _ key: [PostgresValue],
-        _ database: isolated PostgresConnection
-    ) throws -> (first: FirstAnswer, isFresh: Bool)? {
-        try database.query(statements.find, key) {
+        _ connection: isolated PostgresConnection
+    ) throws -> (first: FirstResponse, isFresh: Bool)? {
+        try connection.query(statements.find, key) {
             try $0.first { row in
-                let status = Int(try row.int2(1))
-                guard (200..<600).contains(status) else {
-                    throw PostgresError(.decoding, "a recorded response has the status \(status)")
+                let state = try row.int2(1)
+                guard (200..<600).contains(state) else {
+                    throw PostgresError(.decoding, "a recorded response has the state \(state)")
                 }
-                let answer = RecordedAnswer(
-                    status: status,
-                    contentType: try row.text(2),
+                let response = RecordedResponse(
+                    isNew: state == Self.created,
+                    mediaType: try row.text(2),
                     body: try row.bytea(3)
                 )
-                return (FirstAnswer(fingerprint: try row.bytea(0), answer: answer), try row.bool(4))
+                return (FirstResponse(fingerprint: try row.bytea(0), response: response), try row.bool(4))
             }
         }
     }
@@ -87,29 +84,33 @@ struct IdempotencyRecords {
     /// The first answer under a key of a call that writes nothing by itself; nil for a new one.
     func recall(
         _ key: String,
-        _ database: isolated PostgresConnection
-    ) throws -> FirstAnswer? {
-        try read([owner, .text(key)], database).flatMap { $0.isFresh ? $0.first : nil }
+        _ connection: isolated PostgresConnection
+    ) throws -> FirstResponse? {
+        try read([owner, .text(key)], connection).flatMap { $0.isFresh ? $0.first : nil }
     }
 
     /// Keeps such an answer, where there is none yet that is fresh.
     func keep(
-        _ answer: RecordedAnswer,
+        _ response: RecordedResponse,
         _ call: IdempotentCall,
-        _ database: isolated PostgresConnection
+        _ connection: isolated PostgresConnection
     ) throws {
-        try database.execute(
+        try connection.execute(
             statements.keepFirst,
-            [
-                owner, .text(call.key), .bytea(call.fingerprint), .int2(Int16(answer.status)),
-                .text(answer.contentType), .bytea(answer.body),
-            ]
+            [owner, .text(call.key), .bytea(call.fingerprint)] + Self.columns(response)
         )
     }
 
-    /// Deletes answers that are too old, some at a time; returns how many.
-    static func sweep(_ database: isolated PostgresConnection) throws -> Int {
-        try database.execute(Statements.ofStores.sweep) + database.execute(Statements.ofUsers.sweep)
+    /// The column `status`: 0 while the first request is in progress, as 0.1.0 wrote it.
+    private static let (created, completed): (Int16, Int16) = (201, 200)
+
+    private static func columns(_ response: RecordedResponse) -> [PostgresValue] {
+        [.int2(response.isNew ? created : completed), .text(response.mediaType), .bytea(response.body)]
+    }
+
+    /// Deletes responses that are too old, some at a time; returns how many.
+    static func sweep(_ connection: isolated PostgresConnection) throws -> Int {
+        try connection.execute(Statements.ofStores.sweep) + connection.execute(Statements.ofUsers.sweep)
     }
 
     private struct Statements {

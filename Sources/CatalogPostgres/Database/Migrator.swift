@@ -65,12 +65,12 @@ package struct Migrator: Sendable {
     }
 
     private static func migrate(
-        _ database: isolated PostgresConnection,
+        _ connection: isolated PostgresConnection,
         _ target: Int,
         _ locale: String,
         _ isRehearsal: Bool
     ) throws -> [Step] {
-        switch try standing(database) {
+        switch try standing(connection) {
         case .ahead(let version):
             throw PostgresError(.misuse, "the schema is of version \(version), made by a newer program")
         case .altered(let version):
@@ -78,7 +78,7 @@ package struct Migrator: Sendable {
         case .current, .empty, .behind: break
         }
         var steps: [Step] = []
-        let hasCollation = try database.query(
+        let hasCollation = try connection.query(
             "SELECT 1 FROM pg_collation WHERE collname = 'catalog' AND pg_collation_is_visible(oid)"
         ) {
             $0.count > 0
@@ -87,14 +87,14 @@ package struct Migrator: Sendable {
         if !hasCollation {
             steps.append(.collation(locale: tag))
             if !isRehearsal {
-                try database.run(
+                try connection.run(
                     script:
                         "CREATE COLLATION IF NOT EXISTS catalog (provider = icu, locale = '\(tag)', deterministic = true)"
                 )
             }
         }
         if !isRehearsal {
-            try database.run(
+            try connection.run(
                 script: """
                     CREATE TABLE IF NOT EXISTS schema_migration (
                         version integer CONSTRAINT schema_migration_pkey PRIMARY KEY,
@@ -105,13 +105,13 @@ package struct Migrator: Sendable {
                     """
             )
         }
-        let applied = try appliedVersion(database)
+        let applied = try appliedVersion(connection)
         for migration in Schema.migrations where migration.version > applied && migration.version <= target {
             steps.append(.up(version: migration.version, name: migration.name))
             if isRehearsal { continue }
-            try database.transaction { database in
-                try database.run(script: migration.up)
-                try database.execute(
+            try connection.transaction { connection in
+                try connection.run(script: migration.up)
+                try connection.execute(
                     "INSERT INTO schema_migration (version, name, checksum) VALUES ($1, $2, md5($3))",
                     [.int4(Int32(migration.version)), .text(migration.name), .text(migration.up)]
                 )
@@ -120,9 +120,9 @@ package struct Migrator: Sendable {
         for migration in Schema.migrations.reversed() where migration.version <= applied && migration.version > target {
             steps.append(.down(version: migration.version, name: migration.name))
             if isRehearsal { continue }
-            try database.transaction { database in
-                try database.run(script: migration.down)
-                try database.execute(
+            try connection.transaction { connection in
+                try connection.run(script: migration.down)
+                try connection.execute(
                     "DELETE FROM schema_migration WHERE version = $1",
                     [.int4(Int32(migration.version))]
                 )
@@ -131,23 +131,23 @@ package struct Migrator: Sendable {
         return steps
     }
 
-    private static func appliedVersion(_ database: isolated PostgresConnection) throws -> Int {
-        let exists = try database.query("SELECT to_regclass('schema_migration') IS NOT NULL") {
+    private static func appliedVersion(_ connection: isolated PostgresConnection) throws -> Int {
+        let exists = try connection.query("SELECT to_regclass('schema_migration') IS NOT NULL") {
             try $0.first { try $0.bool(0) } ?? false
         }
         guard exists else { return 0 }
-        return try database.query("SELECT coalesce(max(version), 0)::bigint FROM schema_migration") {
+        return try connection.query("SELECT coalesce(max(version), 0)::bigint FROM schema_migration") {
             try $0.first { try $0.int(0) } ?? 0
         }
     }
 
-    static func standing(_ database: isolated PostgresConnection) throws -> Standing {
-        let version = try appliedVersion(database)
+    static func standing(_ connection: isolated PostgresConnection) throws -> Standing {
+        let version = try appliedVersion(connection)
         guard version > 0 else { return .empty }
         guard version <= Schema.currentVersion else { return .ahead(version: version) }
         let scripts = Schema.migrations.prefix(version).map(\.up)
         // What is applied must be the program's own migrations, all of them, unaltered.
-        let altered = try database.query(
+        let altered = try connection.query(
             """
             SELECT ours.version FROM unnest($1) WITH ORDINALITY AS ours (script, version)
             LEFT JOIN schema_migration applied ON applied.version = ours.version

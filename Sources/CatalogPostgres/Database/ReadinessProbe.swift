@@ -43,9 +43,9 @@ actor ReadinessProbe {
     private func ask() async -> Readiness {
         do {
             let connection = try await open()
-            let readiness = try await connection.perform(within: Self.patience) { database in
-                guard try Migrator.standing(database) == .current else { return Readiness.unavailable }
-                let isReadOnly = try database.query(
+            let readiness = try await connection.perform(within: Self.patience) { connection in
+                guard try Migrator.standing(connection) == .current else { return Readiness.unavailable }
+                let isReadOnly = try connection.query(
                     "SELECT pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on'"
                 ) { try $0.first { try $0.bool(0) } ?? true }
                 return isReadOnly ? .readOnly : .ready

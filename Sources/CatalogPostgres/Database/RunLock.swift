@@ -59,9 +59,9 @@ enum RunLock {
         _ patience: Duration?,
         _ connection: PostgresConnection
     ) async throws -> Bool {
-        try await connection.perform(within: (patience ?? .zero) + .seconds(10)) { database in
+        try await connection.perform(within: (patience ?? .zero) + .seconds(10)) { connection in
             // The transaction idles for as long as the run takes; keepalives tell the server when its client is gone.
-            try database.run(
+            try connection.run(
                 script: """
                     BEGIN; SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL tcp_keepalives_idle = 10;
                     SET LOCAL tcp_keepalives_interval = 5; SET LOCAL tcp_keepalives_count = 3;
@@ -69,12 +69,12 @@ enum RunLock {
                     """
             )
             guard patience != nil else {
-                return try database.query(PostgresStatement(assembled: "SELECT \(isFree(kind, key))"), parameters) {
+                return try connection.query(PostgresStatement(assembled: "SELECT \(isFree(kind, key))"), parameters) {
                     try $0.first { try $0.bool(0) } ?? false
                 }
             }
             do {
-                try database.execute(
+                try connection.execute(
                     PostgresStatement(assembled: "SELECT pg_advisory_xact_lock(\(kind.rawValue), \(key))"),
                     parameters
                 )

@@ -2,7 +2,13 @@ internal import CatalogJSON
 package import Catalog
 internal import LibPQ
 
-extension PostgresCatalog {
+/// Exports a catalog's products as a file.
+package struct CatalogExport: Sendable {
+    private let database: Database
+    private var lookup: ShelfLookup { ShelfLookup(database: database) }
+
+    package init(_ database: Database) { self.database = database }
+
     /// Writes products as a CSV file that an import takes, as they are at one moment: a line for each shelf that a product
     /// stands on, in the shelf's manual order, then those that stand nowhere.
     ///
@@ -13,13 +19,13 @@ extension PostgresCatalog {
     /// - Parameters:
     ///   - store: nil for all.
     ///   - write: takes the file in pieces of about 64 KiB.
-    package func exportProducts(
+    package func run(
         of store: CatalogKey?,
         _ write: ([UInt8]) -> Void
     ) async throws(CatalogError) {
-        try await mappingErrors {
-            let stores = if let store { [try await self.readStore(store)] } else { try await self.readStores() }
-            try await pool.withConnection { connection in
+        try await database.mappingErrors {
+            let stores = if let store { [try await lookup.readStore(store)] } else { try await lookup.readStores() }
+            try await database.writes.withConnection { connection in
                 // One snapshot for all of it; a connection that is given back in a transaction is closed.
                 // All is joined with all: by hashing, which needs no statistics, and right after an import there are none.
                 try await connection.perform {
@@ -31,8 +37,10 @@ extension PostgresCatalog {
                 }
                 write(Array((Self.exportedColumns.map(\.rawValue).joined(separator: ",") + "\n").utf8))
                 for store in stores {
-                    try await connection.perform { database in
-                        try database.beginCopyOut(Self.export(store, titled: try Self.titledShelves(store, database)))
+                    try await connection.perform { connection in
+                        try connection.beginCopyOut(
+                            Self.export(store, titled: try Self.titledShelves(store, connection))
+                        )
                     }
                     while let piece = try await connection.perform({ try $0.nextCopy() }) {
                         write(piece)
@@ -51,9 +59,9 @@ extension PostgresCatalog {
     /// The shelves whose title alone tells their key to an import; the others are named by their key.
     private static func titledShelves(
         _ store: ShelfRow.StoreRead,
-        _ database: isolated PostgresConnection
+        _ connection: isolated PostgresConnection
     ) throws -> [Int32] {
-        let shelves = try database.query(
+        let shelves = try connection.query(
             "SELECT shelf_id, key, title FROM shelf WHERE store_id = $1 AND deleted_at IS NULL",
             [.int4(store.id)]
         ) { try $0.map { (id: try $0.int4(0), key: try $0.text(1), title: try $0.text(2)) } }

@@ -43,18 +43,18 @@ package struct CatalogGenerator: Sendable {
     /// - Throws: `CatalogError.conflict`, where the store exists.
     package func run(_ pool: PostgresPool, onProgress: @escaping @Sendable (Int) -> Void = { _ in }) async throws {
         try await pool.withConnection { connection in
-            try await connection.perform { database in
-                try database.transaction { try write($0, onProgress) }
+            try await connection.perform { connection in
+                try connection.transaction { try write($0, onProgress) }
             }
             try await connection.perform { try $0.run(script: "ANALYZE product, placement, placement_position, shelf") }
         }
     }
 
-    private func write(_ database: isolated PostgresConnection, _ onProgress: (Int) -> Void) throws {
-        let isEmpty = try database.query("SELECT 1 FROM placement LIMIT 1") { $0.count == 0 }
-        let late = isEmpty ? try Self.madeLate(database) : []
-        for part in late { try database.run(script: part.drop) }
-        let id = try database.query(
+    private func write(_ connection: isolated PostgresConnection, _ onProgress: (Int) -> Void) throws {
+        let isEmpty = try connection.query("SELECT 1 FROM placement LIMIT 1") { $0.count == 0 }
+        let late = isEmpty ? try Self.madeLate(connection) : []
+        for part in late { try connection.run(script: part.drop) }
+        let id = try connection.query(
             """
             INSERT INTO store (key, title, currency, locale, unit_pricing, sold_out, popularity_metric,
                 popularity_half_life_days, newcomer_boost)
@@ -64,24 +64,24 @@ package struct CatalogGenerator: Sendable {
         ) { try $0.first { try $0.int4(0) } }
         guard let id else { throw CatalogError.conflict("store “\(Self.store)” exists; start from an empty database") }
         let sizes = sizes
-        let first = try database.query("SELECT coalesce(max(shelf_id), 0) + 1 FROM shelf") {
+        let first = try connection.query("SELECT coalesce(max(shelf_id), 0) + 1 FROM shelf") {
             try $0.first { try $0.int4(0) }
         }!
-        try copyShelves(database, id, first, sizes)
+        try copyShelves(connection, id, first, sizes)
         for table in ["product", "placement", "placement_position"] {
-            try copyRows(database, table, id, first, sizes) { if table == "placement" { onProgress($0) } }
+            try copyRows(connection, table, id, first, sizes) { if table == "placement" { onProgress($0) } }
         }
-        try database.execute(
+        try connection.execute(
             "SELECT setval(pg_get_serial_sequence('shelf', 'shelf_id'), (SELECT max(shelf_id) FROM shelf))"
         )
-        for part in late { try database.run(script: part.make) }
+        for part in late { try connection.run(script: part.make) }
     }
 
     /// What is quicker made over rows that are there: foreign keys, and indexes that guard nothing.
     private static func madeLate(
-        _ database: isolated PostgresConnection
+        _ connection: isolated PostgresConnection
     ) throws -> [(drop: String, make: String)] {
-        try database.query(
+        try connection.query(
             """
             WITH filled (id) AS (VALUES ('product'::regclass), ('placement'), ('placement_position'))
             SELECT format('ALTER TABLE %s DROP CONSTRAINT %I', c.conrelid::regclass, c.conname),
@@ -95,7 +95,7 @@ package struct CatalogGenerator: Sendable {
         ) { try $0.map { (drop: try $0.text(0), make: try $0.text(1)) } }
     }
 
-    private func copyShelves(_ database: isolated PostgresConnection, _ store: Int32, _ first: Int32, _ sizes: [Int])
+    private func copyShelves(_ connection: isolated PostgresConnection, _ store: Int32, _ first: Int32, _ sizes: [Int])
         throws
     {
         var text = CopyText()
@@ -110,7 +110,7 @@ package struct CatalogGenerator: Sendable {
             text.endRow()
         }
         var rest = text.bytes[...]
-        _ = try database.copyIn(
+        _ = try connection.copyIn(
             "COPY shelf (store_id, shelf_id, key, title, position, product_count, modified_at) FROM STDIN"
         ) {
             defer { rest = rest.dropFirst(PostgresConnection.copyPieceSize) }
@@ -119,7 +119,7 @@ package struct CatalogGenerator: Sendable {
     }
 
     private func copyRows(
-        _ database: isolated PostgresConnection,
+        _ connection: isolated PostgresConnection,
         _ table: String,
         _ store: Int32,
         _ first: Int32,
@@ -137,7 +137,7 @@ package struct CatalogGenerator: Sendable {
         var random = SplitMix(state: seed)
         var (shelf, within, made) = (0, 0, 0)
         var text = CopyText()
-        _ = try database.copyIn(
+        _ = try connection.copyIn(
             PostgresStatement(assembled: "COPY \(table) (\(columns.joined(separator: ", "))) FROM STDIN")
         ) {
             text.removeAll()

@@ -24,49 +24,51 @@ struct ImportApplication: Sendable {
         var shelvesCreated = 0
     }
 
-    func run(_ database: isolated PostgresConnection) throws -> Outcome {
-        try id.check(database)
+    func run(_ connection: isolated PostgresConnection) throws -> Outcome {
+        try id.check(connection)
         if changed > ImportStatements.hashingBound {
-            try database.set("enable_nestloop", "off")
-            try database.set("enable_mergejoin", "off")
+            try connection.set("enable_nestloop", "off")
+            try connection.set("enable_mergejoin", "off")
         }
         var outcome = Outcome()
-        let storeID = try lockStore(&outcome, database)
-        try makeShelves(storeID, &outcome, database)
+        let storeID = try lockStore(&outcome, connection)
+        try makeShelves(storeID, &outcome, connection)
         let rows: [PostgresValue] = [id.parameter, .int4(storeID), .text(key.text)]
         // Nobody deletes one from here on: who does holds the store's row too.
-        outcome.shelvesCreated += try database.execute(ImportStatements.reviveShelves, rows)
-        let locked = try lockShelves(rows, storeID, database)
+        outcome.shelvesCreated += try connection.execute(ImportStatements.reviveShelves, rows)
+        let locked = try lockShelves(rows, storeID, connection)
         // What was compared before the locks may have been written since, by the same file a second time even.
-        outcome.unchanged = try database.execute(ImportStatements.dropUnchangedAgain(columns), rows)
-        (outcome.updated, outcome.inserted) = try database.query(ImportStatements.countChangedAgain, rows) {
+        outcome.unchanged = try connection.execute(ImportStatements.dropUnchangedAgain(columns), rows)
+        (outcome.updated, outcome.inserted) = try connection.query(ImportStatements.countChangedAgain, rows) {
             try $0.first { (try $0.int(0), try $0.int(1) - $0.int(0)) }!
         }
-        var reordered = try prune(storeID, &outcome, database)
-        let shelves = try touchedShelves(rows, database).union(reordered)
+        var reordered = try prune(storeID, &outcome, connection)
+        let shelves = try touchedShelves(rows, connection).union(reordered)
         let touched: PostgresValue = .int8Array(shelves.sorted().map(Int64.init))
-        try database.execute(ImportStatements.upsertProducts(columns, hasRepeats: hasRepeats), rows)
-        try database.execute(ImportStatements.rememberOld, rows)
+        try connection.execute(ImportStatements.upsertProducts(columns, hasRepeats: hasRepeats), rows)
+        try connection.execute(ImportStatements.rememberOld, rows)
         // Who places a product holds its row: whoever was first is seen now, and nobody comes after.
-        guard try shelves.union(touchedShelves(rows, database)).isSubset(of: locked) else { throw Self.placedElsewhere }
-        try database.execute(ImportStatements.syncPlacements, rows)
-        try database.execute(ImportStatements.insertPlacements, rows)
+        guard try shelves.union(touchedShelves(rows, connection)).isSubset(of: locked) else {
+            throw Self.placedElsewhere
+        }
+        try connection.execute(ImportStatements.syncPlacements, rows)
+        try connection.execute(ImportStatements.insertPlacements, rows)
         reordered.formUnion(
-            try database.query(ImportStatements.returnPositions, [.int4(storeID), touched]) {
+            try connection.query(ImportStatements.returnPositions, [.int4(storeID), touched]) {
                 try $0.map { try $0.int4(0) }
             }
         )
-        reordered.formUnion(try appendPositions(rows, storeID, touched, database))
-        try database.execute(
+        reordered.formUnion(try appendPositions(rows, storeID, touched, connection))
+        try connection.execute(
             ImportStatements.bumpShelves,
             [.int4(storeID), touched, .int8Array(reordered.map(Int64.init))]
         )
         return outcome
     }
 
-    private func lockStore(_ outcome: inout Outcome, _ database: isolated PostgresConnection) throws -> Int32 {
+    private func lockStore(_ outcome: inout Outcome, _ connection: isolated PostgresConnection) throws -> Int32 {
         if !store.exists {
-            outcome.storesCreated = try database.execute(
+            outcome.storesCreated = try connection.execute(
                 """
                 INSERT INTO store (key, title, currency, locale, unit_pricing, sold_out, popularity_metric,
                     popularity_half_life_days, newcomer_boost) VALUES ($1, $1, $2, 'en', 'eu', 'last', 'decay', 14, 0)
@@ -75,7 +77,7 @@ struct ImportApplication: Sendable {
                 [.text(key.text), .text(store.currency.code)]
             )
         }
-        let found = try database.query(
+        let found = try connection.query(
             "SELECT store_id, currency FROM store WHERE key = $1 FOR NO KEY UPDATE",
             [.text(key.text)]
         ) { try $0.first { (try $0.int4(0), try $0.text(1)) } }
@@ -89,15 +91,15 @@ struct ImportApplication: Sendable {
     private func makeShelves(
         _ storeID: Int32,
         _ outcome: inout Outcome,
-        _ database: isolated PostgresConnection
+        _ connection: isolated PostgresConnection
     ) throws {
         guard !store.shelves.created.isEmpty else { return }
-        let last = try PostgresCatalog.nextShelfPosition(storeID, database)
+        let last = try ShelfLocks.nextShelfPosition(storeID, connection)
         let positions = [last] + PathKey.appending(store.shelves.created.count - 1, after: last)
         let created = store.shelves.created
         for start in stride(from: 0, to: created.count, by: Self.shelvesAtOnce) {
             let range = start..<min(created.count, start + Self.shelvesAtOnce)
-            outcome.shelvesCreated += try database.execute(
+            outcome.shelvesCreated += try connection.execute(
                 """
                 INSERT INTO shelf (store_id, key, title, position, modified_at)
                 SELECT $1, made.key, made.title, made.position, now() FROM unnest($2, $3, $4) AS made (key, title, position)
@@ -120,21 +122,21 @@ struct ImportApplication: Sendable {
     private func lockShelves(
         _ rows: [PostgresValue],
         _ storeID: Int32,
-        _ database: isolated PostgresConnection
+        _ connection: isolated PostgresConnection
     ) throws -> Set<Int32> {
-        let shelves = try touchedShelves(rows, withStale: true, database)
-        try database.execute(
+        let shelves = try touchedShelves(rows, withStale: true, connection)
+        try connection.execute(
             "SELECT 1 FROM shelf WHERE store_id = $1 AND shelf_id IN (SELECT unnest($2)) ORDER BY shelf_id FOR NO KEY UPDATE",
             [.int4(storeID), .int8Array(shelves.sorted().map(Int64.init))]
         )
         if !store.staleProducts.isEmpty {
             // Who places one holds its row.
-            try database.execute(
+            try connection.execute(
                 "SELECT 1 FROM product WHERE store_id = $1 AND sku IN (SELECT unnest($2)) ORDER BY sku FOR UPDATE",
                 [.int4(storeID), .textArray(store.staleProducts)]
             )
         }
-        guard try touchedShelves(rows, withStale: true, database) == shelves else { throw Self.placedElsewhere }
+        guard try touchedShelves(rows, withStale: true, connection) == shelves else { throw Self.placedElsewhere }
         return shelves
     }
 
@@ -144,10 +146,10 @@ struct ImportApplication: Sendable {
     private func touchedShelves(
         _ rows: [PostgresValue],
         withStale: Bool = false,
-        _ database: isolated PostgresConnection
+        _ connection: isolated PostgresConnection
     ) throws -> Set<Int32> {
         let products: PostgresValue = .textArray(withStale ? store.staleProducts : [])
-        let found = try database.query(ImportStatements.touchedShelves, rows + [products]) {
+        let found = try connection.query(ImportStatements.touchedShelves, rows + [products]) {
             try $0.map { try $0.int4(0) }
         }
         return Set(found).union(withStale ? store.stalePlacements.map(\.0) : [])
@@ -164,7 +166,7 @@ struct ImportApplication: Sendable {
     private func prune(
         _ storeID: Int32,
         _ outcome: inout Outcome,
-        _ database: isolated PostgresConnection
+        _ connection: isolated PostgresConnection
     ) throws -> Set<Int32> {
         var reordered: Set<Int32> = []
         if !store.stalePlacements.isEmpty {
@@ -172,23 +174,23 @@ struct ImportApplication: Sendable {
                 .int4(storeID), .int8Array(store.stalePlacements.map { Int64($0.0) }),
                 .textArray(store.stalePlacements.map(\.1)),
             ]
-            let shelves = try database.query(ImportStatements.removePlacements, pairs) {
+            let shelves = try connection.query(ImportStatements.removePlacements, pairs) {
                 try $0.map { try $0.int4(0) }
             }
             outcome.removedPlacements = shelves.count
             reordered = Set(shelves)
-            try database.execute(ImportStatements.removePositions, pairs)
+            try connection.execute(ImportStatements.removePositions, pairs)
         }
         if !store.staleProducts.isEmpty {
             let products: [PostgresValue] = [.int4(storeID), .textArray(store.staleProducts)]
             reordered.formUnion(
-                try database.query(
+                try connection.query(
                     "UPDATE placement_position SET removed_at = now() WHERE store_id = $1 AND sku IN (SELECT unnest($2)) AND NOT is_removed RETURNING shelf_id",
                     products
                 ) { try $0.map { try $0.int4(0) } }
             )
-            try database.execute("DELETE FROM placement WHERE store_id = $1 AND sku IN (SELECT unnest($2))", products)
-            outcome.removedProducts = try database.execute(
+            try connection.execute("DELETE FROM placement WHERE store_id = $1 AND sku IN (SELECT unnest($2))", products)
+            outcome.removedProducts = try connection.execute(
                 "DELETE FROM product WHERE store_id = $1 AND sku IN (SELECT unnest($2))",
                 products
             )
@@ -201,19 +203,19 @@ struct ImportApplication: Sendable {
         _ rows: [PostgresValue],
         _ storeID: Int32,
         _ touched: PostgresValue,
-        _ database: isolated PostgresConnection
+        _ connection: isolated PostgresConnection
     ) throws -> Set<Int32> {
-        let new = try database.query(ImportStatements.unpositioned, rows) {
+        let new = try connection.query(ImportStatements.unpositioned, rows) {
             try $0.map { (try $0.int4(0), try $0.text(1)) }
         }
         guard !new.isEmpty else { return [] }
         var last = Dictionary(
-            uniqueKeysWithValues: try database.query(ImportStatements.lastPositions, [.int4(storeID), touched]) {
+            uniqueKeysWithValues: try connection.query(ImportStatements.lastPositions, [.int4(storeID), touched]) {
                 try $0.map { (try $0.int4(0), try $0.byteaOrNil(1).map { try PathKey(bytes: $0) }) }
             }
         )
         var index = 0
-        _ = try database.copyIn("COPY placement_position (store_id, shelf_id, sku, key) FROM STDIN") {
+        _ = try connection.copyIn("COPY placement_position (store_id, shelf_id, sku, key) FROM STDIN") {
             var text = CopyText()
             while index < new.count, text.bytes.count < PostgresConnection.copyPieceSize {
                 let (shelf, sku) = new[index]

@@ -11,8 +11,8 @@ struct ImportID: Sendable {
     /// Makes sure that nobody has taken this import for dead and swept its rows.
     ///
     /// - Throws: `conflict`.
-    func check(_ database: isolated PostgresConnection) throws {
-        let isThere = try database.query(
+    func check(_ connection: isolated PostgresConnection) throws {
+        let isThere = try connection.query(
             "SELECT 1 FROM import_run WHERE import_id = $1::text::uuid FOR KEY SHARE",
             [parameter]
         ) { $0.count > 0 }

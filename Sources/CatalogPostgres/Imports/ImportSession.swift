@@ -36,19 +36,19 @@ final class ImportSession {
 
     /// Registers the import, and sweeps the rows of dead ones.
     func begin() async throws {
-        try await transaction { [id] database in
-            try database.execute(ImportStatements.sweepRuns)
-            try database.execute(ImportStatements.sweepRows)
-            try database.execute(ImportStatements.register, [id.parameter])
+        try await transaction { [id] connection in
+            try connection.execute(ImportStatements.sweepRuns)
+            try connection.execute(ImportStatements.sweepRows)
+            try connection.execute(ImportStatements.register, [id.parameter])
         }
     }
 
     /// Deletes the staged rows of an import.
     static func end(_ id: ImportID, on connection: PostgresConnection) async throws {
-        try await connection.perform(within: .seconds(60)) { database in
-            try database.transaction { database in
-                try database.execute("DELETE FROM import_row WHERE import_id = $1::text::uuid", [id.parameter])
-                try database.execute("DELETE FROM import_run WHERE import_id = $1::text::uuid", [id.parameter])
+        try await connection.perform(within: .seconds(60)) { connection in
+            try connection.transaction { connection in
+                try connection.execute("DELETE FROM import_row WHERE import_id = $1::text::uuid", [id.parameter])
+                try connection.execute("DELETE FROM import_run WHERE import_id = $1::text::uuid", [id.parameter])
             }
         }
     }
@@ -60,9 +60,9 @@ final class ImportSession {
     ) async throws where Pieces.Element == [UInt8] {
         try await loadStores()
         var reader = ImportReader(options, currencies: stores.mapValues(\.currency))
-        try await connection.perform { database in
-            try database.begin()
-            try database.beginCopyIn(ImportStatements.stage)
+        try await connection.perform { connection in
+            try connection.begin()
+            try connection.beginCopyIn(ImportStatements.stage)
         }
         do {
             var rows = CopyText()
@@ -80,9 +80,9 @@ final class ImportSession {
             }
             try reader.end { try take($0, &rows, onReject) }
             try await flush(&rows, isLast: true)
-            try await connection.perform { database in
-                _ = try database.endCopy()
-                try database.commit()
+            try await connection.perform { connection in
+                _ = try connection.endCopy()
+                try connection.commit()
             }
         } catch {
             await connectionAbortCopy()
@@ -98,9 +98,9 @@ final class ImportSession {
     /// In a task of its own: the import's may be cancelled.
     private func connectionAbortCopy() async {
         await Task { [connection] in
-            try? await connection.perform(within: .seconds(5)) { database in
-                database.abortCopy()
-                database.rollback()
+            try? await connection.perform(within: .seconds(5)) { connection in
+                connection.abortCopy()
+                connection.rollback()
             }
         }.value
     }
@@ -109,7 +109,7 @@ final class ImportSession {
         guard rows.bytes.count >= PostgresConnection.copyPieceSize || isLast, !rows.bytes.isEmpty else { return }
         let bytes = rows.bytes
         rows.removeAll()
-        try await connection.perform { database in try bytes.withUnsafeBytes { try database.sendCopy($0) } }
+        try await connection.perform { connection in try bytes.withUnsafeBytes { try connection.sendCopy($0) } }
     }
 
     private func take(
@@ -183,12 +183,12 @@ final class ImportSession {
     }
 
     private func loadStores() async throws {
-        let (known, shelves) = try await transaction { database in
+        let (known, shelves) = try await transaction { connection in
             (
-                try database.query("SELECT key, currency FROM store") {
+                try connection.query("SELECT key, currency FROM store") {
                     try $0.map { (try $0.text(0), try $0.text(1)) }
                 },
-                try database.query(
+                try connection.query(
                     "SELECT s.key, h.key, h.title FROM shelf h JOIN store s USING (store_id) WHERE h.deleted_at IS NULL"
                 ) { try $0.map { (try $0.text(0), try $0.text(1), try $0.text(2)) } }
             )
@@ -217,11 +217,11 @@ final class ImportSession {
     /// Finds out what differs; only those rows stay staged.
     func settle() async throws {
         let (id, columns, count) = (id, columns, summary.read - summary.rejected)
-        (hasRepeats, summary.repeated) = try await comparing(count) { database in
-            let hasRepeats = try database.query(ImportStatements.findRepeats, [id.parameter]) { $0.count > 0 }
+        (hasRepeats, summary.repeated) = try await comparing(count) { connection in
+            let hasRepeats = try connection.query(ImportStatements.findRepeats, [id.parameter]) { $0.count > 0 }
             guard hasRepeats else { return (false, 0) }
-            try database.execute(ImportStatements.carryLast, [id.parameter])
-            return (true, try database.execute(ImportStatements.dropRepeated, [id.parameter]))
+            try connection.execute(ImportStatements.carryLast, [id.parameter])
+            return (true, try connection.execute(ImportStatements.dropRepeated, [id.parameter]))
         }
         if options.prunes {
             guard summary.rejected == 0 else {
@@ -233,9 +233,9 @@ final class ImportSession {
             }
             try await findStale()
         }
-        let (unchanged, updated, inserted) = try await comparing(count) { database in
-            let unchanged = try database.execute(ImportStatements.dropUnchanged(columns), [id.parameter])
-            let (updated, all) = try database.query(ImportStatements.countChanged, [id.parameter]) {
+        let (unchanged, updated, inserted) = try await comparing(count) { connection in
+            let unchanged = try connection.execute(ImportStatements.dropUnchanged(columns), [id.parameter])
+            let (updated, all) = try connection.query(ImportStatements.countChanged, [id.parameter]) {
                 try $0.first { (try $0.int(0), try $0.int(1)) } ?? (0, 0)
             }
             return (unchanged, updated, all - updated)
@@ -252,24 +252,24 @@ final class ImportSession {
         _ rows: Int,
         _ body: @escaping @Sendable (isolated PostgresConnection) throws -> T
     ) async throws -> T {
-        try await transaction { [id] database in
-            try id.check(database)
+        try await transaction { [id] connection in
+            try id.check(connection)
             if rows > ImportStatements.hashingBound {
-                try database.set("enable_nestloop", "off")
-                try database.set("enable_mergejoin", "off")
+                try connection.set("enable_nestloop", "off")
+                try connection.set("enable_mergejoin", "off")
             }
-            return try body(database)
+            return try body(connection)
         }
     }
 
     private func findStale() async throws {
         let id = id
-        let (placements, products) = try await comparing(summary.read) { database in
+        let (placements, products) = try await comparing(summary.read) { connection in
             (
-                try database.query(ImportStatements.stalePlacements, [id.parameter]) {
+                try connection.query(ImportStatements.stalePlacements, [id.parameter]) {
                     try $0.map { (try $0.text(0), try $0.int4(1), try $0.text(2)) }
                 },
-                try database.query(ImportStatements.staleProducts, [id.parameter]) {
+                try connection.query(ImportStatements.staleProducts, [id.parameter]) {
                     try $0.map { (try $0.text(0), try $0.text(1)) }
                 }
             )
@@ -293,8 +293,8 @@ final class ImportSession {
         let changedRows = summary.updated + summary.inserted
         summary.clearChanges()
         let changed = Set(
-            try await transaction { database in
-                try database.query(
+            try await transaction { connection in
+                try connection.query(
                     "SELECT DISTINCT store_key FROM import_row WHERE import_id = $1::text::uuid",
                     [id.parameter]
                 ) {

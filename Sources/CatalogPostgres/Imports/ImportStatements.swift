@@ -189,7 +189,7 @@ enum ImportStatements {
     /// Carries what changed to the placements that exist; `modified_at` tells which those are.
     static let syncPlacements = PostgresStatement(
         assembled: """
-            UPDATE placement p SET availability = \(PostgresCatalog.availability), \(copies)
+            UPDATE placement p SET availability = \(PlacementStatements.availability), \(copies)
             FROM product r, shelf h, store s
             WHERE p.store_id = $2 AND p.sku IN (SELECT i.sku FROM import_row i WHERE \(mine))
                 AND r.store_id = $2 AND r.sku = p.sku AND r.modified_at <> p.modified_at
@@ -199,7 +199,7 @@ enum ImportStatements {
     static let insertPlacements = PostgresStatement(
         assembled: """
             INSERT INTO placement (store_id, shelf_id, sku, availability, \(shared))
-            SELECT $2, h.shelf_id, r.sku, \(PostgresCatalog.availability), \(sharedOfProduct)
+            SELECT $2, h.shelf_id, r.sku, \(PlacementStatements.availability), \(sharedOfProduct)
             FROM import_row i, shelf h, product r, store s
             WHERE \(mine) AND h.store_id = $2 AND h.key = i.shelf_key AND r.store_id = $2 AND r.sku = i.sku
                 AND s.store_id = $2

@@ -13,9 +13,9 @@ package struct Importer: Sendable {
     private let observer: Observer
 
     package init(_ catalog: PostgresCatalog) {
-        pool = catalog.imports
-        changes = catalog.changes
-        observer = catalog.observer
+        pool = catalog.database.imports.pool
+        changes = catalog.database.announcer
+        observer = catalog.database.observer
     }
 
     /// - Parameters:

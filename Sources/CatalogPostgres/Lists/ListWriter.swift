@@ -18,14 +18,14 @@ struct ListWriter {
     /// - Throws: `notFound`.
     func held(
         _ id: UniqueID,
-        _ database: isolated PostgresConnection,
+        _ connection: isolated PostgresConnection,
         standing: Bool = true
     ) throws -> HeldList {
-        let found = try database.query(ListStatements.held, [caller, .text(id.text)]) {
+        let found = try connection.query(ListStatements.held, [caller, .text(id.text)]) {
             try $0.first { try ListRow.held($0) }
         }
         guard var held = found, !standing || !held.isDeleted else { throw CatalogError.notFound("list “\(id)”") }
-        held.list.items = try database.query(ListStatements.items, [.text(held.list.owner.text), .text(id.text)]) {
+        held.list.items = try connection.query(ListStatements.items, [.text(held.list.owner.text), .text(id.text)]) {
             try $0.map { try ListRow.item($0) }
         }
         return held
@@ -34,32 +34,32 @@ struct ListWriter {
     /// The same; nil where the user does not have it.
     func heldOrNil(
         _ id: UniqueID,
-        _ database: isolated PostgresConnection,
+        _ connection: isolated PostgresConnection,
         standing: Bool = true
     ) throws -> HeldList? {
-        do { return try held(id, database, standing: standing) } catch CatalogError.notFound { return nil }
+        do { return try held(id, connection, standing: standing) } catch CatalogError.notFound { return nil }
     }
 
     /// - Throws: `notFound` for a list that the user does not have, or no longer.
-    func checkPlace(_ id: UniqueID, _ database: isolated PostgresConnection) throws {
-        let isThere = try database.query(ListStatements.standing, [caller, .text(id.text)]) { $0.count > 0 }
+    func checkPlace(_ id: UniqueID, _ connection: isolated PostgresConnection) throws {
+        let isThere = try connection.query(ListStatements.standing, [caller, .text(id.text)]) { $0.count > 0 }
         guard isThere else { throw CatalogError.notFound("list “\(id)”") }
     }
 
     /// The same with the list's row held: nobody else changes it, or who has it, until the transaction ends.
     func hold(
         _ id: UniqueID,
-        _ database: isolated PostgresConnection,
+        _ connection: isolated PostgresConnection,
         standing: Bool = true
     ) throws -> HeldList {
         for _ in 0..<8 {
-            let owner = try database.query(ListStatements.owner, [caller, .text(id.text)]) {
+            let owner = try connection.query(ListStatements.owner, [caller, .text(id.text)]) {
                 try $0.first { try $0.text(0) }
             }
             guard let owner else { throw CatalogError.notFound("list “\(id)”") }
-            let isThere = try database.query(ListStatements.lock, [.text(owner), .text(id.text)]) { $0.count > 0 }
+            let isThere = try connection.query(ListStatements.lock, [.text(owner), .text(id.text)]) { $0.count > 0 }
             // It may have got another owner, or lost its last, while its row was waited for.
-            let held = try held(id, database, standing: standing)
+            let held = try held(id, connection, standing: standing)
             if isThere, held.list.owner.text == owner { return held }
         }
         throw CatalogError.unavailable
@@ -70,24 +70,24 @@ struct ListWriter {
         _ items: [ListItem],
         _ more: [ProductReference] = [],
         for sorts: [ListItemSort],
-        _ database: isolated PostgresConnection
+        _ connection: isolated PostgresConnection
     ) throws -> ListFacts {
         var facts = ListFacts()
         let references = Set(items.compactMap(\.product) + more)
         for (key, wanted) in Dictionary(grouping: references, by: \.store) {
             let found: ShelfRow.StoreRead?
-            do { found = try PostgresCatalog.store(key, database) } catch CatalogError.notFound { found = nil }
+            do { found = try ShelfLookup.store(key, connection) } catch CatalogError.notFound { found = nil }
             guard let read = found else { continue }
             let scope: [PostgresValue] = [.int4(read.id), .textArray(wanted.map(\.sku.text))]
-            for product in try database.query(
-                PostgresCatalog.productsByKey,
+            for product in try connection.query(
+                PostgresProductStore.productsByKey,
                 scope,
                 { try $0.map { try ProductRow.read($0) } }
             ) {
                 facts.products[ProductReference(key, product.sku)] = (read.store, product)
             }
             guard sorts.contains(.shelf) else { continue }
-            try database.query(ListStatements.aisles, scope) { rows in
+            try connection.query(ListStatements.aisles, scope) { rows in
                 try rows.forEach { row in
                     facts.aisles[ProductReference(key, SKU(stored: try row.text(0)))] = try row.int(1)
                 }
@@ -96,7 +96,7 @@ struct ListWriter {
         guard sorts.contains(where: { [.name, .nameDescending].contains($0) }) else { return facts }
         // By either name: a product may be gone by the next look.
         let names = Set(items.flatMap { [facts.name(of: $0), $0.text] })
-        facts.ranks = try database.query(ListStatements.ranks, [.textArray(Array(names))]) { rows in
+        facts.ranks = try connection.query(ListStatements.ranks, [.textArray(Array(names))]) { rows in
             Dictionary(uniqueKeysWithValues: try rows.map { (try $0.text(0), try $0.int(1)) })
         }
         return facts
@@ -104,8 +104,8 @@ struct ListWriter {
 
     // MARK: - Writing
 
-    func ensureAccount(_ database: isolated PostgresConnection) throws {
-        try database.execute(
+    func ensureAccount(_ connection: isolated PostgresConnection) throws {
+        try connection.execute(
             ListStatements.ensureAccount,
             [caller, .int8(SettingsEdit.firstRevision(.now()))]
         )
@@ -113,9 +113,9 @@ struct ListWriter {
 
     /// - Throws: `unprocessable` for a user who has as many lists as there may be; two who make one in the same instant wait
     ///   for each other.
-    func checkNumber(_ database: isolated PostgresConnection) throws {
-        try database.execute(ListStatements.lockAccount, [caller])
-        let (standing, all) = try database.query(ListStatements.number, [caller]) {
+    func checkNumber(_ connection: isolated PostgresConnection) throws {
+        try connection.execute(ListStatements.lockAccount, [caller])
+        let (standing, all) = try connection.query(ListStatements.number, [caller]) {
             try $0.first { (try $0.int(0), try $0.int(1)) } ?? (0, 0)
         }
         guard standing < UserList.numberBound else { throw CatalogError.tooManyLists }
@@ -126,12 +126,12 @@ struct ListWriter {
     func write(
         _ list: UserList,
         insteadOf before: UserList,
-        _ database: isolated PostgresConnection
+        _ connection: isolated PostgresConnection
     ) throws {
-        try database.executeLater(ListStatements.update, ListRow.parameters(list, isNew: false))
+        try connection.executeLater(ListStatements.update, ListRow.parameters(list, isNew: false))
         let forgotten = Set(before.items.map(\.id)).subtracting(list.items.map(\.id))
         if !forgotten.isEmpty {
-            try database.executeLater(
+            try connection.executeLater(
                 ListStatements.forgetItems,
                 [.text(list.owner.text), .text(list.id.text), .textArray(forgotten.map(\.text))]
             )
@@ -139,7 +139,7 @@ struct ListWriter {
         let known = Set(before.items)
         let items = list.items.filter { !known.contains($0) }
         guard !items.isEmpty else { return }
-        try database.executeLater(
+        try connection.executeLater(
             ListStatements.writeItems,
             [.text(list.owner.text), .text(list.id.text), .jsonb(ListRow.json(items))]
         )
@@ -150,13 +150,13 @@ struct ListWriter {
         _ list: UserList,
         as role: ListRole,
         by share: UniqueID?,
-        _ database: isolated PostgresConnection
+        _ connection: isolated PostgresConnection
     ) throws {
-        try database.execute(ListStatements.lockAccount, [caller])
-        let last = try database.query(ListStatements.lastKey, [caller]) {
+        try connection.execute(ListStatements.lockAccount, [caller])
+        let last = try connection.query(ListStatements.lastKey, [caller]) {
             try $0.first { try PathKey(bytes: try $0.bytea(0)) }
         }
-        try database.execute(
+        try connection.execute(
             ListStatements.place,
             [
                 caller, .text(list.id.text), .text(list.owner.text), .text(role.rawValue), .text(share?.text),
@@ -166,8 +166,8 @@ struct ListWriter {
     }
 
     /// Everybody who has a list.
-    static func members(_ list: UserList, _ database: isolated PostgresConnection) throws -> [String] {
-        try database.query(ListStatements.members, [.text(list.owner.text), .text(list.id.text)]) {
+    static func members(_ list: UserList, _ connection: isolated PostgresConnection) throws -> [String] {
+        try connection.query(ListStatements.members, [.text(list.owner.text), .text(list.id.text)]) {
             try $0.map { try $0.text(0) }
         }
     }
@@ -181,14 +181,14 @@ struct ListWriter {
         _ list: UniqueID,
         _ data: [UInt8],
         isLeaving: Bool = false,
-        _ database: isolated PostgresConnection
+        _ connection: isolated PostgresConnection
     ) throws -> [UserID: Int64] {
         guard !users.isEmpty else { return [:] }
-        let told = try database.query(
+        let told = try connection.query(
             ListStatements.tell,
             [.textArray(users), .text(list.text), .text(String(decoding: data, as: UTF8.self)), .bool(isLeaving)]
         ) { try $0.map { (try $0.text(0), try $0.int8(1)) } }
-        try trim(told, database)
+        try trim(told, connection)
         return Dictionary(uniqueKeysWithValues: try told.map { (try UserID(stored: $0.0), $0.1) })
     }
 
@@ -196,15 +196,15 @@ struct ListWriter {
     @discardableResult static func leave(
         _ users: [String],
         _ list: UniqueID,
-        _ database: isolated PostgresConnection
+        _ connection: isolated PostgresConnection
     ) throws -> [UserID: Int64] {
-        try tell(users, list, LiveEvent.leftList(list, 0).data, isLeaving: true, database)
+        try tell(users, list, LiveEvent.leftList(list, 0).data, isLeaving: true, connection)
     }
 
     /// Now and then: forgets what a user was told long ago.
-    static func trim(_ told: [(user: String, revision: Int64)], _ database: isolated PostgresConnection) throws {
+    static func trim(_ told: [(user: String, revision: Int64)], _ connection: isolated PostgresConnection) throws {
         for (user, revision) in told where revision % 64 == 0 {
-            try database.execute(ListStatements.trim, [.text(user), .int8(Int64(eventBound))])
+            try connection.execute(ListStatements.trim, [.text(user), .int8(Int64(eventBound))])
         }
     }
 }

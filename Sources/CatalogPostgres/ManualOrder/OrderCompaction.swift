@@ -12,32 +12,33 @@ package struct OrderCompaction: Sendable {
     /// The most rows on either side.
     private static let sideBound = 512
 
-    private let catalog: PostgresCatalog
+    private let database: Database
+    private var lookup: ShelfLookup { ShelfLookup(database: database) }
 
-    package init(_ catalog: PostgresCatalog) { self.catalog = catalog }
+    package init(_ catalog: PostgresCatalog) { database = catalog.database }
 
     /// Compacts what is due, of one shelf, one store or everywhere; returns how many keys were made anew.
     package func run(store: CatalogKey? = nil, shelf: CatalogKey? = nil) async throws(CatalogError) -> Int {
-        try await catalog.mappingErrors {
+        try await database.mappingErrors {
             var storeID: Int32?
             var shelfID: Int32?
             if let store, let shelf {
-                let head = try await catalog.readHead(store, shelf)
-                (storeID, shelfID) = (head.storeID, head.shelfID)
+                let head = try await lookup.readHead(store, shelf)
+                (storeID, shelfID) = (head.location.storeID, head.location.shelfID)
             } else if let store {
-                storeID = try await catalog.readStore(store).id
+                storeID = try await lookup.readStore(store).id
             }
             var written = 0
             while true {
                 let (store, shelf) = (storeID, shelfID)
-                let due = try await catalog.pool.perform(within: .seconds(30)) {
+                let due = try await database.writes.perform(within: .seconds(30)) {
                     try $0.query(OrderStatements.shelvesWithLongKeys, [.int4(store), .int4(shelf)]) {
                         try $0.map { (try $0.int4(0), try $0.int4(1)) }
                     }
                 }
                 var writtenNow = 0
                 for (store, shelf) in due {
-                    writtenNow += try await catalog.pool.transaction(within: .seconds(10)) {
+                    writtenNow += try await database.writes.transaction(within: .seconds(10)) {
                         try Self.compact(store, shelf, $0)
                     }
                 }
@@ -48,11 +49,11 @@ package struct OrderCompaction: Sendable {
     }
 
     /// One window of one shelf.
-    static func compact(_ storeID: Int32, _ shelfID: Int32, _ database: isolated PostgresConnection) throws -> Int {
+    static func compact(_ storeID: Int32, _ shelfID: Int32, _ connection: isolated PostgresConnection) throws -> Int {
         let scope: [PostgresValue] = [.int4(storeID), .int4(shelfID)]
-        try database.execute("SELECT 1 FROM shelf WHERE store_id = $1 AND shelf_id = $2 FOR NO KEY UPDATE", scope)
-        for long in try database.query(OrderStatements.longKeys, scope, { try $0.map { try $0.bytea(0) } }) {
-            let written = try compact(around: long, scope, database)
+        try connection.execute("SELECT 1 FROM shelf WHERE store_id = $1 AND shelf_id = $2 FOR NO KEY UPDATE", scope)
+        for long in try connection.query(OrderStatements.longKeys, scope, { try $0.map { try $0.bytea(0) } }) {
+            let written = try compact(around: long, scope, connection)
             if written > 0 { return written }
         }
         return 0
@@ -61,10 +62,10 @@ package struct OrderCompaction: Sendable {
     private static func compact(
         around long: [UInt8],
         _ scope: [PostgresValue],
-        _ database: isolated PostgresConnection
+        _ connection: isolated PostgresConnection
     ) throws -> Int {
         func rows(_ statement: PostgresStatement, _ limit: Int) throws -> [(id: String, key: PathKey)] {
-            try database.query(statement, scope + [.bytea(long), .int8(Int64(limit))]) {
+            try connection.query(statement, scope + [.bytea(long), .int8(Int64(limit))]) {
                 try $0.map { (try $0.text(0), try PathKey(bytes: try $0.bytea(1))) }
             }
         }
@@ -81,11 +82,11 @@ package struct OrderCompaction: Sendable {
             if longest <= Self.shortKey || side >= Self.sideBound {
                 guard longest < long.count else { return 0 }
                 let changed = zip(window, made).filter { $0.key != $1 }
-                try database.execute(
+                try connection.execute(
                     OrderStatements.setKeys,
                     scope + [.textArray(changed.map(\.0.id)), .byteaArray(changed.map(\.1.bytes))]
                 )
-                try database.execute(OrderStatements.bumpGeneration, scope)
+                try connection.execute(OrderStatements.bumpGeneration, scope)
                 return changed.count
             }
             side *= 2

@@ -4,8 +4,8 @@ internal import Ordering
 
 // What needs the whole order: setting, baking, undoing. Only the keys that must change are written.
 extension OrderEditor {
-    func runWhole(_ database: isolated PostgresConnection) throws -> OrderEditOutcome {
-        var list = try database.query(OrderStatements.wholeList, scope) { try PositionList($0) }
+    func runWhole(_ connection: isolated PostgresConnection) throws -> OrderEditOutcome {
+        var list = try connection.query(OrderStatements.wholeList, scope) { try PositionList($0) }
         let before = list
         let old = list.ids
         guard old.count <= OrderDiff.listBound else {
@@ -17,23 +17,23 @@ extension OrderEditor {
         var undone: OrderChange?
         let target: [String]
         if case .undo(let number) = request.edit {
-            history = try Self.history(storeID, shelf.id, database)
+            history = try Self.history(storeID, shelf.id, connection)
             let change = try history.undone(by: number)
             undone = change
-            target = list.restoring(try lefts(of: change, database))
+            target = list.restoring(try lefts(of: change, connection))
         } else {
-            let baked = if case .bake(let sort) = request.edit { try sorted(sort, database) } else { [String]() }
+            let baked = if case .bake(let sort) = request.edit { try ids(by: sort, connection) } else { [String]() }
             target = try request.edit.target(from: old) { _ in baked }!
         }
         let made: [(id: String, key: PathKey)]
         do { made = try list.reorder(to: target) } catch PathKeyError.outOfRange { throw Self.tooLong }
         guard made.allSatisfy({ $0.key.length <= PathKey.maximumLength }) else { throw Self.tooLong }
-        guard !made.isEmpty || undone != nil else { throw unchanged }
+        guard !made.isEmpty || undone != nil else { return unchanged }
         let lefts = before.lefts(of: Set(made.map(\.id)))
-        var outcome = try conclude(made, lefts.map { ($0.id, $0.left ?? "") }, undoes: undone?.number, database)
+        var outcome = try conclude(made, lefts.map { ($0.id, $0.left ?? "") }, undoes: undone?.number, connection)
         if let undone, let change = outcome.change {
             for (number, undoneBy) in history.marks(takingBack: undone, by: change) {
-                try database.execute(OrderStatements.markUndone, scope + [.int8(number), .int8(undoneBy)])
+                try connection.execute(OrderStatements.markUndone, scope + [.int8(number), .int8(undoneBy)])
             }
         }
         outcome.moved = OrderEditOutcome.Moved.of(made.map(\.id), from: old, to: target, indexed: request.wantsIndexes)
@@ -44,10 +44,10 @@ extension OrderEditor {
     /// What a change moved, each product with what stood before it.
     private func lefts(
         of change: OrderChange,
-        _ database: isolated PostgresConnection
+        _ connection: isolated PostgresConnection
     ) throws -> [(id: String, left: String?)] {
         Self.lefts(
-            try database.query(OrderStatements.movedBy, scope + [.int8(change.number)]) {
+            try connection.query(OrderStatements.movedBy, scope + [.int8(change.number)]) {
                 try $0.first { try $0.text(0) }
             } ?? ""
         )
@@ -57,9 +57,9 @@ extension OrderEditor {
     static func history(
         _ storeID: Int32,
         _ shelfID: Int32,
-        _ database: isolated PostgresConnection
+        _ connection: isolated PostgresConnection
     ) throws -> [OrderChange] {
-        try database.query(OrderStatements.history, [.int4(storeID), .int4(shelfID)]) {
+        try connection.query(OrderStatements.history, [.int4(storeID), .int4(shelfID)]) {
             try $0.map { row in
                 OrderChange(
                     number: try row.int8(0),

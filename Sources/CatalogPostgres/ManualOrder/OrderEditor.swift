@@ -14,7 +14,7 @@ struct OrderEditor {
     private let rows: [Row]
     private let firstGap: Gap?
     /// Reads the shelf's products by a sort.
-    let sorted: (Sort, isolated PostgresConnection) throws -> [String]
+    private let pages: PostgresPageStore
 
     /// A shelf whose row is held.
     struct LockedShelf {
@@ -32,11 +32,6 @@ struct OrderEditor {
         }
     }
 
-    /// Everything is in place: the transaction, which has bumped the versions, is taken back.
-    struct Unchanged: Error {
-        let outcome: OrderEditOutcome
-    }
-
     /// The longest key that is not yet due for compaction, in bytes.
     static let longKey = 64
 
@@ -46,13 +41,13 @@ struct OrderEditor {
     init(
         _ request: OrderEditRequest,
         _ storeID: Int32,
-        _ database: isolated PostgresConnection,
-        sorted: @escaping (Sort, isolated PostgresConnection) throws -> [String]
+        _ pages: PostgresPageStore,
+        _ connection: isolated PostgresConnection
     ) throws {
         self.request = request
         self.storeID = storeID
-        self.sorted = sorted
-        let id = try database.query(OrderStatements.shelfID, [.int4(storeID), .text(request.shelf.text)]) {
+        self.pages = pages
+        let id = try connection.query(OrderStatements.shelfID, [.int4(storeID), .text(request.shelf.text)]) {
             try $0.first { try $0.int4(0) }
         }
         guard let id else { throw CatalogError.notFound("shelf “\(request.shelf)”") }
@@ -70,7 +65,7 @@ struct OrderEditor {
         var shelf: LockedShelf?
         var rows: [Row] = []
         var gap: Gap?
-        try database.together(queries) { index, found in
+        try connection.together(queries) { index, found in
             switch index {
             case 0: shelf = try found.first { try LockedShelf(id, $0) }
             case 1: rows = try found.map { try Row($0) }
@@ -83,13 +78,16 @@ struct OrderEditor {
         self.firstGap = gap
     }
 
-    /// - Throws: `Unchanged`, `CatalogError`.
-    func run(_ database: isolated PostgresConnection) throws -> OrderEditOutcome {
+    /// Returns the outcome, without a change if everything is in place: the transaction, which has counted a change, must
+    /// then be rolled back.
+    ///
+    /// - Throws: `CatalogError`.
+    func run(_ connection: isolated PostgresConnection) throws -> OrderEditOutcome {
         if let expected = request.expected, expected != shelf.orderVersion {
             throw CatalogError.stale(current: shelf.orderVersion)
         }
-        if case .moves(let moves) = request.edit { return try run(moves, database) }
-        return try runWhole(database)
+        if case .moves(let moves) = request.edit { return try run(moves, connection) }
+        return try runWhole(connection)
     }
 
     // MARK: - Moves
@@ -109,43 +107,43 @@ struct OrderEditor {
         }
     }
 
-    private func run(_ moves: [OrderMove], _ database: isolated PostgresConnection) throws -> OrderEditOutcome {
+    private func run(_ moves: [OrderMove], _ connection: isolated PostgresConnection) throws -> OrderEditOutcome {
         let before = Dictionary(rows.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
         for move in moves {
             if let stranger = (move.ids + [move.anchor].compactMap { $0 }).first(where: { before[$0] == nil }) {
                 throw CatalogError.unknownProduct(stranger)
             }
         }
-        let oldIndexes = request.wantsIndexes ? try indexes(moves.flatMap(\.ids), database) : [:]
+        let oldIndexes = request.wantsIndexes ? try indexes(moves.flatMap(\.ids), connection) : [:]
         // Several moves may end where they began; one never does, unless it is in place.
-        let oldAfters = moves.count > 1 ? try lookUpAfters(Array(before.keys), database) : [:]
+        let oldAfters = moves.count > 1 ? try lookUpAfters(Array(before.keys), connection) : [:]
         var keys = before.mapValues(\.key)
         var afters: [(id: String, after: String?)] = []
         var pending: [(id: String, key: PathKey)] = []
         var placed: Set<String> = []
         for (index, move) in moves.enumerated() where !move.isInPlace {
-            let gap = try index == 0 ? firstGap ?? gap(move, database) : gap(move, database)
+            let gap = try index == 0 ? firstGap ?? gap(move, connection) : gap(move, connection)
             if gap.holds(move.ids.map { keys[$0]! }) { continue }
             let made = try makeKeys(move.ids.count, gap)
             // The last move's keys are written with the rest.
             pending = zip(move.ids, made).map { ($0, $1) }
-            if index < moves.count - 1 { try write(&pending, database) }
+            if index < moves.count - 1 { try write(&pending, connection) }
             for (id, key) in zip(move.ids, made) { keys[id] = key }
             placed.formUnion(move.ids)
             afters = zip(move.ids, [gap.leftNeighbour] + move.ids.dropLast()).map { ($0, $1) }
         }
         // Whatever keys they got: what is remembered must not hang on chance.
         let moved = before.keys.filter { placed.contains($0) }
-        guard !moved.isEmpty else { throw unchanged }
+        guard !moved.isEmpty else { return unchanged }
         let lefts = moved.map { (id: $0, row: before[$0]!) }.sorted { $0.row.key < $1.row.key }
-        var outcome = try conclude(pending, lefts.map { ($0.id, $0.row.left) }, database)
+        var outcome = try conclude(pending, lefts.map { ($0.id, $0.row.left) }, connection)
         // One move tells its neighbours by itself; after several they are looked up.
         if moves.count > 1 {
-            let newAfters = try lookUpAfters(Array(before.keys), database)
-            guard newAfters != oldAfters else { throw unchanged }
+            let newAfters = try lookUpAfters(Array(before.keys), connection)
+            guard newAfters != oldAfters else { return unchanged }
             afters = moved.sorted { keys[$0]! < keys[$1]! }.map { ($0, newAfters[$0] ?? nil) }
         }
-        let newIndexes = request.wantsIndexes ? try indexes(afters.map(\.id), database) : [:]
+        let newIndexes = request.wantsIndexes ? try indexes(afters.map(\.id), connection) : [:]
         outcome.moved = afters.map {
             OrderEditOutcome.Moved(id: $0.id, after: $0.after, from: oldIndexes[$0.id], to: newIndexes[$0.id])
         }
@@ -155,9 +153,9 @@ struct OrderEditor {
 
     private func write(
         _ pending: inout [(id: String, key: PathKey)],
-        _ database: isolated PostgresConnection
+        _ connection: isolated PostgresConnection
     ) throws {
-        try database.execute(
+        try connection.execute(
             OrderStatements.setKeys,
             scope + [.textArray(pending.map(\.id)), .byteaArray(pending.map(\.key.bytes))]
         )
@@ -167,19 +165,19 @@ struct OrderEditor {
     /// The left neighbours of products; nil for the front.
     private func lookUpAfters(
         _ ids: [String],
-        _ database: isolated PostgresConnection
+        _ connection: isolated PostgresConnection
     ) throws -> [String: String?] {
         Dictionary(
-            try database.query(OrderStatements.afters, scope + [.textArray(ids)]) {
+            try connection.query(OrderStatements.afters, scope + [.textArray(ids)]) {
                 try $0.map { (try $0.text(0), try $0.textOrNil(1)) }
             },
             uniquingKeysWith: { first, _ in first }
         )
     }
 
-    private func indexes(_ ids: [String], _ database: isolated PostgresConnection) throws -> [String: Int] {
+    private func indexes(_ ids: [String], _ connection: isolated PostgresConnection) throws -> [String: Int] {
         Dictionary(
-            try database.query(OrderStatements.indexes, scope + [.textArray(ids)]) {
+            try connection.query(OrderStatements.indexes, scope + [.textArray(ids)]) {
                 try $0.map { (try $0.text(0), try $0.int(1)) }
             },
             uniquingKeysWith: { first, _ in first }
@@ -232,17 +230,17 @@ struct OrderEditor {
         }
     }
 
-    private func gap(_ move: OrderMove, _ database: isolated PostgresConnection) throws -> Gap {
+    private func gap(_ move: OrderMove, _ connection: isolated PostgresConnection) throws -> Gap {
         var move = move
         if case .position(let position) = move.target {
-            let next = try database.query(
+            let next = try connection.query(
                 OrderStatements.atPosition,
                 scope + [.textArray(move.ids), .int8(Int64(position))]
             ) { try $0.first { try $0.text(0) } }
             move.target = next.map { .before($0) } ?? .last
         }
         let query = Gap.query(move, scope)!
-        return try database.query(query.statement, query.parameters) { try $0.first { try Gap($0, move.target) }! }
+        return try connection.query(query.statement, query.parameters) { try $0.first { try Gap($0, move.target) }! }
     }
 
     private func makeKeys(_ count: Int, _ gap: Gap) throws -> [PathKey] {
@@ -258,8 +256,14 @@ struct OrderEditor {
 
     // MARK: - Ends
 
-    var unchanged: Unchanged {
-        Unchanged(outcome: OrderEditOutcome(version: shelf.version, orderVersion: shelf.orderVersion, moved: []))
+    var unchanged: OrderEditOutcome {
+        OrderEditOutcome(version: shelf.version, orderVersion: shelf.orderVersion, moved: [])
+    }
+
+    /// The shelf's products by a sort.
+    func ids(by sort: Sort, _ connection: isolated PostgresConnection) throws -> [String] {
+        let address = ShelfAddress(request.store, request.shelf)
+        return try pages.orders(address, [ShelfView(sort: sort)], of: nil, first: nil, connection)[0].ids
     }
 
     /// Writes the keys that are not written yet, and remembers what it takes to take the change back.
@@ -269,7 +273,7 @@ struct OrderEditor {
         _ made: [(id: String, key: PathKey)],
         _ lefts: [(id: String, left: String)],
         undoes: Int64? = nil,
-        _ database: isolated PostgresConnection
+        _ connection: isolated PostgresConnection
     ) throws -> OrderEditOutcome {
         let change = shelf.change
         let slot: PostgresValue = .int2(Int16(change % Int64(OrderChange.memoryBound)))
@@ -277,7 +281,7 @@ struct OrderEditor {
             .int8(change), .text(request.subject), .text(request.edit.kind), .int8(undoes), .text(Self.text(lefts)),
         ]
         let keys: [PostgresValue] = [.textArray(made.map(\.id)), .byteaArray(made.map(\.key.bytes))]
-        try database.executeLater(OrderStatements.conclude, scope + keys + [slot] + entry)
+        try connection.executeLater(OrderStatements.conclude, scope + keys + [slot] + entry)
         return OrderEditOutcome(
             version: shelf.version + 1,
             orderVersion: shelf.orderVersion + 1,

@@ -16,7 +16,8 @@ package struct PriceReplay {
         package var moved: Int { diff.moves.count }
     }
 
-    private let catalog: PostgresCatalog
+    private let prices: PostgresPriceStore
+    private let pages: PostgresPageStore
     private let store: CatalogKey
     private let sorts: [Sort]
     /// The orders of shelves as they were left.
@@ -24,7 +25,8 @@ package struct PriceReplay {
 
     /// - Parameter sorts: those whose moves are told.
     package init(_ catalog: PostgresCatalog, store: CatalogKey, sorts: [Sort]) {
-        self.catalog = catalog
+        prices = catalog.prices
+        pages = catalog.pages
         self.store = store
         self.sorts = sorts
     }
@@ -37,11 +39,11 @@ package struct PriceReplay {
         _ prices: [PriceChange],
         pricedIn currency: Currency? = nil
     ) async throws(CatalogError) -> (outcome: PriceOutcome, steps: [Step]) {
-        for shelf in sorts.isEmpty ? [] : try await catalog.shelves(of: prices.map(\.sku), in: store)
+        for shelf in sorts.isEmpty ? [] : try await self.prices.shelves(of: prices.map(\.sku), in: store)
         where orders[shelf] == nil {
             orders[shelf] = try await read(shelf)
         }
-        let outcome = try await catalog.setPrices(prices, in: store, pricedIn: currency)
+        let outcome = try await self.prices.setPrices(prices, in: store, pricedIn: currency)
         var steps: [Step] = []
         for shelf in outcome.shelves.sorted(by: { $0.text < $1.text }) where !sorts.isEmpty {
             let (old, new) = (orders[shelf] ?? [], try await read(shelf))
@@ -55,42 +57,6 @@ package struct PriceReplay {
     }
 
     private func read(_ shelf: CatalogKey) async throws(CatalogError) -> [[String]] {
-        try await catalog.withOrders(
-            of: shelf,
-            in: store,
-            by: sorts.map { ShelfView(sort: $0) },
-            remembering: .none,
-            first: nil
-        ) { orders, _ in
-            orders.map(\.ids)
-        }
-    }
-}
-
-extension PostgresCatalog {
-    /// The shelves that some products stand on.
-    package func shelves(of skus: [SKU], in store: CatalogKey) async throws(CatalogError) -> [CatalogKey] {
-        try await mappingErrors {
-            let storeID = try await readStore(store).id
-            return try await pool.perform(within: .seconds(30)) {
-                try $0.query(
-                    """
-                    SELECT h.key FROM shelf h WHERE h.store_id = $1 AND h.shelf_id IN (
-                        SELECT p.shelf_id FROM placement p WHERE p.store_id = $1 AND p.sku = ANY ($2)) ORDER BY h.key
-                    """,
-                    [.int4(storeID), .textArray(skus.map(\.text))]
-                ) { try $0.map { CatalogKey(try $0.text(0))! } }
-            }
-        }
-    }
-
-    /// Those of some products that the store has.
-    package func known(_ skus: [SKU], in store: CatalogKey) async throws(CatalogError) -> Set<SKU> {
-        try await mappingErrors {
-            let storeID = try await readStore(store).id
-            return try await pool.perform(within: .seconds(30)) {
-                try Self.known(.textArray(skus.map(\.text)), storeID, $0)
-            }
-        }
+        try await pages.orders(ShelfAddress(store, shelf), sorts.map { ShelfView(sort: $0) }).map(\.ids)
     }
 }

@@ -7,20 +7,22 @@ package struct PurchaseBook: Sendable {
     /// How many events are folded, and products counted, in one transaction.
     private static let batch: Int64 = 20_000
 
-    private let catalog: PostgresCatalog
+    private let database: Database
+    private var lookup: ShelfLookup { ShelfLookup(database: database) }
 
-    package init(_ catalog: PostgresCatalog) { self.catalog = catalog }
+    package init(_ catalog: PostgresCatalog) { self.init(catalog.database) }
+
+    init(_ database: Database) { self.database = database }
 
     /// Folds the events of a store that came until now; returns how many.
     ///
     /// What came in of a product before it was made is folded too.
     package func fold(_ store: CatalogKey) async throws(CatalogError) -> Int {
-        try await catalog.mappingErrors {
-            let storeID = try await catalog.readStore(store).id
-            let pool = catalog.pool
+        try await database.mappingErrors {
+            let storeID = try await lookup.readStore(store).id
             var returned = 0
             repeat {
-                returned = try await pool.transaction(within: .seconds(60)) {
+                returned = try await database.writes.transaction(within: .seconds(60)) {
                     try $0.execute(PopularityStatements.returnStrays, [.int4(storeID)])
                 }
             } while returned > 0
@@ -29,9 +31,9 @@ package struct PurchaseBook: Sendable {
             while true {
                 try Task.checkCancellation()
                 let from = last
-                let (count, sku, number) = try await pool.transaction(within: .seconds(180)) { database in
-                    try Self.runInBatch(database)
-                    return try database.query(
+                let (count, sku, number) = try await database.writes.transaction(within: .seconds(180)) { connection in
+                    try Self.runInBatch(connection)
+                    return try connection.query(
                         PopularityStatements.fold,
                         [.int4(storeID), .text(from.sku), .int8(from.number), .int8(Self.batch)]
                     ) { try $0.first { (try $0.int(0), try $0.text(1), try $0.int8(2)) }! }
@@ -50,8 +52,8 @@ package struct PurchaseBook: Sendable {
     /// - Parameter day: today's UTC day.
     /// - Returns: how many products have another score.
     package func count(_ store: CatalogKey, day: Int) async throws(CatalogError) -> Int {
-        try await catalog.mappingErrors {
-            let read = try await catalog.readStore(store)
+        try await database.mappingErrors {
+            let read = try await lookup.readStore(store)
             if read.store.counted.hasRule(of: read.store.rule), read.store.popularityMetric == .decay {
                 if let changed = try await countDue(read, day) { return changed }
             }
@@ -66,22 +68,22 @@ package struct PurchaseBook: Sendable {
         while true {
             try Task.checkCancellation()
             let from = last
-            let piece: (changed: Int, last: String, count: Int)? = try await catalog.pool.transaction(
+            let piece: (changed: Int, last: String, count: Int)? = try await database.writes.transaction(
                 within: .seconds(180)
-            ) { (database) -> (changed: Int, last: String, count: Int)? in
-                try Self.runInBatch(database)
+            ) { (connection) -> (changed: Int, last: String, count: Int)? in
+                try Self.runInBatch(connection)
                 // Held against who changes the rule.
-                let now = try PostgresCatalog.store(read.store.key, database, PostgresCatalog.sharedStore)
+                let now = try ShelfLookup.store(read.store.key, connection, ShelfLookup.sharedStore)
                 guard now.store.rule == read.store.rule, now.store.counted == read.store.counted else { return nil }
                 let key: [PostgresValue] = [.int4(read.id)]
-                let (claimed, last, count) = try database.query(
+                let (claimed, last, count) = try connection.query(
                     PopularityStatements.claimDue,
                     key + [.text(from), .int8(Self.batch)]
                 ) { try $0.first { (try $0.textArray(0), try $0.text(1), try $0.int(2)) }! }
                 guard !claimed.isEmpty else { return (0, last, count) }
                 // In a statement of its own: it sees what those who held the products have left.
                 let halfLife = PostgresValue.int4(Int32(read.store.popularityHalfLifeDays))
-                let scored = try database.execute(
+                let scored = try connection.execute(
                     PopularityStatements.decaySome,
                     key + [halfLife, .textArray(claimed)]
                 )
@@ -97,21 +99,24 @@ package struct PurchaseBook: Sendable {
     /// Counts every product of a store, in one transaction that keeps out who writes products: of what slides, and by a
     /// changed rule. By that the shelves follow at once: scores by two rules do not compare.
     private func countAll(_ store: CatalogKey, _ day: Int) async throws -> Int {
-        let (changed, isAnotherRule) = try await catalog.pool.transaction(within: .seconds(600)) {
-            (database) -> (Int, Bool) in
-            try Self.unlimited(database)
-            let read = try PostgresCatalog.store(store, database, PostgresCatalog.heldStore)
+        let (changed, isAnotherRule) = try await database.writes.transaction(within: .seconds(600)) {
+            (connection) -> (Int, Bool) in
+            try Self.unlimited(connection)
+            let read = try ShelfLookup.store(store, connection, ShelfLookup.heldStore)
             let isAnotherRule = !read.store.counted.hasRule(of: read.store.rule)
             let key: [PostgresValue] = [.int4(read.id)]
             guard isAnotherRule || read.store.popularityMetric != .decay else { return (0, false) }
             if isAnotherRule {
-                try database.execute("SELECT 1 FROM shelf WHERE store_id = $1 ORDER BY shelf_id FOR NO KEY UPDATE", key)
+                try connection.execute(
+                    "SELECT 1 FROM shelf WHERE store_id = $1 ORDER BY shelf_id FOR NO KEY UPDATE",
+                    key
+                )
             }
-            try database.execute(PopularityStatements.claimAll, key)
-            let changed = try Self.score(read, day, isAnotherRule ? .all : .due, database)
+            try connection.execute(PopularityStatements.claimAll, key)
+            let changed = try Self.score(read, day, isAnotherRule ? .all : .due, connection)
             if isAnotherRule {
-                try database.execute(PopularityStatements.carryStore, key)
-                try database.execute(
+                try connection.execute(PopularityStatements.carryStore, key)
+                try connection.execute(
                     """
                     UPDATE shelf SET version = version + 1, modified_at = now()
                     WHERE store_id = $1 AND deleted_at IS NULL
@@ -119,10 +124,10 @@ package struct PurchaseBook: Sendable {
                     key
                 )
             }
-            try database.execute(PopularityStatements.setCounted, key + [Self.date(day)])
+            try connection.execute(PopularityStatements.setCounted, key + [Self.date(day)])
             return (changed, isAnotherRule)
         }
-        if isAnotherRule { catalog.changes.announce(.store(store)) }
+        if isAnotherRule { database.announcer.announce(.store(store)) }
         return changed
     }
 
@@ -138,7 +143,7 @@ package struct PurchaseBook: Sendable {
         _ read: ShelfRow.StoreRead,
         _ day: Int,
         _ scope: Scope,
-        _ database: isolated PostgresConnection
+        _ connection: isolated PostgresConnection
     ) throws -> Int {
         let store = read.store
         guard store.popularityMetric == .decay else {
@@ -148,50 +153,50 @@ package struct PurchaseBook: Sendable {
                 .int4(read.id), .int4(Int32(window)), date(day), .bool(store.popularityMetric == .trend),
             ]
             return switch scope {
-            case .all: try database.execute(PopularityStatements.windowAll, values)
-            case .due: try database.execute(PopularityStatements.windowDue, values)
-            case .shelf(let id): try database.execute(PopularityStatements.windowShelf, values + [.int4(id)])
+            case .all: try connection.execute(PopularityStatements.windowAll, values)
+            case .due: try connection.execute(PopularityStatements.windowDue, values)
+            case .shelf(let id): try connection.execute(PopularityStatements.windowShelf, values + [.int4(id)])
             }
         }
         let values: [PostgresValue] = [.int4(read.id), .int4(Int32(store.popularityHalfLifeDays))]
         return switch scope {
-        case .all, .due: try database.execute(PopularityStatements.decayAll, values)
-        case .shelf(let id): try database.execute(PopularityStatements.decayShelf, values + [.int4(id)])
+        case .all, .due: try connection.execute(PopularityStatements.decayAll, values)
+        case .shelf(let id): try connection.execute(PopularityStatements.decayShelf, values + [.int4(id)])
         }
     }
 
     /// Forgets what is too old to be kept: customers become nobody, ids of events and what waits for products go. Once a day
     /// and store; returns how many rows.
     package func forget(_ store: CatalogKey, olderThan days: Int, day: Int) async throws(CatalogError) -> Int {
-        try await catalog.mappingErrors {
-            try await catalog.pool.transaction(within: .seconds(600)) { database in
-                try Self.unlimited(database)
+        try await database.mappingErrors {
+            try await database.writes.transaction(within: .seconds(600)) { connection in
+                try Self.unlimited(connection)
                 let key: [PostgresValue] = [
-                    .int4(try PostgresCatalog.store(store, database).id), Self.date(day - days),
+                    .int4(try ShelfLookup.store(store, connection).id), Self.date(day - days),
                 ]
-                guard try database.execute(PopularityStatements.keepFrom, key) > 0 else { return 0 }
-                return try database.execute(PopularityStatements.forgetBefore, key)
-                    + database.execute(PopularityStatements.forgetEvents, key)
-                    + database.execute(PopularityStatements.forgetStrays, key)
+                guard try connection.execute(PopularityStatements.keepFrom, key) > 0 else { return 0 }
+                return try connection.execute(PopularityStatements.forgetBefore, key)
+                    + connection.execute(PopularityStatements.forgetEvents, key)
+                    + connection.execute(PopularityStatements.forgetStrays, key)
             }
         }
     }
 
     /// For what reads or writes a whole store: its own plan, and no hurry.
-    static func unlimited(_ database: isolated PostgresConnection) throws {
-        try database.run(script: "SET LOCAL lock_timeout = 0; SET LOCAL plan_cache_mode = auto")
+    static func unlimited(_ connection: isolated PostgresConnection) throws {
+        try connection.run(script: "SET LOCAL lock_timeout = 0; SET LOCAL plan_cache_mode = auto")
     }
 
     /// For what may come behind an import.
-    static func waitLong(_ database: isolated PostgresConnection) throws {
-        try database.executeLater("SET LOCAL lock_timeout = '120s'")
+    static func waitLong(_ connection: isolated PostgresConnection) throws {
+        try connection.executeLater("SET LOCAL lock_timeout = '120s'")
     }
 
     /// For one of many transactions that are done again where they are lost: the last one of a run waits for the disk, and
     /// with it for all before. What they join is found by keys: tables that have just been filled have no statistics that would
     /// say so.
-    static func runInBatch(_ database: isolated PostgresConnection) throws {
-        try database.executeLater(
+    static func runInBatch(_ connection: isolated PostgresConnection) throws {
+        try connection.executeLater(
             """
             SELECT set_config('lock_timeout', '120s', true), set_config('synchronous_commit', 'off', true),
                 set_config('enable_seqscan', 'off', true)
@@ -204,9 +209,9 @@ package struct PurchaseBook: Sendable {
         var last = ""
         while true {
             let from = last
-            let next = try await catalog.pool.transaction(within: .seconds(180)) { (database) -> String in
-                try Self.runInBatch(database)
-                return try database.query(
+            let next = try await database.writes.transaction(within: .seconds(180)) { (connection) -> String in
+                try Self.runInBatch(connection)
+                return try connection.query(
                     PopularityStatements.endDue,
                     [.int4(storeID), .text(from), .int8(Self.batch)]
                 ) { try $0.first { try $0.text(0) } ?? "" }

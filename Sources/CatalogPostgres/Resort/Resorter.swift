@@ -9,7 +9,9 @@ internal import Synchronization
 /// Each shelf changes in one transaction, and is left alone where nothing changed since the last time. A run that dies leaves
 /// every shelf old or new; the next one does what is left. Two at once share the work.
 package struct Resorter: Sendable {
-    private let catalog: PostgresCatalog
+    private let database: Database
+    private let pages: PostgresPageStore
+    private var lookup: ShelfLookup { ShelfLookup(database: database) }
     private let day: Int
 
     /// How many shelves are listed at a time.
@@ -17,7 +19,8 @@ package struct Resorter: Sendable {
 
     /// - Parameter day: today's UTC day, by which popularity is counted.
     package init(_ catalog: PostgresCatalog, day: Int = Timestamp.now().day) {
-        self.catalog = catalog
+        database = catalog.database
+        pages = catalog.pages
         self.day = day
     }
 
@@ -41,7 +44,7 @@ package struct Resorter: Sendable {
         _ request: ResortRequest,
         _ listener: Listener = Listener()
     ) async throws(CatalogError) -> ResortSummary {
-        try await catalog.mappingErrors {
+        try await database.mappingErrors {
             try await check(request)
             if request.isRehearsal { return try await work(request, nil, listener) }
             guard let summary = try await recorded(request, resuming: false, listener) else {
@@ -58,13 +61,13 @@ package struct Resorter: Sendable {
         as options: ResortRequest = ResortRequest(),
         _ listener: Listener = Listener()
     ) async throws(CatalogError) -> ResortSummary? {
-        try await catalog.mappingErrors { try await recorded(options, resuming: true, listener) }
+        try await database.mappingErrors { try await recorded(options, resuming: true, listener) }
     }
 
     /// The runs that the history has, from the latest on.
     package func history(_ limit: Int) async throws(CatalogError) -> [ResortRun] {
-        try await catalog.mappingErrors {
-            try await catalog.pool.perform(within: .seconds(5)) {
+        try await database.mappingErrors {
+            try await database.writes.perform(within: .seconds(5)) {
                 try $0.query(ResortStatements.runs, [.int8(Int64(limit))]) { try $0.map { try Self.run($0) } }
             }
         }
@@ -92,8 +95,8 @@ package struct Resorter: Sendable {
     }
 
     private func check(_ request: ResortRequest) async throws {
-        if let store = request.store { _ = try await catalog.readStore(store) }
-        for shelf in request.shelves { _ = try await catalog.readHead(request.store!, shelf) }
+        if let store = request.store { _ = try await lookup.readStore(store) }
+        for shelf in request.shelves { _ = try await lookup.readHead(request.store!, shelf) }
     }
 
     /// Runs with a line in the history, while a lock says that it lives.
@@ -104,14 +107,14 @@ package struct Resorter: Sendable {
         resuming: Bool,
         _ listener: Listener
     ) async throws -> ResortSummary? {
-        let begun: (number: Int64, request: String)? = try await catalog.pool.perform(within: .seconds(10)) {
-            database in
+        let begun: (number: Int64, request: String)? = try await database.writes.perform(within: .seconds(10)) {
+            connection in
             if resuming {
-                return try database.query(ResortStatements.interrupted) {
+                return try connection.query(ResortStatements.interrupted) {
                     try $0.first { (try $0.int8(0), try $0.text(1)) }
                 }
             }
-            return try database.query(ResortStatements.nextNumber) { try $0.first { (try $0.int8(0), asked.text) } }
+            return try connection.query(ResortStatements.nextNumber) { try $0.first { (try $0.int8(0), asked.text) } }
         }
         guard let begun else { return nil }
         var request = asked
@@ -123,20 +126,20 @@ package struct Resorter: Sendable {
             (request.jobs, request.diffs) = (asked.jobs, asked.diffs)
         }
         let key = ResortStatements.lockKey("$1")
-        let summary = try await RunLock.hold(.resortRun, key, [.int8(begun.number)], in: catalog.pool) {
+        let summary = try await RunLock.hold(.resortRun, key, [.int8(begun.number)], in: database.writes.pool) {
             () -> ResortSummary? in
             if resuming {
                 // Another may have finished it before the lock was free.
-                let isOpen = try await catalog.pool.perform(within: .seconds(10)) {
+                let isOpen = try await database.writes.perform(within: .seconds(10)) {
                     try $0.query(ResortStatements.isOpen, [.int8(begun.number)]) { $0.count > 0 }
                 }
                 guard isOpen else { return nil }
             } else {
-                try await catalog.pool.perform(within: .seconds(10)) {
+                try await database.writes.perform(within: .seconds(10)) {
                     _ = try $0.execute(ResortStatements.begin, [.int8(begun.number), .text(begun.request)])
                 }
             }
-            let record = Record(pool: catalog.pool, number: begun.number)
+            let record = Record(lane: database.writes, number: begun.number)
             let outcome: Result<ResortSummary, any Error>
             do { outcome = .success(try await work(request, record, listener)) } catch { outcome = .failure(error) }
             // A run that was interrupted is not ended: it can be resumed.
@@ -151,18 +154,18 @@ package struct Resorter: Sendable {
 
     /// The run's line in the history, to which is added what is done.
     private struct Record: Sendable {
-        let pool: PostgresPool
+        let lane: Lane
         let number: Int64
 
         func add(_ done: ResortSummary) async throws {
             let counts = [done.events, done.products, done.shelves, done.changed, done.moved]
-            try await pool.perform(within: .seconds(60)) {
+            try await lane.perform(within: .seconds(60)) {
                 _ = try $0.execute(ResortStatements.add, [.int8(number)] + counts.map { .int8(Int64($0)) })
             }
         }
 
         func end(_ failure: String?) async throws {
-            try await pool.perform(within: .seconds(5)) {
+            try await lane.perform(within: .seconds(5)) {
                 _ = try $0.execute(ResortStatements.end, [.int8(number), .text(failure)])
             }
         }
@@ -174,7 +177,8 @@ package struct Resorter: Sendable {
         _ listener: Listener
     ) async throws -> ResortSummary {
         var total = ResortSummary()
-        for store in try await catalog.stores() where request.store == nil || store.key == request.store {
+        for store in try await lookup.readStores().map(\.store) where request.store == nil || store.key == request.store
+        {
             total.add(try await work(request, store.key, record, listener))
         }
         return total
@@ -188,19 +192,19 @@ package struct Resorter: Sendable {
     ) async throws -> ResortSummary {
         var summary = ResortSummary()
         if request.isRehearsal {
-            summary.events = try await number(ResortStatements.inboxCount, try await catalog.readStore(store).id)
+            summary.events = try await number(ResortStatements.inboxCount, try await lookup.readStore(store).id)
         } else {
-            let book = PurchaseBook(catalog)
+            let book = PurchaseBook(database)
             summary.events = try await book.fold(store)
             summary.products = try await book.count(store, day: day)
             _ = try await book.forget(store, olderThan: request.keptDays, day: day)
             await count(summary.products)
             try await record?.add(summary)
         }
-        let read = try await catalog.readStore(store)
+        let read = try await lookup.readStore(store)
         let due = try await dueShelves(read, request)
-        let targets = try await catalog.pool.transaction(within: .seconds(60)) { database in
-            try database.query(
+        let targets = try await database.writes.transaction(within: .seconds(60)) { connection in
+            try connection.query(
                 ResortStatements.targets,
                 [
                     .int4(read.id), .textArray(request.shelves.map(\.text)), .bool(!request.shelves.isEmpty),
@@ -209,7 +213,7 @@ package struct Resorter: Sendable {
             ) { try $0.map { try $0.int4(0) } }
         }
         summary.add(try await settle(targets, read.id, due, request, record, listener))
-        if !request.isRehearsal { try await PurchaseBook(catalog).endDue(read.id) }
+        if !request.isRehearsal { try await PurchaseBook(database).endDue(read.id) }
         return summary
     }
 
@@ -217,13 +221,13 @@ package struct Resorter: Sendable {
     /// every placement for each of its rows.
     private func count(_ products: Int) async {
         guard products >= Self.countedFrom else { return }
-        try? await catalog.pool.perform(within: .seconds(30)) { try $0.run(script: "ANALYZE popularity_due") }
+        try? await database.writes.perform(within: .seconds(30)) { try $0.run(script: "ANALYZE popularity_due") }
     }
 
     private static let countedFrom = 1000
 
     private func number(_ statement: PostgresStatement, _ storeID: Int32) async throws -> Int {
-        try await catalog.pool.perform(within: .seconds(60)) {
+        try await database.writes.perform(within: .seconds(60)) {
             try $0.query(statement, [.int4(storeID)]) { try $0.first { try $0.int(0) } ?? 0 }
         }
     }
@@ -238,9 +242,9 @@ package struct Resorter: Sendable {
             } else {
                 ResortStatements.allShelves
             }
-        return try await catalog.pool.transaction(within: .seconds(300)) { database in
-            try PurchaseBook.unlimited(database)
-            return Set(try database.query(statement, [.int4(read.id)]) { try $0.map { try $0.int4(0) } })
+        return try await database.writes.transaction(within: .seconds(300)) { connection in
+            try PurchaseBook.unlimited(connection)
+            return Set(try connection.query(statement, [.int4(read.id)]) { try $0.map { try $0.int4(0) } })
         }
     }
 
@@ -295,7 +299,8 @@ package struct Resorter: Sendable {
                         done.shelves = piece.count
                         for head in try await heads(piece, storeID) {
                             try Task.checkCancellation()
-                            if let report = try await settle(head, isDue: due.contains(head.shelfID), request) {
+                            if let report = try await settle(head, isDue: due.contains(head.location.shelfID), request)
+                            {
                                 listener.onShelf(report)
                                 done.changed += 1
                                 done.moved += report.moved
@@ -314,18 +319,18 @@ package struct Resorter: Sendable {
     }
 
     private func settle(
-        _ head: ShelfRow.HeadRead,
+        _ head: ShelfHead,
         isDue: Bool,
         _ request: ResortRequest
     ) async throws -> ShelfResort? {
-        let settlement = ShelfSettlement(catalog: catalog, request: request, day: day, listed: head, isDue: isDue)
+        let settlement = ShelfSettlement(pages: pages, request: request, day: day, listed: head, isDue: isDue)
         let report = try await settlement.run()
-        if let report, !request.isRehearsal { catalog.changes.announce(.store(report.shelf.store)) }
+        if let report, !request.isRehearsal { database.announcer.announce(.store(report.shelf.store)) }
         return report
     }
 
-    private func heads(_ ids: ArraySlice<Int32>, _ storeID: Int32) async throws -> [ShelfRow.HeadRead] {
-        try await catalog.pool.perform(within: .seconds(30)) {
+    private func heads(_ ids: ArraySlice<Int32>, _ storeID: Int32) async throws -> [ShelfHead] {
+        try await database.writes.perform(within: .seconds(30)) {
             try $0.query(ResortStatements.heads, [.int4(storeID), .int8Array(ids.map(Int64.init))]) {
                 try $0.map { try ShelfRow.head($0) }
             }

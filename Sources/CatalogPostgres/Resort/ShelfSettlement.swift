@@ -5,54 +5,55 @@ internal import LibPQ
 /// Brings one shelf up to date, in a transaction that holds its row: scores as its products have them, the dimension that
 /// most of them have, and the manual order by its source.
 struct ShelfSettlement {
-    let catalog: PostgresCatalog
+    let pages: PostgresPageStore
     let request: ResortRequest
     let day: Int
     /// As it was listed: a guess, which the lock confirms.
-    var listed: ShelfRow.HeadRead
+    var listed: ShelfHead
     /// Whether products of it may have other scores than it shows.
     let isDue: Bool
 
-    /// What the transaction is taken back by.
-    struct Rehearsal: Error {
-        let report: ShelfResort?
-    }
+    private var scope: [PostgresValue] { [.int4(listed.location.storeID), .int4(listed.location.shelfID)] }
 
-    private var scope: [PostgresValue] { [.int4(listed.storeID), .int4(listed.shelfID)] }
-
-    /// The shelf is another than it was listed as.
-    struct Misguessed: Error {
-        let head: ShelfRow.HeadRead
+    /// What came of an attempt.
+    private enum Attempt: Sendable {
+        case settled(ShelfResort?)
+        /// The shelf is another than it was listed as.
+        case outdated(ShelfHead)
     }
 
     /// - Returns: nil where nothing changed.
     func run() async throws -> ShelfResort? {
         var attempt = self
         while true {
-            do { return try await attempt.runOnce() } catch let miss as Misguessed { attempt.listed = miss.head }
-        }
-    }
-
-    private func runOnce() async throws -> ShelfResort? {
-        do {
-            return try await catalog.pool.transaction(within: .seconds(300)) { database in
-                // Imports hold a shelf for long; it comes after them.
-                try PurchaseBook.runInBatch(database)
-                guard request.isRehearsal else { return try settle(database) }
-                // The shelf first, like everybody who writes its products.
-                _ = try database.execute(ResortStatements.lock, scope)
-                let store = try PostgresCatalog.store(listed.head.store.key, database)
-                _ = try database.execute(PopularityStatements.returnStraysOfShelf, scope)
-                _ = try database.execute(PopularityStatements.foldShelf, scope)
-                _ = try PurchaseBook.score(store, day, .shelf(listed.shelfID), database)
-                throw Rehearsal(report: try settle(database))
+            switch try await attempt.runOnce() {
+            case .settled(let report): return report
+            case .outdated(let head): attempt.listed = head
             }
-        } catch let rehearsal as Rehearsal {
-            return rehearsal.report
         }
     }
 
-    private func settle(_ database: isolated PostgresConnection) throws -> ShelfResort? {
+    private func runOnce() async throws -> Attempt {
+        try await pages.database.writes.transaction(within: .seconds(300)) { connection in
+            // Imports hold a shelf for long; it comes after them.
+            try PurchaseBook.runInBatch(connection)
+            if request.isRehearsal {
+                // The shelf first, like everybody who writes its products.
+                _ = try connection.execute(ResortStatements.lock, scope)
+                let store = try ShelfLookup.store(listed.store.key, connection)
+                _ = try connection.execute(PopularityStatements.returnStraysOfShelf, scope)
+                _ = try connection.execute(PopularityStatements.foldShelf, scope)
+                _ = try PurchaseBook.score(store, day, .shelf(listed.location.shelfID), connection)
+            }
+            switch try settle(connection) {
+            case .settled(let report):
+                return request.isRehearsal ? .rollback(.settled(report)) : .commit(.settled(report))
+            case .outdated(let head): return .rollback(.outdated(head))
+            }
+        }
+    }
+
+    private func settle(_ connection: isolated PostgresConnection) throws -> Attempt {
         let start = ContinuousClock.now
         var read = Reading()
         var steps: [(PostgresQuery, (inout Reading, borrowing PostgresRows) throws -> Void)] = [
@@ -66,7 +67,7 @@ struct ShelfSettlement {
                 }
             )
         ]
-        let guess = listed.head
+        let guess = listed
         let shown = Self.sort(of: guess)
         let compares = Self.compares(guess, isDue: isDue, request)
         if compares {
@@ -97,26 +98,28 @@ struct ShelfSettlement {
                 steps.append((query, { $0.after += try $1.map { try $0.text(0) } }))
             }
         }
-        try database.together(steps.map(\.0)) { try steps[$0].1(&read, $1) }
+        try connection.together(steps.map(\.0)) { try steps[$0].1(&read, $1) }
 
-        guard let locked = read.locked else { return nil }
-        var head = locked.head
+        guard var head = read.locked else { return .settled(nil) }
+        let locked = head
         let source = head.state.shelf.positionSource
         guard source == guess.state.shelf.positionSource, Self.sort(of: head) == shown,
             head.state.comparisonDimension == guess.state.comparisonDimension
-        else { throw Misguessed(head: locked) }
+        else { return .outdated(locked) }
         if let settled = read.settled {
             head.state.comparisonDimension = settled
             if source != nil || compares {
                 read.after = []
-                try database.together(try order(source ?? shown, head)) { read.after += try $1.map { try $0.text(0) } }
+                try connection.together(try order(source ?? shown, head)) {
+                    read.after += try $1.map { try $0.text(0) }
+                }
             }
         }
-        return try conclude(read, head, isBaked: source != nil, compares: compares, start, database)
+        return .settled(try conclude(read, head, isBaked: source != nil, compares: compares, start, connection))
     }
 
     private struct Reading {
-        var locked: ShelfRow.HeadRead?
+        var locked: ShelfHead?
         var resortedVersion: Int64?
         var before: [String] = []
         var after: [String] = []
@@ -132,14 +135,14 @@ struct ShelfSettlement {
         isBaked: Bool,
         compares: Bool,
         _ start: ContinuousClock.Instant,
-        _ database: isolated PostgresConnection
+        _ connection: isolated PostgresConnection
     ) throws -> ShelfResort? {
         var read = reading
         var old = read.before
         var moved = 0
         if isBaked {
             old = read.list.ids
-            moved = try bake(&read.list, read.after, database)
+            moved = try bake(&read.list, read.after, connection)
         }
         var diff: OrderDiff?
         if compares, old != read.after { moved = MoveDiff(from: old, to: read.after).moves.count }
@@ -149,7 +152,7 @@ struct ShelfSettlement {
         }
         let isChanged = read.rescored > 0 || read.settled != nil || moved > 0
         if isChanged || read.resortedVersion != head.state.version {
-            try database.executeLater(
+            try connection.executeLater(
                 ResortStatements.conclude,
                 scope + [.int8(isChanged ? 1 : 0), .int8(isBaked && moved > 0 ? 1 : 0)]
             )
@@ -169,7 +172,7 @@ struct ShelfSettlement {
     private func bake(
         _ list: inout PositionList,
         _ target: [String],
-        _ database: isolated PostgresConnection
+        _ connection: isolated PostgresConnection
     ) throws -> Int {
         let old = list.ids
         let last = list.rows.last?.key
@@ -178,30 +181,30 @@ struct ShelfSettlement {
         else {
             // No room is left: all of them anew, in the same order behind whatever was taken off.
             let keys = PathKey.appending(target.count, after: last)
-            try write(zip(target, keys).map { (id: $0, key: $1) }, of: old, database)
+            try write(zip(target, keys).map { (id: $0, key: $1) }, of: old, connection)
             return MoveDiff(from: old, to: target).moves.count
         }
-        if made.contains(where: { $0.key.length > OrderEditor.longKey }) { catalog.longKeys.note() }
-        try write(made, of: old, database)
+        if made.contains(where: { $0.key.length > OrderEditor.longKey }) { pages.database.longKeys.note() }
+        try write(made, of: old, connection)
         return made.count
     }
 
     private func write(
         _ made: [(id: String, key: PathKey)],
         of standing: [String],
-        _ database: isolated PostgresConnection
+        _ connection: isolated PostgresConnection
     ) throws {
         guard !made.isEmpty else { return }
         let ids = made.map(\.id)
         if made.count * 2 > standing.count {
             let moved = Set(ids)
             let staying = standing.filter { !moved.contains($0) }
-            try database.executeLater(ResortStatements.takeOutOthers, scope + [.textArray(staying)])
+            try connection.executeLater(ResortStatements.takeOutOthers, scope + [.textArray(staying)])
         } else {
-            try database.executeLater(ResortStatements.takeOut, scope + [.textArray(ids)])
+            try connection.executeLater(ResortStatements.takeOut, scope + [.textArray(ids)])
         }
         let keys = PostgresValue.byteaArray(made.map(\.key.bytes))
-        try database.executeLater(ResortStatements.putIn, scope + [.textArray(ids), keys])
+        try connection.executeLater(ResortStatements.putIn, scope + [.textArray(ids), keys])
     }
 
     /// The sort that a request without one gets.
@@ -218,7 +221,7 @@ struct ShelfSettlement {
     private func order(_ sort: Sort, _ head: ShelfHead) throws -> [PostgresQuery] {
         let request = PageRequest(store: head.store.key, shelf: head.state.shelf.key, sort: sort)
         let plan = try request.plan(for: head)
-        let statement = catalog.statement(.init(plan, columns: .sku, isWhole: true))
+        let statement = pages.memory.statement(.init(plan, columns: .sku, isWhole: true))
         return statement.ranges.indices.map { statement.query($0, plan, listed, limit: 0) }
     }
 }

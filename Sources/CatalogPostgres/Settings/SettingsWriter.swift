@@ -5,19 +5,14 @@ internal import LibPQ
 struct SettingsWriter {
     let user: UserID
 
-    /// Rolls a transaction back that has nothing to keep.
-    struct Unchanged: Error {
-        let results: [SettingsEdit.Result]
-    }
-
-    /// - Throws: `Unchanged` where nothing is written.
-    func apply(_ edit: SettingsEdit, _ database: isolated PostgresConnection) throws -> [SettingsEdit.Result] {
+    /// Applies an edit. If no result is applied, the transaction has only counted changes that are none.
+    func apply(_ edit: SettingsEdit, _ connection: isolated PostgresConnection) throws -> [SettingsEdit.Result] {
         let now = Timestamp.now()
-        let last = try database.query(
+        let last = try connection.query(
             Self.count,
             [.text(user.text), .int8(SettingsEdit.firstRevision(now)), .int8(Int64(edit.writes.count))]
         ) { try $0.first { try $0.int8(0) }! }
-        let existing = try database.query(
+        let existing = try connection.query(
             Self.existing,
             [.text(user.text), .textArray(edit.writes.map(\.key.text))]
         ) { try $0.map { try SettingRow.read($0) } }
@@ -27,8 +22,8 @@ struct SettingsWriter {
             now: now
         )
         let written = results.filter(\.isApplied)
-        guard !written.isEmpty else { throw Unchanged(results: results) }
-        try database.execute(
+        guard !written.isEmpty else { return results }
+        try connection.execute(
             Self.write,
             [
                 .text(user.text), .textArray(written.map(\.setting.key.text)),
@@ -36,20 +31,20 @@ struct SettingsWriter {
                 .int8Array(written.map(\.setting.modifiedAt.microseconds)),
             ]
         )
-        try checkBounds(database)
+        try checkBounds(connection)
         return results
     }
 
     /// - Throws: `unprocessable` for more settings than a user may have. Of deletions that are too many the oldest are
     ///   forgotten.
-    private func checkBounds(_ database: isolated PostgresConnection) throws {
-        let (living, deleted) = try database.query(Self.numbers, [.text(user.text)]) {
+    private func checkBounds(_ connection: isolated PostgresConnection) throws {
+        let (living, deleted) = try connection.query(Self.numbers, [.text(user.text)]) {
             try $0.first { (try $0.int(0), try $0.int(1)) }!
         }
         guard living <= Setting.numberBound else { throw SettingsEdit.tooMany() }
         let surplus = deleted - Setting.tombstoneBound
         guard surplus > 0 else { return }
-        try database.execute(Self.forgetOldest, [.text(user.text), .int8(Int64(surplus))])
+        try connection.execute(Self.forgetOldest, [.text(user.text), .int8(Int64(surplus))])
     }
 
     /// Sets one, whatever stands there, in one statement: what is done most often.
@@ -58,10 +53,10 @@ struct SettingsWriter {
     /// the same instant may pass the bound together.
     func set(
         _ write: (key: SettingKey, value: JSONValue),
-        _ database: isolated PostgresConnection
+        _ connection: isolated PostgresConnection
     ) throws -> SettingsEdit.Result {
         let now = Timestamp.now()
-        let result = try database.query(
+        let result = try connection.query(
             Self.setOne,
             [
                 .text(user.text), .int8(SettingsEdit.firstRevision(now)), .text(write.key.text),
@@ -87,26 +82,26 @@ struct SettingsWriter {
     }
 
     /// Locks the user's account, and makes it where there is none, for what refers to it.
-    func ensureAccount(_ database: isolated PostgresConnection) throws {
-        try database.execute(
+    func ensureAccount(_ connection: isolated PostgresConnection) throws {
+        try connection.execute(
             Self.count,
             [.text(user.text), .int8(SettingsEdit.firstRevision(.now())), .int8(0)]
         )
     }
 
-    func lock(_ database: isolated PostgresConnection) throws {
-        try database.execute("SELECT 1 FROM user_account WHERE user_id = $1 FOR UPDATE", [.text(user.text)])
+    func lock(_ connection: isolated PostgresConnection) throws {
+        try connection.execute("SELECT 1 FROM user_account WHERE user_id = $1 FOR UPDATE", [.text(user.text)])
     }
 
     /// Deletes all that is the user's own, under the lock.
-    func erase(_ database: isolated PostgresConnection) throws {
+    func erase(_ connection: isolated PostgresConnection) throws {
         let parameters: [PostgresValue] = [.text(user.text)]
-        try database.execute("DELETE FROM user_setting WHERE user_id = $1", parameters)
-        try database.execute("DELETE FROM user_ticket WHERE user_id = $1", parameters)
-        try database.execute("DELETE FROM user_idempotency_record WHERE user_id = $1", parameters)
-        try database.execute("DELETE FROM user_event WHERE user_id = $1", parameters)
-        try database.execute("DELETE FROM user_list_place WHERE user_id = $1 AND role <> 'owner'", parameters)
-        try database.execute("DELETE FROM user_account WHERE user_id = $1", parameters)
+        try connection.execute("DELETE FROM user_setting WHERE user_id = $1", parameters)
+        try connection.execute("DELETE FROM user_ticket WHERE user_id = $1", parameters)
+        try connection.execute("DELETE FROM user_idempotency_record WHERE user_id = $1", parameters)
+        try connection.execute("DELETE FROM user_event WHERE user_id = $1", parameters)
+        try connection.execute("DELETE FROM user_list_place WHERE user_id = $1 AND role <> 'owner'", parameters)
+        try connection.execute("DELETE FROM user_account WHERE user_id = $1", parameters)
     }
 
     /// Locks the account, counts the changes before they are known to be some, and makes the account of a new user.

@@ -82,11 +82,11 @@ struct FacetStatement: Sendable {
     /// What `GROUPING` tells of the rows of a facet: a bit for each that they are not grouped by.
     private static func mask(_ index: Int, of count: Int) -> Int { (1 << count) - 1 - (1 << (count - 1 - index)) }
 
-    func parameters(_ plan: PagePlan, storeID: Int32, shelfID: Int32) -> [PostgresValue] {
+    func parameters(_ plan: PagePlan, _ shelf: ShelfLocation) -> [PostgresValue] {
         slots.map { slot in
             switch slot {
-            case .store: .int4(storeID)
-            case .shelf: .int4(shelfID)
+            case .store: .int4(shelf.storeID)
+            case .shelf: .int4(shelf.shelfID)
             case .filter(let key, let part): plan.view.filter.parameter(key, part, in: plan.currency)
             }
         }

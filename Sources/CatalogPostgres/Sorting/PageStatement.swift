@@ -1,3 +1,4 @@
+internal import CatalogJSON
 internal import Catalog
 internal import LibPQ
 
@@ -67,23 +68,22 @@ struct PageStatement: Sendable {
     /// A range's statement with its parameters.
     ///
     /// - Parameter limit: the most rows; not looked at by statements without a limit.
-    func query(_ range: Int, _ plan: PagePlan, _ shelf: ShelfRow.HeadRead, limit: Int) -> PostgresQuery {
+    func query(_ range: Int, _ plan: PagePlan, _ shelf: ShelfHead, limit: Int) -> PostgresQuery {
         let (statement, slots) = (ranges[range].statement, ranges[range].slots)
-        return PostgresQuery(statement, parameters(slots, plan, shelf.storeID, shelf.shelfID, Int64(limit)))
+        return PostgresQuery(statement, parameters(slots, plan, shelf.location, Int64(limit)))
     }
 
     private func parameters(
         _ slots: [Slot],
         _ plan: PagePlan,
-        _ storeID: Int32,
-        _ shelfID: Int32,
+        _ shelf: ShelfLocation,
         _ limit: Int64
     ) -> [PostgresValue] {
         let groups = plan.dimension.groupOrder
         return slots.map { slot in
             switch slot {
-            case .store: .int4(storeID)
-            case .shelf: .int4(shelfID)
+            case .store: .int4(shelf.storeID)
+            case .shelf: .int4(shelf.shelfID)
             case .limit: .int8(limit)
             case .dimension(let index): .int2(Int16(groups[index].ordinal))
             case .value(let index): plan.after!.values[index].parameter(of: plan.sort.terms[index].key)

@@ -37,14 +37,6 @@ enum ShelfRow {
         let store: Store
     }
 
-    struct HeadRead: Sendable, Hashable {
-        let storeID: Int32
-        let shelfID: Int32
-        let head: ShelfHead
-
-        func isSameShelf(as other: HeadRead) -> Bool { storeID == other.storeID && shelfID == other.shelfID }
-    }
-
     static let storeWidth = 16
     /// The number of a state's columns.
     static let stateWidth = 15
@@ -104,12 +96,13 @@ enum ShelfRow {
         )
     }
 
-    static func head(_ row: borrowing PostgresRow) throws -> HeadRead {
+    static func head(_ row: borrowing PostgresRow) throws -> ShelfHead {
         let store = try store(row)
-        return HeadRead(
-            storeID: store.id,
-            shelfID: try row.int4(storeWidth),
-            head: ShelfHead(store: store.store, storeVersion: store.version, state: try state(row, from: storeWidth))
+        return ShelfHead(
+            store: store.store,
+            storeVersion: store.version,
+            state: try state(row, from: storeWidth),
+            location: ShelfLocation(storeID: store.id, shelfID: try row.int4(storeWidth))
         )
     }
 

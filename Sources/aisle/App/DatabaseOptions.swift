@@ -95,33 +95,39 @@ struct DatabaseOptions: ParsableArguments {
 
     /// The catalog, after its schema was found to be the program's.
     func catalog(observer: Observer = .none) async throws -> PostgresCatalog {
-        try PostgresCatalog(
-            try await checkedConfiguration(),
-            direct: try directConfiguration(),
-            poolSize: 4,
-            observer: observer
+        PostgresCatalog(
+            try Database(
+                try await checkedConfiguration(),
+                direct: try directConfiguration(),
+                poolSize: 4,
+                observer: observer
+            )
         )
     }
 
     /// The catalog for work on so many connections, whose changes servers are told of.
     func catalog(jobs: Int) async throws -> PostgresCatalog {
-        try PostgresCatalog(
-            try await checkedConfiguration(),
-            direct: try directConfiguration(),
-            poolSize: jobs,
-            leaseTimeout: .seconds(30),
-            announces: true
+        PostgresCatalog(
+            try Database(
+                try await checkedConfiguration(),
+                direct: try directConfiguration(),
+                poolSize: jobs,
+                leaseTimeout: .seconds(30),
+                announces: true
+            )
         )
     }
 
     /// The catalog as a server needs it.
     func catalog(serving settings: ServerSettings) async throws -> PostgresCatalog {
-        try PostgresCatalog(
-            try await checkedConfiguration(),
-            direct: try directConfiguration(),
-            poolSize: settings.poolSize,
-            announces: true,
-            observer: settings.observer
+        PostgresCatalog(
+            try Database(
+                try await checkedConfiguration(),
+                direct: try directConfiguration(),
+                poolSize: settings.poolSize,
+                announces: true,
+                observer: settings.observer
+            )
         )
     }
 

@@ -14,16 +14,16 @@ struct Housekeeping: Service {
         let compaction = OrderCompaction(catalog)
         let purchases = PurchaseBook(catalog)
         let ticks = AsyncTimerSequence(interval: Self.pause, clock: .continuous).map { _ in }
-        for await _ in merge(ticks, catalog.longKeys.notes).cancelOnGracefulShutdown() {
+        for await _ in merge(ticks, catalog.database.longKeys.notes).cancelOnGracefulShutdown() {
             // A database that is away is told of where it happens, and comes back.
             do {
                 _ = try await compaction.run()
-                while try await catalog.sweepAnswers() > 0 {}
+                while try await catalog.sweepResponses() > 0 {}
                 while try await catalog.sweepUsers() > 0 {}
                 while try await catalog.sweepLists() > 0 {}
                 for store in try await catalog.stores() { _ = try await purchases.fold(store.key) }
             } catch CatalogError.fault(let detail) {
-                catalog.observer.see(.fault(request: "housekeeping", detail: detail))
+                catalog.database.observer.see(.fault(request: "housekeeping", detail: detail))
             } catch {}
         }
     }

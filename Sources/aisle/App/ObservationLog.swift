@@ -16,7 +16,7 @@ final class ObservationLog: Sendable {
 
     func see(_ observation: Observation) {
         switch observation {
-        case .answered(let method, let path, let status, let duration):
+        case .answered(let method, let path, _, let status, let duration):
             guard logger.logLevel <= .debug else { return }
             logger.debug("\(method) \(path) \(status) \(duration)")
         case .fault(let request, let detail):

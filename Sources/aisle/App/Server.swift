@@ -49,7 +49,7 @@ struct Server {
         var apiOptions = CatalogAPI.Options()
         apiOptions.origins = settings.origins
         apiOptions.demo = demo
-        apiOptions.pageCacheBound = settings.pageCacheMegabytes << 20
+        apiOptions.pageCacheLimit = settings.pageCacheMegabytes << 20
         let draining = Draining(for: settings.drain)
         apiOptions.isDraining = { draining.isDraining }
         raiseDescriptorLimit()
@@ -63,11 +63,11 @@ struct Server {
         let api = CatalogAPI(
             catalog: catalog,
             importer: Importer(catalog),
-            cursors: CursorCodec(key: try await cursorKey()),
+            key: DeploymentKey(try await cursorKey()),
             verifier: try await settings.tokens.verifier(),
             live: live,
             options: apiOptions,
-            observer: catalog.observer
+            observer: catalog.database.observer
         )
         let (host, wanted, isGreeting) = (settings.host, port, isGreeting)
         let app = Application(
@@ -107,7 +107,7 @@ struct Server {
     /// The deployment's own key, unless another is configured.
     private func cursorKey() async throws -> [UInt8] {
         if let own = settings.cursorKey { return Array(own.utf8) }
-        return try await catalog.cursorKey()
+        return try await catalog.database.deploymentKey()
     }
 
     private static func bindFailure(_ error: any Error, _ host: String, _ port: Int) -> CommandFailure? {

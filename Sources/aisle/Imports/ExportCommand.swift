@@ -19,7 +19,7 @@ struct ExportCommand: AsyncParsableCommand {
             let key = try store.map(storeKey)
             let catalog = try await database.catalog()
             defer { catalog.shutDown() }
-            try await catalog.exportProducts(of: key) { Console.data($0) }
+            try await CatalogExport(catalog.database).run(of: key) { Console.data($0) }
         }
     }
 

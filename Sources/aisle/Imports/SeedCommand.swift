@@ -32,7 +32,7 @@ struct SeedCommand: AisleCommand {
             )
         }
         let start = ContinuousClock.now
-        try await CatalogGenerator(shelves: shelves, products: products, seed: seed).run(catalog.pool) {
+        try await CatalogGenerator(shelves: shelves, products: products, seed: seed).run(catalog.database.writes.pool) {
             Console.progress("\($0) products")
         }
         Console.endProgress()

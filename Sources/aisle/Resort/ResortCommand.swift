@@ -75,7 +75,7 @@ struct ResortCommand: AsyncParsableCommand {
                 summary = try await resorter.run(request, listener)
             }
             try report.end(summary, ContinuousClock.now - start, isRehearsal: isRehearsal)
-            await catalog.changes.sendAll()
+            await catalog.database.announcer.sendAll()
             if check, summary.isChange { throw ExitCode(3) }
         }
 

@@ -31,19 +31,19 @@ struct SortCommand: AisleCommand {
         let (store, key) = try await shelf.resolve(catalog)
         var request = PageRequest(store: store, shelf: key, sort: sort, filter: filter, user: user?.id)
         var products: [Product] = []
-        var settled: ShelfPage?
+        var first: ShelfPage?
         repeat {
             request.limit = min(limit.map { $0 - products.count } ?? 100, 100)
-            guard case .page(let page, _) = try await catalog.page(request) else { break }
+            let page = try await catalog.page(request)
             products += page.products
             request.after = page.next
-            settled = settled ?? page
+            first = first ?? page
         } while request.after != nil && products.count < limit ?? .max
-        guard let settled else { return }
-        show(products, settled, .chosen(format))
+        guard let first else { return }
+        show(products, first, .chosen(format))
         if Console.notesAreTerminal {
             Console.note(
-                "\(products.count) of \(settled.head.state.productCount) products by \(settled.plan.sort.description) (\(settled.plan.source.rawValue))\(Self.told(settled.plan.view.filter))"
+                "\(products.count) of \(first.head.state.productCount) products by \(first.plan.sort.description) (\(first.plan.source.rawValue))\(Self.told(first.plan.view.filter))"
             )
         }
     }

@@ -1,0 +1,20 @@
+/// The manual orders of shelves.
+package protocol OrderStore: Sendable {
+    /// Changes a shelf's manual order.
+    ///
+    /// - Parameter call: nil for a request without an idempotency key.
+    /// - Throws: `stale`, `keyReused`, `conflict` (also while the same call is in progress), and as `OrderEdit.check`.
+    func editOrder(
+        _ request: OrderEditRequest,
+        once call: IdempotentCall?
+    ) async throws(CatalogError) -> OrderEditOutcome
+    /// Returns the recent changes of a shelf's manual order, the latest first.
+    func orderHistory(_ store: CatalogKey, _ shelf: CatalogKey) async throws(CatalogError) -> [OrderChange]
+}
+
+extension OrderStore {
+    @discardableResult
+    package func editOrder(_ request: OrderEditRequest) async throws(CatalogError) -> OrderEditOutcome {
+        try await editOrder(request, once: nil)
+    }
+}

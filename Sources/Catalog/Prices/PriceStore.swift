@@ -1,0 +1,24 @@
+/// Price changes of many products at once.
+package protocol PriceStore: Sendable {
+    /// Sets prices, all or none.
+    ///
+    /// - Parameter currency: the currency of the prices, which must still be the store's; nil if that is certain.
+    /// - Throws: `unprocessable` for a product that does not exist, or that is named twice.
+    func setPrices(
+        _ prices: [PriceChange],
+        in store: CatalogKey,
+        pricedIn currency: Currency?,
+        once call: IdempotentCall?
+    ) async throws(CatalogError) -> PriceOutcome
+}
+
+extension PriceStore {
+    @discardableResult
+    package func setPrices(
+        _ prices: [PriceChange],
+        in store: CatalogKey,
+        pricedIn currency: Currency? = nil
+    ) async throws(CatalogError) -> PriceOutcome {
+        try await setPrices(prices, in: store, pricedIn: currency, once: nil)
+    }
+}

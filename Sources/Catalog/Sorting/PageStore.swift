@@ -1,0 +1,34 @@
+/// The pages and the whole order of a shelf.
+package protocol PageStore: Sendable {
+    /// Returns what a page depended on when it was last read, which may have changed since; nil if that is not known.
+    ///
+    /// It costs no read. A page that is planned from it is confirmed when it is read.
+    func likelyBasis(of request: PageRequest) -> PageBasis?
+    /// Reads what a page depends on.
+    ///
+    /// - Throws: `notFound` for the store or the shelf.
+    func basis(of request: PageRequest) async throws(CatalogError) -> PageBasis
+    /// Reads a page and what it depends on, of one moment.
+    ///
+    /// - Parameter likely: a plan that may be outdated; the page is then planned again. nil to plan it here.
+    /// - Throws: `notFound`, and as `PageRequest.plan`.
+    func page(_ request: PageRequest, likely: PlannedPage?) async throws(CatalogError) -> ShelfPage
+    /// Reads the ids of all products that a view shows, in order.
+    func order(_ request: OrderRequest) async throws(CatalogError) -> ShelfOrder
+}
+
+extension PageStore {
+    package func page(_ request: PageRequest) async throws(CatalogError) -> ShelfPage {
+        try await page(request, likely: nil)
+    }
+
+    package func order(
+        _ store: CatalogKey,
+        _ shelf: CatalogKey,
+        _ sort: Sort?,
+        filter: Filter? = nil
+    ) async throws(CatalogError) -> ShelfOrder {
+        let view = ShelfView(sort: sort, filter: filter)
+        return try await order(OrderRequest(address: ShelfAddress(store, shelf), view: view))
+    }
+}

@@ -1,0 +1,16 @@
+/// A page that is to be read, planned from a basis.
+package struct PlannedPage: Sendable {
+    package let basis: PageBasis
+    package let plan: PagePlan
+
+    /// - Throws: as `PageRequest.plan`.
+    package init(_ request: PageRequest, _ basis: PageBasis) throws(CatalogError) {
+        self.basis = basis
+        plan = try request.plan(for: basis.head, remembering: basis.views)
+    }
+
+    /// The entity tag of the page.
+    ///
+    /// - Parameter day: the UTC day to which popularity is scaled.
+    package func entityTag(day: Int) -> String { plan.entityTag(basis.head, day: day) }
+}

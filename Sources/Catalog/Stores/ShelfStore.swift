@@ -1,0 +1,36 @@
+/// The stores of a deployment and their shelves.
+package protocol ShelfStore: Sendable {
+    func stores() async throws(CatalogError) -> [Store]
+    /// - Throws: `notFound`.
+    func store(_ key: CatalogKey) async throws(CatalogError) -> Store
+    /// - Throws: `notFound` if there is no such store.
+    func shelves(_ request: ShelvesRequest) async throws(CatalogError) -> ShelvesPage
+    /// - Throws: `notFound` for the store or the shelf.
+    func shelf(_ store: CatalogKey, _ shelf: CatalogKey) async throws(CatalogError) -> ShelfHead
+    /// Creates or replaces a store.
+    ///
+    /// - Returns: whether it was created.
+    func put(_ store: Store) async throws(CatalogError) -> Bool
+    /// Creates or replaces a shelf.
+    ///
+    /// - Parameter expected: the version that the shelf must still have; nil for any.
+    /// - Returns: whether it was created.
+    /// - Throws: `conflict` if it has another version.
+    func put(_ shelf: Shelf, in store: CatalogKey, replacing expected: Int64?) async throws(CatalogError) -> Bool
+    func remove(shelf: CatalogKey, from store: CatalogKey) async throws(CatalogError)
+    /// Moves shelves in their store's manual order.
+    ///
+    /// - Parameter expected: the version that the order must still have; nil for any.
+    func moveShelves(
+        _ moves: [OrderMove],
+        in store: CatalogKey,
+        expected: Int64?,
+        once call: IdempotentCall?
+    ) async throws(CatalogError) -> OrderEditOutcome
+}
+
+extension ShelfStore {
+    package func put(_ shelf: Shelf, in store: CatalogKey) async throws(CatalogError) -> Bool {
+        try await put(shelf, in: store, replacing: nil)
+    }
+}

@@ -1,0 +1,15 @@
+/// Recorded responses to requests with an idempotency key that write nothing themselves.
+package protocol ResponseStore: Sendable {
+    /// Returns the first response under a key; nil for a new key.
+    ///
+    /// - Parameter store: nil for a request about no store.
+    func recall(_ key: String, in store: CatalogKey?) async throws(CatalogError) -> FirstResponse?
+    /// Records a response; the first one under a key stays.
+    func record(
+        _ response: RecordedResponse,
+        of call: IdempotentCall,
+        in store: CatalogKey?
+    ) async throws(CatalogError)
+    /// Returns the first response under a key of a user's own; nil for a new key.
+    func recall(_ key: String, of user: UserID) async throws(CatalogError) -> FirstResponse?
+}

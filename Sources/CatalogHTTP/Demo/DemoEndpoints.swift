@@ -1,0 +1,107 @@
+internal import Catalog
+internal import CatalogJSON
+internal import HTTPTypes
+internal import Hummingbird
+
+/// What a demonstration opens to everybody on this machine.
+struct DemoEndpoints: EndpointGroup {
+    /// nil for a server that is no demonstration.
+    let demo: Demo?
+    let products: any ProductStore
+    let prices: any PriceStore
+
+    var endpoints: [Endpoint] {
+        [
+            Endpoint(.get, "/demo", .open, timeLimit: nil, parts),
+            Endpoint(.post, "/demo/tokens", .open, makeToken),
+            Endpoint(
+                .post,
+                "/demo/stores/{store}/storm",
+                .scope(.catalogWrite),
+                timeLimit: .seconds(70),
+                cost: 20,
+                playStorm
+            ),
+        ]
+    }
+
+    /// `GET /demo`: what the demonstration has, where the server is one.
+    private func parts(_ call: Call) -> Response {
+        let bytes = JSONText.object { json in
+            json.field("sessions", demo != nil)
+            json.array("storms", demo?.stores ?? []) { $0.string($1.text) }
+        }
+        return .json(bytes, cache: "no-store")
+    }
+
+    /// `POST /demo/tokens` with `{"user":"ann","scope":"catalog:write"}`, the scope where it is wanted.
+    private func makeToken(_ call: Call) async throws -> Response {
+        try call.target.allow()
+        let demo = try demo(call)
+        let body = try await call.json()
+        guard case .string(let name)? = body["user"], let user = UserID(name) else {
+            throw CatalogError.unprocessable(field: "user", detail: "user must be \(UserID.rule)")
+        }
+        var scopes: Set<Scope> = []
+        switch body["scope"] {
+        case nil, .null?: break
+        case .string(let text)?:
+            guard let scope = Scope(rawValue: text) else { fallthrough }
+            scopes = [scope]
+        default:
+            let known = Scope.allCases.map(\.rawValue).joined(separator: ", ")
+            throw CatalogError.unprocessable(field: "scope", detail: "scope must be one of: \(known)")
+        }
+        let session = try await demo.session(of: user, scopes)
+        let bytes = JSONText.object { json in
+            json.field("token", session.token)
+            json.field("user", user.text)
+            json.field("expires_at", session.expiresAt.rfc3339)
+        }
+        return .json(bytes, status: .created, cache: "no-store")
+    }
+
+    /// `POST /demo/stores/{store}/storm`: the next day's prices.
+    private func playStorm(_ call: Call) async throws -> Response {
+        try call.target.allow()
+        let (store, products, prices) = (try call.parameters.store, products, prices)
+        let played = try await demo(call).play(store) { changes in
+            let known = Set(try await products.products(store, changes.map(\.sku)).products.map(\.sku))
+            return try await prices.setPrices(changes.filter { known.contains($0.sku) }, in: store).changed
+        }
+        guard let day = played else {
+            throw Problem(.notFound, "the demonstration has no prices to play for the store \(store)")
+        }
+        let bytes = JSONText.object { json in
+            json.field("day", day.number)
+            json.field("days", day.count)
+            json.field("changed", day.changed)
+        }
+        return .json(bytes, cache: "no-store")
+    }
+
+    /// The demonstration, for a request that comes from this very machine.
+    ///
+    /// A page of another site, whether it says so or leads its own name here, is none of ours; nor is what somebody else's
+    /// request became on its way through a proxy.
+    private func demo(_ call: Call) throws -> Demo {
+        let request = call.request
+        guard let demo = demo else { throw Problem(.notFound, "this server is no demonstration") }
+        let authority = request.head.authority ?? ""
+        let isForwarded = Self.forwarding.contains { request.headers[$0] != nil }
+        let origin = request.headers[.origin]
+        let isOurs = origin == nil || origin == "http://\(authority)"
+        guard Demo.isLoopback(authority: authority), !isForwarded, isOurs else {
+            throw Problem(
+                .forbidden,
+                "the demonstration is for this machine alone; use localhost or 127.0.0.1, without a proxy"
+            )
+        }
+        return demo
+    }
+
+    private static let forwarding: [HTTPField.Name] = [
+        "Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-IP",
+    ]
+    .map { .init($0)! }
+}

@@ -1,0 +1,144 @@
+internal import AisleDiff
+internal import Catalog
+internal import CatalogJSON
+internal import HTTPTypes
+internal import Hummingbird
+
+/// Diffs between orders.
+struct DiffEndpoints: EndpointGroup {
+    let diffs: any DiffStore
+    let pages: any PageStore
+    let responses: any ResponseStore
+
+    var endpoints: [Endpoint] {
+        let diff = "/v1/stores/{store}/shelves/{shelf}/order/diff"
+        return [
+            Endpoint(.get, diff, .anyone, body: .large, timeLimit: .seconds(40), cost: 10, betweenSorts),
+            // The lists do not fit into a URL, and nothing is changed.
+            Endpoint(.post, diff, .anyone, body: .large, timeLimit: .seconds(40), cost: 20, fromList),
+            Endpoint(
+                .post,
+                "/v1/order/diff",
+                .anyone,
+                body: .large,
+                timeLimit: .seconds(40),
+                cost: 20,
+                betweenLists
+            ),
+        ]
+    }
+
+    private func betweenSorts(_ call: Call) async throws -> Response {
+        let target = call.target
+        try target.allow("from_sort", "to_sort", "limit", "mode", filters: true)
+        let (from, to, filter) = (try target.sort("from_sort"), try target.sort("to_sort"), try target.filter())
+        let isShared = from != nil && to != nil
+        var request = DiffRequest(
+            store: try call.parameters.store,
+            shelf: try call.parameters.shelf,
+            from: .view(ShelfView(sort: from, filter: filter)),
+            to: ShelfView(sort: to, filter: filter),
+            limit: try target.value("limit").map { text throws(CatalogError) in try Self.window(text) },
+            mode: try target.choice("mode") ?? .moves
+        )
+        let form = DiffForm(accepting: call.header(.accept))
+        request.carriesProducts = form == .json
+        if !isShared { request.user = call.caller?.user }
+        let cache = isShared ? "public, no-cache" : "private, no-cache"
+        let headers: HTTPFields = [.vary: isShared ? "Accept" : "Accept, Authorization"]
+        let known = call.knownTags
+        if !known.isEmpty {
+            let shelf = PageRequest(store: request.store, shelf: request.shelf, user: request.user)
+            let basis = try await pages.basis(of: shelf)
+            if let tag = request.entityTag(basis, mediaType: form.mediaType), known.contains(tag) {
+                return .notModified(tag, cache, headers)
+            }
+        }
+        let diff = try await diffs.diff(request)
+        let tag = request.entityTag(diff, mediaType: form.mediaType)
+        return Self.response(diff, form, cache: cache, tag: tag, headers)
+    }
+
+    private func fromList(_ call: Call) async throws -> Response {
+        try call.target.allow("mode", filters: true)
+        let filter = try call.target.filter()
+        let bytes = try await call.bytes()
+        let once = try call.idempotentCall(bytes)
+        let store = try call.parameters.store
+        if let first = try await recorded(once, in: store) { return first }
+        var reader = try BodyReader(try BodyLoader.json(bytes))
+        let from = try reader.ids("from")
+        let form = DiffForm(accepting: call.header(.accept))
+        var request = DiffRequest(
+            store: store,
+            shelf: try call.parameters.shelf,
+            from: .list(from),
+            to: ShelfView(sort: try reader.sort("to_sort"), filter: filter),
+            limit: try reader.integer("limit").map { Int($0) },
+            mode: try call.target.choice("mode") ?? .moves
+        )
+        try reader.end()
+        if request.to.sort == nil { request.user = call.caller?.user }
+        request.carriesProducts = form == .json
+        let diff = try await diffs.diff(request)
+        if let once {
+            let response = RecordedResponse(mediaType: form.mediaType, body: form.bytes(of: diff))
+            if response.body.count <= once.responseLimit {
+                try await responses.record(response, of: once, in: store)
+            }
+        }
+        return Self.response(diff, form)
+    }
+
+    private func betweenLists(_ call: Call) async throws -> Response {
+        try call.target.allow("mode")
+        let bytes = try await call.bytes()
+        let once = try call.idempotentCall(bytes)
+        // The diff depends on the request alone: only that the key is taken must be recorded.
+        let isRepeated = try await recorded(once, in: nil) != nil
+        var reader = try BodyReader(try BodyLoader.json(bytes))
+        let (from, to) = (try reader.ids("from"), try reader.ids("to"))
+        try reader.end()
+        let diff = try OrderDiff(old: from, new: to, mode: try call.target.choice("mode") ?? .moves)
+        if let once, !isRepeated { try await responses.record(RecordedResponse(body: []), of: once, in: nil) }
+        return Self.response(diff, DiffForm(accepting: call.header(.accept)))
+    }
+
+    /// The first response to a repeated request.
+    private func recorded(_ once: IdempotentCall?, in store: CatalogKey?) async throws -> Response? {
+        guard let once, let first = try await responses.recall(once.key, in: store) else { return nil }
+        let response = try first.response(to: once)
+        return .outcome(response.body, mediaType: response.mediaType)
+    }
+
+    private static func window(_ text: String) throws(CatalogError) -> Int {
+        guard let limit = Int(text) else {
+            throw .malformed(
+                parameter: "limit",
+                detail: "limit must be a whole number from 1 to \(DiffRequest.windowBound)"
+            )
+        }
+        return limit
+    }
+
+    private static func response(
+        _ diff: OrderDiff,
+        _ form: DiffForm,
+        cache: String = "no-store",
+        tag: String? = nil,
+        _ extra: HTTPFields = [.vary: "Accept"]
+    ) -> Response {
+        var headers = extra
+        headers[.contentType] = form.mediaType
+        headers[.cacheControl] = cache
+        if let tag { headers[.eTag] = tag }
+        let start = ContinuousClock.now
+        let bytes = form.bytes(of: diff)
+        let stages = [("sql", diff.reading), ("diff", diff.comparing), ("form", ContinuousClock.now - start)]
+        headers[.init("Server-Timing")!] = stages.map { name, time in
+            let (seconds, fraction) = time.components
+            return "\(name);dur=\(Double(fraction / 1_000_000_000_000) / 1000 + Double(seconds) * 1000)"
+        }.joined(separator: ", ")
+        return Response(status: .ok, headers: headers, body: .inPieces(bytes))
+    }
+}

@@ -1,0 +1,132 @@
+internal import Catalog
+internal import CatalogJSON
+internal import HTTPTypes
+internal import Hummingbird
+
+/// Importing a file of products.
+struct ImportEndpoint: EndpointGroup {
+    let importer: any CatalogImporting
+    let responses: any ResponseStore
+    /// How long an import may take in all.
+    let timeLimit: Duration
+    /// How fast the body has to arrive.
+    let pace: ImportPace
+    /// The imports that can run at the same time; others are told to try again.
+    let slots: Slots
+
+    var endpoints: [Endpoint] {
+        [
+            Endpoint(
+                .post,
+                "/v1/stores/{store}/imports",
+                .scope(.catalogWrite),
+                timeLimit: timeLimit,
+                cost: 100,
+                importFile
+            )
+        ]
+    }
+
+    private static let importTypes: [String: ImportOptions.Format] = [
+        "text/csv": .csv, "application/x-ndjson": .ndjson, "application/ndjson": .ndjson,
+    ]
+    /// How many rejected rows an answer names.
+    private static let rejectionLimit = 1000
+
+    private func importFile(_ call: Call) async throws -> Response {
+        let (target, request, store) = (call.target, call.request, try call.parameters.store)
+        try target.allow("dry_run", "size_from_name", "on_error", "prune", "currency", "max_new_shelves")
+        guard let format = Self.importTypes[request.mediaType ?? ""] else {
+            throw Problem(.unsupportedMediaType, "an import is CSV or NDJSON", allowed: Self.importTypes.keys.sorted())
+        }
+        try BodyLoader.checkCoding(request)
+        let currency = try target.value("currency") ?? "EUR"
+        guard let currency = Currency(currency) else {
+            throw CatalogError.malformed(parameter: "currency", detail: "“\(currency.prefix(16))” is no ISO 4217 code")
+        }
+        let onError = try target.value("on_error") ?? "skip"
+        guard ["skip", "abort"].contains(onError) else {
+            throw CatalogError.malformed(
+                parameter: "on_error",
+                detail: "on_error must be skip or abort",
+                allowed: ["skip", "abort"]
+            )
+        }
+        var options = ImportOptions(
+            format: format,
+            store: store,
+            currency: currency,
+            readsSizeFromName: try target.flag("size_from_name"),
+            abortsOnError: onError == "abort",
+            prunes: try target.flag("prune"),
+            isRehearsal: try target.flag("dry_run")
+        )
+        options.isForOneStore = true
+        if let text = try target.value("max_new_shelves") {
+            guard let limit = Int(text), (0...ImportOptions.greatestNewShelfLimit).contains(limit) else {
+                throw CatalogError.malformed(
+                    parameter: "max_new_shelves",
+                    detail: "max_new_shelves must be a number from 0 to \(ImportOptions.greatestNewShelfLimit)"
+                )
+            }
+            options.newShelfLimit = limit
+        }
+        // An import holds a connection for as long as its body takes to come: slow ones must not take them all.
+        guard slots.enter() else { throw CatalogError.unavailable }
+        defer { slots.leave() }
+        let prepared = options
+        // An import ends when its client leaves, also while the database works.
+        return try await request.body.consumeWithCancellationOnInboundClose { body in
+            let pieces = BodyPieces(body, pace: pace)
+            defer { pieces.discard() }
+            return try await importBody(pieces, prepared, call)
+        }
+    }
+
+    private func importBody(
+        _ pieces: BodyPieces,
+        _ options: ImportOptions,
+        _ call: Call
+    ) async throws -> Response {
+        let store = try call.parameters.store
+        // An import is told by its bytes, which are known only once they are through.
+        // A rehearsal changes nothing, and need not be remembered.
+        let once = options.isRehearsal ? nil : try call.idempotentCall([])
+        if var once, let first = try await recorded(once, store) {
+            for try await _ in pieces {}
+            once.fingerprint += pieces.digest
+            let response = try first.response(to: once)
+            return .outcome(response.body, mediaType: response.mediaType)
+        }
+        var rejections: [ImportRejection] = []
+        let summary: ImportSummary
+        do {
+            summary = try await importer.importFile(
+                pieces,
+                options,
+                onReject: { if rejections.count < Self.rejectionLimit { rejections.append($0) } }
+            )
+        } catch {
+            guard case .unprocessable = error else { throw error }
+            var problem = Problem(error)
+            problem.rejections = rejections
+            throw problem
+        }
+        let bytes = JSONText.object { json in
+            for (name, count) in summary.counts { json.field(name: name, count) }
+            json.field("dry_run", options.isRehearsal)
+            json.array("warnings", summary.warnings) { $0.string($1) }
+            rejections.write(to: &json)
+        }
+        if var once {
+            once.fingerprint += pieces.digest
+            try await responses.record(RecordedResponse(body: bytes), of: once, in: store)
+        }
+        return .json(bytes)
+    }
+
+    /// The first response to an import with that key; a store that does not exist yet has none.
+    private func recorded(_ once: IdempotentCall, _ store: CatalogKey) async throws -> FirstResponse? {
+        do { return try await responses.recall(once.key, in: store) } catch CatalogError.notFound { return nil }
+    }
+}

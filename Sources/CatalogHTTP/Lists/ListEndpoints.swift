@@ -1,0 +1,142 @@
+internal import Catalog
+internal import CatalogJSON
+internal import HTTPTypes
+internal import Hummingbird
+
+/// A user's lists: their own, and those that they have joined.
+struct ListEndpoints: EndpointGroup {
+    let lists: any ListStore
+
+    var endpoints: [Endpoint] {
+        let list = "/v1/me/lists/{list}"
+        return [
+            Endpoint(.get, "/v1/me/lists", .user, cost: 2, readAll),
+            Endpoint(.post, "/v1/me/lists", .user, cost: 3, create),
+            Endpoint(.post, "/v1/me/lists/order/moves", .user, cost: 3, moveLists),
+            Endpoint(.get, list, .user, cost: 2, read),
+            Endpoint(.patch, list, .user, cost: 3) { call in
+                try await edit(call) { body throws(CatalogError) in .set(try ListSettings(body: body)) }
+            },
+            Endpoint(.delete, list, .user, cost: 3, delete),
+            Endpoint(.get, list + "/items", .user, cost: 2, readItems),
+            Endpoint(.post, list + "/items", .user, cost: 3) { try await edit($0, creates: true, ListEdit.add) },
+            Endpoint(.patch, list + "/items", .user, cost: 3) { try await edit($0, ListEdit.change) },
+            Endpoint(.get, list + "/items/{item}", .user, cost: 2, readItem),
+            Endpoint(.patch, list + "/items/{item}", .user, cost: 3) { call in
+                let item = try call.parameters.item
+                return try await edit(call) { body throws(CatalogError) in
+                    .change([try ListItemChange(item, body: body)])
+                }
+            },
+            Endpoint(.delete, list + "/items/{item}", .user, cost: 3, deleteItem),
+            Endpoint(.post, list + "/order/moves", .user, cost: 3) { call in
+                try await edit(call) { body throws(CatalogError) in .move(try OrderMove.list(body: body).byUniqueID) }
+            },
+        ]
+    }
+
+    // MARK: - Lists
+
+    private func readAll(_ call: Call) async throws -> Response {
+        try call.target.allow("sort", "since")
+        let since = try call.target.revision("since")
+        let sort: ListSort? = try call.target.choice("sort")
+        return call.hashedOwn(try await lists.lists(of: call.user, by: sort, since: since).json)
+    }
+
+    private func create(_ call: Call) async throws -> Response {
+        try call.target.allow()
+        let (body, once) = try await call.postedJSON()
+        let document = try await lists.createList(try NewList(body: body), of: call.user, once: once)
+        var response = Response.outcome(document.json, status: document.isNew ? .created : .ok)
+        // A repeated request gets the id of the first.
+        if document.isNew, case .string(let id)? = try? JSONReader.parse(document.json)["id"] {
+            response.headers[.location] = "/v1/me/lists/\(id)"
+        }
+        return response
+    }
+
+    private func moveLists(_ call: Call) async throws -> Response {
+        try call.target.allow()
+        let (body, once) = try await call.postedJSON()
+        let moves = try OrderMove.list(body: body).byUniqueID
+        return .outcome(try await lists.moveLists(moves, of: call.user, once: once).json)
+    }
+
+    private func read(_ call: Call) async throws -> Response {
+        try call.target.allow()
+        let held = try await lists.list(call.parameters.list, of: call.user, by: nil).0
+        // The tag begins with the list's version, and changes with everything that its user is told of it.
+        let tag = "\"\(held.list.version)-\(held.revision)\""
+        let headers: HTTPFields = [.vary: "Authorization"]
+        if call.knownTags.contains(tag) { return .notModified(tag, "private, no-cache", headers) }
+        return .json(held.json, tag: tag, cache: "private, no-cache", headers: headers)
+    }
+
+    private func delete(_ call: Call) async throws -> Response {
+        try call.target.allow()
+        try await lists.removeList(call.parameters.list, of: call.user, expected: call.expectedListVersions)
+        return .noContent
+    }
+
+    // MARK: - Items
+
+    private func readItems(_ call: Call) async throws -> Response {
+        try call.target.allow("sort", "since")
+        let sort: ListItemSort? = try call.target.choice("sort")
+        let since = try call.target.revision("since")
+        let (held, facts) = try await lists.list(call.parameters.list, of: call.user, by: sort)
+        return call.hashedOwn(held.json(facts, by: sort, since: since))
+    }
+
+    private func readItem(_ call: Call) async throws -> Response {
+        try call.target.allow()
+        let id = try call.parameters.item
+        let (held, facts) = try await lists.list(call.parameters.list, of: call.user, by: nil)
+        guard let item = held.list.standing.first(where: { $0.id == id }) else {
+            throw CatalogError.notFound("item “\(id)”")
+        }
+        return call.hashedOwn(item.json(facts))
+    }
+
+    /// - Parameter creates: whether the response to new items is 201; items that were there already get 200.
+    private func edit(
+        _ call: Call,
+        creates: Bool = false,
+        _ read: (JSONValue) throws(CatalogError) -> ListEdit
+    ) async throws -> Response {
+        try call.target.allow()
+        let (body, once) = try await call.postedJSON()
+        let document = try await lists.editList(
+            call.parameters.list,
+            of: call.user,
+            try read(body),
+            expected: call.expectedListVersions,
+            once: once
+        )
+        return .outcome(document.json, status: creates && document.isNew ? .created : .ok)
+    }
+
+    private func deleteItem(_ call: Call) async throws -> Response {
+        try call.target.allow()
+        let item = try call.parameters.item
+        let document = try await lists.editList(
+            call.parameters.list,
+            of: call.user,
+            .change([ListItemChange(item, isDeleted: true)]),
+            expected: call.expectedListVersions,
+            once: nil
+        )
+        guard document.isNew else { throw CatalogError.notFound("item “\(item)”") }
+        return .outcome(document.json)
+    }
+}
+
+extension Call {
+    /// The versions of a list that `If-Match` expects; nil without one. A tag that is not a list's matches no version.
+    fileprivate var expectedListVersions: Set<Int64>? {
+        guard let header = header(.ifMatch), header != "*" else { return nil }
+        let tags = header.split(separator: ",").map { $0.filter { $0 != " " } }
+        return Set(tags.compactMap { $0.hasPrefix("\"") ? Int64($0.dropFirst().prefix { $0.isNumber }) : nil })
+    }
+}

@@ -1,0 +1,61 @@
+internal import Catalog
+internal import CatalogJSON
+internal import Hummingbird
+
+/// Sharing a list, and joining one.
+struct ListShareEndpoints: EndpointGroup {
+    let lists: any ListStore
+    let key: DeploymentKey
+
+    var endpoints: [Endpoint] {
+        let shares = "/v1/me/lists/{list}/shares"
+        return [
+            Endpoint(.get, shares, .user, cost: 2, readAll),
+            Endpoint(.post, shares, .user, cost: 3, create),
+            Endpoint(.delete, shares + "/{share}", .user, cost: 3, revoke),
+            Endpoint(.post, "/v1/me/lists/join", .user, cost: 3, join),
+        ]
+    }
+
+    private func readAll(_ call: Call) async throws -> Response {
+        try call.target.allow()
+        let shares = try await lists.shares(call.parameters.list, of: call.user)
+        return call.hashedOwn(JSONText.object { $0.array("shares", shares) { $1.write(to: &$0) } })
+    }
+
+    private func create(_ call: Call) async throws -> Response {
+        try call.target.allow()
+        let (body, once) = try await call.posted()
+        let share = try ListShare(body: body ?? .object([]), now: .now())
+        let issued = try await lists.share(
+            call.parameters.list,
+            of: call.user,
+            share,
+            digest: DeploymentKey.digest(key.secret(.share, share.id)),
+            once: once
+        )
+        let token = issued.recordedToken ?? Base64URL.encode(key.secret(.share, issued.share.id))
+        return .outcome(JSONText.document { issued.share.write(token: token, to: &$0) }, status: .created)
+    }
+
+    private func revoke(_ call: Call) async throws -> Response {
+        try call.target.allow()
+        try await lists.takeBack(call.parameters.share, call.parameters.list, of: call.user)
+        return .noContent
+    }
+
+    private func join(_ call: Call) async throws -> Response {
+        try call.target.allow()
+        let (body, once) = try await call.postedJSON()
+        var reader = try BodyReader(body)
+        let token = try reader.string("token", bytes: 64)
+        try reader.end()
+        guard let token else {
+            throw CatalogError.unprocessable(field: "token", detail: "token is missing: who shares the list has it")
+        }
+        // A token that cannot be one is answered like one that does not exist: nothing tells them apart.
+        let secret = Base64URL.decode(token) ?? []
+        let document = try await lists.join(DeploymentKey.digest(secret), of: call.user, once: once)
+        return .outcome(document.json)
+    }
+}

@@ -1,0 +1,62 @@
+internal import Catalog
+internal import CatalogJSON
+internal import HTTPTypes
+internal import Hummingbird
+
+/// The manual order of a shelf.
+struct OrderEndpoints: EndpointGroup {
+    let orders: any OrderStore
+
+    var endpoints: [Endpoint] {
+        let order = "/v1/stores/{store}/shelves/{shelf}/order"
+        func edit(
+            _ method: HTTPRequest.Method,
+            _ path: String,
+            _ read: @escaping @Sendable (JSONValue?) throws(CatalogError) -> OrderEdit
+        ) -> Endpoint {
+            Endpoint(method, path, .scope(.catalogWrite), body: .large, timeLimit: .seconds(40), cost: 5) {
+                try await self.edit($0, read)
+            }
+        }
+        return [
+            edit(.put, order, OrderEdit.whole),
+            edit(.post, order + "/moves", OrderEdit.moves),
+            edit(.post, order + "/undo", OrderEdit.undo),
+            // It says who changed what.
+            Endpoint(.get, order + "/changes", .scope(.catalogWrite), history),
+        ]
+    }
+
+    private func edit(
+        _ call: Call,
+        _ read: (JSONValue?) throws(CatalogError) -> OrderEdit
+    ) async throws -> Response {
+        try call.target.allow("indexes")
+        let (body, once) = try await call.posted()
+        let request = OrderEditRequest(
+            store: try call.parameters.store,
+            shelf: try call.parameters.shelf,
+            edit: try read(body),
+            expected: call.expectedOrderVersion,
+            subject: call.caller?.user.text,
+            wantsIndexes: try call.target.flag("indexes")
+        )
+        return .outcome(try await orders.editOrder(request, once: once).json)
+    }
+
+    private func history(_ call: Call) async throws -> Response {
+        try call.target.allow()
+        let changes = try await orders.orderHistory(call.parameters.store, call.parameters.shelf)
+        return .json(JSONText.object { $0.array("changes", changes) { $1.write(to: &$0) } }, cache: "no-store")
+    }
+}
+
+extension Call {
+    /// The order version of an `If-Match`; nil without one. A tag that is not an order's matches no version.
+    var expectedOrderVersion: Int64? {
+        guard let header = header(.ifMatch), header != "*" else { return nil }
+        let tag = header.filter { $0 != " " }
+        guard tag.hasPrefix("\"order-"), tag.hasSuffix("\"") else { return .min }
+        return Int64(tag.dropFirst(7).prefix { $0.isNumber }) ?? .min
+    }
+}

@@ -1,0 +1,64 @@
+internal import HTTPTypes
+internal import Hummingbird
+
+/// The pages of the storefront and of the documentation, with their scripts and styles.
+struct WebEndpoints: EndpointGroup {
+    var endpoints: [Endpoint] {
+        WebAsset.allCases.map { asset in
+            // Query parameters are the page's own affair.
+            Endpoint(.get, "/\(asset.rawValue)", .open, timeLimit: nil, isDocumented: asset == .docsPage) {
+                web(asset.bytes, asset.mediaType, $0)
+            }
+        } + [Endpoint(.get, "/problems/{slug}", .open, timeLimit: nil, problem)]
+    }
+
+    /// A page or a part of it: kept by it, and asked for again each time.
+    private func web(_ bytes: [UInt8], _ mediaType: String, _ call: Call) -> Response {
+        var response = call.hashed(
+            bytes,
+            headers: [
+                .contentSecurityPolicy: WebAsset.policy, .xContentTypeOptions: "nosniff",
+                .init("Referrer-Policy")!: "no-referrer",
+            ]
+        )
+        if response.status == .ok { response.headers[.contentType] = mediaType }
+        return response
+    }
+
+    /// The page of a kind of problem: what it means, and what to do.
+    private func problem(_ call: Call) throws -> Response {
+        let kind = try call.parameters.problem
+        let others = ProblemKind.allCases.map { other in
+            let isThis = other == kind ? " aria-current=\"page\"" : ""
+            return
+                "<li><a href=\"/problems/\(other.rawValue)\"\(isThis)>\(other.title)<span>\(other.status.code)</span></a></li>"
+        }
+        let html = """
+            <!doctype html>
+            <html lang="en">
+            <head>
+            <meta charset="utf-8">
+            <meta name="viewport" content="width=device-width, initial-scale=1">
+            <meta name="color-scheme" content="light dark">
+            <title>\(kind.title) · Aisle</title>
+            <link rel="icon" href="/icon.svg" type="image/svg+xml">
+            <link rel="stylesheet" href="/style.css">
+            </head>
+            <body>
+            <header class="bar"><a class="brand" href="/">Aisle</a><nav class="pages" aria-label="Pages"><a href="/docs">API</a></nav></header>
+            <div class="columns">
+            <nav class="shelves" aria-label="Problems"><ul>\(others.joined())</ul></nav>
+            <main class="docs">
+            <h1>\(kind.title)</h1>
+            <p class="quiet">Status \(kind.status.code), type <code>/problems/\(kind.rawValue)</code></p>
+            <p>\(kind.advice)</p>
+            <p>Every error is a problem document (RFC 9457, <code>application/problem+json</code>) with a “request_id” to name it by.</p>
+            </main>
+            </div>
+            </body>
+            </html>
+
+            """
+        return web(Array(html.utf8), "text/html; charset=utf-8", call)
+    }
+}

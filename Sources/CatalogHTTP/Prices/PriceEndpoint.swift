@@ -1,0 +1,30 @@
+internal import Catalog
+internal import CatalogJSON
+internal import Hummingbird
+
+/// Setting many prices at once.
+struct PriceEndpoint: EndpointGroup {
+    let prices: any PriceStore
+
+    var endpoints: [Endpoint] {
+        [
+            Endpoint(
+                .post,
+                "/v1/stores/{store}/prices",
+                .scope(.catalogWrite),
+                body: .large,
+                timeLimit: .seconds(130),
+                cost: 20,
+                set
+            )
+        ]
+    }
+
+    private func set(_ call: Call) async throws -> Response {
+        try call.target.allow()
+        let (body, once) = try await call.postedJSON()
+        let changes = try PriceChange.list(body: body)
+        let outcome = try await prices.setPrices(changes, in: call.parameters.store, pricedIn: nil, once: once)
+        return .outcome(outcome.json)
+    }
+}

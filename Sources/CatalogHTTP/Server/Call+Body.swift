@@ -1,0 +1,64 @@
+internal import Catalog
+internal import Crypto
+internal import CatalogJSON
+internal import HTTPTypes
+internal import Hummingbird
+
+extension Call {
+    static let jsonTypes = ["application/json"]
+    static let patchTypes = ["application/merge-patch+json", "application/json"]
+
+    /// Reads the body whole.
+    ///
+    /// - Parameter types: the media types that are accepted; nil for any.
+    func bytes(types: [String]? = Call.jsonTypes) async throws -> [UInt8] {
+        try await bodies.bytes(request, types: types, limit: endpoint.bodyLimit.bytes(bodies.limit))
+    }
+
+    /// Reads the body as JSON.
+    func json(types: [String]? = Call.jsonTypes) async throws -> JSONValue {
+        try BodyLoader.json(await bytes(types: types))
+    }
+
+    /// Reads the body as JSON, and the idempotent call that a POST with an `Idempotency-Key` is.
+    ///
+    /// - Returns: nil for an empty body.
+    func posted() async throws -> (body: JSONValue?, once: IdempotentCall?) {
+        let bytes = try await bytes(types: request.method == .patch ? Self.patchTypes : Self.jsonTypes)
+        let body = bytes.isEmpty ? nil : try BodyLoader.json(bytes)
+        return (body, request.method == .patch ? nil : try idempotentCall(bytes))
+    }
+
+    /// The same with a body that must be there.
+    func postedJSON() async throws -> (body: JSONValue, once: IdempotentCall?) {
+        let (body, once) = try await posted()
+        if let body { return (body, once) }
+        return (try BodyLoader.json([]), once)
+    }
+
+    /// The idempotent call that a request with an `Idempotency-Key` is; nil without one.
+    ///
+    /// - Throws: `malformed` for a key that is not allowed.
+    func idempotentCall(_ body: [UInt8]) throws(CatalogError) -> IdempotentCall? {
+        guard let key = header(.init("Idempotency-Key")!) else { return nil }
+        guard (1...IdempotentCall.keyBound).contains(key.utf8.count), key.isPrintable else {
+            throw .malformed(
+                parameter: "Idempotency-Key",
+                detail: "an Idempotency-Key is 1 to \(IdempotentCall.keyBound) printable characters"
+            )
+        }
+        var hash = SHA256()
+        for part in [request.method.rawValue, request.uri.description] {
+            hash.update(data: Array(part.utf8))
+            hash.update(data: [0])
+        }
+        hash.update(data: body)
+        // Each user has keys of their own: nobody gets another's response, or learns that there is one.
+        let own = SHA256.hash(data: Array("\(caller?.user.text ?? "")\u{0}\(key)".utf8))
+        return IdempotentCall(
+            key: Base64URL.encode(own),
+            fingerprint: Array(hash.finalize()),
+            responseLimit: caller == nil ? IdempotentCall.anonymousResponseLimit : IdempotentCall.responseLimit
+        )
+    }
+}

@@ -1,0 +1,92 @@
+internal import CatalogJSON
+internal import Crypto
+internal import HTTPTypes
+internal import Hummingbird
+internal import NIOCore
+
+extension Call {
+    /// A JSON response whose entity tag is a hash of its bytes; 304 if the client has it.
+    func hashed(
+        _ bytes: [UInt8],
+        cache: String = "public, no-cache",
+        headers: HTTPFields = [:]
+    ) -> Response {
+        let tag = "\"\(Base64URL.encode(Array(SHA256.hash(data: bytes).prefix(12))))\""
+        if knownTags.contains(tag) { return .notModified(tag, cache, headers) }
+        return .json(bytes, tag: tag, cache: cache, headers: headers)
+    }
+
+    /// The same for a user's own data.
+    func hashedOwn(_ bytes: [UInt8]) -> Response {
+        hashed(bytes, cache: "private, no-cache", headers: [.vary: "Authorization"])
+    }
+
+    /// A response to a write that may have created something at the request's path.
+    func written(_ isNew: Bool, _ bytes: [UInt8]) -> Response {
+        .json(bytes, status: isNew ? .created : .ok, headers: isNew ? [.location: path] : [:])
+    }
+
+    /// The header that links to the next page.
+    func nextLink(_ query: String, _ token: String?) -> HTTPFields {
+        guard let token else { return [:] }
+        return [.init("Link")!: "<\(path)?\(query)&cursor=\(token)>; rel=\"next\""]
+    }
+}
+
+extension Response {
+    static func json(
+        _ bytes: [UInt8],
+        status: HTTPResponse.Status = .ok,
+        tag: String? = nil,
+        cache: String = "no-cache",
+        headers extra: HTTPFields = [:]
+    ) -> Response {
+        var headers = extra
+        headers[.contentType] = "application/json"
+        headers[.cacheControl] = cache
+        if let tag { headers[.eTag] = tag }
+        return Response(status: status, headers: headers, body: .init(byteBuffer: ByteBuffer(bytes: bytes)))
+    }
+
+    static func notModified(_ tag: String, _ cache: String, _ headers: HTTPFields = [:]) -> Response {
+        var headers = headers
+        headers[.eTag] = tag
+        headers[.cacheControl] = cache
+        return Response(status: .notModified, headers: headers)
+    }
+
+    /// A response to a write, which no cache may keep.
+    static func outcome(
+        _ bytes: [UInt8],
+        status: HTTPResponse.Status = .ok,
+        mediaType: String = "application/json"
+    ) -> Response {
+        Response(
+            status: status,
+            headers: [.contentType: mediaType, .cacheControl: "no-store"],
+            body: .inPieces(bytes)
+        )
+    }
+
+    static func plain(_ text: String) -> Response {
+        Response(
+            status: .ok,
+            headers: [.contentType: "text/plain; charset=utf-8", .cacheControl: "no-store"],
+            body: .init(byteBuffer: ByteBuffer(string: text))
+        )
+    }
+
+    static var noContent: Response { Response(status: .noContent) }
+}
+
+extension ResponseBody {
+    /// A body in pieces, so that a slow reader does not hold all of it in the connection's buffer.
+    static func inPieces(_ bytes: [UInt8]) -> ResponseBody {
+        ResponseBody(contentLength: bytes.count) { writer in
+            for start in stride(from: 0, to: bytes.count, by: 64 << 10) {
+                try await writer.write(ByteBuffer(bytes: bytes[start..<min(bytes.count, start + 64 << 10)]))
+            }
+            try await writer.finish(nil)
+        }
+    }
+}

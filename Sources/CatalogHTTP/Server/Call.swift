@@ -1,0 +1,43 @@
+internal import Catalog
+internal import HTTPTypes
+internal import Hummingbird
+
+/// A request to an endpoint: everything that a handler needs to know of it.
+struct Call: Sendable {
+    let endpoint: Endpoint
+    let request: Request
+    /// The path and query, decoded.
+    let target: RequestTarget
+    let parameters: PathParameters
+    /// The authenticated user; nil without a token.
+    let caller: Caller?
+    let bodies: BodyLoader
+
+    /// The user of an endpoint whose access is `user`.
+    var user: UserID { get throws(CatalogError) { try required.user } }
+
+    /// The caller of an endpoint whose access is `user`.
+    var required: Caller {
+        get throws(CatalogError) {
+            guard let caller else { throw .fault("\(endpoint.path) has no caller") }
+            return caller
+        }
+    }
+
+    var shelf: ShelfAddress {
+        get throws(CatalogError) { ShelfAddress(try parameters.store, try parameters.shelf) }
+    }
+
+    /// The path as the request has it.
+    var path: String { request.uri.path }
+
+    func header(_ name: HTTPField.Name) -> String? { request.headers[name] }
+
+    /// The entity tags of `If-None-Match`; weak ones count as strong for this comparison (RFC 9110, 13.1.2).
+    var knownTags: [String] {
+        (header(.ifNoneMatch) ?? "").split(separator: ",").prefix(16).map { tag in
+            let trimmed = tag.drop { $0 == " " }
+            return String((trimmed.hasPrefix("W/") ? trimmed.dropFirst(2) : trimmed).prefix { $0 != " " })
+        }
+    }
+}

@@ -1,0 +1,117 @@
+internal import Catalog
+internal import HTTPTypes
+
+/// All endpoints, found by the segments of a path.
+///
+/// - Complexity: of a match, O(segments × children of a node), without allocation.
+struct EndpointTable: Sendable {
+    /// The endpoints of one path.
+    struct Resource: Sendable {
+        fileprivate(set) var endpoints: [Endpoint] = []
+        /// The value of the header `Allow`.
+        fileprivate(set) var allow = ""
+
+        func endpoint(_ method: HTTPRequest.Method) -> Endpoint? { endpoints.first { $0.method == method } }
+    }
+
+    let endpoints: [Endpoint]
+    private let root: Node
+
+    /// - Precondition: no two endpoints have the same path and method, and each parameter in braces has a known name.
+    init(_ endpoints: [Endpoint]) {
+        self.endpoints = endpoints
+        var root = Node.Builder()
+        for endpoint in endpoints {
+            root.add(endpoint, endpoint.path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)[...])
+        }
+        self.root = root.node()
+    }
+
+    /// Returns the endpoints of a path and its parameters; nil if nothing is there. Fixed segments come before parameters.
+    func match(_ segments: [String]) -> (resource: Resource, parameters: PathParameters)? {
+        var parameters = PathParameters()
+        guard let resource = root.match(segments[...], &parameters) else { return nil }
+        return (resource, parameters)
+    }
+
+    /// Returns the SKU of a path that would be one but for it; nil for other paths.
+    func invalidSKU(_ segments: [String]) -> String? {
+        guard segments.count > 1, segments[segments.count - 2] == "products", let last = segments.last,
+            SKU(last) == nil, match(segments.dropLast() + ["x"]) != nil
+        else { return nil }
+        return last
+    }
+
+    /// A place in the tree of segments.
+    private final class Node: Sendable {
+        private let resource: Resource?
+        private let children: [(segment: String, node: Node)]
+        private let parameters: [(name: PathParameters.Name, node: Node)]
+
+        private init(
+            _ resource: Resource?,
+            _ children: [(segment: String, node: Node)],
+            _ parameters: [(name: PathParameters.Name, node: Node)]
+        ) {
+            self.resource = resource
+            self.children = children
+            self.parameters = parameters
+        }
+
+        func match(_ segments: ArraySlice<String>, _ taken: inout PathParameters) -> Resource? {
+            guard let first = segments.first else { return resource }
+            let rest = segments.dropFirst()
+            for child in children where child.segment == first {
+                if let found = child.node.match(rest, &taken) { return found }
+            }
+            for parameter in parameters {
+                if parameter.name == .key {
+                    guard taken.take(.key, segments.joined(separator: "/")) else { continue }
+                    return parameter.node.resource
+                }
+                if taken.take(parameter.name, first), let found = parameter.node.match(rest, &taken) { return found }
+            }
+            return nil
+        }
+
+        struct Builder {
+            private var resource = Resource()
+            private var children: [(segment: String, node: Builder)] = []
+            private var parameters: [(name: PathParameters.Name, node: Builder)] = []
+
+            mutating func add(_ endpoint: Endpoint, _ segments: ArraySlice<Substring>) {
+                guard let first = segments.first else {
+                    precondition(resource.endpoint(endpoint.method) == nil, "\(endpoint.path) has two handlers")
+                    return resource.endpoints.append(endpoint)
+                }
+                let rest = segments.dropFirst()
+                guard first.hasPrefix("{") else {
+                    let index = children.firstIndex { $0.segment == first } ?? children.endIndex
+                    if index == children.endIndex { children.append((String(first), Builder())) }
+                    return children[index].node.add(endpoint, rest)
+                }
+                guard let name = PathParameters.Name(rawValue: String(first.dropFirst().dropLast())) else {
+                    preconditionFailure("\(endpoint.path) has an unknown parameter")
+                }
+                let index = parameters.firstIndex { $0.name == name } ?? parameters.endIndex
+                if index == parameters.endIndex { parameters.append((name, Builder())) }
+                parameters[index].node.add(endpoint, rest)
+            }
+
+            func node() -> Node {
+                var resource = resource
+                let methods = Self.order.filter { resource.endpoint($0) != nil }
+                let head: [HTTPRequest.Method] = methods.contains(.get) ? [.head] : []
+                resource.allow = (head + methods + [.options]).map(\.rawValue).joined(separator: ", ")
+                return Node(
+                    methods.isEmpty ? nil : resource,
+                    children.map { ($0.segment, $0.node.node()) },
+                    parameters.map { ($0.name, $0.node.node()) }
+                )
+            }
+
+            /// The order in which `Allow` lists methods.
+            private static let order: [HTTPRequest.Method] = [.get, .post, .put, .patch, .delete]
+        }
+    }
+}

@@ -1,0 +1,63 @@
+internal import Catalog
+internal import CatalogJSON
+internal import Hummingbird
+
+/// The sort that a user remembers for a shelf.
+struct RememberedSortEndpoints: EndpointGroup {
+    let settings: any SettingsStore
+    let shelves: any ShelfStore
+    let diffs: any DiffStore
+
+    var endpoints: [Endpoint] {
+        let sort = "/v1/me/stores/{store}/shelves/{shelf}/sort"
+        return [
+            Endpoint(.get, sort, .user, read),
+            Endpoint(.put, sort, .user, cost: 5, put),
+            Endpoint(.delete, sort, .user, cost: 3, delete),
+        ]
+    }
+
+    private static func key(_ call: Call) throws(CatalogError) -> SettingKey {
+        .sort(of: try call.parameters.shelf, in: try call.parameters.store)
+    }
+
+    private func read(_ call: Call) async throws -> Response {
+        try call.target.allow()
+        let setting = try await settings.setting(try Self.key(call), of: call.user)
+        return call.setting(setting.sortJSON(), revision: setting.revision)
+    }
+
+    /// Also for a shelf that no longer exists.
+    private func delete(_ call: Call) async throws -> Response {
+        try call.target.allow()
+        return try await settings.delete(Self.key(call), call)
+    }
+
+    private func put(_ call: Call) async throws -> Response {
+        try call.target.allow()
+        let edit = try RememberedSortEdit(body: try await call.json())
+        let (store, shelf, user) = (try call.parameters.store, try call.parameters.shelf, try call.user)
+        let head = try await shelves.shelf(store, shelf)
+        let wide = edit.transitionLimit == nil ? nil : try await settings.rememberedViews(user, store, shelf).store
+        let key = try Self.key(call)
+        try Setting.check(edit.view.value, for: key, field: edit.view.filter.isEmpty ? "sort" : "filter")
+        var write = SettingsEdit([.init(key, edit.view.value)], expecting: call.settingExpectation)
+        // The view that was in force when this was written, not when it was asked for.
+        write.needsPrevious = edit.transitionLimit != nil
+        let result = try await settings.apply(write, of: user)
+        var transition: [UInt8]?
+        if let limit = edit.transitionLimit {
+            let before = head.settle(remembering: RememberedViews(shelf: result.previous?.view, store: wide))
+            let request = DiffRequest(
+                store: store,
+                shelf: shelf,
+                from: .view(ShelfView(sort: before.sort, filter: before.filter)),
+                to: ShelfView(sort: edit.view.sort, filter: edit.view.filter),
+                limit: limit
+            )
+            // The sort is remembered: without a transition, the client reads the page.
+            transition = try? await diffs.diff(request).json()
+        }
+        return call.setting(result.setting.sortJSON(transition: transition), revision: result.setting.revision)
+    }
+}

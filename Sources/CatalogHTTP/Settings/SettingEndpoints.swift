@@ -1,0 +1,108 @@
+internal import Catalog
+internal import CatalogJSON
+internal import HTTPTypes
+internal import Hummingbird
+
+/// A user's settings. Nothing in a request names a user: it is always the caller.
+struct SettingEndpoints: EndpointGroup {
+    let settings: any SettingsStore
+
+    var endpoints: [Endpoint] {
+        let setting = "/v1/me/settings/{key}"
+        return [
+            Endpoint(.get, "/v1/me/settings", .user, cost: 2, list),
+            Endpoint(.put, "/v1/me/settings", .user, cost: 10, putMany),
+            Endpoint(.get, setting, .user, read),
+            Endpoint(.put, setting, .user, cost: 3, put),
+            Endpoint(.delete, setting, .user, cost: 3, delete),
+        ]
+    }
+
+    private func list(_ call: Call) async throws -> Response {
+        try call.target.allow("since")
+        let since = try call.target.revision("since")
+        let page = try await settings.settings(of: call.user, since: since, limit: nil)
+        // The revision changes with every setting; the rest says which of them the response has.
+        let tag = "\"\(page.revision)-\(since.map { "\($0)" } ?? "all")\(page.isResync ? "-resync" : "")\""
+        var headers: HTTPFields = [.vary: "Authorization"]
+        if call.knownTags.contains(tag) { return .notModified(tag, "private, no-cache", headers) }
+        headers[.contentType] = "application/json"
+        headers[.cacheControl] = "private, no-cache"
+        headers[.eTag] = tag
+        return Response(status: .ok, headers: headers, body: .inPieces(page.json))
+    }
+
+    private func putMany(_ call: Call) async throws -> Response {
+        try call.target.allow()
+        let edit = try SettingsEdit.many(body: try await call.json())
+        let results = try await settings.edit(edit, of: call.user)
+        return .json(results.json, cache: "no-store")
+    }
+
+    private func read(_ call: Call) async throws -> Response {
+        try call.target.allow()
+        let setting = try await settings.setting(try Self.key(call), of: call.user)
+        return call.setting(setting.json, revision: setting.revision)
+    }
+
+    private func put(_ call: Call) async throws -> Response {
+        try call.target.allow()
+        let write = try SettingsEdit.one(Self.key(call), body: try await call.json())
+        let result = try await settings.apply(SettingsEdit([write], expecting: call.settingExpectation), of: call.user)
+        return call.setting(result.setting.json, revision: result.setting.revision)
+    }
+
+    private func delete(_ call: Call) async throws -> Response {
+        try call.target.allow()
+        return try await settings.delete(Self.key(call), call)
+    }
+
+    private static func key(_ call: Call) throws(CatalogError) -> SettingKey {
+        guard let key = SettingKey(call.parameters.settingName) else {
+            throw .malformed(parameter: "key", detail: "a setting's key is \(SettingKey.rule)")
+        }
+        return key
+    }
+}
+
+extension SettingsStore {
+    /// Applies an edit of one setting.
+    func apply(_ edit: SettingsEdit, of user: UserID) async throws(CatalogError) -> SettingsEdit.Result {
+        guard let result = try await self.edit(edit, of: user).first else {
+            throw .fault("an edit of one setting has no result")
+        }
+        return result
+    }
+
+    /// Deletes a setting.
+    func delete(_ key: SettingKey, _ call: Call) async throws -> Response {
+        let edit = SettingsEdit([.init(key, nil)], expecting: call.settingExpectation)
+        guard try await apply(edit, of: call.user).isApplied else { throw CatalogError.notFound("setting “\(key)”") }
+        return .noContent
+    }
+}
+
+extension Call {
+    /// What `If-Match` or `If-None-Match` expects of a setting; tags that no setting has match none.
+    var settingExpectation: SettingsEdit.Expectation {
+        if let header = header(.ifMatch) {
+            let tags = header.split(separator: ",").map { $0.filter { $0 != " " } }
+            if tags.contains("*") { return .present }
+            let revisions = tags.compactMap {
+                $0.hasPrefix("\"") && $0.hasSuffix("\"") ? Int64($0.dropFirst().dropLast()) : nil
+            }
+            return .revision(Set(revisions))
+        }
+        return header(.ifNoneMatch)?.filter { $0 != " " } == "*" ? .absent : .nothing
+    }
+
+    /// A response about a setting, whose tag is its revision.
+    func setting(_ bytes: [UInt8], revision: Int64) -> Response {
+        let tag = "\"\(revision)\""
+        let headers: HTTPFields = [.vary: "Authorization"]
+        if request.method != .put, knownTags.contains(tag) {
+            return .notModified(tag, "private, no-cache", headers)
+        }
+        return .json(bytes, tag: tag, cache: "private, no-cache", headers: headers)
+    }
+}

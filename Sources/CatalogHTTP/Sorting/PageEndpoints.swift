@@ -1,0 +1,99 @@
+internal import Catalog
+internal import CatalogJSON
+internal import HTTPTypes
+internal import Hummingbird
+internal import NIOCore
+
+/// The pages of a shelf, and its whole order.
+struct PageEndpoints: EndpointGroup {
+    let store: any PageStore
+    let cursors: CursorCodec
+    let cache: PageCache
+
+    var endpoints: [Endpoint] {
+        let shelf = "/v1/stores/{store}/shelves/{shelf}"
+        return [
+            Endpoint(.get, shelf + "/products", .anyone, timeLimit: nil, page),
+            Endpoint(.get, shelf + "/order", .anyone, timeLimit: .seconds(40), cost: 10, order),
+        ]
+    }
+
+    /// Answers from the client's cache, from ours, or from the database, in this order. What a page depends on is always
+    /// confirmed before a cached page is returned.
+    private func page(_ call: Call) async throws -> Response {
+        let request = try request(call)
+        let isShared = request.sort != nil
+        let control = isShared ? "public, no-cache" : "private, no-cache"
+        let vary: HTTPFields = isShared ? [:] : [.vary: "Authorization"]
+        let (day, known) = (Timestamp.now().day, call.knownTags)
+        var planned = try store.likelyBasis(of: request).map { basis throws(CatalogError) in
+            try PlannedPage(request, basis)
+        }
+        // Without a likely basis, or if its page may be cached, the basis is confirmed first.
+        if known.isEmpty, let likely = planned, cache.page(call.path, likely, day: day) == nil {
+            // It is read together with the page.
+        } else {
+            let confirmed = try PlannedPage(request, try await store.basis(of: request))
+            let tag = confirmed.entityTag(day: day)
+            if known.contains(tag) { return .notModified(tag, control, vary) }
+            if let page = cache.page(call.path, confirmed, day: day) { return page.response }
+            planned = confirmed
+        }
+        let page = try await store.page(request, likely: planned)
+        let token = page.next.map { cursors.encode($0) }
+        var headers = vary
+        if let token { headers[.init("Link")!] = link(call, request, page, token) }
+        headers[.contentType] = "application/json"
+        headers[.cacheControl] = control
+        headers[.eTag] = page.planned.entityTag(day: day)
+        let body = ByteBuffer(bytes: page.json(day: day, nextCursor: token))
+        return cache.keep(headers, body, call.path, page.planned, day: day).response
+    }
+
+    private func request(_ call: Call) throws -> PageRequest {
+        try call.target.allow("sort", "limit", "cursor", "facets", filters: true)
+        var request = PageRequest(
+            store: try call.parameters.store,
+            shelf: try call.parameters.shelf,
+            sort: try call.target.sort(),
+            filter: try call.target.filter(),
+            facets: try call.target.value("facets").map { text throws(CatalogError) in try Facet.parse(text) } ?? [],
+            limit: try call.target.limit(),
+            after: try call.target.cursor(cursors)
+        )
+        if request.sort == nil { request.user = call.caller?.user }
+        return request
+    }
+
+    private func link(_ call: Call, _ request: PageRequest, _ page: ShelfPage, _ token: String) -> String {
+        var query = "limit=\(page.plan.limit)&cursor=\(token)"
+        if request.sort != nil { query = "sort=\(page.plan.sort.description)&" + query }
+        if let filter = request.filter { query = "\(filter.query)&\(query)" }
+        return "<\(call.path)?\(query)>; rel=\"next\""
+    }
+
+    private func order(_ call: Call) async throws -> Response {
+        try call.target.allow("sort", filters: true)
+        let (sort, filter) = (try call.target.sort(), try call.target.filter())
+        let view = ShelfView(sort: sort, filter: filter)
+        let order = try await store.order(
+            OrderRequest(address: call.shelf, view: view, user: sort == nil ? call.caller?.user : nil)
+        )
+        // The manual order's tag depends on its own version alone: a price elsewhere does not make it stale.
+        let state = order.head.state
+        var hash = FNV64()
+        hash.combine(order.view.text)
+        let whole = "\(order.head.storeVersion)-\(state.version)-\(String(hash.value, radix: 36))"
+        let manual = "order-\(state.orderVersion)"
+        // A filtered manual order depends on more, and is arranged by the same version.
+        let tag = sort != .position ? "\"\(whole)\"" : filter == nil ? "\"\(manual)\"" : "\"\(manual)-\(whole)\""
+        let control = sort == nil ? "private, no-cache" : "public, no-cache"
+        var headers: HTTPFields = [:]
+        if sort == nil { headers[.vary] = "Authorization" }
+        if call.knownTags.contains(tag) { return .notModified(tag, control, headers) }
+        headers[.contentType] = "application/json"
+        headers[.cacheControl] = control
+        headers[.eTag] = tag
+        return Response(status: .ok, headers: headers, body: .inPieces(order.json))
+    }
+}

@@ -1,0 +1,113 @@
+internal import Catalog
+internal import CatalogJSON
+internal import HTTPTypes
+internal import Hummingbird
+
+/// Shelves, their settings and their order in a store.
+struct ShelfEndpoints: EndpointGroup {
+    let shelves: any ShelfStore
+    let settings: any SettingsStore
+    let cursors: CursorCodec
+
+    var endpoints: [Endpoint] {
+        let shelf = "/v1/stores/{store}/shelves/{shelf}"
+        return [
+            Endpoint(.get, "/v1/stores/{store}/shelves", .anyone, timeLimit: nil, list),
+            Endpoint(
+                .post,
+                "/v1/stores/{store}/shelves/order/moves",
+                .scope(.catalogWrite),
+                body: .large,
+                cost: 5,
+                move
+            ),
+            Endpoint(.get, shelf, .anyone, timeLimit: nil, read),
+            Endpoint(.put, shelf, .scope(.catalogWrite), cost: 5, put),
+            Endpoint(.patch, shelf, .scope(.catalogWrite), cost: 5, patch),
+            Endpoint(.delete, shelf, .scope(.catalogWrite), cost: 5, delete),
+        ]
+    }
+
+    private func list(_ call: Call) async throws -> Response {
+        try call.target.allow("sort", "limit", "cursor")
+        var request = ShelvesRequest(store: try call.parameters.store)
+        if let text = try call.target.value("sort") {
+            guard let sort = ShelfSort(rawValue: text) else {
+                throw CatalogError.malformed(
+                    parameter: "sort",
+                    detail: "no such sort of shelves: “\(text.prefix(64))”",
+                    allowed: ShelfSort.allCases.map(\.rawValue)
+                )
+            }
+            request.sort = sort
+        }
+        request.limit = try call.target.limit()
+        request.after = try call.target.cursor(cursors)
+        let page = try await shelves.shelves(request)
+        let token = page.next.map { cursors.encode($0) }
+        let bytes = JSONText.object { json in
+            json.array("shelves", page.shelves) { $1.write(to: &$0) }
+            json.page(request.limit, token)
+        }
+        let link = call.nextLink("sort=\(request.sort.rawValue)&limit=\(request.limit)", token)
+        return call.hashed(bytes, headers: link)
+    }
+
+    private func read(_ call: Call) async throws -> Response {
+        try call.target.allow()
+        let (store, shelf) = (try call.parameters.store, try call.parameters.shelf)
+        let head = try await shelves.shelf(store, shelf)
+        var remembered = RememberedViews.none
+        if let caller = call.caller { remembered = try await settings.rememberedViews(caller.user, store, shelf) }
+        let language = Language(accepting: call.header(.acceptLanguage))
+        let view = head.settle(remembering: remembered)
+        let options = SortOption.options(selected: view.sort, language: language)
+        let filters = FilterOption.options(selected: view.filter, language: language)
+        return call.hashed(
+            JSONText.document { head.state.write(options: options, filters: filters, to: &$0) },
+            cache: call.caller == nil ? "public, no-cache" : "private, no-cache",
+            headers: [.vary: "Accept-Language, Authorization"]
+        )
+    }
+
+    private func put(_ call: Call) async throws -> Response {
+        try call.target.allow()
+        return try await put(try Shelf(key: call.parameters.shelf, body: try await call.json()), call)
+    }
+
+    private func patch(_ call: Call) async throws -> Response {
+        try call.target.allow()
+        let patch = try await call.json(types: Call.patchTypes)
+        let (store, key) = (try call.parameters.store, try call.parameters.shelf)
+        return try await MergePatch.retryingConflicts {
+            let state = try await shelves.shelf(store, key).state
+            let merged = try MergePatch.apply(patch) { state.write(to: &$0) }
+            return try await put(try Shelf(key: key, body: merged), call, replacing: state.version)
+        }
+    }
+
+    private func put(_ shelf: Shelf, _ call: Call, replacing expected: Int64? = nil) async throws -> Response {
+        let store = try call.parameters.store
+        let isNew = try await shelves.put(shelf, in: store, replacing: expected)
+        let head = try await shelves.shelf(store, shelf.key)
+        return call.written(isNew, JSONText.document { head.state.write(to: &$0) })
+    }
+
+    private func delete(_ call: Call) async throws -> Response {
+        try call.target.allow()
+        try await shelves.remove(shelf: call.parameters.shelf, from: call.parameters.store)
+        return .noContent
+    }
+
+    private func move(_ call: Call) async throws -> Response {
+        try call.target.allow()
+        let (body, once) = try await call.posted()
+        let outcome = try await shelves.moveShelves(
+            try OrderMove.list(body: body),
+            in: call.parameters.store,
+            expected: call.expectedOrderVersion,
+            once: once
+        )
+        return .outcome(outcome.json)
+    }
+}

@@ -1,0 +1,43 @@
+internal import Catalog
+internal import CatalogJSON
+internal import Hummingbird
+
+/// Stores and their settings.
+struct StoreEndpoints: EndpointGroup {
+    let stores: any ShelfStore
+
+    var endpoints: [Endpoint] {
+        [
+            Endpoint(.get, "/v1/stores", .anyone, timeLimit: nil, list),
+            Endpoint(.get, "/v1/stores/{store}", .anyone, timeLimit: nil, read),
+            // A store's rules may touch all of its products.
+            Endpoint(
+                .put,
+                "/v1/stores/{store}",
+                .scope(.catalogWrite),
+                timeLimit: .seconds(310),
+                cost: 20,
+                put
+            ),
+        ]
+    }
+
+    private func list(_ call: Call) async throws -> Response {
+        try call.target.allow()
+        let stores = try await stores.stores()
+        return call.hashed(JSONText.object { $0.array("stores", stores) { $1.write(to: &$0) } })
+    }
+
+    private func read(_ call: Call) async throws -> Response {
+        try call.target.allow()
+        let store = try await stores.store(call.parameters.store)
+        return call.hashed(JSONText.document { store.write(to: &$0) })
+    }
+
+    private func put(_ call: Call) async throws -> Response {
+        try call.target.allow()
+        let store = try Store(key: call.parameters.store, body: try await call.json())
+        let isNew = try await stores.put(store)
+        return call.written(isNew, JSONText.document { store.write(to: &$0) })
+    }
+}

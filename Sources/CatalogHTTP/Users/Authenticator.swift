@@ -1,0 +1,69 @@
+internal import Catalog
+internal import HTTPTypes
+internal import Hummingbird
+
+/// Finds out who sends a request.
+struct Authenticator: Sendable {
+    /// nil accepts no token.
+    let verifier: TokenVerifier?
+
+    /// Returns the caller; nil without a token.
+    ///
+    /// A token must be valid even if none is needed: a client learns that its token has expired from the first response,
+    /// not from the first that matters.
+    func authenticate(_ request: Request, for access: Access) async throws -> Caller? {
+        if case .open = access { return nil }
+        var caller: Caller?
+        if let header = request.headers[.authorization] { caller = try await self.caller(header) }
+        switch access {
+        case .open, .anyone: return caller
+        case .user:
+            guard let caller else { throw Self.unauthenticated("this call is about a user's own, and needs a token") }
+            return caller
+        case .scope(let scope):
+            guard let caller else {
+                throw Self.unauthenticated("this call needs a token with the scope \(scope.rawValue)")
+            }
+            guard caller.scopes.contains(scope) else {
+                var problem = Problem(.forbidden, "the token lacks the scope \(scope.rawValue)")
+                problem.headers[.wwwAuthenticate] =
+                    "Bearer realm=\"aisle\", error=\"insufficient_scope\", scope=\"\(scope.rawValue)\""
+                throw problem
+            }
+            return caller
+        }
+    }
+
+    private func caller(_ header: String) async throws -> Caller {
+        let parts = header.split(separator: " ", maxSplits: 1)
+        guard parts.count == 2, parts[0].lowercased() == "bearer" else {
+            throw Self.invalidToken("the Authorization is no Bearer token")
+        }
+        return try await self.caller(token: String(parts[1].drop { $0 == " " }))
+    }
+
+    /// - Throws: `Problem`, 401; `unavailable` where no key set could be fetched yet.
+    func caller(token: String) async throws -> Caller {
+        guard let verifier else { throw Self.invalidToken("this server has no keys to check tokens with") }
+        do { return try await verifier.verify(token) } catch {
+            switch error {
+            case .invalid(let reason): throw Self.invalidToken(reason)
+            case .keysUnavailable: throw CatalogError.unavailable
+            }
+        }
+    }
+
+    /// Without credentials nothing is said but that they are needed. Source: RFC 6750, section 3.1.
+    static func unauthenticated(_ detail: String) -> Problem {
+        var problem = Problem(.unauthenticated, detail)
+        problem.headers[.wwwAuthenticate] = "Bearer realm=\"aisle\""
+        return problem
+    }
+
+    static func invalidToken(_ reason: String) -> Problem {
+        var problem = Problem(.unauthenticated, reason)
+        problem.headers[.wwwAuthenticate] =
+            "Bearer realm=\"aisle\", error=\"invalid_token\", error_description=\"\(reason.filter { $0 != "\"" && $0.isASCII })\""
+        return problem
+    }
+}

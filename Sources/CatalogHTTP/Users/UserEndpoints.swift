@@ -1,0 +1,79 @@
+internal import Catalog
+internal import CatalogJSON
+internal import HTTPTypes
+internal import Hummingbird
+
+/// A user's data as a whole: merging a guest, export, erasure, and tickets for event streams.
+struct UserEndpoints: EndpointGroup {
+    let users: any UserStore
+    let responses: any ResponseStore
+    let authenticator: Authenticator
+    let key: DeploymentKey
+
+    var endpoints: [Endpoint] {
+        [
+            Endpoint(.post, "/v1/me/tickets", .user, cost: 3, makeTicket),
+            Endpoint(.post, "/v1/me/merge", .user, timeLimit: .seconds(70), cost: 20, merge),
+            Endpoint(.get, "/v1/me/export", .user, timeLimit: .seconds(40), cost: 20, export),
+            Endpoint(.delete, "/v1/me", .user, timeLimit: .seconds(70), cost: 20, erase),
+        ]
+    }
+
+    private func makeTicket(_ call: Call) async throws -> Response {
+        try call.target.allow()
+        let bytes = try await call.bytes()
+        if !bytes.isEmpty { try BodyReader(try BodyLoader.json(bytes)).end() }
+        let caller = try call.required
+        let id = UniqueID.random()
+        let expiry = Timestamp(microseconds: Timestamp.now().microseconds + Int64(Ticket.life) * 1_000_000)
+        let ticket = Ticket(
+            id: id,
+            user: caller.user,
+            digest: DeploymentKey.digest(key.secret(.ticket, id)),
+            expiresAt: expiry,
+            tokenExpiresAt: caller.expiresAt
+        )
+        let issued = try await users.keep(ticket, once: try call.idempotentCall(bytes))
+        let text =
+            switch issued.text {
+            case .derived(let id): Base64URL.encode(key.secret(.ticket, id))
+            case .recorded(let text): text
+            }
+        return .outcome(issued.json(text: text), status: .created)
+    }
+
+    private func merge(_ call: Call) async throws -> Response {
+        try call.target.allow()
+        let (body, once) = try await call.postedJSON()
+        var reader = try BodyReader(body)
+        let token = try reader.string("guest_token", bytes: TokenVerifier.bound)
+        try reader.end()
+        let user = try call.user
+        // The guest's token may have expired since, and the guest is gone.
+        if let once, let first = try await responses.recall(once.key, of: user) {
+            return .outcome(try GuestMerge(recorded: first.response(to: once)).json)
+        }
+        func wrong(_ detail: String) -> CatalogError { .unprocessable(field: "guest_token", detail: detail) }
+        guard let token else { throw wrong("guest_token is missing") }
+        guard !user.isGuest else {
+            throw Problem(.forbidden, "a guest has no account that another guest could join")
+        }
+        let guest: Caller
+        do { guest = try await authenticator.caller(token: token) } catch let problem as Problem {
+            throw wrong("guest_token: \(problem.detail)")
+        }
+        guard guest.user.isGuest else { throw wrong("guest_token is not a guest's") }
+        return .outcome(try await users.merge(guest.user, into: user, once: once).json)
+    }
+
+    private func export(_ call: Call) async throws -> Response {
+        try call.target.allow()
+        return call.hashedOwn(try await users.export(call.user).json)
+    }
+
+    private func erase(_ call: Call) async throws -> Response {
+        try call.target.allow()
+        try await users.erase(call.user)
+        return .noContent
+    }
+}

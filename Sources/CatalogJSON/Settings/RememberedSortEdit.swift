@@ -1,0 +1,45 @@
+package import Catalog
+
+/// A request to remember a sort for a shelf: `{"sort":"-price","filter":{…},"transition_limit":24}`.
+package struct RememberedSortEdit: Sendable {
+    package let view: RememberedView
+    /// The window of the diff from the view before; nil for none.
+    package let transitionLimit: Int?
+
+    /// - Throws: `malformed`, `unprocessable`, `unknownSortKey`.
+    package init(body: JSONValue) throws(CatalogError) {
+        var reader = try BodyReader(body)
+        reader.ignore("revision", "modified_at", "transition")
+        let sort = try reader.sort("sort")
+        let filter = try reader.value("filter").map { json throws(CatalogError) in try Filter(json: json) }
+        transitionLimit = try reader.integer("transition_limit").map { Int($0) }
+        try reader.end()
+        guard let sort else {
+            throw .unprocessable(field: "sort", detail: "sort is missing or null; DELETE returns to the default")
+        }
+        view = RememberedView(sort, filter ?? .none)
+        if let limit = transitionLimit, !(1...DiffRequest.windowBound).contains(limit) {
+            throw .unprocessable(
+                field: "transition_limit",
+                detail: "transition_limit must be from 1 to \(DiffRequest.windowBound)"
+            )
+        }
+    }
+}
+
+extension Setting {
+    /// A remembered sort as the API returns it.
+    ///
+    /// - Parameter transition: the diff from the view before, as JSON.
+    package func sortJSON(transition: [UInt8]? = nil) -> [UInt8] {
+        JSONText.object { json in
+            if let view {
+                json.field("sort", view.sort.description)
+                json.field("filter", json: view.filter.isEmpty ? "null" : view.filter.json.text)
+            }
+            json.field("revision", revision)
+            json.field("modified_at", modifiedAt.rfc3339)
+            if let transition { json.field("transition", json: String(decoding: transition, as: UTF8.self)) }
+        }
+    }
+}

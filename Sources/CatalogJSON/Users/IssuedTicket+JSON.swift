@@ -1,0 +1,42 @@
+package import Catalog
+
+extension IssuedTicket {
+    /// The ticket as the API returns it.
+    ///
+    /// - Parameter text: the ticket itself.
+    package func json(text: String) -> [UInt8] {
+        var json = JSONText(reserving: 128)
+        json.object { json in
+            json.field("ticket", text)
+            json.field("expires_at", expiresAt.rfc3339)
+        }
+        return json.bytes
+    }
+}
+
+extension IssuedTicket: RecordableOutcome {
+    /// Without the text of a ticket that can be derived: a secret is not stored.
+    package var recorded: RecordedResponse {
+        var json = JSONText(reserving: 128)
+        json.object { json in
+            switch text {
+            case .derived(let id): json.field("id", id.text)
+            case .recorded(let text): json.field("ticket", text)
+            }
+            json.field("expires_at", expiresAt.rfc3339)
+        }
+        return RecordedResponse(isNew: true, body: json.bytes)
+    }
+
+    package init(recorded: RecordedResponse) throws(CatalogError) {
+        self = try recorded.read { reader throws(CatalogError) in
+            guard let expiry = try reader.string("expires_at", bytes: 64).flatMap({ Timestamp(rfc3339: $0) }) else {
+                return nil
+            }
+            if let id = try reader.string("id", bytes: 64).flatMap({ UniqueID($0) }) {
+                return IssuedTicket(.derived(id), expiresAt: expiry)
+            }
+            return try reader.string("ticket", bytes: 256).map { IssuedTicket(.recorded($0), expiresAt: expiry) }
+        }
+    }
+}

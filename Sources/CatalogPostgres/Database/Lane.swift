@@ -1,0 +1,41 @@
+package import LibPQ
+
+/// A share of the database's connections for one kind of work, so that no kind can starve another.
+package struct Lane: Sendable {
+    package let pool: PostgresPool
+
+    package var configuration: PostgresConfiguration { pool.configuration }
+
+    /// Runs a block of synchronous calls on a connection's thread.
+    @discardableResult
+    package func perform<T: Sendable>(
+        within limit: Duration? = nil,
+        _ body: @escaping @Sendable (isolated PostgresConnection) throws -> T
+    ) async throws -> T {
+        try await pool.perform(within: limit, body)
+    }
+
+    /// Runs a block in one transaction; up to three times more if the server asks for that.
+    @discardableResult
+    package func transaction<T: Sendable>(
+        _ mode: StaticString = "",
+        within limit: Duration? = nil,
+        _ body: @escaping @Sendable (isolated PostgresConnection) throws -> T
+    ) async throws -> T {
+        try await pool.transaction(mode, within: limit, body)
+    }
+
+    /// Runs a block in one transaction and ends it as the block decides.
+    @discardableResult
+    package func transaction<T: Sendable>(
+        within limit: Duration? = nil,
+        deciding body: @escaping @Sendable (isolated PostgresConnection) throws -> TransactionEnd<T>
+    ) async throws -> T {
+        try await pool.transaction(within: limit, deciding: body)
+    }
+
+    /// Runs a block with a connection that nobody else uses meanwhile.
+    package func withConnection<T: Sendable>(_ body: (PostgresConnection) async throws -> T) async throws -> T {
+        try await pool.withConnection(body)
+    }
+}

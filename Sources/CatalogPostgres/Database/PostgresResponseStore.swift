@@ -1,0 +1,50 @@
+internal import Catalog
+internal import LibPQ
+
+/// Recorded responses in PostgreSQL.
+struct PostgresResponseStore: ResponseStore {
+    let database: Database
+    private var lookup: ShelfLookup { ShelfLookup(database: database) }
+
+    func recall(_ key: String, in store: CatalogKey?) async throws(CatalogError) -> FirstResponse? {
+        try await database.mappingErrors {
+            let storeID = try await ownerID(store)
+            return try await database.writes.perform(within: .seconds(5)) {
+                try IdempotencyRecords(storeID: storeID).recall(key, $0)
+            }
+        }
+    }
+
+    func record(
+        _ response: RecordedResponse,
+        of call: IdempotentCall,
+        in store: CatalogKey?
+    ) async throws(CatalogError) {
+        try await database.mappingErrors {
+            let storeID = try await ownerID(store)
+            try await database.writes.perform(within: .seconds(5)) {
+                try IdempotencyRecords(storeID: storeID).keep(response, call, $0)
+            }
+        }
+    }
+
+    /// The number of the store to which a response belongs; 0 for none.
+    private func ownerID(_ store: CatalogKey?) async throws -> Int32 {
+        if let store { try await lookup.readStore(store).id } else { 0 }
+    }
+
+    /// Deletes recorded answers that are too old; returns how many.
+    func sweep() async throws(CatalogError) -> Int {
+        try await database.mappingErrors {
+            try await database.writes.transaction(within: .seconds(10)) { try IdempotencyRecords.sweep($0) }
+        }
+    }
+
+    func recall(_ key: String, of user: UserID) async throws(CatalogError) -> FirstResponse? {
+        try await database.mappingErrors {
+            try await database.writes.perform(within: .seconds(5)) {
+                try IdempotencyRecords(user: user).recall(key, $0)
+            }
+        }
+    }
+}

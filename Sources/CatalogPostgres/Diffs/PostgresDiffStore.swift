@@ -1,0 +1,37 @@
+internal import Catalog
+internal import LibPQ
+
+/// Diffs in PostgreSQL.
+struct PostgresDiffStore: DiffStore {
+    let pages: PostgresPageStore
+
+    func diff(_ request: DiffRequest) async throws(CatalogError) -> OrderDiff {
+        try request.check()
+        let start = ContinuousClock.now
+        return try await pages.database.mappingErrors {
+            // All statements see one snapshot.
+            try await pages.database.writes.transaction(
+                "ISOLATION LEVEL REPEATABLE READ READ ONLY",
+                within: .seconds(30)
+            ) { connection in
+                let address = ShelfAddress(request.store, request.shelf)
+                let orders = try pages.orders(
+                    address,
+                    request.views,
+                    of: request.user,
+                    first: request.limit,
+                    connection
+                )
+                let diff = try OrderDiff(request, orders)
+                var products: [Product] = []
+                if diff.carriesProducts(for: request) {
+                    products = try connection.query(
+                        PostgresProductStore.productsByKey,
+                        [.int4(orders[0].head.location.storeID), .textArray(diff.insertedIDs)]
+                    ) { try $0.map { try ProductRow.read($0) } }
+                }
+                return diff.with(products, reading: ContinuousClock.now - start - diff.comparing)
+            }
+        }
+    }
+}

@@ -1,0 +1,125 @@
+internal import CatalogJSON
+internal import Catalog
+internal import LibPQ
+
+extension PostgresListStore {
+    func share(
+        _ id: UniqueID,
+        of user: UserID,
+        _ share: ListShare,
+        digest: [UInt8],
+        once call: IdempotentCall?
+    ) async throws(CatalogError) -> IssuedShare {
+        try await writeLists(of: user, id, once: call) { writer, connection in
+            let held = try writer.hold(id, connection)
+            try held.checkOwner()
+            let list: [PostgresValue] = [.text(held.list.owner.text), .text(id.text)]
+            let count = try connection.query(ListStatements.shareCount, list) { try $0.first { try $0.int(0) } ?? 0 }
+            guard count < ListShare.numberBound else { throw CatalogError.tooManyShares }
+            try connection.execute(
+                ListStatements.share,
+                list + [
+                    .text(share.id.text), .bytea(digest), .text(share.role.rawValue),
+                    .timestamptz(share.createdAt.microseconds), .timestamptz(share.expiresAt.microseconds),
+                ]
+            )
+            return (IssuedShare(share), [])
+        }
+    }
+
+    func shares(_ id: UniqueID, of user: UserID) async throws(CatalogError) -> [ListShare] {
+        try await database.mappingErrors {
+            try await database.writes.transaction("ISOLATION LEVEL REPEATABLE READ READ ONLY", within: .seconds(10)) {
+                connection in
+                let held = try ListWriter(user: user).held(id, connection)
+                try held.checkOwner()
+                return try connection.query(
+                    ListStatements.shares,
+                    [.text(held.list.owner.text), .text(id.text)]
+                ) { rows in
+                    try rows.map { row in
+                        ListShare(
+                            id: UniqueID(try row.text(0))!,
+                            role: ListRole(rawValue: try row.text(1))!,
+                            createdAt: Timestamp(microseconds: try row.timestamptz(2)),
+                            expiresAt: Timestamp(microseconds: try row.timestamptz(3)),
+                            members: try row.int(4)
+                        )
+                    }
+                }
+            }
+        }
+    }
+
+    func takeBack(_ share: UniqueID, _ id: UniqueID, of user: UserID) async throws(CatalogError) {
+        try await writeLists(of: user) { writer, connection in
+            let held = try writer.hold(id, connection)
+            try held.checkOwner()
+            let key: [PostgresValue] = [.text(held.list.owner.text), .text(id.text), .text(share.text)]
+            guard try connection.execute(ListStatements.takeBack, key) > 0 else {
+                throw CatalogError.notFound("share “\(share)”")
+            }
+            let members = try connection.query(ListStatements.membersByShare, key) { try $0.map { try $0.text(0) } }
+            return ((), Array(try ListWriter.leave(members, id, connection).keys))
+        }
+    }
+
+    func join(
+        _ digest: [UInt8],
+        of user: UserID,
+        once call: IdempotentCall?
+    ) async throws(CatalogError) -> ListDocument {
+        try await writeLists(of: user, once: call) { writer, connection in
+            let (held, told) = try Self.join(digest, writer, connection)
+            return (held.document(isNew: false), told)
+        }
+    }
+
+    private static func join(
+        _ digest: [UInt8],
+        _ writer: ListWriter,
+        _ connection: isolated PostgresConnection
+    ) throws -> (HeldList, told: [UserID]) {
+        let nothing = CatalogError.notFound("such share")
+        func opened() throws -> (owner: String, list: UniqueID, share: UniqueID, role: ListRole)? {
+            try connection.query(ListStatements.opened, [.bytea(digest)]) {
+                try $0.first { row in
+                    (
+                        try row.text(0), UniqueID(try row.text(1))!, UniqueID(try row.text(2))!,
+                        ListRole(rawValue: try row.text(3))!
+                    )
+                }
+            }
+        }
+        guard let first = try opened() else { throw nothing }
+        try connection.execute(ListStatements.lock, [.text(first.owner), .text(first.list.text)])
+        // It may have been taken back while the list was waited for.
+        guard let found = try opened(), found.owner == first.owner else { throw nothing }
+        var standing = try writer.heldOrNil(found.list, connection, standing: false)
+        if standing?.leftAt != nil { standing = nil }
+        var told: [UserID] = []
+        if found.role.isBetter(than: standing?.role) {
+            let owner = try UserID(stored: found.owner)
+            let list = try ListWriter(user: owner).held(found.list, connection).list
+            if standing == nil {
+                try writer.checkNumber(connection)
+                guard try ListWriter.members(list, connection).count <= ListShare.memberBound else {
+                    throw CatalogError.tooManyMembers
+                }
+            }
+            try writer.place(list, as: found.role, by: found.share, connection)
+            told = try Self.tellNew(found.list, writer, connection)
+        }
+        return (try writer.held(found.list, connection), told)
+    }
+
+    /// Tells a user of a list that they have from now on.
+    static func tellNew(
+        _ id: UniqueID,
+        _ writer: ListWriter,
+        _ connection: isolated PostgresConnection
+    ) throws -> [UserID] {
+        let data = try writer.held(id, connection, standing: false).list.announcement
+        return Array(try ListWriter.tell([writer.user.text], id, data, connection).keys)
+    }
+}

@@ -1,0 +1,256 @@
+internal import CatalogJSON
+internal import Catalog
+internal import LibPQ
+internal import Ordering
+
+/// Users' lists in PostgreSQL.
+struct PostgresListStore: ListStore {
+    let database: Database
+
+    func lists(of user: UserID, by sort: ListSort?, since: Int64?) async throws(CatalogError) -> ListsPage {
+        try await database.mappingErrors {
+            try await database.writes.transaction("ISOLATION LEVEL REPEATABLE READ READ ONLY", within: .seconds(10)) {
+                connection in
+                var page = ListsPage(entries: [], revision: 0, isResync: since ?? 0 > 0)
+                var ranks: [String: Int] = [:]
+                try connection.query(ListStatements.lists, [.text(user.text), .int8(since)]) { rows in
+                    try rows.forEach { row in
+                        page.revision = try row.int8(0)
+                        page.isResync = try row.bool(1)
+                        guard !row.isNull(2) else { return }
+                        let entry = try Self.entry(row)
+                        guard since != nil || !entry.held.isDeleted else { return }
+                        page.entries.append(entry)
+                        ranks[entry.held.list.name] = try row.int(3 + ListRow.listWidth + ListRow.placeWidth + 2)
+                    }
+                }
+                guard since == nil else {
+                    // The order of all, whatever changed.
+                    let places = try connection.query(ListStatements.places, [.text(user.text)]) {
+                        try $0.map { (id: try $0.text(0), key: try $0.bytea(1), isGone: try $0.bool(2)) }
+                    }
+                    let own = places.filter { !$0.isGone }.sorted { $0.key.lexicographicallyPrecedes($1.key) }
+                    page.order = own.compactMap { UniqueID($0.id) }
+                    return page
+                }
+                let own = try sort == nil ? Self.listsSettings(user, connection)[SettingKey.listsSort.text] : nil
+                return page.sorted(by: sort ?? ListSort(setting: own), ranks)
+            }
+        }
+    }
+
+    private static func entry(_ row: borrowing PostgresRow) throws -> ListsPage.Entry {
+        let place = 3 + ListRow.listWidth
+        let counts = place + ListRow.placeWidth
+        if row.isNull(3) {
+            // It was left, or its owner is gone.
+            guard let id = UniqueID(try row.text(2)), let role = ListRole(rawValue: try row.text(place)) else {
+                throw PostgresError(.decoding, "a stored list cannot be read")
+            }
+            let key = try PathKey(bytes: try row.bytea(place + 1))
+            let moment = try ListRow.moment(row, place + 3) ?? .now()
+            let gone = HeldList.gone(id, role, key, try row.int8(place + 2), leftAt: moment)
+            return .init(held: gone, items: 0, checked: 0)
+        }
+        return .init(
+            held: try ListRow.held(row, try ListRow.list(row, from: 3), from: place),
+            items: try row.int(counts),
+            checked: try row.int(counts + 1)
+        )
+    }
+
+    private static func listsSettings(
+        _ user: UserID,
+        _ connection: isolated PostgresConnection
+    ) throws -> [String: JSONValue] {
+        try connection.query(
+            ListStatements.settings,
+            [.text(user.text), .text(SettingKey.listsSort.text), .text(SettingKey.listsSinkChecked.text)]
+        ) { rows in
+            Dictionary(
+                uniqueKeysWithValues: try rows.map { row in
+                    (try row.text(0), (try? JSONReader.parse(Array(try row.text(1).utf8))) ?? .null)
+                }
+            )
+        }
+    }
+
+    func list(
+        _ id: UniqueID,
+        of user: UserID,
+        by sort: ListItemSort?
+    ) async throws(CatalogError) -> (HeldList, ListFacts) {
+        try await database.mappingErrors {
+            try await database.writes.transaction("ISOLATION LEVEL REPEATABLE READ READ ONLY", within: .seconds(10)) {
+                connection in
+                let held = try ListWriter(user: user).held(id, connection)
+                return (held, try ListWriter.facts(held.list.items, for: [sort ?? held.list.sort], connection))
+            }
+        }
+    }
+
+    // MARK: - Writing
+
+    func createList(
+        _ new: NewList,
+        of user: UserID,
+        once call: IdempotentCall?
+    ) async throws(CatalogError) -> ListDocument {
+        try await writeLists(of: user, once: call) { writer, connection in
+            let sinks = try Self.listsSettings(user, connection)[SettingKey.listsSinkChecked.text]
+            let list = new.list(of: user, sinksChecked: sinks, now: .now())
+            // The list before the account, as everywhere; who makes the same at once waits here.
+            var known = try writer.heldOrNil(new.id, connection, standing: false)
+            if known == nil, try connection.execute(ListStatements.insert, ListRow.parameters(list, isNew: true)) == 0 {
+                known = try writer.held(new.id, connection, standing: false)
+            }
+            if let known {
+                guard !known.isDeleted else { throw CatalogError.goneList(new.id) }
+                return (known.document(isNew: false), [])
+            }
+            try writer.checkNumber(connection)
+            try writer.place(list, as: .owner, by: nil, connection)
+            let told = try ListWriter.tell([user.text], new.id, list.announcement, connection)
+            return (try writer.held(new.id, connection).document(isNew: true), Array(told.keys))
+        }
+    }
+
+    func editList(
+        _ id: UniqueID,
+        of user: UserID,
+        _ edit: ListEdit,
+        expected: Set<Int64>?,
+        once call: IdempotentCall?
+    ) async throws(CatalogError) -> ListDocument {
+        try await writeLists(of: user, id, once: call) { writer, connection in
+            let before = try writer.hold(id, connection, standing: false)
+            let (outcome, told) = try Self.apply(edit, to: before, expected, writer, connection)
+            return (outcome.document, told)
+        }
+    }
+
+    /// Changes a list whose row is held.
+    private static func apply(
+        _ edit: ListEdit,
+        to before: HeldList,
+        _ expected: Set<Int64>?,
+        _ writer: ListWriter,
+        _ connection: isolated PostgresConnection
+    ) throws -> (ListOutcome, told: [UserID]) {
+        try before.check(edit, expected)
+        if edit.bringsBack, before.list.isDeleted {
+            let members = try ListWriter.members(before.list, connection)
+            try connection.execute(ListStatements.lockAccounts, [.textArray(members)])
+            try writer.checkNumber(connection)
+        }
+        var held = before
+        let products = try ListWriter.facts([], edit.products, for: [], connection)
+        let changed = try held.list.apply(edit, products, now: .now())
+        let sorts = [before.list.sort, held.list.sort]
+        // The manual order asks for nothing; another compares all, also those that went.
+        let told = changed.union(edit.added)
+        let asked =
+            sorts == [.position, .position]
+            ? held.list.items.filter { told.contains($0.id) } : before.list.items + held.list.items
+        let facts = try ListWriter.facts(asked, for: sorts, connection)
+        var outcome = ListOutcome(of: edit, before.list, held, changed, facts)
+        if held.list != before.list { try writer.write(held.list, insteadOf: before.list, connection) }
+        guard outcome.isChange else { return (outcome, []) }
+        let members = try ListWriter.members(held.list, connection)
+        let revisions = try ListWriter.tell(members, held.list.id, outcome.event, connection)
+        outcome.held.revision = revisions[writer.user] ?? held.revision
+        return (outcome, Array(revisions.keys))
+    }
+
+    func removeList(_ id: UniqueID, of user: UserID, expected: Set<Int64>?) async throws(CatalogError) {
+        try await writeLists(of: user) { writer, connection in
+            let before = try writer.hold(id, connection)
+            guard before.role == .owner else {
+                try before.checkVersion(expected)
+                let told = try ListWriter.leave([user.text], id, connection)
+                return ((), Array(told.keys))
+            }
+            let edit = ListEdit.set(ListSettings(isDeleted: true))
+            return ((), try Self.apply(edit, to: before, expected, writer, connection).told)
+        }
+    }
+
+    func moveLists(
+        _ moves: [OrderMove],
+        of user: UserID,
+        once call: IdempotentCall?
+    ) async throws(CatalogError) -> ListsMoved {
+        try await writeLists(of: user, once: call) { _, connection in
+            let owner: [PostgresValue] = [.text(user.text)]
+            let revision = try connection.query(ListStatements.lockAccount, owner) {
+                try $0.first { try $0.int8(0) } ?? 0
+            }
+            var list = PositionList(
+                try connection.query(ListStatements.places, owner) {
+                    try $0.map { row in
+                        .init(
+                            id: try row.text(0),
+                            key: try PathKey(bytes: try row.bytea(1)),
+                            isRemoved: try row.bool(2)
+                        )
+                    }
+                }
+            )
+            let old = list.ids
+            let made = try list.renumber(by: moves)
+            let moved = ListsMoved.between(old, list.ids)
+            guard !moved.isEmpty else { return (ListsMoved(revision: revision, moved: []), []) }
+            try connection.execute(
+                ListStatements.movePlaces,
+                owner + [.textArray(made.map(\.id)), .byteaArray(made.map(\.key.bytes))]
+            )
+            let counted = try connection.query(ListStatements.countMoved, owner) { try $0.first { try $0.int8(0) }! }
+            let outcome = ListsMoved(revision: counted, moved: moved)
+            let data = String(decoding: outcome.json, as: UTF8.self)
+            try connection.execute(ListStatements.tellMoved, owner + [.int8(counted), .text(data)])
+            try ListWriter.trim([(user.text, counted)], connection)
+            return (outcome, [user])
+        }
+    }
+
+    /// Runs a change of a user's lists once for a call, and announces it to those who are told of it.
+    ///
+    /// - Parameter list: a list that the user must have, also if the call is a repeat.
+    func writeLists<Outcome: RecordableOutcome>(
+        of user: UserID,
+        _ list: UniqueID? = nil,
+        once call: IdempotentCall?,
+        _ body: @escaping @Sendable (ListWriter, isolated PostgresConnection) throws -> (Outcome, told: [UserID])
+    ) async throws(CatalogError) -> Outcome {
+        try await writeLists(of: user, list) { writer, connection in
+            var told: [UserID] = []
+            let outcome = try IdempotencyRecords(user: user).once(call, connection) {
+                let (outcome, users) = try body(writer, connection)
+                told = users
+                return outcome
+            }
+            return (outcome, told)
+        }
+    }
+
+    /// The same for a change that is not recorded.
+    func writeLists<T: Sendable>(
+        of user: UserID,
+        _ list: UniqueID? = nil,
+        _ body: @escaping @Sendable (ListWriter, isolated PostgresConnection) throws -> (T, told: [UserID])
+    ) async throws(CatalogError) -> T {
+        try await database.mappingErrors {
+            let (value, told) = try await database.besideErasure { [database] in
+                try await database.writes.transaction(within: .seconds(10)) { connection in
+                    let writer = ListWriter(user: user)
+                    if let list { try writer.checkPlace(list, connection) }
+                    // Not held: another transaction that holds a list may be about to tell this user.
+                    try writer.ensureAccount(connection)
+                    return try body(writer, connection)
+                }
+            }
+            for user in told { database.announcer.announce(.user(user)) }
+            return value
+        }
+    }
+}

@@ -1,0 +1,90 @@
+internal import CatalogJSON
+internal import Catalog
+internal import LibPQ
+
+/// Versions of shelves and revisions of users in PostgreSQL.
+struct PostgresChangeStore: ChangeStore {
+    let database: Database
+
+    func versions(of shelves: [ShelfAddress]) async throws(CatalogError) -> [ShelfAddress: ShelfVersion] {
+        try await database.mappingErrors {
+            let query = PostgresQuery(
+                Self.shelfVersions,
+                [.textArray(shelves.map(\.store.text)), .textArray(shelves.map(\.shelf.text))]
+            )
+            return try await database.pages.read([query], into: [:]) { versions, _, rows in
+                try rows.forEach { row in
+                    let index = try row.int(0) - 1
+                    guard shelves.indices.contains(index) else { return }
+                    versions[shelves[index]] = ShelfVersion(
+                        store: try row.int8(1),
+                        shelf: try row.int8(2),
+                        inheritedSort: try row.textOrNil(3).flatMap { try? Sort.parse($0) }
+                    )
+                }
+            }
+        }
+    }
+
+    func revisions(of users: [UserID]) async throws(CatalogError) -> [UserID: Int64] {
+        try await database.mappingErrors {
+            let query = PostgresQuery(Self.userRevisions, [.textArray(users.map(\.text))])
+            return try await database.pages.read([query], into: [:]) { revisions, _, rows in
+                try rows.forEach { row in
+                    if let user = UserID(try row.text(0)) { revisions[user] = try row.int8(1) }
+                }
+            }
+        }
+    }
+
+    func changes(of user: UserID, since: Int64, limit: Int) async throws(CatalogError) -> ChangesPage {
+        try await database.mappingErrors {
+            let (name, bound) = (PostgresValue.text(user.text), PostgresValue.int8(Int64(limit)))
+            let initial = (page: SettingsPage(settings: [], revision: 0, isResync: since > 0), lists: [LiveEvent]())
+            // The account first: what is told of lists behind it comes with the next look.
+            let (page, lists) = try await database.pages.read(
+                [
+                    PostgresQuery(PostgresSettingsStore.changedSettings, [name, .int8(since), bound]),
+                    PostgresQuery(ListStatements.changes, [name, .int8(since), bound]),
+                ],
+                into: initial
+            ) { value, index, rows in
+                if index == 0 {
+                    try PostgresSettingsStore.add(rows, to: &value.page)
+                } else {
+                    try rows.forEach { row in
+                        // What was forgotten between the two.
+                        if since > 0, try row.int8(0) > since { value.page.isResync = true }
+                        guard !row.isNull(1) else { return }
+                        let data = Array(try row.text(2).utf8)
+                        value.lists.append(LiveEvent(.list, id: try row.int8(1), data: data))
+                    }
+                }
+            }
+            let settings = page.settings.map { LiveEvent(.setting, id: $0.revision, data: $0.json) }
+            // One that was cut short tells nothing of what the other has behind its end.
+            let ends = [settings, lists].filter { $0.count == limit }.map { $0.last!.id }
+            let end = min(page.revision, ends.min() ?? .max)
+            let events = (settings + lists).filter { $0.id <= end }.sorted {
+                $0.id < $1.id
+            }
+            let shown = Array(events.prefix(limit))
+            return ChangesPage(
+                events: shown,
+                revision: shown.count < events.count ? shown.last!.id : end,
+                isResync: page.isResync
+            )
+        }
+    }
+
+    private static let shelfVersions = PostgresStatement(
+        assembled: """
+            SELECT w.number, s.version, h.version, \(ShelfRow.inheritedSort)
+            FROM unnest($1, $2) WITH ORDINALITY AS w (store, shelf, number) JOIN store s ON s.key = w.store
+            JOIN shelf h ON h.store_id = s.store_id AND h.key = w.shelf AND h.deleted_at IS NULL
+            """
+    )
+    private static let userRevisions: PostgresStatement = """
+        SELECT user_id, revision FROM user_account WHERE user_id = ANY ($1)
+        """
+}

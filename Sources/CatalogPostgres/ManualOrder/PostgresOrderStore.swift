@@ -1,0 +1,48 @@
+internal import Catalog
+internal import LibPQ
+
+/// Manual orders in PostgreSQL.
+struct PostgresOrderStore: OrderStore {
+    let database: Database
+    let pages: PostgresPageStore
+
+    func editOrder(
+        _ request: OrderEditRequest,
+        once call: IdempotentCall?
+    ) async throws(CatalogError) -> OrderEditOutcome {
+        try request.edit.check()
+        return try await database.mappingErrors {
+            let (outcome, isKept) = try await database.writes.transaction(within: .seconds(30)) { connection in
+                let store = try ShelfLookup.store(request.store, connection)
+                let outcome = try IdempotencyRecords(storeID: store.id).once(call, connection) {
+                    try OrderEditor(request, store.id, pages, connection).run(connection)
+                }
+                // Taking the lock has counted a change: it is undone if there is none.
+                let isKept = outcome.change != nil && !request.isRehearsal
+                return isKept ? .commit((outcome, true)) : .rollback((outcome, false))
+            }
+            if outcome.isLong, isKept { database.longKeys.note() }
+            guard !isKept, !request.isRehearsal else {
+                database.announcer.announce(.store(request.store))
+                return outcome
+            }
+            // The response is recorded all the same: later the same request may not be in place any more.
+            return try await database.writes.transaction(within: .seconds(5)) { connection in
+                let store = try ShelfLookup.store(request.store, connection)
+                return try IdempotencyRecords(storeID: store.id).once(call, connection) { outcome }
+            }
+        }
+    }
+
+    func orderHistory(
+        _ store: CatalogKey,
+        _ shelf: CatalogKey
+    ) async throws(CatalogError) -> [OrderChange] {
+        try await database.mappingErrors {
+            let location = try await ShelfLookup(database: database).readHead(store, shelf).location
+            return try await database.writes.perform(within: .seconds(5)) {
+                try OrderEditor.history(location.storeID, location.shelfID, $0)
+            }
+        }
+    }
+}

@@ -1,0 +1,267 @@
+internal import CatalogJSON
+package import Catalog
+
+// The stores, as one.
+extension PostgresCatalog: CatalogStore {
+    // MARK: - Stores
+
+    package func stores() async throws(CatalogError) -> [Store] {
+        try await shelfStore.stores()
+    }
+
+    package func store(_ key: CatalogKey) async throws(CatalogError) -> Store {
+        try await shelfStore.store(key)
+    }
+
+    package func shelves(_ request: ShelvesRequest) async throws(CatalogError) -> ShelvesPage {
+        try await shelfStore.shelves(request)
+    }
+
+    package func shelf(_ store: CatalogKey, _ shelf: CatalogKey) async throws(CatalogError) -> ShelfHead {
+        try await shelfStore.shelf(store, shelf)
+    }
+
+    package func put(_ store: Store) async throws(CatalogError) -> Bool {
+        try await shelfStore.put(store)
+    }
+
+    package func put(_ shelf: Shelf, in store: CatalogKey, replacing expected: Int64?) async throws(CatalogError)
+        -> Bool
+    {
+        try await shelfStore.put(shelf, in: store, replacing: expected)
+    }
+
+    package func remove(shelf: CatalogKey, from store: CatalogKey) async throws(CatalogError) {
+        try await shelfStore.remove(shelf: shelf, from: store)
+    }
+
+    package func moveShelves(_ moves: [OrderMove], in store: CatalogKey, expected: Int64?, once call: IdempotentCall?)
+        async throws(CatalogError) -> OrderEditOutcome
+    {
+        try await shelfStore.moveShelves(moves, in: store, expected: expected, once: call)
+    }
+
+    // MARK: - Products
+
+    package func product(_ store: CatalogKey, _ sku: SKU) async throws(CatalogError) -> PlacedProduct {
+        try await productStore.product(store, sku)
+    }
+
+    package func products(_ store: CatalogKey, _ skus: [SKU]) async throws(CatalogError) -> ProductsPage {
+        try await productStore.products(store, skus)
+    }
+
+    package func products(_ store: CatalogKey, after: Cursor?, limit: Int) async throws(CatalogError) -> ProductsPage {
+        try await productStore.products(store, after: after, limit: limit)
+    }
+
+    package func put(
+        _ product: Product,
+        in store: CatalogKey,
+        pricedIn currency: Currency?,
+        replacing expected: Timestamp?
+    ) async throws(CatalogError) -> Bool {
+        try await productStore.put(product, in: store, pricedIn: currency, replacing: expected)
+    }
+
+    package func remove(product: SKU, from store: CatalogKey) async throws(CatalogError) {
+        try await productStore.remove(product: product, from: store)
+    }
+
+    package func place(_ sku: SKU, on shelf: CatalogKey, in store: CatalogKey) async throws(CatalogError) -> Bool {
+        try await productStore.place(sku, on: shelf, in: store)
+    }
+
+    package func unplace(_ sku: SKU, from shelf: CatalogKey, in store: CatalogKey) async throws(CatalogError) {
+        try await productStore.unplace(sku, from: shelf, in: store)
+    }
+
+    // MARK: - Sorting
+
+    package func likelyBasis(of request: PageRequest) -> PageBasis? {
+        pages.likelyBasis(of: request)
+    }
+
+    package func basis(of request: PageRequest) async throws(CatalogError) -> PageBasis {
+        try await pages.basis(of: request)
+    }
+
+    package func page(_ request: PageRequest, likely: PlannedPage?) async throws(CatalogError) -> ShelfPage {
+        try await pages.page(request, likely: likely)
+    }
+
+    package func order(_ request: OrderRequest) async throws(CatalogError) -> ShelfOrder {
+        try await pages.order(request)
+    }
+
+    // MARK: - Diffs
+
+    package func diff(_ request: DiffRequest) async throws(CatalogError) -> OrderDiff {
+        try await diffs.diff(request)
+    }
+
+    // MARK: - ManualOrder
+
+    package func editOrder(_ request: OrderEditRequest, once call: IdempotentCall?) async throws(CatalogError)
+        -> OrderEditOutcome
+    {
+        try await orders.editOrder(request, once: call)
+    }
+
+    package func orderHistory(_ store: CatalogKey, _ shelf: CatalogKey) async throws(CatalogError) -> [OrderChange] {
+        try await orders.orderHistory(store, shelf)
+    }
+
+    // MARK: - Purchases
+
+    package func add(_ purchases: [Purchase], to store: CatalogKey, once call: IdempotentCall?)
+        async throws(CatalogError) -> PurchaseOutcome
+    {
+        try await self.purchases.add(purchases, to: store, once: call)
+    }
+
+    // MARK: - Prices
+
+    package func setPrices(
+        _ prices: [PriceChange],
+        in store: CatalogKey,
+        pricedIn currency: Currency?,
+        once call: IdempotentCall?
+    ) async throws(CatalogError) -> PriceOutcome {
+        try await self.prices.setPrices(prices, in: store, pricedIn: currency, once: call)
+    }
+
+    // MARK: - Settings
+
+    package func setting(_ key: SettingKey, of user: UserID) async throws(CatalogError) -> Setting {
+        try await settingsStore.setting(key, of: user)
+    }
+
+    package func settings(of user: UserID, since: Int64?, limit: Int?) async throws(CatalogError) -> SettingsPage {
+        try await settingsStore.settings(of: user, since: since, limit: limit)
+    }
+
+    package func rememberedViews(_ user: UserID, _ store: CatalogKey, _ shelf: CatalogKey) async throws(CatalogError)
+        -> RememberedViews
+    {
+        try await settingsStore.rememberedViews(user, store, shelf)
+    }
+
+    package func edit(_ edit: SettingsEdit, of user: UserID) async throws(CatalogError) -> [SettingsEdit.Result] {
+        try await settingsStore.edit(edit, of: user)
+    }
+
+    // MARK: - Users
+
+    package func merge(_ guest: UserID, into user: UserID, once call: IdempotentCall?) async throws(CatalogError)
+        -> GuestMerge
+    {
+        try await users.merge(guest, into: user, once: call)
+    }
+
+    package func export(_ user: UserID) async throws(CatalogError) -> UserExport {
+        try await users.export(user)
+    }
+
+    package func erase(_ user: UserID) async throws(CatalogError) {
+        try await users.erase(user)
+    }
+
+    package func keep(_ ticket: Ticket, once call: IdempotentCall?) async throws(CatalogError) -> IssuedTicket {
+        try await users.keep(ticket, once: call)
+    }
+
+    package func redeem(_ digest: [UInt8]) async throws(CatalogError) -> Ticket? {
+        try await users.redeem(digest)
+    }
+
+    // MARK: - Lists
+
+    package func lists(of user: UserID, by sort: ListSort?, since: Int64?) async throws(CatalogError) -> ListsPage {
+        try await listStore.lists(of: user, by: sort, since: since)
+    }
+
+    package func list(_ id: UniqueID, of user: UserID, by sort: ListItemSort?) async throws(CatalogError) -> (
+        HeldList, ListFacts
+    ) {
+        try await listStore.list(id, of: user, by: sort)
+    }
+
+    package func createList(_ new: NewList, of user: UserID, once call: IdempotentCall?) async throws(CatalogError)
+        -> ListDocument
+    {
+        try await listStore.createList(new, of: user, once: call)
+    }
+
+    package func editList(
+        _ id: UniqueID,
+        of user: UserID,
+        _ edit: ListEdit,
+        expected: Set<Int64>?,
+        once call: IdempotentCall?
+    ) async throws(CatalogError) -> ListDocument {
+        try await listStore.editList(id, of: user, edit, expected: expected, once: call)
+    }
+
+    package func removeList(_ id: UniqueID, of user: UserID, expected: Set<Int64>?) async throws(CatalogError) {
+        try await listStore.removeList(id, of: user, expected: expected)
+    }
+
+    package func moveLists(_ moves: [OrderMove], of user: UserID, once call: IdempotentCall?) async throws(CatalogError)
+        -> ListsMoved
+    {
+        try await listStore.moveLists(moves, of: user, once: call)
+    }
+
+    package func share(_ id: UniqueID, of user: UserID, _ share: ListShare, digest: [UInt8], once call: IdempotentCall?)
+        async throws(CatalogError) -> IssuedShare
+    {
+        try await listStore.share(id, of: user, share, digest: digest, once: call)
+    }
+
+    package func shares(_ id: UniqueID, of user: UserID) async throws(CatalogError) -> [ListShare] {
+        try await listStore.shares(id, of: user)
+    }
+
+    package func takeBack(_ share: UniqueID, _ id: UniqueID, of user: UserID) async throws(CatalogError) {
+        try await listStore.takeBack(share, id, of: user)
+    }
+
+    package func join(_ digest: [UInt8], of user: UserID, once call: IdempotentCall?) async throws(CatalogError)
+        -> ListDocument
+    {
+        try await listStore.join(digest, of: user, once: call)
+    }
+
+    // MARK: - Live
+
+    package func versions(of shelves: [ShelfAddress]) async throws(CatalogError) -> [ShelfAddress: ShelfVersion] {
+        try await changeStore.versions(of: shelves)
+    }
+
+    package func revisions(of users: [UserID]) async throws(CatalogError) -> [UserID: Int64] {
+        try await changeStore.revisions(of: users)
+    }
+
+    package func changes(of user: UserID, since: Int64, limit: Int) async throws(CatalogError) -> ChangesPage {
+        try await changeStore.changes(of: user, since: since, limit: limit)
+    }
+
+    // MARK: - Values
+
+    package func recall(_ key: String, in store: CatalogKey?) async throws(CatalogError) -> FirstResponse? {
+        try await responses.recall(key, in: store)
+    }
+
+    package func record(_ response: RecordedResponse, of call: IdempotentCall, in store: CatalogKey?)
+        async throws(CatalogError)
+    {
+        try await responses.record(response, of: call, in: store)
+    }
+
+    package func recall(_ key: String, of user: UserID) async throws(CatalogError) -> FirstResponse? {
+        try await responses.recall(key, of: user)
+    }
+
+    package func readiness() async -> Readiness { await database.readiness() }
+}

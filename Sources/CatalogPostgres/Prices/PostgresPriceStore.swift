@@ -1,0 +1,117 @@
+internal import Catalog
+internal import LibPQ
+
+/// Price changes in PostgreSQL.
+struct PostgresPriceStore: PriceStore {
+    let database: Database
+    private var lookup: ShelfLookup { ShelfLookup(database: database) }
+
+    func setPrices(
+        _ prices: [PriceChange],
+        in store: CatalogKey,
+        pricedIn currency: Currency?,
+        once call: IdempotentCall?
+    ) async throws(CatalogError) -> PriceOutcome {
+        try PriceChange.checkRepeats(prices)
+        return try await database.write(to: store, within: .seconds(120)) { connection in
+            // Held against who changes the store's currency, and nobody else.
+            let found = try ShelfLookup.store(store, connection, ShelfLookup.keyOfStore)
+            if let currency, currency != found.store.currency { throw CatalogError.currencyChanged(found.store) }
+            return try IdempotencyRecords(storeID: found.id).once(call, connection) {
+                try Self.setPrices(prices, found.id, connection)
+            }
+        }
+    }
+
+    private static func setPrices(
+        _ prices: [PriceChange],
+        _ storeID: Int32,
+        _ connection: isolated PostgresConnection
+    ) throws -> PriceOutcome {
+        var outcome = PriceOutcome()
+        guard !prices.isEmpty else { return outcome }
+        let skus = PostgresValue.textArray(prices.map(\.sku.text))
+        try ShelfLocks.lockShelves(of: skus, storeID, connection)
+        let known = try known(skus, storeID, connection)
+        if let stranger = prices.first(where: { !known.contains($0.sku) }) {
+            throw PriceChange.unknown(stranger.sku)
+        }
+        // −1 stands for none, −2 for what stays as it is.
+        let values: [PostgresValue] = [
+            .int8Array(prices.map { $0.priceMinor ?? -1 }),
+            .int8Array(prices.map { $0.regularPriceMinor.map { $0 ?? -1 } ?? -2 }),
+        ]
+        let changed = try connection.query(priceProducts, [.int4(storeID), skus] + values) {
+            try $0.map { try $0.text(0) }
+        }
+        outcome.changed = changed.count
+        outcome.unchanged = prices.count - changed.count
+        guard !changed.isEmpty else { return outcome }
+        let shelves = try connection.query(pricePlacements, [.int4(storeID), .textArray(changed)]) {
+            Set(try $0.map { try $0.int4(0) })
+        }
+        try ShelfLocks.bump(shelves.sorted(), storeID, connection)
+        outcome.shelves = try connection.query(
+            "SELECT key FROM shelf WHERE store_id = $1 AND shelf_id = ANY ($2)",
+            [.int4(storeID), .int8Array(shelves.map(Int64.init))]
+        ) { Set(try $0.map { CatalogKey(try $0.text(0))! }) }
+        return outcome
+    }
+
+    /// Those of some products that the store has.
+    ///
+    /// - Parameter skus: an array of skus.
+    static func known(
+        _ skus: PostgresValue,
+        _ storeID: Int32,
+        _ connection: isolated PostgresConnection
+    ) throws -> Set<SKU> {
+        try connection.query("SELECT sku FROM product WHERE store_id = $1 AND sku = ANY ($2)", [.int4(storeID), skus]) {
+            Set(try $0.map { SKU(stored: try $0.text(0)) })
+        }
+    }
+
+    private static let priceProducts: PostgresStatement = """
+        UPDATE product r SET price_minor = n.price, regular_price_minor = n.regular, modified_at = now()
+        FROM (
+            SELECT p.sku, nullif(g.price, -1) AS price,
+                CASE g.regular WHEN -2 THEN p.regular_price_minor ELSE nullif(g.regular, -1) END AS regular
+            FROM unnest($2, $3, $4) AS g (sku, price, regular) JOIN product p ON p.store_id = $1 AND p.sku = g.sku) n
+        WHERE r.store_id = $1 AND r.sku = n.sku
+            AND (r.price_minor, r.regular_price_minor) IS DISTINCT FROM (n.price, n.regular)
+        RETURNING r.sku
+        """
+
+    private static let pricePlacements: PostgresStatement = """
+        UPDATE placement p SET price_minor = r.price_minor, regular_price_minor = r.regular_price_minor,
+            modified_at = r.modified_at
+        FROM product r WHERE p.store_id = $1 AND p.sku = ANY ($2) AND r.store_id = $1 AND r.sku = p.sku
+        RETURNING p.shelf_id
+        """
+
+    /// The shelves that some products stand on.
+    func shelves(of skus: [SKU], in store: CatalogKey) async throws(CatalogError) -> [CatalogKey] {
+        try await database.mappingErrors {
+            let storeID = try await lookup.readStore(store).id
+            return try await database.writes.perform(within: .seconds(30)) {
+                try $0.query(
+                    """
+                    SELECT h.key FROM shelf h WHERE h.store_id = $1 AND h.shelf_id IN (
+                        SELECT p.shelf_id FROM placement p WHERE p.store_id = $1 AND p.sku = ANY ($2)) ORDER BY h.key
+                    """,
+                    [.int4(storeID), .textArray(skus.map(\.text))]
+                ) { try $0.map { CatalogKey(try $0.text(0))! } }
+            }
+        }
+    }
+
+    /// Those of some products that the store has.
+    func known(_ skus: [SKU], in store: CatalogKey) async throws(CatalogError) -> Set<SKU> {
+        try await database.mappingErrors {
+            let storeID = try await lookup.readStore(store).id
+            return try await database.writes.perform(within: .seconds(30)) {
+                try Self.known(.textArray(skus.map(\.text)), storeID, $0)
+            }
+        }
+    }
+}

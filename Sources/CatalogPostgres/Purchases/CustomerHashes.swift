@@ -1,0 +1,32 @@
+internal import Catalog
+internal import Crypto
+internal import FoundationEssentials
+internal import LibPQ
+internal import Synchronization
+
+/// The keyed hashes that stand for customers.
+final class CustomerHashes: Sendable {
+    private let database: Database
+    /// nil until it is read.
+    private let memory = Mutex<SymmetricKey?>(nil)
+
+    init(_ database: Database) { self.database = database }
+
+    /// What stands for a customer: a keyed hash, which tells nothing without the deployment's key.
+    static func hash(_ customer: String, _ key: SymmetricKey) -> [UInt8] {
+        Array(HMAC<SHA256>.authenticationCode(for: Data(customer.trimmed.utf8), using: key).prefix(16))
+    }
+
+    func key() async throws -> SymmetricKey {
+        if let key = memory.withLock({ $0 }) { return key }
+        let bytes = try await database.writes.perform(within: .seconds(5)) {
+            try $0.query("SELECT customer_key FROM deployment WHERE deployment_id = 1") {
+                try $0.first { try $0.bytea(0) }
+            }
+        }
+        guard let bytes else { throw CatalogError.fault("the deployment has no key of customers") }
+        let key = SymmetricKey(data: bytes)
+        memory.withLock { $0 = key }
+        return key
+    }
+}

@@ -1,0 +1,119 @@
+internal import Catalog
+internal import Crypto
+internal import FoundationEssentials
+internal import LibPQ
+
+/// Purchases in PostgreSQL.
+struct PostgresPurchaseStore: PurchaseStore {
+    let database: Database
+    let customers: CustomerHashes
+    private var lookup: ShelfLookup { ShelfLookup(database: database) }
+
+    /// Takes purchases in: each event once, however often it is told. Their popularity is counted by the next re-sort.
+    ///
+    /// - Parameter call: nil for a request without a key.
+    /// - Throws: `notFound`, where there is no such store.
+    func add(
+        _ purchases: [Purchase],
+        to store: CatalogKey,
+        once call: IdempotentCall?
+    ) async throws(CatalogError) -> PurchaseOutcome {
+        try await database.mappingErrors {
+            let key = try await customers.key()
+            return try await database.writes.transaction(within: .seconds(60)) { connection in
+                let found = try ShelfLookup.store(store, connection)
+                return try IdempotencyRecords(storeID: found.id).once(call, connection) {
+                    try Self.add(purchases, found.id, key, connection)
+                }
+            }
+        }
+    }
+
+    private static func add(
+        _ told: [Purchase],
+        _ storeID: Int32,
+        _ key: SymmetricKey,
+        _ connection: isolated PostgresConnection
+    ) throws -> PurchaseOutcome {
+        var outcome = PurchaseOutcome()
+        func readKeptFrom() throws -> Int32? {
+            try connection.query(PopularityStatements.keptFrom, [.int4(storeID)]) {
+                try $0.first { try $0.int4OrNil(0) } ?? nil
+            }
+        }
+        let keptFrom = try readKeptFrom()
+        let purchases = told.filter { $0.at.day >= keptFrom.map(Int.init) ?? Int.min }
+        outcome.tooOld = told.count - purchases.count
+        guard !purchases.isEmpty else { return outcome }
+        let batch = UUID().uuidString.lowercased()
+        var text = CopyText()
+        var next = 0
+        _ = try connection.copyIn(PopularityStatements.stage) {
+            text.removeAll()
+            while next < purchases.count, text.bytes.count < PostgresConnection.copyPieceSize {
+                let purchase = purchases[next]
+                text.field(batch)
+                text.field(next)
+                text.field(purchase.eventID)
+                text.field(purchase.sku.text)
+                text.field(Timestamp.date(ofDay: purchase.at.day))
+                text.field(bytes: purchase.customer.map { CustomerHashes.hash($0, key) } ?? [])
+                text.field(purchase.quantity)
+                text.endRow()
+                next += 1
+            }
+            return text.bytes
+        }
+        try connection.query(PopularityStatements.accept, [.int4(storeID), .text(batch)]) {
+            try $0.first { row in
+                outcome.accepted = try row.int(1)
+                outcome.unknown = try row.int(2)
+                outcome.repeated = try row.int(0) - outcome.accepted - outcome.unknown
+                outcome.unknownSKUs = Set(try row.textArray(3))
+            }
+        }
+        // Ids that were forgotten meanwhile may have counted twice: again, by the later day.
+        guard try readKeptFrom() == keptFrom else {
+            throw PostgresError(.server, "the days that are kept moved on meanwhile", sqlState: .serializationFailure)
+        }
+        return outcome
+    }
+
+    /// Makes what a customer bought nobody's, in every store: what it counts stays.
+    ///
+    /// - Returns: how many rows had the customer.
+    func forget(customer: String) async throws(CatalogError) -> Int {
+        try await database.mappingErrors {
+            var forgotten = 0
+            for store in try await lookup.readStores().map(\.store) {
+                let hash = CustomerHashes.hash(customer, try await customers.key())
+                forgotten += try await database.writes.transaction(within: .seconds(60)) { connection in
+                    let key: [PostgresValue] = [.int4(try ShelfLookup.store(store.key, connection).id), .bytea(hash)]
+                    try PurchaseBook.waitLong(connection)
+                    // Step by step behind who folds at the same time: from strays to the inbox, from there to days.
+                    let strays = try connection.execute(PopularityStatements.forgetStrayCustomer, key)
+                    _ = try connection.execute(PopularityStatements.foldCustomer, key)
+                    return try connection.execute(PopularityStatements.forgetCustomer, key) + strays
+                }
+            }
+            return forgotten
+        }
+    }
+
+    /// What a customer bought, by store and day.
+    static func purchases(
+        of hash: [UInt8],
+        _ connection: isolated PostgresConnection
+    ) throws -> [UserExport.Purchase] {
+        try connection.query(PopularityStatements.ofCustomer, [.bytea(hash)]) {
+            try $0.map { row in
+                UserExport.Purchase(
+                    store: CatalogKey(try row.text(0))!,
+                    sku: SKU(stored: try row.text(1)),
+                    day: Int(try row.int4(2)),
+                    quantity: try row.int(3)
+                )
+            }
+        }
+    }
+}

@@ -1,0 +1,134 @@
+internal import CatalogJSON
+internal import Catalog
+internal import LibPQ
+
+/// Users' settings in PostgreSQL.
+struct PostgresSettingsStore: SettingsStore {
+    let database: Database
+
+    func setting(_ key: SettingKey, of user: UserID) async throws(CatalogError) -> Setting {
+        try await database.mappingErrors {
+            let query = PostgresQuery(Self.oneSetting, [.text(user.text), .text(key.text)])
+            let found: Setting? = try await database.pages.read([query], into: nil) { found, _, rows in
+                found = try rows.first { try SettingRow.read($0) }
+            }
+            guard let found else { throw CatalogError.notFound("setting “\(key)”") }
+            return found
+        }
+    }
+
+    func settings(
+        of user: UserID,
+        since: Int64?,
+        limit: Int?
+    ) async throws(CatalogError) -> SettingsPage {
+        try await database.mappingErrors {
+            let query = PostgresQuery(
+                Self.changedSettings,
+                [.text(user.text), .int8(since), .int8(limit.map { Int64($0) })]
+            )
+            let isNew = SettingsPage(settings: [], revision: 0, isResync: since ?? 0 > 0)
+            guard let limit else {
+                // It may be long: not where pages are read.
+                return try await database.writes.perform(within: .seconds(10)) { connection in
+                    try connection.query(query.statement, query.parameters) { rows in
+                        var page = isNew
+                        try Self.add(rows, to: &page)
+                        return page
+                    }
+                }
+            }
+            return try await database.pages.read([query], into: isNew) { page, _, rows in
+                try Self.add(rows, to: &page)
+                // One that was cut short goes on from its last.
+                if page.settings.count == limit { page.revision = page.settings.last!.revision }
+            }
+        }
+    }
+
+    static func add(_ rows: borrowing PostgresRows, to page: inout SettingsPage) throws {
+        try rows.forEach { row in
+            page.revision = try row.int8(0)
+            page.isResync = try row.bool(1)
+            if !row.isNull(2) { page.settings.append(try SettingRow.read(row, from: 2)) }
+        }
+    }
+
+    func rememberedViews(
+        _ user: UserID,
+        _ store: CatalogKey,
+        _ shelf: CatalogKey
+    ) async throws(CatalogError) -> RememberedViews {
+        try await database.mappingErrors {
+            try await database.pages.read([Self.viewsQuery(user, store, shelf)], into: .none) { views, _, rows in
+                views = try Self.views(rows)
+            }
+        }
+    }
+
+    static func viewsQuery(_ user: UserID, _ store: CatalogKey, _ shelf: CatalogKey) -> PostgresQuery {
+        let (own, wide) = (SettingKey.sort(of: shelf, in: store), SettingKey.sort(in: store))
+        return PostgresQuery(rememberedViews, [.text(user.text), .text(own.text), .text(wide.text)])
+    }
+
+    static func views(_ rows: borrowing PostgresRows) throws -> RememberedViews {
+        var views = RememberedViews.none
+        try rows.forEach { row in
+            // A value that is no string stands there as JSON; one that is no sort that exists is none.
+            let sort = try row.textOrNil(1).map { JSONValue.string($0) }
+            let value = try sort ?? row.textOrNil(2).flatMap { try? JSONReader.parse(Array($0.utf8)) }
+            let view = value.flatMap { try? RememberedView($0, field: "value") }
+            if try row.bool(0) { views.shelf = view } else { views.store = view }
+        }
+        return views
+    }
+
+    func edit(
+        _ edit: SettingsEdit,
+        of user: UserID
+    ) async throws(CatalogError) -> [SettingsEdit.Result] {
+        guard !edit.writes.isEmpty else { return [] }
+        return try await database.mappingErrors {
+            let writer = SettingsWriter(user: user)
+            let results = try await database.besideErasure { [database] in
+                if let write = edit.plainWrite {
+                    return [try await database.writes.perform(within: .seconds(10)) { try writer.set(write, $0) }]
+                }
+                return try await database.writes.transaction(within: .seconds(10)) { connection in
+                    let results = try writer.apply(edit, connection)
+                    return results.contains(where: \.isApplied) ? .commit(results) : .rollback(results)
+                }
+            }
+            if results.contains(where: \.isApplied) { database.announcer.announce(.user(user)) }
+            return results
+        }
+    }
+
+    // MARK: - Statements
+
+    private static let oneSetting = PostgresStatement(
+        assembled: """
+            SELECT \(SettingRow.columns) FROM user_setting s
+            WHERE s.user_id = $1 AND s.key = $2 AND s.deleted_at IS NULL
+            """
+    )
+
+    private static let rememberedViews: PostgresStatement = """
+        SELECT key = $2, CASE json_typeof(value) WHEN 'string' THEN value #>> '{}' END,
+            CASE json_typeof(value) WHEN 'object' THEN value::text END
+        FROM user_setting
+        WHERE user_id = $1 AND key IN ($2, $3) AND deleted_at IS NULL
+        """
+
+    /// The account beside each row: one moment. Who asks from before the horizon, or from another life, gets everything.
+    static let changedSettings = PostgresStatement(
+        assembled: """
+            SELECT a.revision, a.is_resync, \(SettingRow.columns)
+            FROM \(SettingRow.account) AS a
+            LEFT JOIN user_setting s ON s.user_id = a.user_id AND s.user_id = $1
+                AND s.revision > CASE WHEN a.is_resync THEN 0 ELSE coalesce($2, 0) END
+                AND ($2 IS NOT NULL OR s.deleted_at IS NULL)
+            ORDER BY s.revision LIMIT $3
+            """
+    )
+}

@@ -1,0 +1,65 @@
+internal import Catalog
+internal import Synchronization
+
+/// What pages depended on when they were last read, and the statements that read them. An entry is only ever a guess, which
+/// the page itself confirms: nothing here can be stale.
+final class PageMemory: Sendable {
+    private struct View: Hashable {
+        let address: ShelfAddress
+        let user: UserID
+    }
+
+    private struct State {
+        var heads: [ShelfAddress: ShelfHead] = [:]
+        var views: [View: RememberedViews] = [:]
+        var statements: [PageStatement.Shape: PageStatement] = [:]
+        var facetStatements: [FacetStatement.Shape: FacetStatement] = [:]
+    }
+
+    private let state = Mutex(State())
+
+    /// The most heads or statements; beyond that all are forgotten.
+    private static let limit = 4096
+    /// The most views of users.
+    private static let viewLimit = 32_768
+
+    func basis(of request: PageRequest) -> PageBasis? {
+        let address = ShelfAddress(request.store, request.shelf)
+        return state.withLock { state in
+            guard let head = state.heads[address] else { return nil }
+            guard let user = request.user, request.after == nil else { return PageBasis(head: head) }
+            return state.views[View(address: address, user: user)].map { PageBasis(head: head, views: $0) }
+        }
+    }
+
+    func keep(_ basis: PageBasis, of request: PageRequest) {
+        let address = ShelfAddress(request.store, request.shelf)
+        state.withLock { state in
+            if state.heads.count >= Self.limit { state.heads.removeAll() }
+            state.heads[address] = basis.head
+            guard let user = request.user, request.after == nil else { return }
+            if state.views.count >= Self.viewLimit { state.views.removeAll() }
+            state.views[View(address: address, user: user)] = basis.views
+        }
+    }
+
+    func statement(_ shape: PageStatement.Shape) -> PageStatement {
+        state.withLock { Self.statement(shape, in: &$0.statements, PageStatement.init) }
+    }
+
+    func statement(_ shape: FacetStatement.Shape) -> FacetStatement {
+        state.withLock { Self.statement(shape, in: &$0.facetStatements, FacetStatement.init) }
+    }
+
+    private static func statement<Shape, Statement>(
+        _ shape: Shape,
+        in statements: inout [Shape: Statement],
+        _ make: (Shape) -> Statement
+    ) -> Statement {
+        if let statement = statements[shape] { return statement }
+        if statements.count >= limit { statements.removeAll() }
+        let statement = make(shape)
+        statements[shape] = statement
+        return statement
+    }
+}

@@ -1,0 +1,85 @@
+internal import Catalog
+internal import LibPQ
+
+// Whole orders.
+extension PostgresPageStore {
+    func order(_ request: OrderRequest) async throws(CatalogError) -> ShelfOrder {
+        try await database.mappingErrors {
+            // All statements see one snapshot, so that the version is that of the order.
+            try await database.writes.transaction("ISOLATION LEVEL REPEATABLE READ READ ONLY", within: .seconds(30)) {
+                connection in
+                try orders(request.address, [request.view], of: request.user, first: nil, connection)[0]
+            }
+        }
+    }
+
+    /// The ids that several views of a shelf show, of one moment.
+    func orders(_ address: ShelfAddress, _ views: [ShelfView]) async throws(CatalogError) -> [ShelfOrder] {
+        try await database.mappingErrors {
+            try await database.writes.transaction("ISOLATION LEVEL REPEATABLE READ READ ONLY", within: .seconds(30)) {
+                try orders(address, views, of: nil, first: nil, $0)
+            }
+        }
+    }
+
+    /// The ids that several views of a shelf show, on a connection that is held.
+    ///
+    /// - Parameters:
+    ///   - user: the user whose remembered sort applies to a view without one.
+    ///   - limit: the most ids of each; nil for all.
+    func orders(
+        _ address: ShelfAddress,
+        _ views: [ShelfView],
+        of user: UserID?,
+        first limit: Int?,
+        _ connection: isolated PostgresConnection
+    ) throws -> [ShelfOrder] {
+        var request = PageRequest(store: address.store, shelf: address.shelf)
+        if views.contains(where: { $0.sort == nil }) { request.user = user }
+        let basis = try Self.basis(of: request, connection)
+        return try views.map { view in
+            (request.sort, request.filter) = (view.sort, view.filter)
+            let plan = try PlannedPage(request, basis).plan
+            let statement = memory.statement(.init(plan, columns: .sku, isWhole: limit == nil))
+            let ids = try Self.rows(of: statement, plan, basis.head, limit: limit, connection) { try $0.text(0) }
+            return ShelfOrder(head: basis.head, view: plan.view, ids: ids)
+        }
+    }
+
+    /// What a page depends on, on a connection that is held.
+    static func basis(of request: PageRequest, _ connection: isolated PostgresConnection) throws -> PageBasis {
+        var basis = PageBasis(head: try ShelfLookup.head(request.store, request.shelf, connection))
+        for query in basisQueries(request).dropFirst() {
+            basis.views = try connection.query(query.statement, query.parameters) {
+                try PostgresSettingsStore.views($0)
+            }
+        }
+        return basis
+    }
+
+    /// Reads the ranges of a statement in turn, on a connection that is held, until there are enough rows.
+    ///
+    /// - Parameter limit: nil for all.
+    static func rows<Row>(
+        of statement: PageStatement,
+        _ plan: PagePlan,
+        _ shelf: ShelfHead,
+        limit: Int?,
+        _ connection: isolated PostgresConnection,
+        _ read: (borrowing PostgresRow) throws -> Row
+    ) throws -> [Row] {
+        var rows: [Row] = []
+        guard let limit else {
+            let queries = statement.ranges.indices.map { statement.query($0, plan, shelf, limit: 0) }
+            try connection.together(queries) { _, found in try found.forEach { rows.append(try read($0)) } }
+            return rows
+        }
+        for range in statement.ranges.indices where rows.count < limit {
+            let query = statement.query(range, plan, shelf, limit: limit - rows.count)
+            try connection.query(query.statement, query.parameters) { found in
+                try found.forEach { rows.append(try read($0)) }
+            }
+        }
+        return rows
+    }
+}

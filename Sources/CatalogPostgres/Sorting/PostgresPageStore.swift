@@ -1,0 +1,166 @@
+internal import CatalogJSON
+internal import Catalog
+internal import LibPQ
+
+/// Pages in PostgreSQL.
+struct PostgresPageStore: PageStore {
+    let database: Database
+    let memory = PageMemory()
+
+    func likelyBasis(of request: PageRequest) -> PageBasis? { memory.basis(of: request) }
+
+    func basis(of request: PageRequest) async throws(CatalogError) -> PageBasis {
+        try await database.mappingErrors { try await readBasis(request) }
+    }
+
+    func page(_ request: PageRequest, likely: PlannedPage?) async throws(CatalogError) -> ShelfPage {
+        try await database.mappingErrors { try await readPage(request, likely) }
+    }
+
+    /// The page and its basis travel together; the basis, read first, confirms the plan. A change in between leaves a page of
+    /// one range newer than its tag says, and then the next request's tag differs; a page of several ranges is read again.
+    private func readPage(_ request: PageRequest, _ likely: PlannedPage?) async throws -> ShelfPage {
+        var planned = if let likely { likely } else { try PlannedPage(request, try await readBasis(request)) }
+        for _ in 0..<4 {
+            let (plan, head) = (planned.plan, planned.basis.head)
+            if Self.mayReadMuch(plan, head) { break }
+            let statement = memory.statement(PageStatement.Shape(plan))
+            let ranges = statement.ranges.count
+            // A shelf that fits into the page is read at once.
+            let first = head.state.productCount <= plan.limit ? ranges : 1
+            let wanted = plan.limit + 1
+            let start = RangeRead(plan, head, statement, 0..<first, limit: wanted)
+            guard let found = try await read(request, start) else {
+                planned = try PlannedPage(request, try await readBasis(request))
+                continue
+            }
+            let confirmed = try PlannedPage(request, found.basis)
+            defer { planned = confirmed }
+            guard found.isSteady, confirmed.plan == plan, found.basis.head.location == head.location else { continue }
+            var listings = found.listings
+            if listings.count < wanted, first < ranges {
+                // The rest is of the same moment if nothing was changed in between.
+                let rest = RangeRead(plan, found.basis.head, statement, first..<ranges, limit: wanted - listings.count)
+                guard let more = try await read(request, rest), more.isSteady, more.basis == found.basis else {
+                    continue
+                }
+                listings += more.listings
+            }
+            return ShelfPage(confirmed, scope: request.scope, listings: listings)
+        }
+        // A shelf that changes all the time is read in one transaction, which waits for nobody.
+        return try await readAside(request)
+    }
+
+    /// Whether a page may read much of its shelf: one with facets does, and a filtered one of a large shelf may.
+    private static func mayReadMuch(_ plan: PagePlan, _ head: ShelfHead) -> Bool {
+        !plan.facets.isEmpty || (!plan.view.filter.isEmpty && head.state.productCount > largeShelf)
+    }
+
+    private static let largeShelf = 10_000
+
+    /// Reads a page not where other pages are read, which it would hold up; all of one moment.
+    private func readAside(_ request: PageRequest) async throws -> ShelfPage {
+        try await database.writes.transaction("ISOLATION LEVEL REPEATABLE READ READ ONLY", within: .seconds(5)) {
+            connection in
+            let planned = try PlannedPage(request, try Self.basis(of: request, connection))
+            let (plan, head) = (planned.plan, planned.basis.head)
+            let hasPosition = plan.readsPositions
+            let listings = try Self.rows(
+                of: memory.statement(PageStatement.Shape(plan)),
+                plan,
+                head,
+                limit: plan.limit + 1,
+                connection
+            ) { try ProductRow.listing($0, hasPosition: hasPosition) }
+            var page = ShelfPage(planned, scope: request.scope, listings: listings)
+            guard !plan.facets.isEmpty else { return page }
+            let facets = memory.statement(FacetStatement.Shape(plan))
+            page.facets = try connection.query(facets.statement, facets.parameters(plan, head.location)) {
+                try facets.read($0, plan)
+            }
+            return page
+        }
+    }
+
+    /// - Throws: `notFound`.
+    func readBasis(_ request: PageRequest) async throws -> PageBasis {
+        if let found = try await read(request, nil) { return found.basis }
+        _ = try await ShelfLookup(database: database).readStore(request.store)
+        throw CatalogError.notFound("shelf “\(request.shelf)”")
+    }
+
+    /// The shelf's, and the caller's where there is one.
+    static func basisQueries(_ request: PageRequest) -> [PostgresQuery] {
+        let head = PostgresQuery(ShelfLookup.oneHead, [.text(request.store.text), .text(request.shelf.text)])
+        // A cursor has its sort.
+        guard let user = request.user, request.after == nil else { return [head] }
+        return [head, PostgresSettingsStore.viewsQuery(user, request.store, request.shelf)]
+    }
+
+    /// Which ranges of a page are read together.
+    private struct RangeRead {
+        let plan: PagePlan
+        let queries: [PostgresQuery]
+        let limit: Int
+        /// Whether the shelf is confirmed once more after the last range: a first range alone is of one moment by itself.
+        let isConfirmed: Bool
+
+        init(
+            _ plan: PagePlan,
+            _ head: ShelfHead,
+            _ statement: PageStatement,
+            _ ranges: Range<Int>,
+            limit: Int
+        ) {
+            self.plan = plan
+            self.limit = limit
+            queries = ranges.map { statement.query($0, plan, head, limit: limit) }
+            isConfirmed = ranges != 0..<1
+        }
+    }
+
+    /// The basis as it is and the listings as planned; nil where the shelf is gone.
+    ///
+    /// - Parameter page: nil for the basis alone.
+    /// - Returns: also whether nothing was changed between the first range and the last.
+    private func read(
+        _ request: PageRequest,
+        _ page: RangeRead?
+    ) async throws -> (basis: PageBasis, listings: [Listing], isSteady: Bool)? {
+        var queries = Self.basisQueries(request)
+        let width = queries.count
+        queries += page?.queries ?? []
+        let end = queries.count
+        let isConfirmed = page?.isConfirmed ?? false
+        if isConfirmed { queries.append(queries[0]) }
+        let limit = page?.limit ?? 0
+        let hasPosition = page?.plan.readsPositions ?? false
+        let initial: (ShelfHead?, RememberedViews, [Listing], ShelfHead?) = (nil, .none, [], nil)
+        let (head, views, listings, again) = try await database.pages.read(queries, into: initial) {
+            value,
+            index,
+            rows in
+            if index == 0 {
+                value.0 = try rows.first { try ShelfRow.head($0) }
+            } else if index == end {
+                value.3 = try rows.first { try ShelfRow.head($0) }
+            } else if index >= width {
+                try rows.forEach { row in
+                    if value.2.count < limit { value.2.append(try ProductRow.listing(row, hasPosition: hasPosition)) }
+                }
+            } else {
+                value.1 = try PostgresSettingsStore.views(rows)
+            }
+        }
+        guard let head else { return nil }
+        let basis = PageBasis(head: head, views: views)
+        memory.keep(basis, of: request)
+        return (basis, listings, !isConfirmed || again == head)
+    }
+}
+
+extension PagePlan {
+    /// Whether rows have the manual order's key.
+    fileprivate var readsPositions: Bool { sort.terms.contains { $0.key == .position } }
+}

@@ -1,0 +1,72 @@
+internal import Catalog
+internal import LibPQ
+internal import Ordering
+
+extension PostgresShelfStore {
+    func moveShelves(
+        _ moves: [OrderMove],
+        in store: CatalogKey,
+        expected: Int64?,
+        once call: IdempotentCall?
+    ) async throws(CatalogError) -> OrderEditOutcome {
+        let edit = OrderEdit.moves(moves)
+        try edit.check()
+        return try await database.mappingErrors {
+            try await database.writes.transaction(within: .seconds(10)) { connection in
+                let found = try ShelfLookup.store(store, connection)
+                return try IdempotencyRecords(storeID: found.id).once(call, connection) {
+                    try Self.moveShelves(edit, found, expected, connection)
+                }
+            }
+        }
+    }
+
+    private static func moveShelves(
+        _ edit: OrderEdit,
+        _ store: ShelfRow.StoreRead,
+        _ expected: Int64?,
+        _ connection: isolated PostgresConnection
+    ) throws -> OrderEditOutcome {
+        let orderVersion = try connection.query(
+            "SELECT shelf_order_version FROM store WHERE store_id = $1 FOR NO KEY UPDATE",
+            [.int4(store.id)]
+        ) { try $0.first { try $0.int8(0) }! }
+        if let expected, expected != orderVersion { throw CatalogError.stale(current: orderVersion) }
+        // In the order in which every writer locks them.
+        try connection.execute(
+            "SELECT 1 FROM shelf WHERE store_id = $1 ORDER BY shelf_id FOR NO KEY UPDATE",
+            [.int4(store.id)]
+        )
+        var list = try connection.query(
+            "SELECT key, position, deleted_at IS NOT NULL FROM shelf WHERE store_id = $1",
+            [.int4(store.id)]
+        ) { try PositionList($0) }
+        let old = list.ids
+        if case .moves(let moves) = edit { try OrderEdit.checkWork(moves: moves.count, of: old.count) }
+        let target = try edit.target(from: old) { _ in [] }!
+        let made = try list.reorder(to: target)
+        var outcome = OrderEditOutcome(version: orderVersion, orderVersion: orderVersion, moved: [])
+        guard !made.isEmpty else { return outcome }
+        var written = made
+        if made.contains(where: { $0.key.length > OrderEditor.longKey }) {
+            // A store has few shelves: all of them anew.
+            let keys = PathKey.appending(list.rows.count, after: nil)
+            written = zip(list.rows, keys).map { (id: $0.id, key: $1) }
+        }
+        try connection.execute(
+            """
+            UPDATE shelf h SET position = made.position FROM unnest($2, $3) AS made (key, position)
+            WHERE h.store_id = $1 AND h.key = made.key
+            """,
+            [.int4(store.id), .textArray(written.map(\.id)), .byteaArray(written.map(\.key.bytes))]
+        )
+        try connection.execute(
+            "UPDATE store SET shelf_order_version = shelf_order_version + 1 WHERE store_id = $1",
+            [.int4(store.id)]
+        )
+        outcome.orderVersion += 1
+        outcome.version += 1
+        outcome.moved = OrderEditOutcome.Moved.of(made.map(\.id), from: old, to: target)
+        return outcome
+    }
+}

@@ -1,0 +1,173 @@
+internal import Catalog
+internal import LibPQ
+internal import Ordering
+
+extension PostgresShelfStore {
+    func put(_ store: Store) async throws(CatalogError) -> Bool {
+        try await database.write(to: store.key, within: .seconds(300)) { connection in
+            try connection.set("lock_timeout", "0")
+            let old = try connection.query(ShelfLookup.lockedStore, [.text(store.key.text)]) {
+                try $0.first { try ShelfRow.store($0) }
+            }
+            let values: [PostgresValue] = [
+                .text(store.key.text), .text(store.title), .text(store.currency.code), .text(store.locale),
+                .text(store.unitPricing.rawValue), .text(store.soldOut.rawValue), .text(store.defaultSort?.description),
+                .text(store.popularityMetric.rawValue), .int4(Int32(store.popularityHalfLifeDays)),
+                .float8(store.newcomerBoost),
+            ]
+            guard let old else {
+                try connection.execute(Self.insertStore, values)
+                return true
+            }
+            var wished = store
+            wished.counted = old.store.counted
+            if old.store == wished { return false }
+            if old.store.currency != store.currency {
+                // Nobody may set a first price meanwhile.
+                try connection.execute("SELECT 1 FROM store WHERE store_id = $1 FOR UPDATE", [.int4(old.id)])
+                let priced = try connection.query(
+                    "SELECT 1 FROM product WHERE store_id = $1 AND (price_minor IS NOT NULL OR regular_price_minor IS NOT NULL) LIMIT 1",
+                    [.int4(old.id)]
+                ) { $0.count > 0 }
+                guard !priced else { throw CatalogError.currencyInUse(old.store) }
+            }
+            let turnsSoldOut = old.store.soldOut != store.soldOut
+            if turnsSoldOut {
+                try connection.execute(
+                    "SELECT 1 FROM shelf WHERE store_id = $1 ORDER BY shelf_id FOR NO KEY UPDATE",
+                    [.int4(old.id)]
+                )
+            }
+            try connection.execute(Self.updateStore, values)
+            if turnsSoldOut { try connection.execute(PlacementStatements.realignStore, [.int4(old.id)]) }
+            if turnsSoldOut {
+                try connection.execute("UPDATE shelf SET version = version + 1 WHERE store_id = $1", [.int4(old.id)])
+            }
+            return false
+        }
+    }
+
+    func put(
+        _ shelf: Shelf,
+        in store: CatalogKey,
+        replacing expected: Int64?
+    ) async throws(CatalogError) -> Bool {
+        try await database.write(to: store) { connection in
+            let found = try ShelfLookup.store(store, connection)
+            // Serialises who makes and deletes shelves of a store, so that places and parents hold.
+            try connection.execute("SELECT 1 FROM store WHERE store_id = $1 FOR NO KEY UPDATE", [.int4(found.id)])
+            let parentID = try shelf.parent.map { try Self.parentID($0, of: shelf.key, found.id, connection) }
+            let old = try connection.query(
+                "SELECT shelf_id, deleted_at IS NOT NULL, coalesce(sold_out, ''), version FROM shelf WHERE store_id = $1 AND key = $2 FOR NO KEY UPDATE",
+                [.int4(found.id), .text(shelf.key.text)]
+            ) { try $0.first { (try $0.int4(0), try $0.bool(1), try $0.text(2), try $0.int8(3)) } }
+            let settings: [PostgresValue] = [
+                .int4(found.id), .text(shelf.key.text), .text(shelf.title), .int4(parentID),
+                .text(shelf.defaultSort?.description), .int2(shelf.dimension.map { Int16($0.ordinal) }),
+                .text(shelf.soldOut?.rawValue), .text(shelf.positionSource?.description),
+            ]
+            if let expected, expected != old?.3 {
+                throw CatalogError.conflict("the shelf was changed at the same time; try again")
+            }
+            guard let (shelfID, wasDeleted, oldSoldOut, _) = old else {
+                let position = try ShelfLocks.nextShelfPosition(found.id, connection)
+                try connection.execute(Self.insertShelf, settings + [.bytea(position.bytes)])
+                return true
+            }
+            try connection.execute(Self.updateShelf, settings)
+            if oldSoldOut != shelf.soldOut?.rawValue ?? "" {
+                try connection.execute(PlacementStatements.realignShelf, [.int4(found.id), .int4(shelfID)])
+            }
+            return wasDeleted
+        }
+    }
+
+    func remove(shelf: CatalogKey, from store: CatalogKey) async throws(CatalogError) {
+        try await database.write(to: store) { connection in
+            let found = try ShelfLookup.store(store, connection)
+            try connection.execute("SELECT 1 FROM store WHERE store_id = $1 FOR NO KEY UPDATE", [.int4(found.id)])
+            let id = try ShelfLocks.lockShelf(shelf, found.id, connection)
+            let key: [PostgresValue] = [.int4(found.id), .int4(id)]
+            let hasChildren = try connection.query(
+                "SELECT 1 FROM shelf WHERE store_id = $1 AND parent_id = $2 AND deleted_at IS NULL LIMIT 1",
+                key
+            ) { $0.count > 0 }
+            guard !hasChildren else {
+                throw CatalogError.conflict("shelf “\(shelf)” has shelves under it; move them first")
+            }
+            try connection.execute(
+                "UPDATE placement_position SET removed_at = now() WHERE store_id = $1 AND shelf_id = $2 AND NOT is_removed",
+                key
+            )
+            try connection.execute("DELETE FROM placement WHERE store_id = $1 AND shelf_id = $2", key)
+            try connection.execute("DELETE FROM order_change WHERE store_id = $1 AND shelf_id = $2", key)
+            try connection.execute(
+                """
+                UPDATE shelf SET deleted_at = now(), modified_at = now(), version = version + 1,
+                    order_version = order_version + 1, product_count = 0 WHERE store_id = $1 AND shelf_id = $2
+                """,
+                key
+            )
+        }
+    }
+
+    private static func parentID(
+        _ parent: CatalogKey,
+        of shelf: CatalogKey,
+        _ storeID: Int32,
+        _ connection: isolated PostgresConnection
+    ) throws -> Int32 {
+        // The parent and its ancestors: the shelf itself must not be among them.
+        let line = try connection.query(
+            """
+            WITH RECURSIVE line (shelf_id, key, parent_id, depth) AS (
+                SELECT shelf_id, key, parent_id, 1 FROM shelf WHERE store_id = $1 AND key = $2 AND deleted_at IS NULL
+                UNION ALL
+                SELECT h.shelf_id, h.key, h.parent_id, depth + 1 FROM line
+                JOIN shelf h ON h.store_id = $1 AND h.shelf_id = line.parent_id WHERE depth < 32
+            ) SELECT shelf_id, key FROM line ORDER BY depth
+            """,
+            [.int4(storeID), .text(parent.text)]
+        ) { try $0.map { (try $0.int4(0), try $0.text(1)) } }
+        guard let first = line.first else {
+            throw CatalogError.unprocessable(field: "parent", detail: "there is no shelf “\(parent)”")
+        }
+        guard !line.contains(where: { $0.1 == shelf.text }) else {
+            throw CatalogError.unprocessable(
+                field: "parent",
+                detail: "shelf “\(parent)” stands under “\(shelf)” already"
+            )
+        }
+        guard line.count < 16 else {
+            throw CatalogError.unprocessable(field: "parent", detail: "shelves nest at most 16 deep")
+        }
+        return first.0
+    }
+
+    // MARK: - Statements
+
+    static let insertStore: PostgresStatement = """
+        INSERT INTO store (key, title, currency, locale, unit_pricing, sold_out, default_sort, popularity_metric,
+            popularity_half_life_days, newcomer_boost, counted_metric, counted_half_life_days, counted_newcomer_boost)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $8, $9, $10)
+        """
+
+    static let updateStore: PostgresStatement = """
+        UPDATE store SET title = $2, currency = $3, locale = $4, unit_pricing = $5, sold_out = $6, default_sort = $7,
+            popularity_metric = $8, popularity_half_life_days = $9, newcomer_boost = $10, version = version + 1
+        WHERE key = $1
+        """
+
+    static let insertShelf: PostgresStatement = """
+        INSERT INTO shelf (store_id, key, title, parent_id, default_sort, dimension, sold_out, position_source, position,
+            modified_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, now())
+        """
+
+    static let updateShelf: PostgresStatement = """
+        UPDATE shelf SET title = $3, parent_id = $4, default_sort = $5, dimension = $6, sold_out = $7,
+            position_source = $8, modified_at = now(), version = version + 1, deleted_at = NULL
+        WHERE store_id = $1 AND key = $2 AND (
+            (title, parent_id, default_sort, dimension, sold_out, position_source)
+                IS DISTINCT FROM ($3, $4, $5, $6, $7, $8) OR deleted_at IS NOT NULL)
+        """
+}

@@ -1,0 +1,91 @@
+internal import Catalog
+internal import LibPQ
+
+/// Reads stores and shelves by their keys.
+struct ShelfLookup: Sendable {
+    let database: Database
+
+    func readStores() async throws -> [ShelfRow.StoreRead] {
+        try await database.pages.read([PostgresQuery(Self.allStores)], into: []) { stores, _, rows in
+            stores = try rows.map { try ShelfRow.store($0) }
+        }
+    }
+
+    func readStore(_ key: CatalogKey) async throws -> ShelfRow.StoreRead {
+        let found = try await database.pages.read([PostgresQuery(ShelfLookup.oneStore, [.text(key.text)])], into: nil) {
+            found,
+            _,
+            rows in
+            found = try rows.first { try ShelfRow.store($0) }
+        }
+        guard let found else { throw CatalogError.notFound("store “\(key)”") }
+        return found
+    }
+
+    /// - Throws: `notFound` for the store or the shelf.
+    func readHead(_ store: CatalogKey, _ shelf: CatalogKey) async throws -> ShelfHead {
+        let query = PostgresQuery(ShelfLookup.oneHead, [.text(store.text), .text(shelf.text)])
+        let found: ShelfHead? = try await database.pages.read([query], into: nil) { found, _, rows in
+            found = try rows.first { try ShelfRow.head($0) }
+        }
+        if let found { return found }
+        _ = try await readStore(store)
+        throw CatalogError.notFound("shelf “\(shelf)”")
+    }
+
+    // MARK: - On a connection that is held
+
+    static func store(
+        _ key: CatalogKey,
+        _ connection: isolated PostgresConnection,
+        _ statement: PostgresStatement = oneStore
+    ) throws -> ShelfRow.StoreRead {
+        let found = try connection.query(statement, [.text(key.text)]) { try $0.first { try ShelfRow.store($0) } }
+        guard let found else { throw CatalogError.notFound("store “\(key)”") }
+        return found
+    }
+
+    /// A shelf, on a connection that is held.
+    static func head(
+        _ store: CatalogKey,
+        _ shelf: CatalogKey,
+        _ connection: isolated PostgresConnection
+    ) throws -> ShelfHead {
+        let found = try connection.query(oneHead, [.text(store.text), .text(shelf.text)]) {
+            try $0.first { try ShelfRow.head($0) }
+        }
+        if let found { return found }
+        _ = try self.store(store, connection)
+        throw CatalogError.notFound("shelf “\(shelf)”")
+    }
+
+    // MARK: - Statements
+
+    static let allStores = PostgresStatement(assembled: "SELECT \(ShelfRow.storeColumns) FROM store s ORDER BY s.key")
+
+    static let oneStore = PostgresStatement(assembled: "SELECT \(ShelfRow.storeColumns) FROM store s WHERE s.key = $1")
+
+    static let oneHead = PostgresStatement(
+        assembled: """
+            SELECT \(ShelfRow.storeColumns), \(ShelfRow.stateColumns)
+            FROM store s JOIN shelf h ON h.store_id = s.store_id AND h.key = $2 AND h.deleted_at IS NULL WHERE s.key = $1
+            """
+    )
+    static let lockedStore = PostgresStatement(
+        assembled: "SELECT \(ShelfRow.storeColumns) FROM store s WHERE s.key = $1 FOR NO KEY UPDATE"
+    )
+
+    /// Held against who changes it, or counts all its products.
+    static let sharedStore = PostgresStatement(
+        assembled: "SELECT \(ShelfRow.storeColumns) FROM store s WHERE s.key = $1 FOR SHARE"
+    )
+
+    /// Held against all who write its products too.
+    static let heldStore = PostgresStatement(
+        assembled: "SELECT \(ShelfRow.storeColumns) FROM store s WHERE s.key = $1 FOR UPDATE"
+    )
+
+    static let keyOfStore = PostgresStatement(
+        assembled: "SELECT \(ShelfRow.storeColumns) FROM store s WHERE s.key = $1 FOR KEY SHARE"
+    )
+}

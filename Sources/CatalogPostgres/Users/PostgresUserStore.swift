@@ -1,0 +1,216 @@
+internal import Catalog
+internal import LibPQ
+
+/// Everything of users' own in PostgreSQL, as a whole.
+struct PostgresUserStore: UserStore {
+    let database: Database
+    let lists: PostgresListStore
+    let purchases: PostgresPurchaseStore
+
+    func merge(
+        _ guest: UserID,
+        into user: UserID,
+        once call: IdempotentCall?
+    ) async throws(CatalogError) -> GuestMerge {
+        try await database.mappingErrors {
+            let answer = try await database.besideErasure {
+                // Before the settings: a merge that is lost in between is repeated, and finds what is left.
+                try await lists.mergeLists(of: guest, into: user)
+                return try await database.writes.transaction(within: .seconds(30)) { connection in
+                    let writer = SettingsWriter(user: user)
+                    try writer.ensureAccount(connection)
+                    return try IdempotencyRecords(user: user).once(call, connection) {
+                        // Nobody is merged into a guest: who holds a guest's lock waits for no other, and none wait in a circle.
+                        let brought = try Self.takeOut(guest, connection)
+                        let edit = GuestMerge.edit(brought)
+                        // Changes are counted before they turn out to be none: gaps between revisions mean nothing.
+                        let results = try writer.apply(edit, connection)
+                        let revision = try connection.query(Self.userRevision, [.text(user.text)]) {
+                            try $0.first { try $0.int8(0) }!
+                        }
+                        return GuestMerge(results, revision: revision)
+                    }
+                }
+            }
+            database.announcer.announce(.user(user))
+            database.announcer.announce(.user(guest))
+            return answer
+        }
+    }
+
+    /// A guest's settings, after which there is no such guest.
+    private static func takeOut(_ guest: UserID, _ connection: isolated PostgresConnection) throws -> [Setting] {
+        let writer = SettingsWriter(user: guest)
+        try writer.lock(connection)
+        let settings = try allSettings(guest, connection).filter { !$0.isDeleted }
+        try writer.erase(connection)
+        return settings
+    }
+
+    private static func allSettings(_ user: UserID, _ connection: isolated PostgresConnection) throws -> [Setting] {
+        try connection.query(settingsByKey, [.text(user.text)]) { try $0.map { try SettingRow.read($0) } }
+    }
+
+    func export(_ user: UserID) async throws(CatalogError) -> UserExport {
+        try await database.mappingErrors {
+            let hash = CustomerHashes.hash(user.text, try await purchases.customers.key())
+            return try await database.writes.transaction(
+                "ISOLATION LEVEL REPEATABLE READ READ ONLY",
+                within: .seconds(30)
+            ) {
+                connection in
+                let revision = try connection.query(Self.userRevision, [.text(user.text)]) {
+                    try $0.first { try $0.int8(0) }
+                }
+                return UserExport(
+                    user: user,
+                    revision: revision ?? 0,
+                    settings: try Self.allSettings(user, connection),
+                    orderChanges: try connection.query(Self.orderChanges, [.text(user.text)]) {
+                        try $0.map { row in
+                            UserExport.OrderChange(
+                                store: CatalogKey(try row.text(0))!,
+                                shelf: CatalogKey(try row.text(1))!,
+                                kind: try row.text(2),
+                                changedAt: Timestamp(microseconds: try row.timestamptz(3))
+                            )
+                        }
+                    },
+                    purchases: try PostgresPurchaseStore.purchases(of: hash, connection),
+                    lists: try PostgresListStore.allLists(of: user, connection)
+                )
+            }
+        }
+    }
+
+    func erase(_ user: UserID) async throws(CatalogError) {
+        try await database.mappingErrors {
+            try await database.besideErasure {
+                try await lists.eraseLists(of: user)
+                try await database.writes.transaction(within: .seconds(60)) { connection in
+                    let writer = SettingsWriter(user: user)
+                    try writer.lock(connection)
+                    try writer.erase(connection)
+                }
+            }
+            // Apart, as these rows are of any number of stores, and their writers wait for nobody's account.
+            try await database.writes.transaction(within: .seconds(60)) {
+                try $0.execute("UPDATE order_change SET subject = NULL WHERE subject = $1", [.text(user.text)])
+            }
+            _ = try await purchases.forget(customer: user.text)
+            database.announcer.announce(.user(user))
+        }
+    }
+
+    func keep(
+        _ ticket: Ticket,
+        once call: IdempotentCall?
+    ) async throws(CatalogError) -> IssuedTicket {
+        try await database.mappingErrors {
+            try await database.besideErasure { [database] in
+                try await database.writes.transaction(within: .seconds(5)) { connection in
+                    try SettingsWriter(user: ticket.user).ensureAccount(connection)
+                    return try IdempotencyRecords(user: ticket.user).once(call, connection) {
+                        let user = PostgresValue.text(ticket.user.text)
+                        try connection.execute(Self.dropOldTickets, [user, .int8(Int64(Ticket.numberBound - 1))])
+                        try connection.execute(
+                            Self.keepTicket,
+                            [
+                                user, .bytea(ticket.digest), .timestamptz(ticket.expiresAt.microseconds),
+                                .timestamptz(ticket.tokenExpiresAt.microseconds),
+                            ]
+                        )
+                        return ticket.issued
+                    }
+                }
+            }
+        }
+    }
+
+    func redeem(_ digest: [UInt8]) async throws(CatalogError) -> Ticket? {
+        try await database.mappingErrors {
+            let ticket = try await database.writes.perform(within: .seconds(5)) { connection in
+                // Who deletes it has it: nobody else finds it any more.
+                try connection.query(Self.takeTicket, [.bytea(digest)]) {
+                    try $0.first { row in
+                        guard let user = UserID(try row.text(0)) else {
+                            throw PostgresError(.decoding, "a stored ticket cannot be read")
+                        }
+                        return Ticket(
+                            user: user,
+                            digest: digest,
+                            expiresAt: Timestamp(microseconds: try row.timestamptz(1)),
+                            tokenExpiresAt: Timestamp(microseconds: try row.timestamptz(2))
+                        )
+                    }
+                }
+            }
+            return ticket.flatMap { $0.expiresAt > .now() ? $0 : nil }
+        }
+    }
+
+    /// Forgets what is too old of users' own: deletions and tickets. Returns how many users or rows that were.
+    ///
+    /// - Parameter days: how long deletions are remembered.
+    func sweep(after days: Int = Setting.tombstoneDays) async throws(CatalogError) -> Int {
+        try await database.mappingErrors {
+            let old = Timestamp.now().microseconds - Int64(days) * 86_400_000_000
+            let users = try await database.writes.perform(within: .seconds(10)) { connection in
+                try connection.query(Self.usersWithOldTombstones, [.timestamptz(old)]) { try $0.map { try $0.text(0) } }
+            }
+            for user in users {
+                try await database.writes.transaction(within: .seconds(10)) { connection in
+                    try connection.execute(
+                        "SELECT 1 FROM user_account WHERE user_id = $1 FOR NO KEY UPDATE",
+                        [.text(user)]
+                    )
+                    try connection.execute(Self.forgetTombstones, [.text(user), .timestamptz(old)])
+                }
+            }
+            return try await database.writes.perform(within: .seconds(10)) { try $0.execute(Self.sweepTickets) }
+                + users.count
+        }
+    }
+
+    // MARK: - Statements
+
+    private static let userRevision: PostgresStatement = "SELECT revision FROM user_account WHERE user_id = $1"
+
+    private static let settingsByKey = PostgresStatement(
+        assembled: "SELECT \(SettingRow.columns) FROM user_setting s WHERE s.user_id = $1 ORDER BY s.key"
+    )
+
+    private static let orderChanges: PostgresStatement = """
+        SELECT s.key, h.key, c.kind, c.changed_at FROM order_change c
+        JOIN shelf h ON h.store_id = c.store_id AND h.shelf_id = c.shelf_id JOIN store s ON s.store_id = c.store_id
+        WHERE c.subject = $1 ORDER BY c.changed_at
+        """
+
+    private static let dropOldTickets: PostgresStatement = """
+        DELETE FROM user_ticket WHERE user_id = $1 AND digest IN (SELECT digest FROM user_ticket
+            WHERE user_id = $1 ORDER BY expires_at DESC OFFSET $2)
+        """
+
+    private static let keepTicket: PostgresStatement = """
+        INSERT INTO user_ticket (user_id, digest, expires_at, token_expires_at) VALUES ($1, $2, $3, $4)
+        """
+
+    private static let takeTicket: PostgresStatement = """
+        DELETE FROM user_ticket WHERE digest = $1 RETURNING user_id, expires_at, token_expires_at
+        """
+
+    private static let usersWithOldTombstones: PostgresStatement = """
+        SELECT DISTINCT user_id FROM (
+            SELECT user_id FROM user_setting WHERE deleted_at < $1 ORDER BY deleted_at LIMIT 1000) AS old
+        """
+
+    private static let forgetTombstones: PostgresStatement = """
+        WITH gone AS (DELETE FROM user_setting WHERE user_id = $1 AND deleted_at < $2 RETURNING revision)
+        UPDATE user_account SET horizon = greatest(horizon, (SELECT max(revision) FROM gone)) WHERE user_id = $1
+        """
+
+    private static let sweepTickets: PostgresStatement = """
+        DELETE FROM user_ticket WHERE (user_id, digest) IN (SELECT user_id, digest FROM user_ticket
+            WHERE expires_at < now() ORDER BY expires_at LIMIT 1000 FOR UPDATE SKIP LOCKED)
+        """
+}

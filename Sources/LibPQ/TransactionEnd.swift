@@ -1,0 +1,7 @@
+/// How a transaction ends, with its value.
+package enum TransactionEnd<Value> {
+    case commit(Value)
+    case rollback(Value)
+}
+
+extension TransactionEnd: Sendable where Value: Sendable {}
