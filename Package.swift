@@ -45,12 +45,16 @@ let package = Package(
         .target(name: "AisleDiff", dependencies: ["Ordering"], swiftSettings: strict),
         .target(name: "Catalog", dependencies: ["AisleDiff", "Ordering"], swiftSettings: strict),
         .target(name: "CatalogJSON", dependencies: ["AisleDiff", "Catalog", "Ordering"], swiftSettings: strict),
+        .plugin(name: "EmbedMigrations", capability: .buildTool(), path: "sql/EmbedMigrations"),
         .target(
             name: "Schema",
             path: "sql",
-            exclude: ["distribute.sql", "distribute_users.sql", "distribute_purchases.sql", "distribute_lists.sql"],
-            resources: [.embedInCode("migrations")],
-            swiftSettings: strict
+            exclude: [
+                "EmbedMigrations", "migrations", "distribute.sql", "distribute_users.sql", "distribute_purchases.sql",
+                "distribute_lists.sql",
+            ],
+            swiftSettings: strict,
+            plugins: ["EmbedMigrations"]
         ),
         .target(
             name: "SeedData",

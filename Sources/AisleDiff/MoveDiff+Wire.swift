@@ -22,7 +22,7 @@ struct MoveRun {
 
 extension MoveDiff {
     /// The fewest moves that make a run: two cost no more one by one.
-    static let runBound = 3
+    static let runLimit = 3
 
     /// The moves as runs, and those that are of none.
     func runs() -> (runs: [MoveRun], singles: [Move]) {
@@ -38,7 +38,7 @@ extension MoveDiff {
                 stride = next
                 end += 1
             }
-            if end - start >= Self.runBound {
+            if end - start >= Self.runLimit {
                 runs.append(
                     MoveRun(
                         to: Int(moves[start].to),

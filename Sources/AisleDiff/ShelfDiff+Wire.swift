@@ -4,7 +4,7 @@ extension ShelfDiff {
 
     private static var version: UInt8 { 1 }
     /// The most bytes of an id.
-    private static var idBound: Int { 256 }
+    private static var idLimit: Int { 256 }
 
     /// The diff in the wire form, which <doc:WireForm> lays down to the byte.
     ///
@@ -18,8 +18,8 @@ extension ShelfDiff {
     public func wireForm(asOrder: Bool = false) -> [UInt8]? {
         guard case .moves(let diff, let inserts) = content else { return nil }
         precondition(
-            inserts.count == diff.inserts.count && inserts.allSatisfy { $0.id.utf8.count <= Self.idBound },
-            "every insert has an id of at most \(Self.idBound) bytes"
+            inserts.count == diff.inserts.count && inserts.allSatisfy { $0.id.utf8.count <= Self.idLimit },
+            "every insert has an id of at most \(Self.idLimit) bytes"
         )
         let (runs, singles) = diff.runs()
         let movesSize = runs.count * 10 + (singles.count * (8 + WireWriter.bits(below: diff.oldCount)) + 7) / 8
@@ -85,7 +85,7 @@ extension ShelfDiff {
         let deletes = flags.contains(.deletes) ? try reader.ranges(below: oldCount) : []
         let inserts = flags.contains(.inserts) ? try reader.ranges(below: newCount) : []
         var ids: [Insert] = []
-        for _ in inserts { ids.append(Insert(id: try reader.text(bytes: Self.idBound))) }
+        for _ in inserts { ids.append(Insert(id: try reader.text(bytes: Self.idLimit))) }
         var moves: [MoveDiff.Move] = []
         if flags.contains(.singles) { moves = try reader.singles(oldCount: oldCount, newCount: newCount) }
         if flags.contains(.runs) {
@@ -119,7 +119,7 @@ extension ShelfDiff {
 
     private static func count(_ reader: inout WireReader, _ limit: Int) throws(ShelfDiffError) -> Int {
         let count = try reader.varint()
-        guard count <= UInt64(min(limit, MoveDiff.countBound)) else { throw .tooLong(Int(clamping: count)) }
+        guard count <= UInt64(min(limit, MoveDiff.countLimit)) else { throw .tooLong(Int(clamping: count)) }
         return Int(count)
     }
 
@@ -164,7 +164,7 @@ extension WireWriter {
         for run in runs {
             varint(run.to - end)
             varint(run.from)
-            varint((run.count - MoveDiff.runBound) << 1 | (run.isReversed ? 1 : 0))
+            varint((run.count - MoveDiff.runLimit) << 1 | (run.isReversed ? 1 : 0))
             end = run.to + run.count
         }
     }
@@ -192,7 +192,7 @@ extension WireReader {
             let to = end + (try number(upTo: newCount))
             let from = try number(upTo: oldCount)
             let shape = try number(upTo: newCount * 2)
-            let count = shape >> 1 + MoveDiff.runBound
+            let count = shape >> 1 + MoveDiff.runLimit
             end = to + count
             let last = shape & 1 == 1 ? from - count + 1 : from + count - 1
             guard end <= newCount, last >= 0, last < oldCount, from < oldCount else { throw .malformed }

@@ -28,22 +28,22 @@ struct WireReader {
         throw .malformed
     }
 
-    /// A number up to a bound.
-    mutating func number(upTo bound: Int) throws(ShelfDiffError) -> Int {
+    /// A number up to a limit.
+    mutating func number(upTo limit: Int) throws(ShelfDiffError) -> Int {
         let value = try varint()
-        guard value <= UInt64(bound) else { throw .malformed }
+        guard value <= UInt64(limit) else { throw .malformed }
         return Int(value)
     }
 
-    /// Indexes below a bound, from ranges.
-    mutating func ranges(below bound: Int) throws(ShelfDiffError) -> [Int32] {
-        let count = try number(upTo: bound)
+    /// Indexes below a limit, from ranges.
+    mutating func ranges(below limit: Int) throws(ShelfDiffError) -> [Int32] {
+        let count = try number(upTo: limit)
         var indexes: [Int32] = []
         var end = -1
         for _ in 0..<count {
-            let start = end + 1 + (try number(upTo: bound))
-            end = start + (try number(upTo: bound)) + 1
-            guard end <= bound else { throw .malformed }
+            let start = end + 1 + (try number(upTo: limit))
+            end = start + (try number(upTo: limit)) + 1
+            guard end <= limit else { throw .malformed }
             indexes.append(contentsOf: Int32(start)..<Int32(end))
         }
         return indexes
@@ -71,8 +71,8 @@ struct WireReader {
         return values
     }
 
-    mutating func text(bytes bound: Int) throws(ShelfDiffError) -> String {
-        let length = try number(upTo: bound)
+    mutating func text(bytes limit: Int) throws(ShelfDiffError) -> String {
+        let length = try number(upTo: limit)
         guard length <= bytes.count - position,
             let text = String(validating: bytes[position..<(position + length)], as: UTF8.self)
         else { throw .malformed }

@@ -52,6 +52,6 @@ struct WireWriter {
         if filled > 0 { bytes.append(UInt8(truncatingIfNeeded: pending)) }
     }
 
-    /// How many bits tell the numbers below a bound apart.
-    static func bits(below bound: Int) -> Int { bound <= 1 ? 0 : Int.bitWidth - (bound - 1).leadingZeroBitCount }
+    /// How many bits tell the numbers below a limit apart.
+    static func bits(below limit: Int) -> Int { limit <= 1 ? 0 : Int.bitWidth - (limit - 1).leadingZeroBitCount }
 }

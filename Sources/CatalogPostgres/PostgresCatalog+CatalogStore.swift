@@ -223,8 +223,8 @@ extension PostgresCatalog: CatalogStore {
         try await listStore.shares(id, of: user)
     }
 
-    package func takeBack(_ share: UniqueID, _ id: UniqueID, of user: UserID) async throws(CatalogError) {
-        try await listStore.takeBack(share, id, of: user)
+    package func revoke(_ share: UniqueID, _ id: UniqueID, of user: UserID) async throws(CatalogError) {
+        try await listStore.revoke(share, id, of: user)
     }
 
     package func join(_ digest: [UInt8], of user: UserID, once call: IdempotentCall?) async throws(CatalogError)

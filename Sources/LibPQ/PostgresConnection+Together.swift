@@ -20,11 +20,11 @@ struct PreparedCall {
 // Statements that share a round trip: what holds a lock holds it for less long.
 extension PostgresConnection {
     /// So many statements wait at most: their names stay known, and neither side's buffers fill.
-    private static let laterBound = 64
+    private static let laterLimit = 64
 
     /// Leaves a statement for the next call, with which it is sent. What it throws, that call throws.
     package func executeLater(_ statement: PostgresStatement, _ parameters: [PostgresValue] = []) throws {
-        if later.count >= Self.laterBound { try runLater() }
+        if later.count >= Self.laterLimit { try runLater() }
         later.append(try prepare(statement, parameters))
     }
 

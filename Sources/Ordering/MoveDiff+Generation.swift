@@ -9,13 +9,13 @@ extension MoveDiff {
         self = permutation.withUnsafeBufferPointer { Self.between($0) { () throws(Never) in } }
     }
 
-    /// The diff between two lists of ordinals below a bound, each at most once in a list.
+    /// The diff between two lists of ordinals below a limit, each at most once in a list.
     ///
-    /// - Precondition: the ordinals are from 0 up to below `bound`, and none repeats.
-    /// - Complexity: O(n log n + bound) in time, at most 16 bytes an element and 4 for each number below the bound.
-    package init(fromOrdinals old: [Int32], to new: [Int32], bound: Int) {
+    /// - Precondition: the ordinals are from 0 up to below `limit`, and none repeats.
+    /// - Complexity: O(n log n + limit) in time, at most 16 bytes an element and 4 for each number below the limit.
+    package init(fromOrdinals old: [Int32], to new: [Int32], limit: Int) {
         self = old.withUnsafeBufferPointer { old in
-            new.withUnsafeBufferPointer { new in Self.between(old, new, bound: bound) { () throws(Never) in } }
+            new.withUnsafeBufferPointer { new in Self.between(old, new, limit: limit) { () throws(Never) in } }
         }
     }
 
@@ -76,7 +76,7 @@ extension MoveDiff {
     static func between<E: Error>(
         _ old: UnsafeBufferPointer<Int32>,
         _ new: UnsafeBufferPointer<Int32>,
-        bound: Int,
+        limit: Int,
         _ check: () throws(E) -> Void
     ) throws(E) -> MoveDiff {
         var span = Span(old, new)
@@ -84,9 +84,9 @@ extension MoveDiff {
         let map = UnsafeMutablePointer<Int32>.allocate(capacity: span.newCount + 1)
         defer { map.deallocate() }
         do {
-            let places = UnsafeMutablePointer<Int32>.allocate(capacity: bound)
+            let places = UnsafeMutablePointer<Int32>.allocate(capacity: limit)
             defer { places.deallocate() }
-            places.update(repeating: -1, count: bound)
+            places.update(repeating: -1, count: limit)
             for index in 0..<span.oldCount {
                 places[Int(old[span.prefix &+ index])] = Int32(truncatingIfNeeded: index)
             }
@@ -105,7 +105,7 @@ extension MoveDiff {
         index make: (ArraySlice<Element>) -> Index,
         check: () throws(E) -> Void
     ) throws(E) -> MoveDiff where Index.Element == Element {
-        precondition(old.count <= countBound && new.count <= countBound)
+        precondition(old.count <= countLimit && new.count <= countLimit)
         var span = Span(old, new)
         guard span.oldCount > 0 || span.newCount > 0 else { return MoveDiff(generated: old.count, new.count) }
         let map = UnsafeMutablePointer<Int32>.allocate(capacity: span.newCount + 1)

@@ -105,7 +105,7 @@ extension MoveDiff {
     }
 
     /// The most elements of a list.
-    public static let countBound = Int(Int32.max)
+    public static let countLimit = Int(Int32.max)
 
     /// Checks parts that come from elsewhere.
     ///
@@ -119,7 +119,7 @@ extension MoveDiff {
         moves: [Move],
         changed: [Int32] = []
     ) throws(Flaw) {
-        guard (0...Self.countBound).contains(oldCount), (0...Self.countBound).contains(newCount),
+        guard (0...Self.countLimit).contains(oldCount), (0...Self.countLimit).contains(newCount),
             oldCount - deletes.count == newCount - inserts.count, oldCount - deletes.count >= moves.count
         else { throw .counts }
         guard Self.ascend(deletes, below: oldCount), Self.ascend(inserts, below: newCount),
@@ -139,9 +139,9 @@ extension MoveDiff {
         )
     }
 
-    private static func ascend(_ indexes: [Int32], below bound: Int) -> Bool {
+    private static func ascend(_ indexes: [Int32], below limit: Int) -> Bool {
         guard let first = indexes.first, let last = indexes.last else { return true }
-        return first >= 0 && last < bound && zip(indexes, indexes.dropFirst()).allSatisfy { $0 < $1 }
+        return first >= 0 && last < limit && zip(indexes, indexes.dropFirst()).allSatisfy { $0 < $1 }
     }
 
     /// Whether two ascending lists have no element in common.

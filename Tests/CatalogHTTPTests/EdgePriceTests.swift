@@ -16,7 +16,7 @@ import Testing
 
     /// The smallest and the greatest amount of a unit.
     private static func amounts(_ unit: MeasureUnit) -> [String] {
-        let bounds = Size.quantityBounds
+        let bounds = Size.quantityRange
         let candidates = [
             "0.00001", "0.0001", "0.001", "0.01", "0.1", "1", "10", "1000", "1000000", "1000000000", "99999.99999",
         ]

@@ -539,29 +539,29 @@ import Testing
         try await withServer { client, catalog in
             let path = try await list(client, "Long")
             let one = #"{"text":"x"}"#
-            for _ in 0..<(UserList.itemBound / UserList.addBound) {
+            for _ in 0..<(UserList.itemLimit / UserList.addLimit) {
                 let many =
-                    "{\"items\":[" + Array(repeating: one, count: UserList.addBound).joined(separator: ",") + "]}"
+                    "{\"items\":[" + Array(repeating: one, count: UserList.addLimit).joined(separator: ",") + "]}"
                 #expect(try await send(client, .post, path + "/items", many).status == 201)
             }
             let full = try await send(client, .post, path + "/items", one)
             #expect(full.status == 422 && full.text("detail").contains("2000"))
             let shown = try await send(client, .get, path + "/items")
-            #expect(shown.values("items").count == UserList.itemBound)
+            #expect(shown.values("items").count == UserList.itemLimit)
             let first = shown.texts("items", "id")[0]
             _ = try await send(client, .delete, "\(path)/items/\(first)")
             #expect(try await send(client, .post, path + "/items", one).status == 201)
             #expect(try await send(client, .patch, "\(path)/items/\(first)", #"{"deleted":false}"#).status == 422)
             let many =
-                "{\"items\":[" + Array(repeating: one, count: UserList.addBound + 1).joined(separator: ",") + "]}"
+                "{\"items\":[" + Array(repeating: one, count: UserList.addLimit + 1).joined(separator: ",") + "]}"
             #expect(try await send(client, .post, path + "/items", many).status == 422)
             let bob = UserID("bob")!
-            for number in 0..<UserList.numberBound {
+            for number in 0..<UserList.countLimit {
                 _ = try await catalog.createList(NewList(name: "\(number)"), of: bob, once: nil)
             }
             let surplus = try await send(client, .post, Self.lists, #"{"name":"x"}"#, as: "bob")
             #expect(surplus.status == 422 && surplus.text("detail").contains("500"))
-            #expect(try await send(client, .get, Self.lists, as: "bob").values("lists").count == UserList.numberBound)
+            #expect(try await send(client, .get, Self.lists, as: "bob").values("lists").count == UserList.countLimit)
         }
     }
 

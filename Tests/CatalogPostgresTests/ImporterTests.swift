@@ -144,10 +144,10 @@ import Testing
         }
     }
 
-    @Test func aRehearsalCountsAndChangesNothing() async throws {
+    @Test func aDryRunCountsAndChangesNothing() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             var options = ImportOptions(format: .csv)
-            options.isRehearsal = true
+            options.isDryRun = true
             #expect(try await run(catalog, file, options).0.inserted == 4)
             #expect(try await catalog.stores().isEmpty)
         }

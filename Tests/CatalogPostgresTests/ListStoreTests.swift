@@ -38,7 +38,7 @@ import Testing
         case remove(UniqueID)
         case move([OrderMove])
         case share(UniqueID, ListShare, [UInt8])
-        case takeBack(UniqueID, UniqueID)
+        case revoke(UniqueID, UniqueID)
         case join([UInt8])
         case erase
         /// Into the first of the users.
@@ -68,8 +68,8 @@ import Testing
                 guard user.isGuest else { return "no guest" }
                 _ = try await catalog.merge(user, into: Self.users[0], once: nil)
                 return "merged"
-            case .takeBack(let share, let id):
-                try await catalog.takeBack(share, id, of: user)
+            case .revoke(let share, let id):
+                try await catalog.revoke(share, id, of: user)
                 return "taken back"
             case .join(let digest):
                 return Self.text(try await catalog.join(digest, of: user, once: nil))
@@ -231,7 +231,7 @@ import Testing
         case 22 where Int.random(in: 0..<3, using: &generator) == 0: return bool() ? .erase : .merge
         case 22, 24:
             guard let known = shares.randomElement(using: &generator) else { return .remove(list) }
-            return .takeBack(known.1.id, known.0)
+            return .revoke(known.1.id, known.0)
         default:
             guard let known = shares.randomElement(using: &generator) else { return .join([UInt8].random(32)) }
             return .join(known.2)

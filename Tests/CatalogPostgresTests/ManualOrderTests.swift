@@ -66,14 +66,16 @@ import Testing
 
     /// Any edit at all, valid or not.
     private func anyEdit(_ ids: [String], _ random: inout SeededGenerator) -> OrderEdit {
-        func some(_ bound: Int) -> [String] {
-            Array(ids.shuffled(using: &random).prefix(Int.random(in: 1...bound, using: &random)))
+        func some(_ limit: Int) -> [String] {
+            Array(ids.shuffled(using: &random).prefix(Int.random(in: 1...limit, using: &random)))
         }
         switch Int.random(in: 0...19, using: &random) {
         case 0: return .undo(change: nil)
         case 1: return .set(some(ids.count))
         case 2:
-            return .bake([Sort(.name, .ascending)!, Sort(.name, .descending)!][Int.random(in: 0...1, using: &random)])
+            return .snapshot(
+                [Sort(.name, .ascending)!, Sort(.name, .descending)!][Int.random(in: 0...1, using: &random)]
+            )
         default:
             let moves = (0..<Int.random(in: 1...3, using: &random)).map { _ in
                 let anchor = ids[Int.random(in: 0..<ids.count, using: &random)]
@@ -245,7 +247,7 @@ import Testing
         try await withShelf(["a", "b", "c", "d"]) { (catalog: PostgresCatalog) async throws in
             var seen = [try await order(catalog)]
             for wanted in [
-                OrderEdit.moves([OrderMove(["d"], .first)]), .bake(Sort(.name, .descending)!), .set(["b"]),
+                OrderEdit.moves([OrderMove(["d"], .first)]), .snapshot(Sort(.name, .descending)!), .set(["b"]),
                 .moves([OrderMove(["a", "b"], .last), OrderMove(["c"], .first)]),
             ] {
                 _ = try await edit(catalog, wanted)

@@ -9,7 +9,7 @@ import Testing
         let database = try await TestDatabase.empty()
         let pool = PostgresPool(database.configuration, options: .init(size: 2))
         #expect(try await Migrator.check(pool) == .empty)
-        #expect(try await Migrator(pool).migrate(isRehearsal: true).count == Schema.currentVersion + 1)
+        #expect(try await Migrator(pool).migrate(isDryRun: true).count == Schema.currentVersion + 1)
         #expect(try await Migrator.check(pool) == .empty)
         #expect(try await Migrator(pool).migrate().count == Schema.currentVersion + 1)
         #expect(try await Migrator(pool).migrate().isEmpty)

@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    @Test func aRehearsalTellsWhatARunDoesAndChangesNothing() async throws {
+    @Test func aDryRunTellsWhatARunDoesAndChangesNothing() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             try await fill(catalog)
             try await buy(catalog, seed: 1)
@@ -126,7 +126,7 @@ import Testing
                     })
                 }
                 let before = try await everything(catalog)
-                let rehearsed = try await Resorter(catalog).run(ResortRequest(isRehearsal: true), listener(0))
+                let rehearsed = try await Resorter(catalog).run(ResortRequest(isDryRun: true), listener(0))
                 #expect(try await everything(catalog) == before)
                 let done = try await Resorter(catalog).run(ResortRequest(), listener(1))
                 #expect(rehearsed.events == done.events && rehearsed.isChange && done.isChange)
@@ -136,7 +136,7 @@ import Testing
                     #expect(rehearsed.moved == done.moved && rehearsed.changed == done.changed)
                 }
                 try await expectSettled(catalog)
-                let idle = try await Resorter(catalog).run(ResortRequest(isRehearsal: true))
+                let idle = try await Resorter(catalog).run(ResortRequest(isDryRun: true))
                 #expect(!idle.isChange)
             }
         }

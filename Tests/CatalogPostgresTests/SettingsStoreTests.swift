@@ -309,7 +309,7 @@ import Testing
                 if has(0) == nil {
                     let head = try await catalog.shelf(store, shelf)
                     let options = SortOption.options(
-                        selected: head.settle(remembering: remembered).sort,
+                        selected: head.resolve(remembering: remembered).sort,
                         language: .en
                     )
                     #expect(options.filter(\.isSelected).map(\.sort) == [expected.sort])

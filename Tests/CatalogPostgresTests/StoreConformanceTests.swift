@@ -111,7 +111,7 @@ import Testing
         #expect(try await catalog.put(Shelf(key: Self.dairy, title: "Dairy", defaultSort: sort), in: Self.shop))
         #expect(try await catalog.put(Shelf(key: Self.cheese, title: "Cheese", parent: Self.dairy), in: Self.shop))
         let head = try await catalog.shelf(Self.shop, Self.cheese)
-        #expect(head.settle().sort == sort && head.settle().source == .shelf)
+        #expect(head.resolve().sort == sort && head.resolve().source == .shelf)
         await #expect(throws: CatalogError.self) {
             try await catalog.put(Shelf(key: Self.cheese, title: "Cheese", parent: CatalogKey("none")!), in: Self.shop)
         }

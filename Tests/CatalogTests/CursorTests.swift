@@ -17,7 +17,7 @@ import Testing
         sort: "-unit_price,brand",
         source: .shelf,
         dimension: .piece,
-        isBehind: true,
+        isSoldOut: true,
         values: [
             .unitPrice(.dose, digits: "1.000000000000000000000000000000001"), .missing, .integer(.min),
             .real(-.infinity), .text("žółć 🍎"), .bytes([0, 255]),

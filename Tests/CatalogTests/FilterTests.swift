@@ -55,13 +55,13 @@ import Testing
         ("0.5 / piece", 301, 6, .piece, false), ("5.443108/lb", 1200, 1000, .g, false),
         ("5.443109/lb", 1200, 1000, .g, true),
     ]) func unitPricesCompareExactlyInsideADimension(
-        _ bound: String,
+        _ limit: String,
         _ price: Int64,
         _ amount: Int,
         _ unit: MeasureUnit,
         _ isLeft: Bool
     ) throws {
-        let filter = try Filter { $0 == .unitPriceMax ? [bound] : [] }!
+        let filter = try Filter { $0 == .unitPriceMax ? [limit] : [] }!
         #expect(filter.accepts(try product(price: price, amount, unit), in: Self.euro) == isLeft)
         #expect(!filter.accepts(try product(price: price), in: Self.euro), "without a size")
     }
@@ -127,11 +127,11 @@ import Testing
         // As large as an amount and a size may be.
         let size = try Size(amount: ExactDecimal(999_999_999), unit: .g, packs: 1)
         let dear = Product(sku: SKU("x")!, name: "X", priceMinor: 999_999_999_999, size: size)
-        for (bound, isLeft) in [
+        for (limit, isLeft) in [
             ("999999999999/1g", true), ("0.000001/999999999g", false), ("9999999.99999999/999999999g", false),
         ] {
-            guard let filter = try? Filter({ $0 == .unitPriceMax ? [bound] : [] }) else { continue }
-            #expect(filter.accepts(dear, in: Self.euro) == isLeft, "\(bound)")
+            guard let filter = try? Filter({ $0 == .unitPriceMax ? [limit] : [] }) else { continue }
+            #expect(filter.accepts(dear, in: Self.euro) == isLeft, "\(limit)")
         }
     }
 

@@ -58,7 +58,7 @@ import Testing
     )
     func exponents(_ number: String, _ isWithin: Bool) throws {
         let value = try JSONReader.parse(Array("{\"a\":[\(number)]}".utf8))
-        #expect(value.isWithinNumberBounds == isWithin)
+        #expect(value.isWithinNumberLimits == isWithin)
     }
 
     @Test("Texts compose and decompose as Unicode's normalization forms C and D")

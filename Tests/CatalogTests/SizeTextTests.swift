@@ -54,7 +54,7 @@ import Testing
             let text = (0..<Int.random(in: 0...14, using: &generator)).map { _ in
                 pieces.randomElement(using: &generator)!
             }.joined()
-            if let size = SizeText.parse(text) { #expect(Size.quantityBounds.contains(size.baseQuantity), "\(text)") }
+            if let size = SizeText.parse(text) { #expect(Size.quantityRange.contains(size.baseQuantity), "\(text)") }
         }
     }
 }

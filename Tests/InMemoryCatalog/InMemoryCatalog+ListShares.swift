@@ -15,7 +15,7 @@ extension InMemoryCatalog {
         try once(call, user) { users, now throws(CatalogError) in
             try self.held(id, user, users).checkOwner()
             let open = users[user]!.shares[id, default: []].count { $0.share.expiresAt > now }
-            guard open < ListShare.numberBound else { throw .tooManyShares }
+            guard open < ListShare.countLimit else { throw .tooManyShares }
             users[user]!.shares[id, default: []].append(Share(share: share, digest: digest))
             return IssuedShare(share)
         }
@@ -32,7 +32,7 @@ extension InMemoryCatalog {
         }
     }
 
-    package func takeBack(_ share: UniqueID, _ id: UniqueID, of user: UserID) async throws(CatalogError) {
+    package func revoke(_ share: UniqueID, _ id: UniqueID, of user: UserID) async throws(CatalogError) {
         try transact { users, now throws(CatalogError) in
             try self.held(id, user, users).checkOwner()
             guard users[user]!.shares[id, default: []].contains(where: { $0.share.id == share }) else {
@@ -62,7 +62,7 @@ extension InMemoryCatalog {
                         if standing == nil {
                             try Self.checkNumber(users, user)
                             let members = users.values.count { $0.places[id].map { $0.leftAt == nil } ?? false }
-                            guard members <= ListShare.memberBound else { throw .tooManyMembers }
+                            guard members <= ListShare.memberLimit else { throw .tooManyMembers }
                         }
                         let place = Place(
                             owner: owner,

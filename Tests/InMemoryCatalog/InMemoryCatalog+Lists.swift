@@ -194,8 +194,8 @@ extension InMemoryCatalog {
         let number = users[user]!.places.count { id, place in
             place.leftAt == nil && users[place.owner]?.lists[id]?.isDeleted == false
         }
-        guard number < UserList.numberBound else { throw .tooManyLists }
-        guard users[user]!.places.count < UserList.rememberedBound else { throw .tooManyDeletedLists }
+        guard number < UserList.countLimit else { throw .tooManyLists }
+        guard users[user]!.places.count < UserList.rememberedLimit else { throw .tooManyDeletedLists }
     }
 
     /// Puts a list behind all others of a user, or where it stood before.

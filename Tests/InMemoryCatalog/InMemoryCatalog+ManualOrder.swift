@@ -21,7 +21,7 @@ extension InMemoryCatalog {
             if let outcome: OrderEditOutcome = try content.responses.known(call) { return outcome }
             var shelf = content.shelves[request.shelf]!
             let outcome = try Self.edit(&shelf, request, now, sorted)
-            guard !request.isRehearsal else { return outcome }
+            guard !request.isDryRun else { return outcome }
             content.shelves[request.shelf] = shelf
             content.responses.keep(outcome, call)
             return outcome
@@ -85,7 +85,7 @@ extension InMemoryCatalog {
         _ now: Timestamp,
         _ shelf: inout ShelfContent
     ) {
-        let marks = undone.map { shelf.history.map(\.change).marks(takingBack: $0, by: shelf.changes) } ?? []
+        let marks = undone.map { shelf.history.map(\.change).marks(undoing: $0, by: shelf.changes) } ?? []
         for (number, undoneBy) in marks {
             let index = shelf.history.firstIndex { $0.change.number == number }!
             shelf.history[index].change.undoneBy = undoneBy
@@ -100,7 +100,7 @@ extension InMemoryCatalog {
             undoes: undone?.number
         )
         shelf.history.insert((change, lefts), at: 0)
-        shelf.history = Array(shelf.history.prefix(OrderChange.memoryBound))
+        shelf.history = Array(shelf.history.prefix(OrderChange.memoryLimit))
     }
 
     package func recall(_ key: String, in store: CatalogKey?) async throws(CatalogError) -> FirstResponse? {

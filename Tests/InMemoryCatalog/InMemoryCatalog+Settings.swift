@@ -109,11 +109,11 @@ extension InMemoryCatalog {
             content.settings[result.setting.key] = result.setting
             content.revision = result.setting.revision
         }
-        guard content.settings.values.count(where: { !$0.isDeleted }) <= Setting.numberBound else {
+        guard content.settings.values.count(where: { !$0.isDeleted }) <= Setting.countLimit else {
             throw SettingsEdit.tooMany()
         }
         let deleted = content.settings.values.filter(\.isDeleted).sorted { $0.revision < $1.revision }
-        for setting in deleted.prefix(max(0, deleted.count - Setting.tombstoneBound)) {
+        for setting in deleted.prefix(max(0, deleted.count - Setting.tombstoneLimit)) {
             content.settings[setting.key] = nil
             content.horizon = setting.revision
         }
@@ -214,7 +214,7 @@ extension InMemoryCatalog {
     ) async throws(CatalogError) -> IssuedTicket {
         try change(ticket.user) { content, _ throws(CatalogError) in
             if let issued: IssuedTicket = try content.responses.known(call) { return issued }
-            content.tickets = content.tickets.suffix(Ticket.numberBound - 1) + [ticket]
+            content.tickets = content.tickets.suffix(Ticket.countLimit - 1) + [ticket]
             content.responses.keep(ticket.issued, call)
             return ticket.issued
         }

@@ -140,7 +140,7 @@ package final class InMemoryCatalog: CatalogStore {
         }
         let basis = basis(head, user)
         let orders = views.map { asked in
-            let view = head.settle(asked, remembering: basis.views)
+            let view = head.resolve(asked, remembering: basis.views)
             let shown = listings.filter { view.filter.accepts($0.product, in: head.store.currency) }
             let ids = shown.sorted {
                 view.sort.precedes($0, $1, dimension: head.state.comparisonDimension, collate: collate)
@@ -228,7 +228,7 @@ package final class InMemoryCatalog: CatalogStore {
         let sinks = (shelf.shelf.soldOut ?? store.store.soldOut) == .last
         return shelf.placed.compactMap { sku in
             guard let product = store.products[sku], let position = shelf.positions[sku] else { return nil }
-            return Listing(product: product, position: position.bytes, isBehind: sinks && !product.inStock)
+            return Listing(product: product, position: position.bytes, isSoldOut: sinks && !product.inStock)
         }
     }
 

@@ -40,7 +40,7 @@ import Testing
         for old in lists {
             await Task.yield()
             for new in lists {
-                let diff = MoveDiff(fromOrdinals: old.map { Int32($0) }, to: new.map { Int32($0) }, bound: 5)
+                let diff = MoveDiff(fromOrdinals: old.map { Int32($0) }, to: new.map { Int32($0) }, limit: 5)
                 if let flaw = Oracle.flawOfUnique(diff, old, new) {
                     Issue.record("\(flaw) from \(old) to \(new)")
                     return

@@ -85,9 +85,9 @@ import Testing
                     [.unitPriceMax: ["2/kg"]],
                     products.count { product in
                         guard let price = product.priceMinor, let size = product.size, size.unit.dimension == .mass,
-                            let bound = ExactDecimal(200).multiplied(by: size.baseQuantity)
+                            let limit = ExactDecimal(200).multiplied(by: size.baseQuantity)
                         else { return false }
-                        return ExactDecimal(Int128(price) * 1000) <= bound
+                        return ExactDecimal(Int128(price) * 1000) <= limit
                     }
                 )
             ]
@@ -187,7 +187,7 @@ import Testing
         var request = PageRequest(store: store, shelf: state.shelf.key, sort: sort, limit: 7)
         while true {
             let page = try await catalog.page(request)
-            listings += page.products.map { Listing(product: $0, position: [], isBehind: !$0.inStock) }
+            listings += page.products.map { Listing(product: $0, position: [], isSoldOut: !$0.inStock) }
             guard let next = page.next else { break }
             request.after = next
         }

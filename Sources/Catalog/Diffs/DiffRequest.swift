@@ -23,7 +23,7 @@ package struct DiffRequest: Sendable {
     package var carriesProducts = true
 
     /// The largest window: its products travel with the answer.
-    package static let windowBound = 10_000
+    package static let windowLimit = 10_000
 
     package init(
         store: CatalogKey,
@@ -48,8 +48,8 @@ package struct DiffRequest: Sendable {
 
     /// - Throws: `malformed` for a limit out of range, `unprocessable` for a list with a repeated id, `tooLarge`.
     package func check() throws(CatalogError) {
-        if let limit, !(1...Self.windowBound).contains(limit) {
-            throw .malformed(parameter: "limit", detail: "limit must be from 1 to \(Self.windowBound)")
+        if let limit, !(1...Self.windowLimit).contains(limit) {
+            throw .malformed(parameter: "limit", detail: "limit must be from 1 to \(Self.windowLimit)")
         }
         // All of the list, not only the part inside the window.
         if case .list(let ids) = from, limit != nil { try OrderDiff.check(ids, "from") }

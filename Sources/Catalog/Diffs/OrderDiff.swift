@@ -3,14 +3,14 @@ package import AisleDiff
 /// The diff between two orders, with what is needed to tell it.
 package struct OrderDiff: Sendable {
     /// The longest list that is compared.
-    package static let listBound = 200_000
+    package static let listLimit = 200_000
 
     /// The shelf's order that was reached; nil where two lists of no shelf were compared.
     package let reached: ShelfOrder?
     /// The sort that it was reached from, where it was one.
     package let fromSort: Sort?
     /// The view that it was reached from; nil for a list.
-    package private(set) var fromView: SettledView?
+    package private(set) var fromView: ResolvedView?
     /// The shelf's version that it was reached from, where that is known.
     package let fromVersion: Int64?
     /// The version that was reached.
@@ -58,9 +58,9 @@ package struct OrderDiff: Sendable {
     }
 
     static func check(_ ids: [String], _ field: String, isOwn: Bool = false) throws(CatalogError) {
-        guard ids.count <= listBound else {
+        guard ids.count <= listLimit else {
             throw .tooLarge(
-                "\(field) has \(ids.count) ids; at most \(listBound) are compared" + (isOwn ? "; name a limit" : "")
+                "\(field) has \(ids.count) ids; at most \(listLimit) are compared" + (isOwn ? "; name a limit" : "")
             )
         }
         if !isOwn, let id = ids.firstRepeat {

@@ -18,7 +18,7 @@ package struct ImportOptions: Sendable {
     /// Whether what the file does not name is taken away from the stores that it names.
     package var prunes: Bool
     /// Only tells what would be done.
-    package var isRehearsal: Bool
+    package var isDryRun: Bool
     /// How many shelves the import may create; a wrongly mapped column would make one of each row.
     package var newShelfLimit = Self.defaultNewShelfLimit
     package static let defaultNewShelfLimit = 1000
@@ -34,7 +34,7 @@ package struct ImportOptions: Sendable {
         readsSizeFromName: Bool = false,
         abortsOnError: Bool = false,
         prunes: Bool = false,
-        isRehearsal: Bool = false
+        isDryRun: Bool = false
     ) {
         self.format = format
         self.store = store
@@ -43,7 +43,7 @@ package struct ImportOptions: Sendable {
         self.readsSizeFromName = readsSizeFromName
         self.abortsOnError = abortsOnError
         self.prunes = prunes
-        self.isRehearsal = isRehearsal
+        self.isDryRun = isDryRun
     }
 
     /// The file's name of a column.

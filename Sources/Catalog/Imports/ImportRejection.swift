@@ -16,13 +16,13 @@ package struct ImportRejection: Sendable, Hashable, Error {
     }
 
     /// The first bytes of a text, whole characters of Unicode only: one grapheme may be a megabyte.
-    private static func cut(_ text: String, _ bound: Int) -> String {
-        guard text.utf8.count > bound else { return text }
+    private static func cut(_ text: String, _ limit: Int) -> String {
+        guard text.utf8.count > limit else { return text }
         var scalars = String.UnicodeScalarView()
         var length = 0
         for scalar in text.unicodeScalars {
             length += UTF8.width(scalar)
-            if length > bound { break }
+            if length > limit { break }
             scalars.append(scalar)
         }
         return String(scalars)

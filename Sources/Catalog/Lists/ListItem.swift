@@ -57,10 +57,10 @@ package struct ListItem: Hashable, Sendable {
 
     package var isDeleted: Bool { deletedAt != nil }
 
-    package static let textBound = 500
-    package static let noteBound = 1000
+    package static let textLimit = 500
+    package static let noteLimit = 1000
     /// Quantities are below this.
-    package static let quantityBound = ExactDecimal(1_000_000)
+    package static let quantityLimit = ExactDecimal(1_000_000)
     package static let quantityScale = 3
 }
 

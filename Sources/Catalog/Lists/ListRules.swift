@@ -9,7 +9,7 @@ extension CatalogError {
 
     package static let tooManyLists = CatalogError.unprocessable(
         field: "lists",
-        detail: "a user has at most \(UserList.numberBound) lists; delete some that are not needed any more"
+        detail: "a user has at most \(UserList.countLimit) lists; delete some that are not needed any more"
     )
     package static let tooManyDeletedLists = CatalogError.unprocessable(
         field: "lists",
@@ -17,11 +17,11 @@ extension CatalogError {
     )
     package static let tooManyShares = CatalogError.unprocessable(
         field: "shares",
-        detail: "a list has at most \(ListShare.numberBound) shares; take back some that are not needed any more"
+        detail: "a list has at most \(ListShare.countLimit) shares; take back some that are not needed any more"
     )
     package static let tooManyMembers = CatalogError.unprocessable(
         field: "shares",
-        detail: "at most \(ListShare.memberBound) users join a list"
+        detail: "at most \(ListShare.memberLimit) users join a list"
     )
 }
 

@@ -17,8 +17,8 @@ package struct ListShare: Sendable, Hashable {
     }
 
     /// The most shares of a list that are open, and the most who join one list.
-    package static let numberBound = 20
-    package static let memberBound = 50
+    package static let countLimit = 20
+    package static let memberLimit = 50
     /// How long one may join, in days.
     package static let days = 30
 }

@@ -55,7 +55,7 @@ package protocol ListStore: Sendable {
     ) async throws(CatalogError) -> IssuedShare
     func shares(_ id: UniqueID, of user: UserID) async throws(CatalogError) -> [ListShare]
     /// Takes a share back: who has joined by it is out.
-    func takeBack(_ share: UniqueID, _ id: UniqueID, of user: UserID) async throws(CatalogError)
+    func revoke(_ share: UniqueID, _ id: UniqueID, of user: UserID) async throws(CatalogError)
     /// Joins the list that a token is of; who is on it already stays as they are, or as the better of both roles.
     ///
     /// - Throws: `notFound` for a token that is none, was taken back or is too old.

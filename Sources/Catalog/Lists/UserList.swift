@@ -52,15 +52,15 @@ package struct UserList: Hashable, Sendable {
     }
 
     /// The most bytes of a list's name.
-    package static let nameBound = 200
+    package static let nameLimit = 200
     /// The most lists of a user, without deleted ones.
-    package static let numberBound = 500
+    package static let countLimit = 500
     /// The most items of a list, without deleted ones; and the most that were deleted and can be brought back.
-    package static let itemBound = 2000
+    package static let itemLimit = 2000
     /// The most lists that a user has in all, with those that can be brought back.
-    package static let rememberedBound = 2000
+    package static let rememberedLimit = 2000
     /// The most items that are added at once.
-    package static let addBound = 100
+    package static let addLimit = 100
     /// How long a list or an item that was deleted can be brought back, in days.
     package static let tombstoneDays = 30
 }
@@ -176,7 +176,7 @@ extension UserList {
     /// Of deleted items that are too many the oldest are forgotten.
     private mutating func forgetOldest() {
         let deleted = items.filter(\.isDeleted).sorted { ($0.deletedAt!, $0.id) < ($1.deletedAt!, $1.id) }
-        let surplus = Set(deleted.dropLast(Self.itemBound).map(\.id))
+        let surplus = Set(deleted.dropLast(Self.itemLimit).map(\.id))
         if !surplus.isEmpty { items.removeAll { surplus.contains($0.id) } }
     }
 
@@ -194,10 +194,10 @@ extension UserList {
     }
 
     private func checkNumber() throws(CatalogError) {
-        guard standing.count <= Self.itemBound else {
+        guard standing.count <= Self.itemLimit else {
             throw .unprocessable(
                 field: "items",
-                detail: "a list has at most \(Self.itemBound) items; delete some that are bought, or begin another list"
+                detail: "a list has at most \(Self.itemLimit) items; delete some that are bought, or begin another list"
             )
         }
     }

@@ -1,9 +1,9 @@
 /// A change of a shelf's manual order that is remembered.
 package struct OrderChange: Sendable, Hashable {
     /// How many products of a change are listed.
-    package static let shownBound = 5
+    package static let shownLimit = 5
     /// How many changes are remembered: those that can be taken back, and as many undos.
-    package static let memoryBound = 2 * OrderEdit.historyBound
+    package static let memoryLimit = 2 * OrderEdit.historyLimit
 
     package var number: Int64
     package var at: Timestamp
@@ -31,7 +31,7 @@ package struct OrderChange: Sendable, Hashable {
         self.subject = subject
         self.kind = kind
         self.count = count
-        self.ids = Array(ids.prefix(Self.shownBound))
+        self.ids = Array(ids.prefix(Self.shownLimit))
         self.undoes = undoes
         self.undoneBy = undoneBy
     }
@@ -47,12 +47,12 @@ extension [OrderChange] {
     package func undone(by number: Int64?) throws(CatalogError) -> OrderChange {
         guard let number else {
             guard let last = first(where: { $0.undoneBy == nil && $0.kind != "undo" }) else {
-                throw .conflict("there is no change to take back; the last \(OrderEdit.historyBound) are remembered")
+                throw .conflict("there is no change to take back; the last \(OrderEdit.historyLimit) are remembered")
             }
             return last
         }
         guard let change = first(where: { $0.number == number }) else {
-            throw .conflict("change \(number) is not among the last \(OrderEdit.historyBound)")
+            throw .conflict("change \(number) is not among the last \(OrderEdit.historyLimit)")
         }
         guard change.undoneBy == nil else { throw .conflict("change \(number) was taken back already") }
         // A change and the undo that took it back cancel out, and so do an undo and what took that one back.
@@ -74,7 +74,7 @@ extension [OrderChange] {
     /// What stands and what does not, once a change was taken back by another: the changes whose mark turns.
     ///
     /// An undo that is taken back makes its change stand again; a redo that is taken back makes its undo stand again; and so on.
-    package func marks(takingBack change: OrderChange, by number: Int64) -> [(number: Int64, undoneBy: Int64?)] {
+    package func marks(undoing change: OrderChange, by number: Int64) -> [(number: Int64, undoneBy: Int64?)] {
         var marks: [(number: Int64, undoneBy: Int64?)] = [(change.number, number)]
         var turned = change
         var stands = false

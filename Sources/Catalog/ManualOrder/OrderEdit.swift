@@ -5,14 +5,14 @@ package enum OrderEdit: Sendable, Hashable {
     /// The whole order; products that are left out keep their order, behind.
     case set([String])
     /// What a sort says now.
-    case bake(Sort)
+    case snapshot(Sort)
     /// Takes a change back: that one, or the last that still stands.
     case undo(change: Int64?)
 
     /// The most moves at once.
-    package static let moveBound = 1000
+    package static let moveLimit = 1000
     /// How many changes of a shelf can be taken back.
-    package static let historyBound = 50
+    package static let historyLimit = 50
 
     /// The most elements that several moves together may look at: each looks at its whole list.
     private static let workLimit = 2_000_000
@@ -29,18 +29,18 @@ package enum OrderEdit: Sendable, Hashable {
     package func check() throws(CatalogError) {
         switch self {
         case .moves(let moves):
-            guard (1...Self.moveBound).contains(moves.count) else {
-                throw .unprocessable(field: "moves", detail: "1 to \(Self.moveBound) moves are made at once")
+            guard (1...Self.moveLimit).contains(moves.count) else {
+                throw .unprocessable(field: "moves", detail: "1 to \(Self.moveLimit) moves are made at once")
             }
             for move in moves { try move.check() }
         case .set(let ids):
-            guard ids.count <= OrderDiff.listBound else {
-                throw .tooLarge("an order of more than \(OrderDiff.listBound) products")
+            guard ids.count <= OrderDiff.listLimit else {
+                throw .tooLarge("an order of more than \(OrderDiff.listLimit) products")
             }
             if let id = ids.firstRepeat {
                 throw .unprocessable(field: "ids", detail: "“\(id.prefix(64))” is named twice")
             }
-        case .bake(let sort):
+        case .snapshot(let sort):
             guard sort != .position else {
                 throw .unprocessable(field: "from_sort", detail: "the manual order is what it is; name another sort")
             }
@@ -53,7 +53,7 @@ package enum OrderEdit: Sendable, Hashable {
         switch self {
         case .moves: "move"
         case .set: "set"
-        case .bake: "bake"
+        case .snapshot: "bake"
         case .undo: "undo"
         }
     }
@@ -72,7 +72,7 @@ package enum OrderEdit: Sendable, Hashable {
             if let stranger = ids.first(where: { !known.contains($0) }) { throw .unknownProduct(stranger) }
             let named = Set(ids)
             return ids + order.filter { !named.contains($0) }
-        case .bake(let sort): return sorted(sort)
+        case .snapshot(let sort): return sorted(sort)
         case .undo: return nil
         }
     }

@@ -8,7 +8,7 @@ package struct OrderEditRequest: Sendable {
     /// Who asks, where that is known.
     package var subject: String?
     /// Only tells what would be done.
-    package var isRehearsal: Bool
+    package var isDryRun: Bool
     /// Whether the answer has indexes, which cost a count over the shelf.
     package var wantsIndexes: Bool
 
@@ -18,7 +18,7 @@ package struct OrderEditRequest: Sendable {
         edit: OrderEdit,
         expected: Int64? = nil,
         subject: String? = nil,
-        isRehearsal: Bool = false,
+        isDryRun: Bool = false,
         wantsIndexes: Bool = false
     ) {
         self.store = store
@@ -26,7 +26,7 @@ package struct OrderEditRequest: Sendable {
         self.edit = edit
         self.expected = expected
         self.subject = subject
-        self.isRehearsal = isRehearsal
+        self.isDryRun = isDryRun
         self.wantsIndexes = wantsIndexes
     }
 }

@@ -19,7 +19,7 @@ package struct OrderMove: Sendable, Hashable {
     }
 
     /// The most products of one move.
-    package static let countBound = 10_000
+    package static let countLimit = 10_000
 
     /// The product that the target names.
     package var anchor: String? {
@@ -35,8 +35,8 @@ package struct OrderMove: Sendable, Hashable {
     /// - Throws: `unprocessable` for no product, a repeated one, one that is its own anchor, a position below 0.
     package func check() throws(CatalogError) {
         guard !ids.isEmpty else { throw .unprocessable(field: "ids", detail: "a move names no product") }
-        guard ids.count <= Self.countBound else {
-            throw .unprocessable(field: "ids", detail: "a move names at most \(Self.countBound) products")
+        guard ids.count <= Self.countLimit else {
+            throw .unprocessable(field: "ids", detail: "a move names at most \(Self.countLimit) products")
         }
         if let id = ids.firstRepeat {
             throw .unprocessable(field: "ids", detail: "“\(id.prefix(64))” is named twice in one move")

@@ -13,7 +13,7 @@ package struct PriceChange: Sendable, Hashable {
     }
 
     /// The most changes of one request.
-    package static let countBound = 10_000
+    package static let countLimit = 10_000
 
     /// - Throws: `unprocessable`, naming a product that is there twice.
     package static func checkRepeats(_ changes: [PriceChange]) throws(CatalogError) {

@@ -4,11 +4,11 @@ package struct Listing: Hashable, Sendable {
     /// Its place in the shelf's manual order, by bytes.
     package var position: [UInt8]
     /// Whether it sorts behind what is in stock.
-    package var isBehind: Bool
+    package var isSoldOut: Bool
 
-    package init(product: Product, position: [UInt8], isBehind: Bool) {
+    package init(product: Product, position: [UInt8], isSoldOut: Bool) {
         self.product = product
         self.position = position
-        self.isBehind = isBehind
+        self.isSoldOut = isSoldOut
     }
 }

@@ -3,14 +3,14 @@ package struct Product: Hashable, Sendable {
     package var sku: SKU
     package var name: String
     package var brand: String?
-    /// What one piece costs now, in minor units; below `priceBound`.
+    /// What one piece costs now, in minor units; below `priceLimit`.
     package var priceMinor: Int64?
     /// The crossed-out price, where there is one.
     package var regularPriceMinor: Int64?
     package var size: Size?
     package var barcode: String?
     package var imageURL: String?
-    /// A JSON object of the client's own, at most `attributesBound` bytes of text.
+    /// A JSON object of the client's own, at most `attributesLimit` bytes of text.
     package var attributes: String
     package var popularity: Popularity
     package var inStock: Bool
@@ -53,20 +53,20 @@ package struct Product: Hashable, Sendable {
     package var unitPrice: UnitPrice? { UnitPrice(priceMinor: priceMinor, size: size) }
 
     /// Prices are below this many minor units.
-    package static let priceBound: Int128 = 1_000_000_000_000
-    package static let nameBound = 500
-    package static let brandBound = 200
-    package static let tagCountBound = 50
-    package static let tagBound = 64
-    package static let barcodeBound = 64
-    package static let imageURLBound = 2000
-    package static let attributesBound = 4096
+    package static let priceLimit: Int128 = 1_000_000_000_000
+    package static let nameLimit = 500
+    package static let brandLimit = 200
+    package static let tagCountLimit = 50
+    package static let tagLimit = 64
+    package static let barcodeLimit = 64
+    package static let imageURLLimit = 2000
+    package static let attributesLimit = 4096
 
     package static let tagRule =
-        "1 to \(tagBound) bytes of printable text without | or ; and without spaces at its ends"
+        "1 to \(tagLimit) bytes of printable text without | or ; and without spaces at its ends"
 
     package static func isTag(_ text: String) -> Bool {
-        (1...tagBound).contains(text.utf8.count) && text.isPrintable && !text.utf8.contains { $0 == 0x7C || $0 == 0x3B }
+        (1...tagLimit).contains(text.utf8.count) && text.isPrintable && !text.utf8.contains { $0 == 0x7C || $0 == 0x3B }
             && text.first?.isWhitespace == false && text.last?.isWhitespace == false
     }
 

@@ -16,7 +16,7 @@ package struct Popularity: Hashable, Sendable, Comparable {
     /// Day 0 of the logarithm, 2020-01-01, in days since 1970-01-01.
     package static let epochDay = 18262
     /// The most purchases that an import may state.
-    package static let seedBound = 1e12
+    package static let seedLimit = 1e12
 
     package static let none = Popularity(log2: -.infinity)
 

@@ -18,10 +18,10 @@ package struct Purchase: Sendable, Hashable {
     }
 
     /// The most events of one request.
-    package static let countBound = 10_000
-    package static let quantityBound: Int32 = 1_000_000
+    package static let countLimit = 10_000
+    package static let quantityLimit: Int32 = 1_000_000
     /// The most bytes of a customer.
-    package static let customerBound = 200
+    package static let customerLimit = 200
     /// How far ahead of ours a clock may be, in microseconds.
     package static let leeway: Int64 = 300_000_000
     /// How many days customers and the ids of events are kept, where nothing else is said. What is told later than that

@@ -11,7 +11,7 @@ package struct PurchaseOutcome: Sendable, Hashable {
     /// Some of those products, at most 1,000.
     package var unknownSKUs: Set<String> = []
 
-    package static let unknownBound = 1000
+    package static let unknownLimit = 1000
 
     package init() {}
 
@@ -20,8 +20,8 @@ package struct PurchaseOutcome: Sendable, Hashable {
         a.repeated += b.repeated
         a.tooOld += b.tooOld
         a.unknown += b.unknown
-        if a.unknownSKUs.count < unknownBound {
-            a.unknownSKUs.formUnion(b.unknownSKUs.prefix(unknownBound - a.unknownSKUs.count))
+        if a.unknownSKUs.count < unknownLimit {
+            a.unknownSKUs.formUnion(b.unknownSKUs.prefix(unknownLimit - a.unknownSKUs.count))
         }
     }
 }

@@ -1,7 +1,7 @@
 /// What a re-sort is asked to do.
 package struct ResortRequest: Sendable, Hashable {
     /// What is told of what moved.
-    package enum DiffForm: String, CaseIterable, Sendable {
+    package enum DiffDetail: String, CaseIterable, Sendable {
         /// Nothing: the orders that shelves show are not compared.
         case none
         /// How many products moved.
@@ -18,22 +18,22 @@ package struct ResortRequest: Sendable, Hashable {
     package var shelves: [CatalogKey]
     /// Only shelves that were changed since, or whose products were bought.
     package var changedSince: Timestamp?
-    package var diffs: DiffForm
+    package var diffs: DiffDetail
     /// Nothing is changed; what would be is told.
-    package var isRehearsal: Bool
+    package var isDryRun: Bool
     /// How many shelves are worked on at once.
     package var jobs: Int
     /// How many days customers and the ids of events are kept.
     package var keptDays: Int
 
-    package static let jobsBound = 64
+    package static let jobsLimit = 64
 
     package init(
         store: CatalogKey? = nil,
         shelves: [CatalogKey] = [],
         changedSince: Timestamp? = nil,
-        diffs: DiffForm = .summary,
-        isRehearsal: Bool = false,
+        diffs: DiffDetail = .summary,
+        isDryRun: Bool = false,
         jobs: Int = 1,
         keptDays: Int = Purchase.keptDays
     ) {
@@ -41,7 +41,7 @@ package struct ResortRequest: Sendable, Hashable {
         self.shelves = shelves
         self.changedSince = changedSince
         self.diffs = diffs
-        self.isRehearsal = isRehearsal
+        self.isDryRun = isDryRun
         self.jobs = jobs
         self.keptDays = keptDays
     }

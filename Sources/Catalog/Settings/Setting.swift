@@ -17,11 +17,11 @@ package struct Setting: Sendable, Hashable {
     package var isDeleted: Bool { value == nil }
 
     /// The most bytes of a value, as JSON without white space.
-    package static let valueBound = 4096
+    package static let valueLimit = 4096
     /// The most settings of a user, without deleted ones.
-    package static let numberBound = 10_000
+    package static let countLimit = 10_000
     /// The most deletions of a user that are remembered.
-    package static let tombstoneBound = 10_000
+    package static let tombstoneLimit = 10_000
     /// How long it is remembered that a setting was deleted, in days.
     package static let tombstoneDays = 90
 
@@ -38,8 +38,8 @@ package struct Setting: Sendable, Hashable {
         case .bool, .number, .string, .object: break
         }
         let size = value.text.utf8.count
-        guard size <= valueBound else {
-            throw .unprocessable(field: field, detail: "\(field) has \(size) bytes; at most \(valueBound) are kept")
+        guard size <= valueLimit else {
+            throw .unprocessable(field: field, detail: "\(field) has \(size) bytes; at most \(valueLimit) are kept")
         }
         if key.isSort { _ = try RememberedView(value, field: field) }
         if key == .listsSort {

@@ -7,7 +7,7 @@ package struct SettingKey: Hashable, Sendable, Comparable, CustomStringConvertib
 
     package init?(_ given: String) {
         let text = given.composed
-        guard (1...Self.bound).contains(text.utf8.count), text.isPrintable,
+        guard (1...Self.limit).contains(text.utf8.count), text.isPrintable,
             text.split(separator: "/", omittingEmptySubsequences: false).allSatisfy({
                 !$0.isEmpty && $0 != "." && $0 != ".."
             })
@@ -18,7 +18,7 @@ package struct SettingKey: Hashable, Sendable, Comparable, CustomStringConvertib
     /// A key that was checked before, when it was stored.
     package init(stored text: String) { self.text = text }
 
-    package static let bound = 256
+    package static let limit = 256
     package static let rule = "1 to 256 bytes of printable text, its parts between slashes not empty, . or .."
 
     /// How a user wants a shelf sorted.

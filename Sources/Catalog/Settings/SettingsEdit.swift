@@ -115,7 +115,7 @@ package struct SettingsEdit: Sendable, Hashable {
     package static func tooMany() -> CatalogError {
         .unprocessable(
             field: "key",
-            detail: "a user has at most \(Setting.numberBound) settings; delete some that are not needed any more"
+            detail: "a user has at most \(Setting.countLimit) settings; delete some that are not needed any more"
         )
     }
 }

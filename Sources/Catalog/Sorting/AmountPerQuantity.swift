@@ -7,7 +7,7 @@ package struct AmountPerQuantity: Sendable, Hashable {
     /// Reads `1.20/100g`, `12/kg`, `0.5 / piece`; nil for anything else, and for what is out of the bounds of prices and sizes.
     package init?(_ text: String) {
         let halves = text.split(separator: "/", omittingEmptySubsequences: false).map { String($0).trimmed }
-        guard halves.count == 2, let amount = FilterValue.amount(of: halves[0]), amount.significand < Self.bound
+        guard halves.count == 2, let amount = FilterValue.amount(of: halves[0]), amount.significand < Self.limit
         else { return nil }
         let digits = halves[1].prefix { $0.isASCIIDigit || $0 == "." }
         guard let unit = MeasureUnit(spelling: String(halves[1].dropFirst(digits.count)).trimmed),
@@ -24,7 +24,7 @@ package struct AmountPerQuantity: Sendable, Hashable {
     package let baseQuantity: ExactDecimal
 
     /// The digits of an amount are fewer, so that it times any size fits into 128 bits.
-    private static let bound: Int128 = 1_000_000_000_000_000
+    private static let limit: Int128 = 1_000_000_000_000_000
 
     package var text: String { "\(amount)/\(quantity == ExactDecimal(1) ? "" : quantity.description)\(unit.rawValue)" }
 
@@ -32,8 +32,8 @@ package struct AmountPerQuantity: Sendable, Hashable {
     func covers(_ product: Product, in currency: Currency) -> Bool {
         guard let price = product.priceMinor, let size = product.size, size.unit.dimension == unit.dimension,
             let cost = baseQuantity.multiplied(by: ExactDecimal(Int128(price), scale: currency.exponent)),
-            let bound = size.baseQuantity.multiplied(by: amount)
+            let limit = size.baseQuantity.multiplied(by: amount)
         else { return false }
-        return cost <= bound
+        return cost <= limit
     }
 }

@@ -12,7 +12,7 @@ package struct Cursor: Hashable, Sendable {
     /// The comparison dimension that the order of groups began with.
     package var dimension: Dimension
     /// Whether the last one stood behind what is in stock.
-    package var isBehind: Bool
+    package var isSoldOut: Bool
     /// The shelf's generation of keys: with another one a manual position is found by id.
     package var keyGeneration: Int64
     /// The last one's value of each key.
@@ -27,7 +27,7 @@ package struct Cursor: Hashable, Sendable {
         filter: String = "",
         filterSource: FilterSource = .query,
         dimension: Dimension = .mass,
-        isBehind: Bool = false,
+        isSoldOut: Bool = false,
         keyGeneration: Int64 = 0,
         values: [SortValue] = [],
         name: String = "",
@@ -39,7 +39,7 @@ package struct Cursor: Hashable, Sendable {
         self.filter = filter
         self.filterSource = filterSource
         self.dimension = dimension
-        self.isBehind = isBehind
+        self.isSoldOut = isSoldOut
         self.keyGeneration = keyGeneration
         self.values = values
         self.name = name
@@ -49,5 +49,5 @@ package struct Cursor: Hashable, Sendable {
 
 extension Cursor {
     /// The place that it stands for, as text.
-    package var place: String { "\(isBehind)\(values)\u{0}\(name)\u{0}\(id)" }
+    package var place: String { "\(isSoldOut)\(values)\u{0}\(name)\u{0}\(id)" }
 }

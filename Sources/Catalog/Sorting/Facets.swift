@@ -27,7 +27,7 @@ package struct Facets: Sendable, Hashable {
     package init(counted: Set<Facet>) { self.counted = counted }
 
     /// The most values of a facet that are told; those that the filter names are told besides.
-    package static let valueBound = 100
+    package static let valueLimit = 100
 }
 
 /// How many products cost so much.

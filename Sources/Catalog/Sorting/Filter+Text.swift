@@ -1,11 +1,11 @@
 // A filter as it is written: in a query, in JSON, in a cursor.
 extension Filter {
     /// The most values of one key.
-    package static let valueBound = 100
+    package static let valueLimit = 100
     /// The most bytes of a filter as a query: it travels in cursors and links.
-    package static let queryBound = 4096
+    package static let queryLimit = 4096
     /// The longest value of a text.
-    private static let textBound = 500
+    private static let textLimit = 500
 
     /// Reads the parameters of a query.
     ///
@@ -21,11 +21,11 @@ extension Filter {
         }
         guard !values.isEmpty else { return nil }
         try self.init(values)
-        guard query.utf8.count <= Self.queryBound else {
+        guard query.utf8.count <= Self.queryLimit else {
             throw .malformed(
                 parameter: keys.first { isRepeated($0) }?.name,
                 detail:
-                    "the filter has \(query.utf8.count) bytes as a query; at most \(Self.queryBound): name fewer values"
+                    "the filter has \(query.utf8.count) bytes as a query; at most \(Self.queryLimit): name fewer values"
             )
         }
     }
@@ -96,14 +96,14 @@ extension Filter {
         guard key.isRepeatable || given.count == 1 else {
             throw .malformed(parameter: key.name, detail: "\(key.name) is given twice")
         }
-        guard given.count <= valueBound else {
+        guard given.count <= valueLimit else {
             throw .malformed(
                 parameter: key.name,
-                detail: "\(key.name) is given \(given.count) times; at most \(valueBound)"
+                detail: "\(key.name) is given \(given.count) times; at most \(valueLimit)"
             )
         }
-        guard let value = key.value(of: given, textBound: textBound) else {
-            let shown = given.first { key.value(of: [$0], textBound: textBound) == nil } ?? given[0]
+        guard let value = key.value(of: given, textLimit: textLimit) else {
+            let shown = given.first { key.value(of: [$0], textLimit: textLimit) == nil } ?? given[0]
             throw .malformed(
                 parameter: key.name,
                 detail: "\(key.name): \(key.rule), not “\(shown.prefix(64))”",
@@ -139,11 +139,11 @@ extension Filter {
 
 extension FilterKey {
     /// The values from texts; nil where one of them is none.
-    fileprivate func value(of given: [String], textBound: Int) -> FilterValue? {
+    fileprivate func value(of given: [String], textLimit: Int) -> FilterValue? {
         switch form {
         case .texts:
             let texts = given.map(\.composed)
-            guard texts.allSatisfy({ $0.utf8.count <= textBound && $0.isPrintable }) else { return nil }
+            guard texts.allSatisfy({ $0.utf8.count <= textLimit && $0.isPrintable }) else { return nil }
             let sorted = texts.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
             return .texts(
                 sorted.enumerated().filter { $0 == 0 || !sorted[$0 - 1].utf8.elementsEqual($1.utf8) }.map(\.element)
@@ -194,7 +194,7 @@ extension FilterValue {
         case .texts(let texts): texts
         case .flag(let flag): [flag ? "true" : "false"]
         case .amount(let amount): [amount.description]
-        case .amountPerQuantity(let bound): [bound.text]
+        case .amountPerQuantity(let limit): [limit.text]
         case .moment(let moment): [moment.rfc3339]
         case .dimensions(let dimensions): dimensions.map(\.rawValue)
         }

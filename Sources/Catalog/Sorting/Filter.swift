@@ -49,8 +49,8 @@ package struct Filter: Sendable, Hashable {
         _ product: Product,
         _ currency: Currency
     ) -> Bool {
-        func isInside<T: Comparable>(_ own: T?, _ bound: T) -> Bool {
-            own.map { key.comparison == .atLeast ? $0 >= bound : $0 <= bound } ?? false
+        func isInside<T: Comparable>(_ own: T?, _ limit: T) -> Bool {
+            own.map { key.comparison == .atLeast ? $0 >= limit : $0 <= limit } ?? false
         }
         return switch (key, value) {
         case (.brand, .texts(let brands)): brands.contains { $0.utf8.elementsEqual((product.brand ?? "").utf8) }
@@ -59,12 +59,12 @@ package struct Filter: Sendable, Hashable {
                 tag.isEmpty ? product.tags.isEmpty : product.tags.contains { $0.utf8.elementsEqual(tag.utf8) }
             }
         case (.inStock, .flag(let flag)): product.inStock == flag
-        case (_, .amount(let bound)):
-            isInside(product.priceMinor.map { ExactDecimal(Int128($0), scale: currency.exponent) }, bound)
-        case (_, .amountPerQuantity(let bound)): bound.covers(product, in: currency)
-        case (.createdAfter, .moment(let bound)), (.createdBefore, .moment(let bound)):
-            isInside(product.createdAt, bound)
-        case (_, .moment(let bound)): isInside(product.modifiedAt, bound)
+        case (_, .amount(let limit)):
+            isInside(product.priceMinor.map { ExactDecimal(Int128($0), scale: currency.exponent) }, limit)
+        case (_, .amountPerQuantity(let limit)): limit.covers(product, in: currency)
+        case (.createdAfter, .moment(let limit)), (.createdBefore, .moment(let limit)):
+            isInside(product.createdAt, limit)
+        case (_, .moment(let limit)): isInside(product.modifiedAt, limit)
         case (_, .dimensions(let dimensions)):
             product.size.map { dimensions.contains($0.unit.dimension) } ?? false
         case (_, .texts), (_, .flag): false

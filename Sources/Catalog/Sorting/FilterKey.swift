@@ -1,5 +1,5 @@
-/// The one definition of what a shelf is narrowed down by. Everything else about it derives from here: the query parameter,
-/// the member in JSON, the database's condition, the test in memory, the command line's option, the help.
+/// A key that products are filtered by: its name, the form of its values, its comparison and its help. Its column is in
+/// `FilterColumns` of CatalogPostgres, its title in `FilterOption`.
 package enum FilterKey: String, CaseIterable, Sendable, Hashable {
     case brand, tag
     case inStock = "in_stock"
@@ -61,20 +61,6 @@ package enum FilterKey: String, CaseIterable, Sendable, Hashable {
         case .priceMin, .createdAfter, .modifiedAfter: .atLeast
         case .priceMax, .createdBefore, .modifiedBefore: .atMost
         case .unitPriceMax: .atMostPerQuantity
-        }
-    }
-
-    /// The column of `placement` that is compared.
-    package var column: String {
-        switch self {
-        case .brand: "brand"
-        case .tag: "tags"
-        case .inStock: "in_stock"
-        case .priceMin, .priceMax: "price_minor"
-        case .unitPriceMax: "unit_price"
-        case .createdAfter, .createdBefore: "created_at"
-        case .modifiedAfter, .modifiedBefore: "modified_at"
-        case .dimension: "size_dimension"
         }
     }
 

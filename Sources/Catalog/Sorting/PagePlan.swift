@@ -1,11 +1,11 @@
-/// What is read for a page: a request, settled against the shelf's settings.
+/// What is read for a page: a request, resolved with the shelf's settings.
 package struct PagePlan: Sendable, Hashable {
-    package let view: SettledView
+    package let view: ResolvedView
     package let facets: Set<Facet>
     /// What prices are in.
     package let currency: Currency
     /// Whether what is sold out sorts behind all else.
-    package let sinksSoldOut: Bool
+    package let sortsSoldOutLast: Bool
     /// The dimension whose unit prices come first.
     package let dimension: Dimension
     package let after: Cursor?
@@ -16,12 +16,12 @@ package struct PagePlan: Sendable, Hashable {
     package var sort: Sort { view.sort }
     package var source: SortSource { view.source }
 
-    init(_ request: PageRequest, _ view: SettledView, _ head: ShelfHead, dimension: Dimension) {
+    init(_ request: PageRequest, _ view: ResolvedView, _ head: ShelfHead, dimension: Dimension) {
         self.view = view
         self.dimension = dimension
         facets = request.facets
         currency = head.store.currency
-        sinksSoldOut = (head.state.shelf.soldOut ?? head.store.soldOut) == .last
+        sortsSoldOutLast = (head.state.shelf.soldOut ?? head.store.soldOut) == .last
         after = request.after
         limit = request.limit
         keyGeneration = head.state.keyGeneration
@@ -38,7 +38,7 @@ extension PagePlan {
             filter: view.filter.query,
             filterSource: view.filterSource,
             dimension: dimension,
-            isBehind: listing.isBehind,
+            isSoldOut: listing.isSoldOut,
             keyGeneration: keyGeneration,
             values: sort.terms.map { $0.key.value(of: listing) },
             name: listing.product.name,

@@ -50,14 +50,14 @@ extension PageRequest {
             throw .malformed(parameter: "limit", detail: "limit must be from 1 to 100")
         }
         guard let after else {
-            let view = head.settle(ShelfView(sort: sort, filter: filter), remembering: remembered)
+            let view = head.resolve(ShelfView(sort: sort, filter: filter), remembering: remembered)
             return PagePlan(self, view, head, dimension: head.state.comparisonDimension)
         }
         guard after.scope == scope, let order = try? Sort.parse(after.sort), sort == nil || sort == order,
             after.values.count == order.terms.count, let shown = try? Filter(query: after.filter),
             filter == nil || filter == shown
         else { throw .invalidCursor }
-        let view = SettledView(
+        let view = ResolvedView(
             sort: order,
             source: sort == nil ? after.source : .query,
             filter: shown,

@@ -13,7 +13,7 @@ package struct PriceBucket: Sendable, Hashable {
     }
 
     /// How many there are at most.
-    package static let bound = 5
+    package static let limit = 5
 
     /// Ranges that follow one another and hold about as many products each, as far as round ends allow; none is empty.
     ///
@@ -26,7 +26,7 @@ package struct PriceBucket: Sendable, Hashable {
         var below = 0
         for price in prices {
             // The price that a fifth, two fifths … of the products are below or at.
-            let passed = (1..<bound).filter { below < $0 * total / bound && below + price.count >= $0 * total / bound }
+            let passed = (1..<limit).filter { below < $0 * total / limit && below + price.count >= $0 * total / limit }
             for _ in passed { ends.append(round(price.minor)) }
             below += price.count
         }
@@ -47,7 +47,7 @@ package struct PriceBucket: Sendable, Hashable {
 
     /// The nearest of 1, 1.5, 2, 2.5, 3, 4, 5, 6, 8 times a power of ten.
     package static func round(_ minor: Int64) -> Int64 {
-        let minor = min(minor, Int64(Product.priceBound))
+        let minor = min(minor, Int64(Product.priceLimit))
         var power: Int64 = 1
         while power * 10 <= max(minor, 1) { power *= 10 }
         let candidates = [10, 15, 20, 25, 30, 40, 50, 60, 80, 100].map { $0 * power }.filter { $0 % 10 == 0 }

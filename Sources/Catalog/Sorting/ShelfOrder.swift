@@ -1,10 +1,10 @@
 /// The order of a shelf, or of what a filter leaves of it; ids only.
 package struct ShelfOrder: Sendable {
     package let head: ShelfHead
-    package let view: SettledView
+    package let view: ResolvedView
     package let ids: [String]
 
-    package init(head: ShelfHead, view: SettledView, ids: [String]) {
+    package init(head: ShelfHead, view: ResolvedView, ids: [String]) {
         self.head = head
         self.view = view
         self.ids = ids

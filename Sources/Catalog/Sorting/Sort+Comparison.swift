@@ -9,7 +9,7 @@ extension Sort {
     ///   - dimension: the shelf's comparison dimension.
     ///   - collate: the catalog's collation; texts that it calls equal are told apart by their bytes.
     package func precedes(_ a: Listing, _ b: Listing, dimension: Dimension, collate: Collator) -> Bool {
-        if respectsAvailability, a.isBehind != b.isBehind { return b.isBehind }
+        if respectsAvailability, a.isSoldOut != b.isSoldOut { return b.isSoldOut }
         for term in terms {
             let order = compare(a, b, by: term.key, dimension: dimension, collate: collate)
             switch order {

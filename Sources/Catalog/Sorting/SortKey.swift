@@ -1,5 +1,5 @@
-/// The one definition of a key that products are sorted by. Everything else about it derives from here: the API's name,
-/// the database's column and index, the comparison in memory, the cursor, the titles, the help.
+/// A key that products are sorted by: its name, direction, comparison and help. Its column and index are in `SortColumns` of
+/// CatalogPostgres, its title in `SortOption`.
 package enum SortKey: String, CaseIterable, Sendable, Hashable {
     case price
     case unitPrice = "unit_price"
@@ -7,21 +7,6 @@ package enum SortKey: String, CaseIterable, Sendable, Hashable {
 
     /// The name in the API, on the command line and in cursors.
     package var name: String { rawValue }
-
-    /// The column of `placement` that carries it (of `placement_position` for the manual order).
-    package var column: String {
-        switch self {
-        case .price: "price_minor"
-        case .unitPrice: "unit_price"
-        case .popularity: "popularity_log2"
-        case .brand: "brand"
-        case .name: "name"
-        case .created: "created_at"
-        case .modified: "modified_at"
-        case .tags: "tag_count"
-        case .position: "key"
-        }
-    }
 
     /// The direction that one gets by naming the key's meaning: cheapest, most popular, newest first.
     package var naturalDirection: SortDirection {

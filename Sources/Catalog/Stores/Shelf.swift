@@ -29,5 +29,5 @@ package struct Shelf: Hashable, Sendable {
         self.positionSource = positionSource
     }
 
-    package static let titleBound = 200
+    package static let titleLimit = 200
 }

@@ -18,13 +18,13 @@ package struct ShelfHead: Sendable, Hashable {
 extension ShelfHead {
     /// Decides what is shown. A sort that is asked for takes nothing from what is remembered; without one, a filter that is
     /// asked for replaces the one that is remembered.
-    package func settle(
+    package func resolve(
         _ asked: ShelfView = ShelfView(),
         remembering remembered: RememberedViews = .none
-    ) -> SettledView {
-        if let sort = asked.sort { return SettledView(sort: sort, source: .query, filter: asked.filter ?? .none) }
+    ) -> ResolvedView {
+        if let sort = asked.sort { return ResolvedView(sort: sort, source: .query, filter: asked.filter ?? .none) }
         if let own = remembered.view {
-            return SettledView(
+            return ResolvedView(
                 sort: own.sort,
                 source: .user,
                 filter: asked.filter ?? own.filter,
@@ -33,9 +33,9 @@ extension ShelfHead {
         }
         let filter = asked.filter ?? .none
         if let sort = state.shelf.defaultSort ?? state.inheritedSort {
-            return SettledView(sort: sort, source: .shelf, filter: filter)
+            return ResolvedView(sort: sort, source: .shelf, filter: filter)
         }
-        if let sort = store.defaultSort { return SettledView(sort: sort, source: .store, filter: filter) }
-        return SettledView(sort: .system, source: .system, filter: filter)
+        if let sort = store.defaultSort { return ResolvedView(sort: sort, source: .store, filter: filter) }
+        return ResolvedView(sort: .system, source: .system, filter: filter)
     }
 }

@@ -58,7 +58,7 @@ package struct Store: Hashable, Sendable {
     /// The day to which scores are scaled on a day: of a sliding window, that of the last count.
     package func scoreDay(on day: Int) -> Int { counted.metric == .decay ? day : counted.day ?? day }
 
-    package static let titleBound = 200
-    package static let halfLifeBounds = 1...3650
-    package static let boostBound = 1_000_000.0
+    package static let titleLimit = 200
+    package static let halfLifeRange = 1...3650
+    package static let boostLimit = 1_000_000.0
 }

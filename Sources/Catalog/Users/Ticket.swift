@@ -28,5 +28,5 @@ package struct Ticket: Sendable, Hashable {
     /// How long a ticket is good for, in seconds.
     package static let life = 30
     /// How many of a user's may be unused; a new one pushes out the oldest.
-    package static let numberBound = 32
+    package static let countLimit = 32
 }

@@ -38,10 +38,10 @@ package struct Currency: Hashable, Sendable {
 
     /// An amount in minor units, from a decimal in the currency; rounded half up where it has more decimals.
     ///
-    /// - Returns: nil where it is negative or out of bounds (`Product.priceBound`).
+    /// - Returns: nil where it is negative or out of bounds (`Product.priceLimit`).
     package func minorUnits(_ amount: ExactDecimal) -> (minor: Int64, wasRounded: Bool)? {
         let rounded = amount.rounded(toScale: exponent)
-        guard !rounded.isNegative, let minor = rounded.significand(atScale: exponent), minor < Product.priceBound else {
+        guard !rounded.isNegative, let minor = rounded.significand(atScale: exponent), minor < Product.priceLimit else {
             return nil
         }
         return (Int64(minor), rounded != amount)

@@ -15,7 +15,7 @@ package struct IdempotentCall: Sendable, Hashable {
     }
 
     /// The most bytes of a key.
-    package static let keyBound = 255
+    package static let keyLimit = 255
     package static let responseLimit = 1 << 20
     /// The same for who has no token.
     package static let anonymousResponseLimit = 16 << 10

@@ -20,7 +20,7 @@ package enum JSONValue: Hashable, Sendable {
 
     /// Whether every number in it has at most 64 digits when written out: `1e9999` is a few bytes, and ten thousand digits
     /// in the database.
-    package var isWithinNumberBounds: Bool {
+    package var isWithinNumberLimits: Bool {
         switch self {
         case .null, .bool, .string: return true
         case .number(let text):
@@ -29,8 +29,8 @@ package enum JSONValue: Hashable, Sendable {
             guard let exponent = Int(parts[1]), exponent.magnitude <= 64 else { return false }
             // A negative exponent writes a zero and a point before the digits.
             return parts[0].utf8.count + Int(exponent.magnitude) + (exponent < 0 ? 2 : 0) <= 64
-        case .array(let values): return values.allSatisfy(\.isWithinNumberBounds)
-        case .object(let members): return members.allSatisfy(\.value.isWithinNumberBounds)
+        case .array(let values): return values.allSatisfy(\.isWithinNumberLimits)
+        case .object(let members): return members.allSatisfy(\.value.isWithinNumberLimits)
         }
     }
 

@@ -13,9 +13,9 @@ package struct Size: Hashable, Sendable {
     package let baseQuantity: ExactDecimal
 
     /// The bounds inside which any two different unit prices differ in their stored key.
-    package static let quantityBounds = ExactDecimal(1, scale: 3)...ExactDecimal(1_000_000_000)
+    package static let quantityRange = ExactDecimal(1, scale: 3)...ExactDecimal(1_000_000_000)
     package static let quantityScale = 14
-    package static let packBounds = 1...1_000_000
+    package static let packRange = 1...1_000_000
 
     /// - Throws: `SizeError`, where a number is negative, or the quantity is outside its bounds.
     /// - Returns: nil where the amount is zero: a size of zero is no size.
@@ -27,12 +27,12 @@ package struct Size: Hashable, Sendable {
         isApproximate: Bool = false
     ) throws(SizeError) {
         guard !amount.isNegative, !(drained?.isNegative ?? false) else { throw .negative }
-        guard Self.packBounds.contains(packs) else { throw .packs }
+        guard Self.packRange.contains(packs) else { throw .packs }
         guard !amount.isZero else { return nil }
         let drained = drained.flatMap { $0.isZero ? nil : $0 }
         guard
             let quantity = (drained ?? amount).multiplied(by: unit.factor)?.multiplied(by: ExactDecimal(Int128(packs))),
-            quantity.scale <= Self.quantityScale, Self.quantityBounds.contains(quantity)
+            quantity.scale <= Self.quantityScale, Self.quantityRange.contains(quantity)
         else { throw .outOfBounds }
         self.amount = amount
         self.unit = unit

@@ -7,9 +7,9 @@ package struct UnitPrice: Hashable, Sendable {
     /// The base quantity in units of 10^−14.
     private let quantity: UInt128
 
-    /// - Returns: nil without a price or a size, and for a price outside `0..<Product.priceBound`.
+    /// - Returns: nil without a price or a size, and for a price outside `0..<Product.priceLimit`.
     package init?(priceMinor: Int64?, size: Size?) {
-        guard let priceMinor, let size, (0..<Product.priceBound).contains(Int128(priceMinor)),
+        guard let priceMinor, let size, (0..<Product.priceLimit).contains(Int128(priceMinor)),
             let quantity = size.baseQuantity.significand(atScale: Size.quantityScale)
         else { return nil }
         self.priceMinor = priceMinor

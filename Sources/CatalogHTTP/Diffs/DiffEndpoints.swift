@@ -115,7 +115,7 @@ struct DiffEndpoints: EndpointGroup {
         guard let limit = Int(text) else {
             throw .malformed(
                 parameter: "limit",
-                detail: "limit must be a whole number from 1 to \(DiffRequest.windowBound)"
+                detail: "limit must be a whole number from 1 to \(DiffRequest.windowLimit)"
             )
         }
         return limit

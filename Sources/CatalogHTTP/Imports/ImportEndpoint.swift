@@ -59,7 +59,7 @@ struct ImportEndpoint: EndpointGroup {
             readsSizeFromName: try target.flag("size_from_name"),
             abortsOnError: onError == "abort",
             prunes: try target.flag("prune"),
-            isRehearsal: try target.flag("dry_run")
+            isDryRun: try target.flag("dry_run")
         )
         options.isForOneStore = true
         if let text = try target.value("max_new_shelves") {
@@ -90,8 +90,8 @@ struct ImportEndpoint: EndpointGroup {
     ) async throws -> Response {
         let store = try call.parameters.store
         // An import is told by its bytes, which are known only once they are through.
-        // A rehearsal changes nothing, and need not be remembered.
-        let once = options.isRehearsal ? nil : try call.idempotentCall([])
+        // A dry run changes nothing, and need not be remembered.
+        let once = options.isDryRun ? nil : try call.idempotentCall([])
         if var once, let first = try await recorded(once, store) {
             for try await _ in pieces {}
             once.fingerprint += pieces.digest
@@ -114,7 +114,7 @@ struct ImportEndpoint: EndpointGroup {
         }
         let bytes = JSONText.object { json in
             for (name, count) in summary.counts { json.field(name: name, count) }
-            json.field("dry_run", options.isRehearsal)
+            json.field("dry_run", options.isDryRun)
             json.array("warnings", summary.warnings) { $0.string($1) }
             rejections.write(to: &json)
         }

@@ -40,7 +40,7 @@ struct ListShareEndpoints: EndpointGroup {
 
     private func revoke(_ call: Call) async throws -> Response {
         try call.target.allow()
-        try await lists.takeBack(call.parameters.share, call.parameters.list, of: call.user)
+        try await lists.revoke(call.parameters.share, call.parameters.list, of: call.user)
         return .noContent
     }
 

@@ -41,10 +41,10 @@ extension Call {
     /// - Throws: `malformed` for a key that is not allowed.
     func idempotentCall(_ body: [UInt8]) throws(CatalogError) -> IdempotentCall? {
         guard let key = header(.init("Idempotency-Key")!) else { return nil }
-        guard (1...IdempotentCall.keyBound).contains(key.utf8.count), key.isPrintable else {
+        guard (1...IdempotentCall.keyLimit).contains(key.utf8.count), key.isPrintable else {
             throw .malformed(
                 parameter: "Idempotency-Key",
-                detail: "an Idempotency-Key is 1 to \(IdempotentCall.keyBound) printable characters"
+                detail: "an Idempotency-Key is 1 to \(IdempotentCall.keyLimit) printable characters"
             )
         }
         var hash = SHA256()

@@ -13,7 +13,7 @@ extension CatalogAPI {
         package var importTimeout: Duration = .seconds(1800)
         /// How fast the body of an import has to arrive.
         package var importPace = ImportPace()
-        /// How many bodies beyond the usual bound may be under way; others are told to try again.
+        /// How many bodies beyond the usual limit may be under way; others are told to try again.
         package var largeBodiesAtOnce = 4
         /// The most bytes of rendered pages that are remembered; 0 for none.
         package var pageCacheLimit = 32 << 20

@@ -84,7 +84,7 @@ enum ProblemKind: String, CaseIterable {
         case .stale:
             "Nothing was changed. “order_version”, “revision” or “version” is the current one: read again, and repeat it."
         case .keyReused: "Make a new Idempotency-Key for every request; repeat it only with the same body."
-        case .tooLarge: "Send less at once; an import has no bound."
+        case .tooLarge: "Send less at once; an import has no limit."
         case .unsupportedMediaType: "Set Content-Type to a type that “allowed” lists."
         case .unprocessable: "“detail” says which value is wrong and what would be right."
         case .tooMany: "End some of those that are under way, or wait the seconds that “Retry-After” gives."

@@ -47,7 +47,7 @@ struct RememberedSortEndpoints: EndpointGroup {
         let result = try await settings.apply(write, of: user)
         var transition: [UInt8]?
         if let limit = edit.transitionLimit {
-            let before = head.settle(remembering: RememberedViews(shelf: result.previous?.view, store: wide))
+            let before = head.resolve(remembering: RememberedViews(shelf: result.previous?.view, store: wide))
             let request = DiffRequest(
                 store: store,
                 shelf: shelf,

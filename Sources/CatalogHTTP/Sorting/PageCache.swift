@@ -21,7 +21,7 @@ final class PageCache: Sendable {
     /// A page's shelf, and everything of its plan that its tag does not have.
     private struct Key: Hashable {
         let path: String
-        let view: SettledView
+        let view: ResolvedView
         let facets: Set<Facet>
         let limit: Int
         let after: Cursor?

@@ -60,7 +60,7 @@ struct ShelfEndpoints: EndpointGroup {
         var remembered = RememberedViews.none
         if let caller = call.caller { remembered = try await settings.rememberedViews(caller.user, store, shelf) }
         let language = Language(accepting: call.header(.acceptLanguage))
-        let view = head.settle(remembering: remembered)
+        let view = head.resolve(remembering: remembered)
         let options = SortOption.options(selected: view.sort, language: language)
         let filters = FilterOption.options(selected: view.filter, language: language)
         return call.hashed(

@@ -23,7 +23,7 @@ package final class TokenVerifier: Sendable {
     }
 
     /// The most bytes of a token.
-    package static let bound = 8 << 10
+    package static let limit = 8 << 10
     /// How far ahead a token may end, in days: one for ever is a mistake, or forged.
     package static let longestLife = 366
 
@@ -39,7 +39,7 @@ package final class TokenVerifier: Sendable {
     }
 
     /// How many verified tokens are remembered before all are forgotten.
-    private static let knownBound = 8192
+    private static let knownLimit = 8192
 
     package init(keys: TokenKeys, rules: Rules = Rules(), clock: @escaping @Sendable () -> Timestamp = Timestamp.now) {
         self.keys = keys
@@ -50,7 +50,7 @@ package final class TokenVerifier: Sendable {
     /// - Throws: `TokenError`, never with a part of the token.
     /// - Complexity: one hash for a token that was verified before.
     package func verify(_ token: String) async throws(TokenError) -> Caller {
-        guard token.utf8.count <= Self.bound else { throw .invalid("the token has more than \(Self.bound) bytes") }
+        guard token.utf8.count <= Self.limit else { throw .invalid("the token has more than \(Self.limit) bytes") }
         let digest = SHA256.hash(data: Array(token.utf8))
         let generation = keys.generation.load(ordering: .acquiring)
         if let known = known.withLock({ $0[digest] }), known.generation == generation {
@@ -68,7 +68,7 @@ package final class TokenVerifier: Sendable {
         }
         let (caller, notBefore) = try read(claims)
         known.withLock {
-            if $0.count >= Self.knownBound { $0.removeAll() }
+            if $0.count >= Self.knownLimit { $0.removeAll() }
             $0[digest] = Known(caller: caller, notBefore: notBefore, generation: generation)
         }
         return caller

@@ -46,7 +46,7 @@ struct UserEndpoints: EndpointGroup {
         try call.target.allow()
         let (body, once) = try await call.postedJSON()
         var reader = try BodyReader(body)
-        let token = try reader.string("guest_token", bytes: TokenVerifier.bound)
+        let token = try reader.string("guest_token", bytes: TokenVerifier.limit)
         try reader.end()
         let user = try call.user
         // The guest's token may have expired since, and the guest is gone.

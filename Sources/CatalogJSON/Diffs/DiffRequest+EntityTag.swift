@@ -12,8 +12,8 @@ extension DiffRequest {
         guard case .view(let from) = from else { return nil }
         return entityTag(
             basis.head,
-            from: basis.head.settle(from, remembering: basis.views),
-            to: basis.head.settle(to, remembering: basis.views),
+            from: basis.head.resolve(from, remembering: basis.views),
+            to: basis.head.resolve(to, remembering: basis.views),
             mediaType: mediaType,
             day: day
         )
@@ -27,8 +27,8 @@ extension DiffRequest {
 
     private func entityTag(
         _ head: ShelfHead,
-        from: SettledView,
-        to: SettledView,
+        from: ResolvedView,
+        to: ResolvedView,
         mediaType: String,
         day: Int
     ) -> String {

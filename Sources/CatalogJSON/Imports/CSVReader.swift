@@ -37,14 +37,14 @@ package struct CSVReader {
 
     package enum Event {
         case record(Record)
-        /// A quote that never ends, or a record beyond the bound; the reader goes on behind it.
+        /// A quote that never ends, or a record beyond the limit; the reader goes on behind it.
         case broken(line: Int, reason: String)
     }
 
     /// The most bytes of one record.
-    package static let recordBound = 1 << 20
+    package static let recordLimit = 1 << 20
     /// The most fields of one record.
-    package static let fieldBound = 1024
+    package static let fieldLimit = 1024
 
     private enum State {
         case fieldStart, unquoted, quoted, quoteInQuoted, afterCR
@@ -72,7 +72,7 @@ package struct CSVReader {
         if separator != nil { return try consume(piece, emit) }
         // The header line tells the separator: wait until it is here.
         head.append(contentsOf: piece)
-        guard head.count >= Self.recordBound || piece.contains(0x0A) else { return }
+        guard head.count >= Self.recordLimit || piece.contains(0x0A) else { return }
         try begin(emit)
     }
 
@@ -143,11 +143,11 @@ package struct CSVReader {
     }
 
     private mutating func append(_ byte: UInt8) {
-        if bytes.count < Self.recordBound { bytes.append(byte) } else { isTooLong = true }
+        if bytes.count < Self.recordLimit { bytes.append(byte) } else { isTooLong = true }
     }
 
     private mutating func endField() {
-        if ends.count < Self.fieldBound { ends.append(bytes.count) } else { isTooLong = true }
+        if ends.count < Self.fieldLimit { ends.append(bytes.count) } else { isTooLong = true }
     }
 
     private mutating func endRecord(_ emit: (Event) throws -> Void) rethrows {
@@ -164,7 +164,7 @@ package struct CSVReader {
             return try emit(
                 .broken(
                     line: recordLine,
-                    reason: "a record of more than \(Self.recordBound) bytes or \(Self.fieldBound) columns"
+                    reason: "a record of more than \(Self.recordLimit) bytes or \(Self.fieldLimit) columns"
                 )
             )
         }

@@ -72,12 +72,12 @@ package struct FieldRow: Sendable, Hashable {
 extension [JSONValue] {
     /// The elements of a body's array as rows; the first that is wrong refuses them all.
     func rows<Row>(
-        bound: Int,
+        limit: Int,
         columns: [String],
         numbers: Set<String>,
         _ read: (FieldRow) throws(ImportRejection) -> Row
     ) throws(CatalogError) -> [Row] {
-        guard count <= bound else { throw .tooLarge("\(count) at once; the most is \(bound)") }
+        guard count <= limit else { throw .tooLarge("\(count) at once; the most is \(limit)") }
         var rows: [Row] = []
         rows.reserveCapacity(count)
         for (index, value) in enumerated() {

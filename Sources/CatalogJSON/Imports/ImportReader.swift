@@ -154,7 +154,7 @@ package struct ImportReader {
         let event: Event
         do throws(ImportRejection) { event = .record(try readLine(line, bytes)) } catch {
             var rejection = error
-            if options.keepsRejectedRows, bytes.count <= CSVReader.recordBound {
+            if options.keepsRejectedRows, bytes.count <= CSVReader.recordLimit {
                 rejection.row = String(decoding: bytes, as: UTF8.self)
             }
             event = .rejected(rejection)

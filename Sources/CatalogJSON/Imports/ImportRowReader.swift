@@ -20,20 +20,20 @@ package struct ImportRowReader: Sendable {
         currencies: inout [CatalogKey: Currency],
         field: (ImportColumn) -> String?
     ) throws(ImportRejection) -> ImportRecord {
-        func text(_ column: ImportColumn, bytes bound: Int) throws(ImportRejection) -> String? {
+        func text(_ column: ImportColumn, bytes limit: Int) throws(ImportRejection) -> String? {
             guard let raw = field(column), !raw.isEmpty else { return nil }
             // Line breaks and tabs inside a text are spaces; what else does not print has no place in a catalog.
             let value = raw.isPrintable ? raw.trimmed : raw.spaced.trimmed
             guard !value.isEmpty else { return nil }
             guard value.isPrintable else { throw reject(line, column, nil, "has a control character") }
-            guard value.utf8.count <= bound else { throw reject(line, column, value, "has more than \(bound) bytes") }
+            guard value.utf8.count <= limit else { throw reject(line, column, value, "has more than \(limit) bytes") }
             return value
         }
         let store = try readStore(line, try text(.store, bytes: 256))
         let currency = try readCurrency(line, store, try text(.currency, bytes: 16), &currencies)
         let skuText = try text(.sku, bytes: 1024)
         guard let sku = SKU(skuText ?? "") else { throw reject(line, .sku, skuText, "a sku is \(SKU.rule)") }
-        guard let name = try text(.name, bytes: Product.nameBound) else { throw reject(line, .name, nil, "is missing") }
+        guard let name = try text(.name, bytes: Product.nameLimit) else { throw reject(line, .name, nil, "is missing") }
         var prices = try (
             price(line, .price, try text(.price, bytes: 64), currency),
             price(line, .promoPrice, try text(.promoPrice, bytes: 64), currency)
@@ -51,17 +51,17 @@ package struct ImportRowReader: Sendable {
         return ImportRecord(
             line: line,
             store: store,
-            shelf: try text(.shelf, bytes: Shelf.titleBound),
+            shelf: try text(.shelf, bytes: Shelf.titleLimit),
             sku: sku,
             currency: currency,
             name: name,
-            brand: try text(.brand, bytes: Product.brandBound),
+            brand: try text(.brand, bytes: Product.brandLimit),
             priceMinor: prices.0?.minor,
             regularPriceMinor: prices.1?.minor,
             wasRounded: prices.0?.wasRounded ?? false || prices.1?.wasRounded ?? false,
             size: size,
-            barcode: try text(.barcode, bytes: Product.barcodeBound),
-            imageURL: try readImageURL(line, try text(.imageURL, bytes: Product.imageURLBound)),
+            barcode: try text(.barcode, bytes: Product.barcodeLimit),
+            imageURL: try readImageURL(line, try text(.imageURL, bytes: Product.imageURLLimit)),
             inStock: try readFlag(line, try text(.inStock, bytes: 16)),
             tags: try readTags(line, try text(.tags, bytes: 4096)),
             popularity: try readPopularity(line, try text(.popularity, bytes: 64)),
@@ -182,7 +182,7 @@ package struct ImportRowReader: Sendable {
                 throw reject(line, .tags, tag, "a tag is \(Product.tagRule)")
             }
             tags.append(tag)
-            guard tags.count <= Product.tagCountBound else { throw reject(line, .tags, nil, "has more than 50 tags") }
+            guard tags.count <= Product.tagCountLimit else { throw reject(line, .tags, nil, "has more than 50 tags") }
         }
         return tags
     }
@@ -195,7 +195,7 @@ package struct ImportRowReader: Sendable {
 
     private func readPopularity(_ line: Int, _ text: String?) throws(ImportRejection) -> Double {
         guard let text else { return 0 }
-        guard ExactDecimal(text) != nil, let value = Double(text), (0...Popularity.seedBound).contains(value) else {
+        guard ExactDecimal(text) != nil, let value = Double(text), (0...Popularity.seedLimit).contains(value) else {
             throw reject(line, .popularity, text, "must be a number of purchases, 0 to 10^12")
         }
         return value

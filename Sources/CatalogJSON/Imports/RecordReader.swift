@@ -4,7 +4,7 @@ internal import Catalog
 struct RecordReader {
     enum Event {
         case csv(CSVReader.Record)
-        /// A line that is not blank, without its end; one beyond the bound is cut off behind it.
+        /// A line that is not blank, without its end; one beyond the limit is cut off behind it.
         case line(Int, [UInt8])
         /// What cannot be read; the reader goes on behind it.
         case broken(line: Int, reason: String)
@@ -26,7 +26,7 @@ struct RecordReader {
             for byte in piece {
                 if byte == 0x0A {
                     endLine(&events)
-                } else if lineBytes.count <= CSVReader.recordBound {
+                } else if lineBytes.count <= CSVReader.recordLimit {
                     lineBytes.append(byte)
                 }
             }
@@ -54,8 +54,8 @@ struct RecordReader {
 
     /// A line of NDJSON as a value.
     static func value(of bytes: [UInt8], line: Int) throws(ImportRejection) -> JSONValue {
-        guard bytes.count <= CSVReader.recordBound else {
-            throw ImportRejection(line: line, reason: "a record of more than \(CSVReader.recordBound) bytes")
+        guard bytes.count <= CSVReader.recordLimit else {
+            throw ImportRejection(line: line, reason: "a record of more than \(CSVReader.recordLimit) bytes")
         }
         do { return try JSONReader.parse(bytes) } catch {
             throw ImportRejection(line: line, reason: "is no JSON: \(error.detail), at byte \(error.offset)")

@@ -103,15 +103,15 @@ private struct SizeParser {
     init(tokens: [SizeToken.Placed]) { self.tokens = tokens }
 
     mutating func parse() -> Size? {
-        guard let (start, measure) = longest(endingAt: tokens.count), let settled = settle(measure, behind: start)
+        guard let (start, measure) = longest(endingAt: tokens.count), let normal = normalize(measure, behind: start)
         else {
             return nil
         }
         return try? Size(
-            amount: settled.amount,
-            unit: settled.unit,
-            packs: settled.packs,
-            isApproximate: settled.isApproximate
+            amount: normal.amount,
+            unit: normal.unit,
+            packs: normal.packs,
+            isApproximate: normal.isApproximate
         )
     }
 
@@ -128,7 +128,7 @@ private struct SizeParser {
     // MARK: - Context
 
     /// What the measure means behind the tokens before it; nil where they make it ambiguous.
-    private mutating func settle(_ measure: Measure, behind start: Int) -> Measure? {
+    private mutating func normalize(_ measure: Measure, behind start: Int) -> Measure? {
         guard start > 0 else { return measure }
         // A unit of length or area, or an ounce, may mean anything behind a name.
         guard ![.length, .area].contains(measure.unit.dimension), measure.unit != .oz, measure.unit != .t else {
@@ -156,7 +156,7 @@ private struct SizeParser {
         }
         if other.unit == .mg, measure.unit.dimension == .piece { return measure }
         if isOnePiece(other), measure.unit.dimension != .piece { return measure }
-        if isOnePiece(measure), other.unit.dimension != .piece { return settle(other, behind: otherStart) }
+        if isOnePiece(measure), other.unit.dimension != .piece { return normalize(other, behind: otherStart) }
         return nil
     }
 

@@ -25,8 +25,8 @@ extension ListEdit {
             throw .malformed(parameter: "items", detail: "items must be an array")
         }
         try reader.end()
-        guard (1...UserList.addBound).contains(values.count) else {
-            throw .unprocessable(field: "items", detail: "1 to \(UserList.addBound) items are sent at once")
+        guard (1...UserList.addLimit).contains(values.count) else {
+            throw .unprocessable(field: "items", detail: "1 to \(UserList.addLimit) items are sent at once")
         }
         var items: [Item] = []
         for (index, value) in values.enumerated() { items.append(try read(value, "items[\(index)].")) }

@@ -2,13 +2,13 @@ package import Catalog
 
 extension ListOutcome {
     /// The most bytes of what devices are told of a change; of a larger one they are told to read the list.
-    private static let eventBound = 32 << 10
+    private static let eventLimit = 32 << 10
 
     /// As other devices and members are told, without what is the caller's own, and without products.
     package var event: [UInt8] {
         if isBroughtBack { return held.list.announcement }
         let whole = json(isEvent: true)
-        return whole.count > Self.eventBound ? held.list.announcement : whole
+        return whole.count > Self.eventLimit ? held.list.announcement : whole
     }
 
     /// What the change did: the items that changed, and the way from what was shown to what is; the order whole, where what was

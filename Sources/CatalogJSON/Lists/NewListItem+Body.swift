@@ -4,7 +4,7 @@ extension NewListItem {
     init(body: JSONValue, field: String) throws(CatalogError) {
         var reader = try BodyReader(body)
         let (store, sku) = (try reader.string("store", bytes: 64), try reader.string("sku", bytes: 256))
-        let text = try reader.words("text", bytes: ListItem.textBound)
+        let text = try reader.words("text", bytes: ListItem.textLimit)
         var product: ProductReference?
         if store != nil || sku != nil {
             guard let key = store.flatMap({ CatalogKey($0) }), let sku = sku.flatMap({ SKU($0) }) else {
@@ -20,7 +20,7 @@ extension NewListItem {
             product: product,
             text: text,
             quantity: try reader.quantity(field) ?? ExactDecimal(1),
-            note: try reader.words("note", bytes: ListItem.noteBound),
+            note: try reader.words("note", bytes: ListItem.noteLimit),
             isChecked: try reader.bool("checked") ?? false
         )
         try reader.end()
@@ -38,11 +38,11 @@ extension ListItemChange {
         guard let id = named else {
             throw .unprocessable(field: "\(field)id", detail: "an item that is changed is named by its id")
         }
-        let text = try reader.words("text", bytes: ListItem.textBound)
+        let text = try reader.words("text", bytes: ListItem.textLimit)
         if reader.has("text"), text == nil {
             throw .unprocessable(field: "\(field)text", detail: "the text of an item is not blank")
         }
-        let note = try reader.words("note", bytes: ListItem.noteBound)
+        let note = try reader.words("note", bytes: ListItem.noteLimit)
         var moment: Timestamp?
         if let given = try reader.string("modified_at", bytes: 64) {
             guard let time = Timestamp(rfc3339: given) else {
@@ -69,13 +69,13 @@ extension ListItemChange {
 extension BodyReader {
     fileprivate mutating func quantity(_ field: String) throws(CatalogError) -> ExactDecimal? {
         guard let quantity = try decimal("quantity") else { return nil }
-        guard !quantity.isNegative, !quantity.isZero, quantity < ListItem.quantityBound,
+        guard !quantity.isNegative, !quantity.isZero, quantity < ListItem.quantityLimit,
             quantity.scale <= ListItem.quantityScale
         else {
             throw .unprocessable(
                 field: "\(field)quantity",
                 detail:
-                    "a quantity is above 0 and below \(ListItem.quantityBound), with at most \(ListItem.quantityScale) decimals"
+                    "a quantity is above 0 and below \(ListItem.quantityLimit), with at most \(ListItem.quantityScale) decimals"
             )
         }
         return quantity

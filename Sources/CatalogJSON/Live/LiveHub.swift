@@ -211,7 +211,7 @@ package final class LiveHub: Sendable {
         }
         let addresses = Array(Set(shelves.map(\.key.address)))
         if !addresses.isEmpty, let versions = try? await catalog.versions(of: addresses) {
-            for feed in shelves where feed.isBehind(versions[feed.key.address]) { feed.refresh() }
+            for feed in shelves where feed.isOutdated(versions[feed.key.address]) { feed.refresh() }
         }
     }
 }

@@ -52,9 +52,9 @@ final class ShelfFeed: Sendable {
     private let state = Mutex(State())
 
     /// How many windows are remembered, for who comes back.
-    private static let bound = 16
+    private static let limit = 16
     /// How many versions of a window are.
-    private static let versionBound = 64
+    private static let versionLimit = 64
 
     init(_ key: Key, _ catalog: any PageStore & ChangeStore, _ turnstile: Turnstile) {
         self.key = key
@@ -63,7 +63,7 @@ final class ShelfFeed: Sendable {
     }
 
     /// Whether it has to be read again, now that the shelf is at a version; nil where the shelf is not there.
-    func isBehind(_ version: ShelfVersion?) -> Bool {
+    func isOutdated(_ version: ShelfVersion?) -> Bool {
         state.withLock { state in version != state.seen && !(version == nil && state.isGone) }
     }
 
@@ -138,7 +138,7 @@ final class ShelfFeed: Sendable {
         defer { state.withLock { $0.starting = nil } }
         do throws(CatalogError) {
             let version = try await catalog.versions(of: [key.address])[key.address]
-            guard version == nil || isBehind(version) else { return .success(()) }
+            guard version == nil || isOutdated(version) else { return .success(()) }
             let reading = await turnstile.run { () async -> Result<Reading, CatalogError> in
                 do throws(CatalogError) { return .success(try await read()) } catch { return .failure(error) }
             }
@@ -190,7 +190,7 @@ final class ShelfFeed: Sendable {
             let ids = page.products.map(\.sku.text)
             let stamps = page.products.map(\.hashValue)
             if let last = state.windows.last, last.ids == ids, last.stamps == stamps, last.sort == page.plan.sort {
-                if reading.isSure, last.versions.count < Self.versionBound {
+                if reading.isSure, last.versions.count < Self.versionLimit {
                     state.windows[state.windows.count - 1].versions.insert(version)
                 }
                 return false
@@ -203,7 +203,7 @@ final class ShelfFeed: Sendable {
                 ids: ids,
                 stamps: stamps
             )
-            state.windows = state.windows.suffix(Self.bound - 1) + [window]
+            state.windows = state.windows.suffix(Self.limit - 1) + [window]
             state.events = [:]
             return true
         }

@@ -8,7 +8,7 @@ package actor UserChanges: LiveChanges {
     private let wakes: AsyncStream<Void>
     private var position: Int64
     private var resets: Int
-    private var isBehind: Bool
+    private var isSoldOut: Bool
     private let expiry: Timestamp?
     private var pulse: Pulse
 
@@ -22,7 +22,7 @@ package actor UserChanges: LiveChanges {
         (number, wakes) = feed.followers.join()
         position = since ?? current
         // What was given may be of another life: the database tells.
-        isBehind = since != nil
+        isSoldOut = since != nil
     }
 
     deinit {
@@ -47,16 +47,16 @@ package actor UserChanges: LiveChanges {
     }
 
     private func pending() async throws(CatalogError) -> [LiveEvent] {
-        if isBehind {
+        if isSoldOut {
             // At the start, and for one who reads too slowly: only ever a page at a time.
             let page = try await hub.catalog.changes(of: feed.user, since: position, limit: Self.page)
             if page.isResync {
                 position = try await hub.catalog.revisions(of: [feed.user])[feed.user] ?? 0
-                isBehind = false
+                isSoldOut = false
                 return [.gap(position)]
             }
             position = max(position, page.revision)
-            isBehind = page.events.count == Self.page
+            isSoldOut = page.events.count == Self.page
             if !page.events.isEmpty { return page.events }
         }
         switch feed.changes(after: position, resets: resets) {
@@ -64,7 +64,7 @@ package actor UserChanges: LiveChanges {
             position = revision
             return events
         case .behind:
-            isBehind = true
+            isSoldOut = true
             return try await pending()
         case .reset(let revision, let resets):
             self.resets = resets

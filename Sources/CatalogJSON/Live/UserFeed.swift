@@ -29,8 +29,8 @@ final class UserFeed: Sendable {
     private let state: Mutex<State>
 
     /// How many changes are remembered, and how many bytes of them.
-    private static let bound = 128
-    private static let byteBound = 64 << 10
+    private static let limit = 128
+    private static let byteLimit = 64 << 10
 
     init(_ user: UserID, _ store: any ChangeStore, revision: Int64) {
         self.user = user
@@ -60,13 +60,13 @@ final class UserFeed: Sendable {
         while true {
             let known = revision
             // Where the database is away the next tick asks again.
-            guard let page = try? await store.changes(of: user, since: known, limit: Self.bound) else { return }
+            guard let page = try? await store.changes(of: user, since: known, limit: Self.limit) else { return }
             if page.isResync {
                 guard let revisions = try? await store.revisions(of: [user]) else { return }
                 return reset(to: revisions[user] ?? 0)
             }
             add(page)
-            if page.events.count < Self.bound { return }
+            if page.events.count < Self.limit { return }
         }
     }
 
@@ -75,7 +75,7 @@ final class UserFeed: Sendable {
             state.recent += page.events
             state.revision = page.revision
             var (surplus, bytes) = (0, state.recent.reduce(0) { $0 + $1.data.count })
-            while state.recent.count - surplus > Self.bound || bytes > Self.byteBound {
+            while state.recent.count - surplus > Self.limit || bytes > Self.byteLimit {
                 bytes -= state.recent[surplus].data.count
                 surplus += 1
             }

@@ -14,7 +14,7 @@ extension OrderEdit {
         try reader.end()
         switch (ids, sort) {
         case (let ids?, nil): return .set(ids)
-        case (nil, let sort?): return .bake(sort)
+        case (nil, let sort?): return .snapshot(sort)
         default: throw .malformed(parameter: "ids", detail: "the body has exactly one of ids and from_sort")
         }
     }

@@ -8,7 +8,7 @@ extension PriceChange {
         }
         let columns = ["sku", "price_minor", "regular_price_minor"]
         let changes = try values.rows(
-            bound: countBound,
+            limit: countLimit,
             columns: columns,
             numbers: ["price_minor", "regular_price_minor"]
         ) { row throws(ImportRejection) in
@@ -27,7 +27,7 @@ extension PriceChange {
 
     private static func minor(_ column: String, _ row: FieldRow) throws(ImportRejection) -> Int64? {
         guard let text = row.text(column) else { return nil }
-        guard let value = Int64(text), value >= 0, value < Product.priceBound else {
+        guard let value = Int64(text), value >= 0, value < Product.priceLimit else {
             throw row.reject(column, "must be a whole number of minor units, 0 to 10^12 − 1")
         }
         return value

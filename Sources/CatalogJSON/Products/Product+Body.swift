@@ -6,38 +6,38 @@ extension Product {
         var reader = try BodyReader(body)
         try reader.checkKey("sku", sku.text)
         reader.ignore("unit_price", "popularity", "as_of", "shelves", "created_at", "modified_at")
-        guard let name = try reader.words("name", bytes: Self.nameBound) else {
+        guard let name = try reader.words("name", bytes: Self.nameLimit) else {
             throw .unprocessable(field: "name", detail: "name is missing")
         }
         if let code = try reader.string("currency", bytes: 16), code != currency.code {
             throw .unprocessable(field: "currency", detail: "the store's currency is \(currency.code), not \(code)")
         }
         let tags = try reader.strings("tags") ?? []
-        guard tags.count <= Self.tagCountBound, tags.allSatisfy(Self.isTag), Set(tags).count == tags.count else {
+        guard tags.count <= Self.tagCountLimit, tags.allSatisfy(Self.isTag), Set(tags).count == tags.count else {
             throw .unprocessable(
                 field: "tags",
-                detail: "there are at most \(Self.tagCountBound) different tags, each \(Self.tagRule)"
+                detail: "there are at most \(Self.tagCountLimit) different tags, each \(Self.tagRule)"
             )
         }
-        let imageURL = try reader.words("image_url", bytes: Self.imageURLBound)
+        let imageURL = try reader.words("image_url", bytes: Self.imageURLLimit)
         guard imageURL.map(Self.isImageURL) ?? true else {
             throw .unprocessable(field: "image_url", detail: "image_url must be \(Self.imageURLRule)")
         }
         let attributes = reader.value("attributes") ?? .object([])
-        guard attributes.isWithinNumberBounds else {
+        guard attributes.isWithinNumberLimits else {
             throw .unprocessable(field: "attributes", detail: "a number in attributes has more than 64 digits")
         }
-        guard case .object = attributes, attributes.text.utf8.count <= Self.attributesBound else {
+        guard case .object = attributes, attributes.text.utf8.count <= Self.attributesLimit else {
             throw .unprocessable(field: "attributes", detail: "attributes must be an object of at most 4096 bytes")
         }
         self.init(
             sku: sku,
             name: name,
-            brand: try reader.words("brand", bytes: Self.brandBound),
+            brand: try reader.words("brand", bytes: Self.brandLimit),
             priceMinor: try reader.price("price_minor"),
             regularPriceMinor: try reader.price("regular_price_minor"),
             size: try Size(field: "size", body: reader.value("size")),
-            barcode: try reader.words("barcode", bytes: Self.barcodeBound),
+            barcode: try reader.words("barcode", bytes: Self.barcodeLimit),
             imageURL: imageURL,
             attributes: attributes.text,
             inStock: try reader.bool("in_stock") ?? true,
@@ -89,7 +89,7 @@ extension Size {
 extension BodyReader {
     fileprivate mutating func price(_ name: String) throws(CatalogError) -> Int64? {
         guard let price = try integer(name) else { return nil }
-        guard price >= 0, price < Product.priceBound else {
+        guard price >= 0, price < Product.priceLimit else {
             throw .unprocessable(field: name, detail: "\(name) must be from 0 to 999999999999 minor units")
         }
         return price

@@ -9,11 +9,11 @@ extension Purchase {
         guard UniqueID(eventID) != nil else { throw row.reject("event_id", "is no UUID") }
         let sku = try row.sku()
         guard let quantity = Int32(try row.needed("quantity")), quantity != 0,
-            (-Self.quantityBound...Self.quantityBound).contains(quantity)
+            (-Self.quantityLimit...Self.quantityLimit).contains(quantity)
         else {
             throw row.reject(
                 "quantity",
-                "must be a whole number up to \(Self.quantityBound), not 0, below it for a refund"
+                "must be a whole number up to \(Self.quantityLimit), not 0, below it for a refund"
             )
         }
         guard let at = Timestamp(rfc3339: try row.needed("at")) else {
@@ -23,8 +23,8 @@ extension Purchase {
             throw row.reject("at", "is in the future; it is \(now.rfc3339) now")
         }
         let customer = row.text("customer")
-        if let customer, customer.utf8.count > Self.customerBound || !customer.isPrintable {
-            throw row.reject("customer", "must be at most \(Self.customerBound) printable bytes")
+        if let customer, customer.utf8.count > Self.customerLimit || !customer.isPrintable {
+            throw row.reject("customer", "must be at most \(Self.customerLimit) printable bytes")
         }
         self.init(eventID: eventID, sku: sku, quantity: quantity, at: at, customer: customer)
     }
@@ -34,7 +34,7 @@ extension Purchase {
         guard case .array(let values)? = body else {
             throw .malformed(parameter: nil, detail: "the body must be an array of purchases")
         }
-        return try values.rows(bound: countBound, columns: columns, numbers: ["quantity"]) {
+        return try values.rows(limit: countLimit, columns: columns, numbers: ["quantity"]) {
             row throws(ImportRejection) in
             try Purchase(row, now: now)
         }

@@ -18,10 +18,10 @@ package struct RememberedSortEdit: Sendable {
             throw .unprocessable(field: "sort", detail: "sort is missing or null; DELETE returns to the default")
         }
         view = RememberedView(sort, filter ?? .none)
-        if let limit = transitionLimit, !(1...DiffRequest.windowBound).contains(limit) {
+        if let limit = transitionLimit, !(1...DiffRequest.windowLimit).contains(limit) {
             throw .unprocessable(
                 field: "transition_limit",
-                detail: "transition_limit must be from 1 to \(DiffRequest.windowBound)"
+                detail: "transition_limit must be from 1 to \(DiffRequest.windowLimit)"
             )
         }
     }

@@ -23,7 +23,7 @@ extension SettingsEdit {
             throw .malformed(parameter: "settings", detail: "settings is missing; it must be an array")
         }
         try reader.end()
-        guard items.count <= Setting.numberBound + Setting.tombstoneBound else { throw SettingsEdit.tooMany() }
+        guard items.count <= Setting.countLimit + Setting.tombstoneLimit else { throw SettingsEdit.tooMany() }
         var writes: [Write] = []
         for (index, item) in items.enumerated() {
             writes.append(try write(item, "settings[\(index)]"))

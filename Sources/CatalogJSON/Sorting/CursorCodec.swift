@@ -22,7 +22,7 @@ package struct CursorCodec: Sendable {
         writer.text(cursor.filter)
         writer.byte(UInt8(FilterSource.allCases.firstIndex(of: cursor.filterSource)!))
         writer.byte(UInt8(cursor.dimension.ordinal))
-        writer.byte(cursor.isBehind ? 1 : 0)
+        writer.byte(cursor.isSoldOut ? 1 : 0)
         writer.word(UInt64(bitPattern: cursor.keyGeneration))
         writer.byte(UInt8(cursor.values.count))
         for value in cursor.values { writer.value(value) }
@@ -63,7 +63,7 @@ package struct CursorCodec: Sendable {
             filter: filter,
             filterSource: FilterSource.allCases[Int(filterSource)],
             dimension: Dimension.allCases[Int(dimension)],
-            isBehind: behind == 1,
+            isSoldOut: behind == 1,
             keyGeneration: Int64(bitPattern: generation),
             values: values,
             name: name,

@@ -25,7 +25,7 @@ extension Facets {
         var named: [String] = []
         if case .texts(let texts)? = value { named = texts }
         let selected = Set(named)
-        let shown = counts.enumerated().filter { $0 < valueBound || selected.contains($1.value) }.map(\.element)
+        let shown = counts.enumerated().filter { $0 < valueLimit || selected.contains($1.value) }.map(\.element)
         let known = Set(shown.map(\.value))
         json.array("values", shown + named.filter { !known.contains($0) }.map { Count($0, 0) }) { json, count in
             json.object { json in

@@ -5,7 +5,7 @@ extension Store {
     package init(key: CatalogKey, body: JSONValue) throws(CatalogError) {
         var reader = try BodyReader(body)
         try reader.checkKey("key", key.text)
-        let title = try reader.words("title", bytes: Store.titleBound) ?? key.text
+        let title = try reader.words("title", bytes: Store.titleLimit) ?? key.text
         guard let code = try reader.string("currency", bytes: 16) else {
             throw .unprocessable(field: "currency", detail: "currency is missing; give its ISO 4217 code, such as EUR")
         }
@@ -30,10 +30,10 @@ extension Store {
             popularityHalfLifeDays: Int(try reader.integer("popularity_half_life_days") ?? 14),
             newcomerBoost: try reader.double("newcomer_boost") ?? 0
         )
-        guard Self.halfLifeBounds.contains(popularityHalfLifeDays) else {
+        guard Self.halfLifeRange.contains(popularityHalfLifeDays) else {
             throw .unprocessable(field: "popularity_half_life_days", detail: "the half-life must be 1 to 3650 days")
         }
-        guard (0...Self.boostBound).contains(newcomerBoost) else {
+        guard (0...Self.boostLimit).contains(newcomerBoost) else {
             throw .unprocessable(field: "newcomer_boost", detail: "the newcomer boost must be 0 to 1000000 purchases")
         }
         try reader.end()

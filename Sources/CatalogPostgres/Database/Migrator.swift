@@ -45,12 +45,12 @@ package struct Migrator: Sendable {
     ///
     /// - Parameters:
     ///   - locale: the collation's, where it does not exist yet: a BCP 47 tag, or `root`.
-    ///   - isRehearsal: only tells what would be done.
+    ///   - isDryRun: only tells what would be done.
     /// - Returns: what was done, in order.
     package func migrate(
         to target: Int = Schema.currentVersion,
         locale: String = "root",
-        isRehearsal: Bool = false
+        isDryRun: Bool = false
     ) async throws -> [Step] {
         guard
             locale.utf8.allSatisfy({
@@ -58,7 +58,7 @@ package struct Migrator: Sendable {
             })
         else { throw PostgresError(.misuse, "a locale is a BCP 47 tag, such as sv or de-AT, or root") }
         let steps = try await RunLock.hold(.migration, "0", waiting: Self.patience, in: pool) {
-            try await pool.perform { try Self.migrate($0, target, locale, isRehearsal) }
+            try await pool.perform { try Self.migrate($0, target, locale, isDryRun) }
         }
         guard let steps else { throw PostgresError(.exhausted, "another migration has run for \(Self.patience)") }
         return steps
@@ -68,7 +68,7 @@ package struct Migrator: Sendable {
         _ connection: isolated PostgresConnection,
         _ target: Int,
         _ locale: String,
-        _ isRehearsal: Bool
+        _ isDryRun: Bool
     ) throws -> [Step] {
         switch try standing(connection) {
         case .ahead(let version):
@@ -86,14 +86,14 @@ package struct Migrator: Sendable {
         let tag = (locale == "root" ? "und" : locale) + "-u-kn-true"
         if !hasCollation {
             steps.append(.collation(locale: tag))
-            if !isRehearsal {
+            if !isDryRun {
                 try connection.run(
                     script:
                         "CREATE COLLATION IF NOT EXISTS catalog (provider = icu, locale = '\(tag)', deterministic = true)"
                 )
             }
         }
-        if !isRehearsal {
+        if !isDryRun {
             try connection.run(
                 script: """
                     CREATE TABLE IF NOT EXISTS schema_migration (
@@ -108,7 +108,7 @@ package struct Migrator: Sendable {
         let applied = try appliedVersion(connection)
         for migration in Schema.migrations where migration.version > applied && migration.version <= target {
             steps.append(.up(version: migration.version, name: migration.name))
-            if isRehearsal { continue }
+            if isDryRun { continue }
             try connection.transaction { connection in
                 try connection.run(script: migration.up)
                 try connection.execute(
@@ -119,7 +119,7 @@ package struct Migrator: Sendable {
         }
         for migration in Schema.migrations.reversed() where migration.version <= applied && migration.version > target {
             steps.append(.down(version: migration.version, name: migration.name))
-            if isRehearsal { continue }
+            if isDryRun { continue }
             try connection.transaction { connection in
                 try connection.run(script: migration.down)
                 try connection.execute(

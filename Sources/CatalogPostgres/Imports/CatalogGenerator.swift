@@ -181,7 +181,7 @@ private struct SplitMix {
         return z ^ (z >> 31)
     }
 
-    mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(bound)) }
+    mutating func below(_ limit: Int) -> Int { Int(next() % UInt64(limit)) }
     mutating func pick<T>(_ values: [T]) -> T { values[below(values.count)] }
 }
 

@@ -26,7 +26,7 @@ struct ImportApplication: Sendable {
 
     func run(_ connection: isolated PostgresConnection) throws -> Outcome {
         try id.check(connection)
-        if changed > ImportStatements.hashingBound {
+        if changed > ImportStatements.hashingLimit {
             try connection.set("enable_nestloop", "off")
             try connection.set("enable_mergejoin", "off")
         }

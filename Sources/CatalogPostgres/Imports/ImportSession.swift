@@ -215,7 +215,7 @@ final class ImportSession {
     // MARK: - Comparing
 
     /// Finds out what differs; only those rows stay staged.
-    func settle() async throws {
+    func resolve() async throws {
         let (id, columns, count) = (id, columns, summary.read - summary.rejected)
         (hasRepeats, summary.repeated) = try await comparing(count) { connection in
             let hasRepeats = try connection.query(ImportStatements.findRepeats, [id.parameter]) { $0.count > 0 }
@@ -254,7 +254,7 @@ final class ImportSession {
     ) async throws -> T {
         try await transaction { [id] connection in
             try id.check(connection)
-            if rows > ImportStatements.hashingBound {
+            if rows > ImportStatements.hashingLimit {
                 try connection.set("enable_nestloop", "off")
                 try connection.set("enable_mergejoin", "off")
             }

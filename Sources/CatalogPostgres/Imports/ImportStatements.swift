@@ -49,7 +49,7 @@ enum ImportStatements {
         """
 
     /// From how many rows on they are compared by hashing; the staging table has no statistics to tell.
-    static let hashingBound = 2000
+    static let hashingLimit = 2000
 
     /// Rows whose product is as they say, and stands where they say.
     static func dropUnchanged(_ columns: ImportColumns) -> PostgresStatement {

@@ -57,10 +57,10 @@ package struct Importer: Sendable {
         do {
             try await session.begin()
             try await session.stage(pieces, onReject, onProgress)
-            try await session.settle()
+            try await session.resolve()
             // Some stores may be done when one fails.
             defer { changes.announce(.anything) }
-            if !options.isRehearsal {
+            if !options.isDryRun {
                 try await session.apply()
                 await count(session.summary, connection)
             }

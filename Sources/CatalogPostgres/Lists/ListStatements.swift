@@ -183,7 +183,7 @@ enum ListStatements {
         """
     static let shareCount: PostgresStatement =
         "SELECT count(*) FROM user_list_share WHERE user_id = $1 AND list_id = $2::uuid AND expires_at > now()"
-    static let takeBack: PostgresStatement = """
+    static let revoke: PostgresStatement = """
         DELETE FROM user_list_share WHERE user_id = $1 AND list_id = $2::uuid AND share_id = $3::uuid
         """
     /// What a token, `$1`, opens.

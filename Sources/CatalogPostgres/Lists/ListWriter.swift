@@ -10,7 +10,7 @@ struct ListWriter {
     private var caller: PostgresValue { .text(user.text) }
 
     /// How many events a user's devices can go back.
-    static let eventBound = 1000
+    static let eventLimit = 1000
 
     // MARK: - Reading
 
@@ -118,8 +118,8 @@ struct ListWriter {
         let (standing, all) = try connection.query(ListStatements.number, [caller]) {
             try $0.first { (try $0.int(0), try $0.int(1)) } ?? (0, 0)
         }
-        guard standing < UserList.numberBound else { throw CatalogError.tooManyLists }
-        guard all < UserList.rememberedBound else { throw CatalogError.tooManyDeletedLists }
+        guard standing < UserList.countLimit else { throw CatalogError.tooManyLists }
+        guard all < UserList.rememberedLimit else { throw CatalogError.tooManyDeletedLists }
     }
 
     /// Writes a list, and those of its items that are others than before; takes away those that it has no longer.
@@ -204,7 +204,7 @@ struct ListWriter {
     /// Now and then: forgets what a user was told long ago.
     static func trim(_ told: [(user: String, revision: Int64)], _ connection: isolated PostgresConnection) throws {
         for (user, revision) in told where revision % 64 == 0 {
-            try connection.execute(ListStatements.trim, [.text(user), .int8(Int64(eventBound))])
+            try connection.execute(ListStatements.trim, [.text(user), .int8(Int64(eventLimit))])
         }
     }
 }

@@ -15,7 +15,7 @@ extension PostgresListStore {
             try held.checkOwner()
             let list: [PostgresValue] = [.text(held.list.owner.text), .text(id.text)]
             let count = try connection.query(ListStatements.shareCount, list) { try $0.first { try $0.int(0) } ?? 0 }
-            guard count < ListShare.numberBound else { throw CatalogError.tooManyShares }
+            guard count < ListShare.countLimit else { throw CatalogError.tooManyShares }
             try connection.execute(
                 ListStatements.share,
                 list + [
@@ -51,12 +51,12 @@ extension PostgresListStore {
         }
     }
 
-    func takeBack(_ share: UniqueID, _ id: UniqueID, of user: UserID) async throws(CatalogError) {
+    func revoke(_ share: UniqueID, _ id: UniqueID, of user: UserID) async throws(CatalogError) {
         try await writeLists(of: user) { writer, connection in
             let held = try writer.hold(id, connection)
             try held.checkOwner()
             let key: [PostgresValue] = [.text(held.list.owner.text), .text(id.text), .text(share.text)]
-            guard try connection.execute(ListStatements.takeBack, key) > 0 else {
+            guard try connection.execute(ListStatements.revoke, key) > 0 else {
                 throw CatalogError.notFound("share “\(share)”")
             }
             let members = try connection.query(ListStatements.membersByShare, key) { try $0.map { try $0.text(0) } }
@@ -103,7 +103,7 @@ extension PostgresListStore {
             let list = try ListWriter(user: owner).held(found.list, connection).list
             if standing == nil {
                 try writer.checkNumber(connection)
-                guard try ListWriter.members(list, connection).count <= ListShare.memberBound else {
+                guard try ListWriter.members(list, connection).count <= ListShare.memberLimit else {
                     throw CatalogError.tooManyMembers
                 }
             }

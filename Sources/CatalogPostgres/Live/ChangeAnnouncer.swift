@@ -20,7 +20,7 @@ package final class ChangeAnnouncer: Sendable {
     /// How long changes are gathered after some were sent.
     private static let pause: Duration = .milliseconds(10)
     /// The most bytes of a notification. PostgreSQL takes 7999.
-    private static let bound = 7000
+    private static let limit = 7000
 
     /// - Parameter configuration: nil tells nobody.
     package init(_ configuration: PostgresConfiguration?) {
@@ -91,7 +91,7 @@ package final class ChangeAnnouncer: Sendable {
                 case .store(let key): "s\(key.text)"
                 case .anything: "*"
                 }
-            if let last = payloads.last, last.utf8.count + line.utf8.count < bound {
+            if let last = payloads.last, last.utf8.count + line.utf8.count < limit {
                 payloads[payloads.count - 1] = last + "\n" + line
             } else {
                 payloads.append(line)

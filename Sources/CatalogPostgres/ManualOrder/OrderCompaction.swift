@@ -10,7 +10,7 @@ package struct OrderCompaction: Sendable {
     /// Fresh keys are at most so many bytes long, where the window can be made large enough.
     private static let shortKey = 16
     /// The most rows on either side.
-    private static let sideBound = 512
+    private static let sideLimit = 512
 
     private let database: Database
     private var lookup: ShelfLookup { ShelfLookup(database: database) }
@@ -70,8 +70,8 @@ package struct OrderCompaction: Sendable {
             }
         }
         // One more on either side: the rows that stay.
-        let before = try rows(OrderStatements.rowsUpTo, Self.sideBound + 1)
-        let behind = try rows(OrderStatements.rowsBehind, Self.sideBound + 1)
+        let before = try rows(OrderStatements.rowsUpTo, Self.sideLimit + 1)
+        let behind = try rows(OrderStatements.rowsBehind, Self.sideLimit + 1)
         var side = 4
         while true {
             let window = before.prefix(side).reversed() + behind.prefix(side)
@@ -79,7 +79,7 @@ package struct OrderCompaction: Sendable {
             let right = behind.count > side ? behind[side].key : nil
             let made = try PathKey.between(left, right, count: window.count)
             let longest = made.lazy.map(\.length).max() ?? 0
-            if longest <= Self.shortKey || side >= Self.sideBound {
+            if longest <= Self.shortKey || side >= Self.sideLimit {
                 guard longest < long.count else { return 0 }
                 let changed = zip(window, made).filter { $0.key != $1 }
                 try connection.execute(

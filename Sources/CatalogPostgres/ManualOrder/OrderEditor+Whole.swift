@@ -8,9 +8,9 @@ extension OrderEditor {
         var list = try connection.query(OrderStatements.wholeList, scope) { try PositionList($0) }
         let before = list
         let old = list.ids
-        guard old.count <= OrderDiff.listBound else {
+        guard old.count <= OrderDiff.listLimit else {
             throw CatalogError.tooLarge(
-                "a shelf of more than \(OrderDiff.listBound) products is arranged by moves alone"
+                "a shelf of more than \(OrderDiff.listLimit) products is arranged by moves alone"
             )
         }
         var history: [OrderChange] = []
@@ -22,7 +22,7 @@ extension OrderEditor {
             undone = change
             target = list.restoring(try lefts(of: change, connection))
         } else {
-            let baked = if case .bake(let sort) = request.edit { try ids(by: sort, connection) } else { [String]() }
+            let baked = if case .snapshot(let sort) = request.edit { try ids(by: sort, connection) } else { [String]() }
             target = try request.edit.target(from: old) { _ in baked }!
         }
         let made: [(id: String, key: PathKey)]
@@ -32,7 +32,7 @@ extension OrderEditor {
         let lefts = before.lefts(of: Set(made.map(\.id)))
         var outcome = try conclude(made, lefts.map { ($0.id, $0.left ?? "") }, undoes: undone?.number, connection)
         if let undone, let change = outcome.change {
-            for (number, undoneBy) in history.marks(takingBack: undone, by: change) {
+            for (number, undoneBy) in history.marks(undoing: undone, by: change) {
                 try connection.execute(OrderStatements.markUndone, scope + [.int8(number), .int8(undoneBy)])
             }
         }

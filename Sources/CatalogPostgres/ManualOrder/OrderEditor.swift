@@ -276,7 +276,7 @@ struct OrderEditor {
         _ connection: isolated PostgresConnection
     ) throws -> OrderEditOutcome {
         let change = shelf.change
-        let slot: PostgresValue = .int2(Int16(change % Int64(OrderChange.memoryBound)))
+        let slot: PostgresValue = .int2(Int16(change % Int64(OrderChange.memoryLimit)))
         let entry: [PostgresValue] = [
             .int8(change), .text(request.subject), .text(request.edit.kind), .int8(undoes), .text(Self.text(lefts)),
         ]

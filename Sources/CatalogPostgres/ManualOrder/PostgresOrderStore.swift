@@ -18,11 +18,11 @@ struct PostgresOrderStore: OrderStore {
                     try OrderEditor(request, store.id, pages, connection).run(connection)
                 }
                 // Taking the lock has counted a change: it is undone if there is none.
-                let isKept = outcome.change != nil && !request.isRehearsal
+                let isKept = outcome.change != nil && !request.isDryRun
                 return isKept ? .commit((outcome, true)) : .rollback((outcome, false))
             }
             if outcome.isLong, isKept { database.longKeys.note() }
-            guard !isKept, !request.isRehearsal else {
+            guard !isKept, !request.isDryRun else {
                 database.announcer.announce(.store(request.store))
                 return outcome
             }

@@ -48,7 +48,7 @@ enum ProductRow {
         Listing(
             product: try read(row),
             position: hasPosition ? try row.bytea(width) : [],
-            isBehind: try row.int2(18) == 1
+            isSoldOut: try row.int2(18) == 1
         )
     }
 

@@ -46,7 +46,7 @@ package struct Resorter: Sendable {
     ) async throws(CatalogError) -> ResortSummary {
         try await database.mappingErrors {
             try await check(request)
-            if request.isRehearsal { return try await work(request, nil, listener) }
+            if request.isDryRun { return try await work(request, nil, listener) }
             guard let summary = try await recorded(request, resuming: false, listener) else {
                 throw CatalogError.unavailable
             }
@@ -191,7 +191,7 @@ package struct Resorter: Sendable {
         _ listener: Listener
     ) async throws -> ResortSummary {
         var summary = ResortSummary()
-        if request.isRehearsal {
+        if request.isDryRun {
             summary.events = try await number(ResortStatements.inboxCount, try await lookup.readStore(store).id)
         } else {
             let book = PurchaseBook(database)
@@ -212,8 +212,8 @@ package struct Resorter: Sendable {
                 ]
             ) { try $0.map { try $0.int4(0) } }
         }
-        summary.add(try await settle(targets, read.id, due, request, record, listener))
-        if !request.isRehearsal { try await PurchaseBook(database).endDue(read.id) }
+        summary.add(try await resort(targets, read.id, due, request, record, listener))
+        if !request.isDryRun { try await PurchaseBook(database).endDue(read.id) }
         return summary
     }
 
@@ -232,10 +232,10 @@ package struct Resorter: Sendable {
         }
     }
 
-    /// Shelves whose products have other scores than they show, or in a rehearsal may get them.
+    /// Shelves whose products have other scores than they show, or in a dry run may get them.
     private func dueShelves(_ read: ShelfRow.StoreRead, _ request: ResortRequest) async throws -> Set<Int32> {
         let statement: PostgresStatement =
-            if !request.isRehearsal {
+            if !request.isDryRun {
                 ResortStatements.dueShelves
             } else if read.store.popularityMetric == .decay, read.store.counted.hasRule(of: read.store.rule) {
                 ResortStatements.boughtShelves
@@ -282,7 +282,7 @@ package struct Resorter: Sendable {
         var summary: ResortSummary { state.withLock { $0.summary } }
     }
 
-    private func settle(
+    private func resort(
         _ targets: [Int32],
         _ storeID: Int32,
         _ due: Set<Int32>,
@@ -299,12 +299,12 @@ package struct Resorter: Sendable {
                         done.shelves = piece.count
                         for head in try await heads(piece, storeID) {
                             try Task.checkCancellation()
-                            if let report = try await settle(head, isDue: due.contains(head.location.shelfID), request)
+                            if let report = try await resort(head, isDue: due.contains(head.location.shelfID), request)
                             {
                                 listener.onShelf(report)
                                 done.changed += 1
                                 done.moved += report.moved
-                                if request.isRehearsal { done.products += report.rescored }
+                                if request.isDryRun { done.products += report.rescored }
                             }
                             listener.onProgress(board.noteShelf(), targets.count)
                         }
@@ -318,14 +318,14 @@ package struct Resorter: Sendable {
         return board.summary
     }
 
-    private func settle(
+    private func resort(
         _ head: ShelfHead,
         isDue: Bool,
         _ request: ResortRequest
     ) async throws -> ShelfResort? {
-        let settlement = ShelfSettlement(pages: pages, request: request, day: day, listed: head, isDue: isDue)
-        let report = try await settlement.run()
-        if let report, !request.isRehearsal { database.announcer.announce(.store(report.shelf.store)) }
+        let resorter = ShelfResorter(pages: pages, request: request, day: day, listed: head, isDue: isDue)
+        let report = try await resorter.run()
+        if let report, !request.isDryRun { database.announcer.announce(.store(report.shelf.store)) }
         return report
     }
 

@@ -31,18 +31,18 @@ struct SettingsWriter {
                 .int8Array(written.map(\.setting.modifiedAt.microseconds)),
             ]
         )
-        try checkBounds(connection)
+        try checkLimits(connection)
         return results
     }
 
     /// - Throws: `unprocessable` for more settings than a user may have. Of deletions that are too many the oldest are
     ///   forgotten.
-    private func checkBounds(_ connection: isolated PostgresConnection) throws {
+    private func checkLimits(_ connection: isolated PostgresConnection) throws {
         let (living, deleted) = try connection.query(Self.numbers, [.text(user.text)]) {
             try $0.first { (try $0.int(0), try $0.int(1)) }!
         }
-        guard living <= Setting.numberBound else { throw SettingsEdit.tooMany() }
-        let surplus = deleted - Setting.tombstoneBound
+        guard living <= Setting.countLimit else { throw SettingsEdit.tooMany() }
+        let surplus = deleted - Setting.tombstoneLimit
         guard surplus > 0 else { return }
         try connection.execute(Self.forgetOldest, [.text(user.text), .int8(Int64(surplus))])
     }
@@ -50,7 +50,7 @@ struct SettingsWriter {
     /// Sets one, whatever stands there, in one statement: what is done most often.
     ///
     /// What stood there is what stood there when the statement began; so is how many there were, so that those who write in
-    /// the same instant may pass the bound together.
+    /// the same instant may pass the limit together.
     func set(
         _ write: (key: SettingKey, value: JSONValue),
         _ connection: isolated PostgresConnection
@@ -61,7 +61,7 @@ struct SettingsWriter {
             [
                 .text(user.text), .int8(SettingsEdit.firstRevision(now)), .text(write.key.text),
                 .text(write.value.text),
-                .timestamptz(now.microseconds), .int8(Int64(Setting.numberBound)),
+                .timestamptz(now.microseconds), .int8(Int64(Setting.countLimit)),
             ]
         ) { rows in
             try rows.first { row in

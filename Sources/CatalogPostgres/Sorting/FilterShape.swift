@@ -102,16 +102,16 @@ extension Filter {
         case .amount(let amount): .int8(Self.minor(amount, currency, isLower: key.comparison == .atLeast))
         case .moment(let moment): .timestamptz(moment.microseconds)
         case .dimensions(let dimensions): .int8Array(dimensions.map { Int64($0.ordinal) })
-        case .amountPerQuantity(let bound):
+        case .amountPerQuantity(let limit):
             switch part {
-            case .value: .numeric(bound.amount.multiplied(by: ExactDecimal(currency.unit))!.description)
-            case .quantity: .numeric(bound.baseQuantity.description)
-            case .dimension: .int2(Int16(bound.unit.dimension.ordinal))
+            case .value: .numeric(limit.amount.multiplied(by: ExactDecimal(currency.unit))!.description)
+            case .quantity: .numeric(limit.baseQuantity.description)
+            case .dimension: .int2(Int16(limit.unit.dimension.ordinal))
             }
         }
     }
 
-    /// The least, or the largest, whole number of minor units inside a bound.
+    /// The least, or the largest, whole number of minor units inside a limit.
     private static func minor(_ amount: ExactDecimal, _ currency: Currency, isLower: Bool) -> Int64 {
         let scale = max(amount.scale, currency.exponent)
         var divisor: Int128 = 1

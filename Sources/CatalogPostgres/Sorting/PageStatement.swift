@@ -30,7 +30,7 @@ struct PageStatement: Sendable {
         let cursor: CursorShape?
         var filter = FilterShape.none
         /// Whether what is sold out stands behind all else; looked at only where a filter asks for what is sold out.
-        var sinksSoldOut = true
+        var sortsSoldOutLast = true
         var columns: Columns = .product
         /// Whether there is no limit.
         var isWhole = false
@@ -44,7 +44,7 @@ struct PageStatement: Sendable {
     }
 
     struct CursorShape: Hashable, Sendable {
-        let isBehind: Bool
+        let isSoldOut: Bool
         let isMissing: [Bool]
         /// For a unit price, its dimension's place in the order of groups.
         let group: [Int]
@@ -126,7 +126,7 @@ extension PageStatement.Shape {
             sort: plan.sort,
             cursor: plan.after.map { cursor in
                 PageStatement.CursorShape(
-                    isBehind: cursor.isBehind,
+                    isSoldOut: cursor.isSoldOut,
                     isMissing: cursor.values.map { $0 == .missing },
                     group: cursor.values.map { value in
                         if case .unitPrice(let dimension, _) = value { groups.firstIndex(of: dimension)! } else { 0 }
@@ -134,7 +134,7 @@ extension PageStatement.Shape {
                 )
             },
             filter: filter,
-            sinksSoldOut: filter.kinds[.inStock] != .flag(false) || plan.sinksSoldOut,
+            sortsSoldOutLast: filter.kinds[.inStock] != .flag(false) || plan.sortsSoldOutLast,
             columns: columns,
             isWhole: isWhole
         )

@@ -63,7 +63,7 @@ struct PageStatementWriter {
     /// The conditions of each range, in order.
     private mutating func conditions() -> [[String]] {
         guard sort.respectsAvailability else { return ranges(cursor: shape.cursor) }
-        let own = shape.cursor.map { $0.isBehind ? 1 : 0 }
+        let own = shape.cursor.map { $0.isSoldOut ? 1 : 0 }
         var result: [[String]] = []
         for level in levels where level >= own ?? 0 {
             result += ranges(cursor: level == own ? shape.cursor : nil).map { ["p.availability = \(level)"] + $0 }
@@ -76,7 +76,7 @@ struct PageStatementWriter {
     private var levels: [Int] {
         switch shape.filter.kinds[.inStock] {
         case .flag(true): [0]
-        case .flag(false): shape.sinksSoldOut ? [1] : [0]
+        case .flag(false): shape.sortsSoldOutLast ? [1] : [0]
         default: [0, 1]
         }
     }

@@ -112,7 +112,7 @@ struct PostgresUserStore: UserStore {
                     try SettingsWriter(user: ticket.user).ensureAccount(connection)
                     return try IdempotencyRecords(user: ticket.user).once(call, connection) {
                         let user = PostgresValue.text(ticket.user.text)
-                        try connection.execute(Self.dropOldTickets, [user, .int8(Int64(Ticket.numberBound - 1))])
+                        try connection.execute(Self.dropOldTickets, [user, .int8(Int64(Ticket.countLimit - 1))])
                         try connection.execute(
                             Self.keepTicket,
                             [

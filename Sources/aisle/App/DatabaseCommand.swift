@@ -24,7 +24,7 @@ struct DatabaseCommand: AsyncParsableCommand {
                 PostgresPool(cluster.configuration()),
                 to: Schema.currentVersion,
                 locale,
-                isRehearsal: false
+                isDryRun: false
             )
         }
     }
@@ -69,7 +69,7 @@ struct DatabaseCommand: AsyncParsableCommand {
             guard (0...Schema.currentVersion).contains(to) else {
                 throw CommandFailure("--to must be 0 to \(Schema.currentVersion)", CommandFailure.usage)
             }
-            try await DatabaseCommand.migrate(try database.pool(size: 1), to: to, locale, isRehearsal: dryRun)
+            try await DatabaseCommand.migrate(try database.pool(size: 1), to: to, locale, isDryRun: dryRun)
         }
     }
 
@@ -90,15 +90,14 @@ struct DatabaseCommand: AsyncParsableCommand {
                 PostgresPool(cluster.configuration()),
                 to: Schema.currentVersion,
                 "root",
-                isRehearsal: false
+                isDryRun: false
             )
         }
     }
 
-    private static func migrate(_ pool: PostgresPool, to version: Int, _ locale: String, isRehearsal: Bool) async throws
-    {
-        let steps = try await Migrator(pool).migrate(to: version, locale: locale, isRehearsal: isRehearsal)
-        for step in steps { print((isRehearsal ? "would do: " : "done: ") + step.description) }
+    private static func migrate(_ pool: PostgresPool, to version: Int, _ locale: String, isDryRun: Bool) async throws {
+        let steps = try await Migrator(pool).migrate(to: version, locale: locale, isDryRun: isDryRun)
+        for step in steps { print((isDryRun ? "would do: " : "done: ") + step.description) }
         if steps.isEmpty { Console.note("nothing to do: the schema is of version \(version)") }
         pool.shutDown()
     }

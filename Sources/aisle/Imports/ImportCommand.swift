@@ -84,7 +84,7 @@ struct ImportCommand: AisleCommand {
             readsSizeFromName: sizeFromName,
             abortsOnError: onError == "abort",
             prunes: prune,
-            isRehearsal: dryRun
+            isDryRun: dryRun
         )
         options.keepsRejectedRows = rejects != nil
         guard (0...ImportOptions.greatestNewShelfLimit).contains(maxNewShelves) else {

@@ -25,7 +25,7 @@ struct OrderCommand: AsyncParsableCommand {
         @Argument(help: "STORE/SHELF.") var shelf: ShelfName
         @Option(parsing: .unconditional, help: "The sort, such as -popularity.") var from: String
         @OptionGroup var options: OrderEditOptions
-        func execute() async throws { try await options.run(shelf, .bake(try parseSort(from))) }
+        func execute() async throws { try await options.run(shelf, .snapshot(try parseSort(from))) }
     }
 
     struct Undo: AisleCommand {

@@ -22,7 +22,7 @@ struct OrderEditOptions: ParsableArguments {
                 edit: edit,
                 expected: ifVersion,
                 subject: ProcessInfo.processInfo.userName,
-                isRehearsal: dryRun,
+                isDryRun: dryRun,
                 wantsIndexes: true
             )
         )

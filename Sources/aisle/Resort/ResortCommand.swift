@@ -47,14 +47,14 @@ struct ResortCommand: AsyncParsableCommand {
                     CommandFailure.usage
                 )
             }
-            let isRehearsal = dryRun || check
-            guard !(resume && isRehearsal) else {
+            let isDryRun = dryRun || check
+            guard !(resume && isDryRun) else {
                 throw CommandFailure("--resume goes with neither --dry-run nor --check", CommandFailure.usage)
             }
             var request = try options()
             let catalog = try await database.catalog(jobs: jobs + 2)
             defer { catalog.shutDown() }
-            request.isRehearsal = isRehearsal
+            request.isDryRun = isDryRun
             try await scope(&request, catalog)
             let report = try ResortReport(out, isJSON: format == .json, form: request.diffs)
             let listener = Resorter.Listener(onShelf: report.tell, onProgress: report.progress)
@@ -74,17 +74,17 @@ struct ResortCommand: AsyncParsableCommand {
             } else {
                 summary = try await resorter.run(request, listener)
             }
-            try report.end(summary, ContinuousClock.now - start, isRehearsal: isRehearsal)
+            try report.end(summary, ContinuousClock.now - start, isDryRun: isDryRun)
             await catalog.database.announcer.sendAll()
             if check, summary.isChange { throw ExitCode(3) }
         }
 
         private func options() throws -> ResortRequest {
-            guard let form = ResortRequest.DiffForm(rawValue: diff) else {
+            guard let form = ResortRequest.DiffDetail(rawValue: diff) else {
                 throw CommandFailure("--diff is none, summary, moves or json-patch", CommandFailure.usage)
             }
-            guard (1...ResortRequest.jobsBound).contains(jobs) else {
-                throw CommandFailure("--jobs is 1 to \(ResortRequest.jobsBound)", CommandFailure.usage)
+            guard (1...ResortRequest.jobsLimit).contains(jobs) else {
+                throw CommandFailure("--jobs is 1 to \(ResortRequest.jobsLimit)", CommandFailure.usage)
             }
             guard (1...36_500).contains(keepDays) else {
                 throw CommandFailure("--keep-days is 1 to 36500", CommandFailure.usage)
@@ -164,12 +164,12 @@ struct ResortCommand: AsyncParsableCommand {
 /// Tells what a re-sort does: a line for each shelf that changed, totals at the end, and progress on a terminal.
 private final class ResortReport: Sendable {
     private let isJSON: Bool
-    private let form: ResortRequest.DiffForm
+    private let form: ResortRequest.DiffDetail
     private let file: OutputFile?
     private let start = ContinuousClock.now
     private let lastProgress = Mutex(ContinuousClock.now)
 
-    init(_ path: String?, isJSON: Bool, form: ResortRequest.DiffForm) throws {
+    init(_ path: String?, isJSON: Bool, form: ResortRequest.DiffDetail) throws {
         self.isJSON = isJSON || form == .moves || form == .jsonPatch
         self.form = form
         file = try path.map { try OutputFile($0, option: "--out") }
@@ -212,7 +212,7 @@ private final class ResortReport: Sendable {
         )
     }
 
-    func end(_ summary: ResortSummary, _ duration: Duration, isRehearsal: Bool) throws {
+    func end(_ summary: ResortSummary, _ duration: Duration, isDryRun: Bool) throws {
         Console.endProgress()
         try file?.finish()
         if isJSON {
@@ -221,14 +221,14 @@ private final class ResortReport: Sendable {
                 json.object("summary") { json in
                     for (name, count) in summary.counts { json.field(name: name, count) }
                     json.field("ms", Int(duration.milliseconds))
-                    json.field("dry_run", isRehearsal)
+                    json.field("dry_run", isDryRun)
                 }
             }
             Console.data(json.text + "\n")
         }
         let seconds = Double(duration.milliseconds) / 1000
         Console.note(
-            "\(isRehearsal ? "would fold" : "folded") \(summary.events) events, scored \(summary.products) products, changed \(summary.changed) of \(summary.shelves) shelves, moved \(summary.moved) in \(seconds) s"
+            "\(isDryRun ? "would fold" : "folded") \(summary.events) events, scored \(summary.products) products, changed \(summary.changed) of \(summary.shelves) shelves, moved \(summary.moved) in \(seconds) s"
         )
     }
 

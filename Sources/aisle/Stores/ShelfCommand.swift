@@ -57,7 +57,7 @@ struct ShelfCommand: AsyncParsableCommand {
             let head = try await catalog.shelf(store, key)
             var json = JSONText()
             head.state.write(
-                options: SortOption.options(selected: head.settle().sort, language: .en),
+                options: SortOption.options(selected: head.resolve().sort, language: .en),
                 to: &json
             )
             print(json.text)

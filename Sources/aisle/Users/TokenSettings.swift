@@ -61,7 +61,7 @@ struct TokenSettings: Sendable {
     private static func isURL(_ text: String) -> Bool { text.hasPrefix("https://") || text.hasPrefix("http://") }
 
     /// The most bytes of a key set.
-    private static let bound = 1 << 20
+    private static let limit = 1 << 20
 
     private static func loader(_ place: String) -> @Sendable () async throws -> [UInt8] {
         guard isURL(place) else { return { [UInt8](try Data(contentsOf: URL(filePath: place))) } }
@@ -71,7 +71,7 @@ struct TokenSettings: Sendable {
                 place,
                 headers: [("Accept", "application/json")],
                 timeout: .seconds(5),
-                bodyLimit: bound
+                bodyLimit: limit
             )
             let response = try await HTTPClient.shared.send(fetch)
             guard response.status == 200 else {

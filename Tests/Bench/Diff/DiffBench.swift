@@ -96,7 +96,7 @@ struct DiffBench {
         for round in 0..<rounds {
             time("kernel") { kernel(map) }
             if isPermutation { time("permutation") { keep(MoveDiff(permutation: new32)) } }
-            time("ordinals") { keep(MoveDiff(fromOrdinals: old32, to: new32, bound: count + count / 20 + 1)) }
+            time("ordinals") { keep(MoveDiff(fromOrdinals: old32, to: new32, limit: count + count / 20 + 1)) }
             time("ids") { keep(MoveDiff(from: old, to: new)) }
             time("strings") { keep(MoveDiff(from: oldText, to: newText)) }
             guard round == 0 else { continue }

@@ -15,7 +15,7 @@ enum MemoryBench {
         _ = residentBytes("VmRSS")
         resetPeak()
         let before = residentBytes("VmRSS")
-        let diff = kind == "ids" ? MoveDiff(from: old, to: new) : MoveDiff(fromOrdinals: old32, to: new32, bound: count)
+        let diff = kind == "ids" ? MoveDiff(from: old, to: new) : MoveDiff(fromOrdinals: old32, to: new32, limit: count)
         let peak = withExtendedLifetime((old, new, old32, new32)) { residentBytes("VmHWM") - before }
         DiffBench.keep(diff)
         print("peak memory by \(kind): \(String(format: "%.1f", Double(peak) / Double(count))) bytes an element")

@@ -1,5 +1,5 @@
 /// The same as it was decided, and by whom.
-package struct SettledView: Hashable, Sendable {
+package struct ResolvedView: Hashable, Sendable {
     package let sort: Sort
     package let source: SortSource
     package let filter: Filter

@@ -4,7 +4,7 @@ internal import LibPQ
 
 /// Brings one shelf up to date, in a transaction that holds its row: scores as its products have them, the dimension that
 /// most of them have, and the manual order by its source.
-struct ShelfSettlement {
+struct ShelfResorter {
     let pages: PostgresPageStore
     let request: ResortRequest
     let day: Int
@@ -17,7 +17,7 @@ struct ShelfSettlement {
 
     /// What came of an attempt.
     private enum Attempt: Sendable {
-        case settled(ShelfResort?)
+        case done(ShelfResort?)
         /// The shelf is another than it was listed as.
         case outdated(ShelfHead)
     }
@@ -27,7 +27,7 @@ struct ShelfSettlement {
         var attempt = self
         while true {
             switch try await attempt.runOnce() {
-            case .settled(let report): return report
+            case .done(let report): return report
             case .outdated(let head): attempt.listed = head
             }
         }
@@ -37,7 +37,7 @@ struct ShelfSettlement {
         try await pages.database.writes.transaction(within: .seconds(300)) { connection in
             // Imports hold a shelf for long; it comes after them.
             try PurchaseBook.runInBatch(connection)
-            if request.isRehearsal {
+            if request.isDryRun {
                 // The shelf first, like everybody who writes its products.
                 _ = try connection.execute(ResortStatements.lock, scope)
                 let store = try ShelfLookup.store(listed.store.key, connection)
@@ -45,15 +45,15 @@ struct ShelfSettlement {
                 _ = try connection.execute(PopularityStatements.foldShelf, scope)
                 _ = try PurchaseBook.score(store, day, .shelf(listed.location.shelfID), connection)
             }
-            switch try settle(connection) {
-            case .settled(let report):
-                return request.isRehearsal ? .rollback(.settled(report)) : .commit(.settled(report))
+            switch try resort(connection) {
+            case .done(let report):
+                return request.isDryRun ? .rollback(.done(report)) : .commit(.done(report))
             case .outdated(let head): return .rollback(.outdated(head))
             }
         }
     }
 
-    private func settle(_ connection: isolated PostgresConnection) throws -> Attempt {
+    private func resort(_ connection: isolated PostgresConnection) throws -> Attempt {
         let start = ContinuousClock.now
         var read = Reading()
         var steps: [(PostgresQuery, (inout Reading, borrowing PostgresRows) throws -> Void)] = [
@@ -84,7 +84,7 @@ struct ShelfSettlement {
                 { read, rows in
                     try rows.first { row in
                         guard try row.bool(1) else { return }
-                        read.settled = try Dimension(stored: try row.int2(0))
+                        read.dimension = try Dimension(stored: try row.int2(0))
                     }
                 }
             )
@@ -100,14 +100,14 @@ struct ShelfSettlement {
         }
         try connection.together(steps.map(\.0)) { try steps[$0].1(&read, $1) }
 
-        guard var head = read.locked else { return .settled(nil) }
+        guard var head = read.locked else { return .done(nil) }
         let locked = head
         let source = head.state.shelf.positionSource
         guard source == guess.state.shelf.positionSource, Self.sort(of: head) == shown,
             head.state.comparisonDimension == guess.state.comparisonDimension
         else { return .outdated(locked) }
-        if let settled = read.settled {
-            head.state.comparisonDimension = settled
+        if let dimension = read.dimension {
+            head.state.comparisonDimension = dimension
             if source != nil || compares {
                 read.after = []
                 try connection.together(try order(source ?? shown, head)) {
@@ -115,7 +115,7 @@ struct ShelfSettlement {
                 }
             }
         }
-        return .settled(try conclude(read, head, isBaked: source != nil, compares: compares, start, connection))
+        return .done(try conclude(read, head, isSnapshot: source != nil, compares: compares, start, connection))
     }
 
     private struct Reading {
@@ -125,14 +125,14 @@ struct ShelfSettlement {
         var after: [String] = []
         var rescored = 0
         /// The dimension that is another now.
-        var settled: Dimension?
+        var dimension: Dimension?
         var list = PositionList([])
     }
 
     private func conclude(
         _ reading: Reading,
         _ head: ShelfHead,
-        isBaked: Bool,
+        isSnapshot: Bool,
         compares: Bool,
         _ start: ContinuousClock.Instant,
         _ connection: isolated PostgresConnection
@@ -140,21 +140,21 @@ struct ShelfSettlement {
         var read = reading
         var old = read.before
         var moved = 0
-        if isBaked {
+        if isSnapshot {
             old = read.list.ids
             moved = try bake(&read.list, read.after, connection)
         }
         var diff: OrderDiff?
         if compares, old != read.after { moved = MoveDiff(from: old, to: read.after).moves.count }
         // A longer list is told by its number of moves alone, as it is everywhere.
-        if [.moves, .jsonPatch].contains(request.diffs), isBaked || compares, old.count <= OrderDiff.listBound {
+        if [.moves, .jsonPatch].contains(request.diffs), isSnapshot || compares, old.count <= OrderDiff.listLimit {
             diff = try OrderDiff(old: old, new: read.after, mode: .moves, fromVersion: head.state.version)
         }
-        let isChanged = read.rescored > 0 || read.settled != nil || moved > 0
+        let isChanged = read.rescored > 0 || read.dimension != nil || moved > 0
         if isChanged || read.resortedVersion != head.state.version {
             try connection.executeLater(
                 ResortStatements.conclude,
-                scope + [.int8(isChanged ? 1 : 0), .int8(isBaked && moved > 0 ? 1 : 0)]
+                scope + [.int8(isChanged ? 1 : 0), .int8(isSnapshot && moved > 0 ? 1 : 0)]
             )
         }
         guard isChanged else { return nil }
@@ -208,7 +208,7 @@ struct ShelfSettlement {
     }
 
     /// The sort that a request without one gets.
-    private static func sort(of head: ShelfHead) -> Sort { head.settle().sort }
+    private static func sort(of head: ShelfHead) -> Sort { head.resolve().sort }
 
     /// Whether what is done here can change the order that the shelf shows.
     private static func compares(_ head: ShelfHead, isDue: Bool, _ request: ResortRequest) -> Bool {

@@ -1,0 +1,33 @@
+import Foundation
+import PackagePlugin
+
+/// Embeds the files of the folder `migrations` in the program, so that a new migration needs no list.
+@main struct EmbedMigrations: BuildToolPlugin {
+    func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {
+        let folder = target.directoryURL.appending(path: "migrations")
+        let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+            .filter { $0.pathExtension == "sql" }.sorted { $0.lastPathComponent < $1.lastPathComponent }
+        var source =
+            "extension Schema {\n    /// The migrations' files, by name.\n    static let files: [(name: String, sql: String)] = [\n"
+        for file in files {
+            let text = try String(contentsOf: file, encoding: .utf8)
+            source += "(\"\(file.lastPathComponent)\", #####\"\"\"\n\(text)\n\"\"\"#####),\n"
+        }
+        source += "    ]\n}\n"
+        let output = context.pluginWorkDirectoryURL.appending(path: "sources")
+        try FileManager.default.createDirectory(at: output, withIntermediateDirectories: true)
+        let generated = output.appending(path: "Schema+Files.swift")
+        if (try? String(contentsOf: generated, encoding: .utf8)) != source {
+            try source.write(to: generated, atomically: true, encoding: .utf8)
+        }
+        // The plugin itself has done the work; the command only tells where its output is.
+        return [
+            .prebuildCommand(
+                displayName: "Embed the migrations",
+                executable: URL(fileURLWithPath: "/bin/true"),
+                arguments: [],
+                outputFilesDirectory: output
+            )
+        ]
+    }
+}
