@@ -22,7 +22,7 @@ extension SortKey {
     /// The definition of that index, as a migration must have created it.
     var indexDefinition: String {
         if self == .position {
-            return "CREATE UNIQUE INDEX \(index) ON placement_position (store_id, shelf_id, key)"
+            return "CREATE UNIQUE INDEX \(index) ON placement_position (store_id, shelf_id, is_removed, key)"
         }
         let group = isGroupedByDimension ? "unit_dimension, " : ""
         let direction = naturalDirection == .descending ? " DESC" : ""
