@@ -14,7 +14,7 @@ TEST_PACKAGES := python3 python3-jsonpatch
 TEST_LIMIT := timeout --kill-after=30 45m
 TEST_RUN := $(TEST_LIMIT) swift test --disable-xctest --skip-build
 # Tests of pure logic: no database, no process, no socket.
-FAST_TESTS := ^(OrderingTests|AisleDiffTests|CatalogTests)\.
+FAST_TESTS := ^(OrderingTests|AisleDiffTests|CatalogTests|CatalogJSONTests|LibPQTests|CatalogHTTPTests)\.
 # A PgBouncer that follows prepared statements, where it is there to be built.
 POOLER_SOURCE := $(wildcard ../shared/pgbouncer/build.sh)
 POOLER := .aisle/pooler
@@ -25,7 +25,7 @@ BENCH_CSV := $(wildcard ../shared/data/konzum-hr.csv)
 # What the tests of the pages need: a browser, and what drives it.
 BROWSER_PACKAGES := chromium python3-venv
 BROWSER_PYTHON := .aisle/browser/bin/python
-PICTURES := Sources/Catalog/Catalog.docc/Resources
+PICTURES := docs/images
 SOURCES := Package.swift Sources Tests sql
 
 .PHONY: help
@@ -74,10 +74,10 @@ test-real: build-tests ## Run the tests on the real catalogs in ../shared/data
 .PHONY: test-pooler
 test-pooler: build-tests ## Run the API's tests through PgBouncer in transaction mode
 	@RUNLEVEL=1 $(MAKE) --no-print-directory deps PACKAGES="pgbouncer"
-	AISLE_TEST_POOLER=/usr/sbin/pgbouncer AISLE_TEST_STATEMENTS=unnamed $(TEST_RUN) --filter CatalogHTTPTests
+	AISLE_TEST_POOLER=/usr/sbin/pgbouncer AISLE_TEST_STATEMENTS=unnamed $(TEST_RUN) --filter CatalogHTTPIntegrationTests
 	if [ -n "$(POOLER_SOURCE)" ]; then \
 	    $(POOLER_SOURCE) "$$PWD/$(POOLER)" && \
-	    AISLE_TEST_POOLER="$$PWD/$(POOLER)/bin/pgbouncer" $(TEST_RUN) --filter CatalogHTTPTests; \
+	    AISLE_TEST_POOLER="$$PWD/$(POOLER)/bin/pgbouncer" $(TEST_RUN) --filter CatalogHTTPIntegrationTests; \
 	fi
 
 .PHONY: test-faults
@@ -91,7 +91,7 @@ test-thread test-address: test-%: deps # Run the tests of pure logic and of libp
 	@$(MAKE) --no-print-directory deps PACKAGES="$(TEST_PACKAGES)"
 	SWIFT_BACKTRACE=enable=no TSAN_OPTIONS="suppressions=$$PWD/Tests/thread-sanitizer.supp" \
 	    $(TEST_LIMIT) swift test --disable-xctest --sanitize=$* --scratch-path .build-$* \
-	    --filter '^(OrderingTests|AisleDiffTests|CatalogTests|LibPQTests)\.'
+	    --filter '^(OrderingTests|AisleDiffTests|CatalogTests|CatalogJSONTests|LibPQTests|LibPQIntegrationTests)\.'
 
 .PHONY: test-all
 test-all: lint test ## Run everything: also sanitizers, poolers, faults, browsers and real catalogs

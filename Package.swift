@@ -142,17 +142,40 @@ let package = Package(
         ),
         .testTarget(
             name: "CatalogTests",
-            dependencies: ["Catalog", "CatalogJSON", "Ordering", "TestSupport"],
+            dependencies: ["AisleDiff", "Catalog", "CatalogJSON", "Ordering", "TestSupport"],
+            resources: [.copy("Cases")],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "CatalogJSONTests",
+            dependencies: ["AisleDiff", "Catalog", "CatalogJSON", "Ordering", "TestSupport"],
             resources: [.copy("Cases")],
             swiftSettings: strict
         ),
         .testTarget(
             name: "LibPQTests",
+            dependencies: ["LibPQ"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "CatalogHTTPTests",
+            dependencies: [
+                "Catalog", "CatalogHTTP", "CatalogJSON", "TestSupport",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "NIOCore", package: "swift-nio"),
+            ],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "LibPQIntegrationTests",
             dependencies: ["LibPQ", "TestSupport"],
             swiftSettings: strict
         ),
         .testTarget(
-            name: "CatalogPostgresTests",
+            name: "CatalogPostgresIntegrationTests",
             dependencies: [
                 "AisleDiff", "Catalog", "CatalogJSON", "CatalogPostgres", "InMemoryCatalog", "LibPQ", "Schema",
                 "TestSupport",
@@ -160,7 +183,7 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(
-            name: "CatalogHTTPTests",
+            name: "CatalogHTTPIntegrationTests",
             dependencies: [
                 "AisleDiff", "Catalog", "CatalogHTTP", "CatalogJSON", "CatalogPostgres", "InMemoryCatalog",
                 "TestSupport",
@@ -182,7 +205,7 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(
-            name: "AisleTests",
+            name: "AisleIntegrationTests",
             dependencies: [
                 "aisle", "AisleDiff", "Catalog", "CatalogHTTP", "CatalogJSON", "LibPQ", "Platform", "TestSupport",
                 "WebClient",

@@ -51,16 +51,16 @@ final class PageCache: Sendable {
     init(limit: Int) { self.limit = limit }
 
     /// Returns a page with the tag of a plan; nil if there is none.
-    func page(_ path: String, _ planned: PlannedPage, day: Int) -> Page? {
+    func page(_ path: String, _ planned: PlannedPage, tag: @autoclosure () -> String) -> Page? {
         guard limit > 0 else { return nil }
         let key = Key(path, planned.plan)
-        guard let page = state.withLock({ $0.pages[key] }), page.tag == planned.entityTag(day: day) else { return nil }
+        guard let page = state.withLock({ $0.pages[key] }), page.tag == tag() else { return nil }
         return page
     }
 
     /// Keeps a page; the oldest ones make room.
-    func keep(_ headers: HTTPFields, _ body: ByteBuffer, _ path: String, _ planned: PlannedPage, day: Int) -> Page {
-        let page = Page(tag: planned.entityTag(day: day), headers: headers, body: body)
+    func keep(_ headers: HTTPFields, _ body: ByteBuffer, _ path: String, _ planned: PlannedPage, tag: String) -> Page {
+        let page = Page(tag: tag, headers: headers, body: body)
         let key = Key(path, planned.plan)
         guard cost(key, page) <= limit / 16 else { return page }
         state.withLock { state in

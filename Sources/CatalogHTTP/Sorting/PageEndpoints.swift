@@ -26,18 +26,25 @@ struct PageEndpoints: EndpointGroup {
         let control = isShared ? "public, no-cache" : "private, no-cache"
         let vary: HTTPFields = isShared ? [:] : [.vary: "Authorization"]
         let (day, known) = (Timestamp.now().day, call.knownTags)
-        var planned = try store.likelyBasis(of: request).map { basis throws(CatalogError) in
-            try PlannedPage(request, basis)
+        var planned: PlannedPage?
+        var cached: PageCache.Page?
+        if let likely = store.likelyBasis(of: request) {
+            let plan = try PlannedPage(request, likely)
+            cached = cache.page(call.path, plan, tag: plan.entityTag(day: day))
+            planned = plan
         }
-        // Without a likely basis, or if its page may be cached, the basis is confirmed first.
-        if known.isEmpty, let likely = planned, cache.page(call.path, likely, day: day) == nil {
-            // It is read together with the page.
-        } else {
-            let confirmed = try PlannedPage(request, try await store.basis(of: request))
-            let tag = confirmed.entityTag(day: day)
-            if known.contains(tag) { return .notModified(tag, control, vary) }
-            if let page = cache.page(call.path, confirmed, day: day) { return page.response }
-            planned = confirmed
+        // Without a likely basis, or if its page may be cached, the basis is confirmed first; else together with the page.
+        if planned == nil || cached != nil || !known.isEmpty {
+            let basis = try await store.basis(of: request)
+            if planned?.basis != basis {
+                planned = try PlannedPage(request, basis)
+                cached = nil
+            }
+            if let planned {
+                let tag = cached?.tag ?? planned.entityTag(day: day)
+                if known.contains(tag) { return .notModified(tag, control, vary) }
+                if let page = cached ?? cache.page(call.path, planned, tag: tag) { return page.response }
+            }
         }
         let page = try await store.page(request, likely: planned)
         let token = page.next.map { cursors.encode($0) }
@@ -45,9 +52,10 @@ struct PageEndpoints: EndpointGroup {
         if let token { headers[.init("Link")!] = link(call, request, page, token) }
         headers[.contentType] = "application/json"
         headers[.cacheControl] = control
-        headers[.eTag] = page.planned.entityTag(day: day)
+        let tag = page.planned.entityTag(day: day)
+        headers[.eTag] = tag
         let body = ByteBuffer(bytes: page.json(day: day, nextCursor: token))
-        return cache.keep(headers, body, call.path, page.planned, day: day).response
+        return cache.keep(headers, body, call.path, page.planned, tag: tag).response
     }
 
     private func request(_ call: Call) throws -> PageRequest {

@@ -2,7 +2,7 @@ package import Catalog
 package import LibPQ
 
 /// The way to a database: its lanes, and what every store needs besides. It knows no feature.
-package struct Database: Sendable {
+package final class Database: Sendable {
     /// Pages and other short reads, pipelined.
     package let pages: PostgresPipeline
     /// Writes, and reads of whole orders.

@@ -34,7 +34,8 @@ struct PostgresPageStore: PageStore {
                 planned = try PlannedPage(request, try await readBasis(request))
                 continue
             }
-            let confirmed = try PlannedPage(request, found.basis)
+            let isSame = found.basis == planned.basis
+            let confirmed = isSame ? planned : try PlannedPage(request, found.basis)
             defer { planned = confirmed }
             guard found.isSteady, confirmed.plan == plan, found.basis.head.location == head.location else { continue }
             var listings = found.listings

@@ -1,3 +1,4 @@
+import Ordering
 import CatalogJSON
 import Catalog
 import Testing
@@ -80,7 +81,7 @@ import Testing
     func idsThatSwiftCallsEqual() throws {
         let ids = ["a\u{301}\u{316}", "a\u{316}\u{301}", "b", "c"]
         #expect(ids[0] == ids[1])
-        let keys = PathKeyFixture.keys(ids.count)
+        let keys = PathKey.appending(ids.count, after: nil)
         var list = PositionList(zip(ids, keys).map { PositionList.Row(id: $0, key: $1, isRemoved: false) })
         #expect(throws: Never.self) { try list.reorder(to: [ids[0], ids[1], "c", "b"]) }
         #expect(list.ids.map { Array($0.utf8) } == [ids[0], ids[1], "c", "b"].map { Array($0.utf8) })

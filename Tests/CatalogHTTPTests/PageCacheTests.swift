@@ -1,0 +1,96 @@
+import Catalog
+import HTTPTypes
+import NIOCore
+import Testing
+
+@testable import CatalogHTTP
+
+@Suite(.timeLimit(.minutes(1))) struct PageCacheTests {
+    private static let store = Store(key: CatalogKey("s")!, title: "S", currency: Currency("EUR")!)
+
+    private func planned(limit: Int = 24, version: Int64 = 1, filter: Filter? = nil) throws -> PlannedPage {
+        let shelf = Shelf(key: CatalogKey("dairy")!, title: "Dairy")
+        let state = ShelfState(
+            shelf: shelf,
+            productCount: 3,
+            comparisonDimension: .mass,
+            inheritedSort: nil,
+            modifiedAt: Timestamp(microseconds: 0),
+            version: version,
+            orderVersion: 1
+        )
+        let head = ShelfHead(store: Self.store, storeVersion: 1, state: state)
+        let request = PageRequest(store: Self.store.key, shelf: shelf.key, filter: filter, limit: limit)
+        return try PlannedPage(request, PageBasis(head: head))
+    }
+
+    private func keep(_ cache: PageCache, _ path: String, _ planned: PlannedPage, bytes: Int = 100) {
+        let body = ByteBuffer(bytes: [UInt8](repeating: 0, count: bytes))
+        _ = cache.keep([:], body, path, planned, tag: planned.entityTag(day: 1))
+    }
+
+    private func has(_ cache: PageCache, _ path: String, _ planned: PlannedPage) -> Bool {
+        cache.page(path, planned, tag: planned.entityTag(day: 1)) != nil
+    }
+
+    @Test("A page is found by its path, plan and tag")
+    func findsPages() throws {
+        let cache = PageCache(limit: 1 << 20)
+        let page = try planned()
+        keep(cache, "/a", page)
+        #expect(has(cache, "/a", page))
+        #expect(!has(cache, "/b", page))
+        #expect(cache.page("/a", page, tag: "\"other\"") == nil)
+    }
+
+    @Test("Plans that show something else are other pages")
+    func tellsPlansApart() throws {
+        let cache = PageCache(limit: 1 << 20)
+        keep(cache, "/a", try planned())
+        #expect(!has(cache, "/a", try planned(limit: 25)))
+        #expect(!has(cache, "/a", try planned(version: 2)))
+        #expect(!has(cache, "/a", try planned(filter: Filter([.inStock: .flag(true)]))))
+    }
+
+    @Test("A new version replaces the old page")
+    func replacesPages() throws {
+        let cache = PageCache(limit: 1 << 20)
+        keep(cache, "/a", try planned())
+        keep(cache, "/a", try planned(version: 2))
+        #expect(!has(cache, "/a", try planned()))
+        #expect(has(cache, "/a", try planned(version: 2)))
+    }
+
+    @Test("The oldest pages make room, and never more than are needed")
+    func evictsTheOldest() throws {
+        let cache = PageCache(limit: 160_000)
+        let page = try planned()
+        for number in 0..<100 { keep(cache, "/\(number)", page, bytes: 4000) }
+        #expect(!has(cache, "/0", page))
+        #expect(has(cache, "/99", page))
+        let kept = (0..<100).filter { has(cache, "/\($0)", page) }
+        #expect(kept == Array((100 - kept.count)..<100))
+        #expect(kept.count >= 20)
+        #expect(kept.count <= 40)
+    }
+
+    @Test("A page of more than a sixteenth of the cache is not kept")
+    func refusesLargePages() throws {
+        let cache = PageCache(limit: 16_000)
+        keep(cache, "/a", try planned(), bytes: 2000)
+        #expect(!has(cache, "/a", try planned()))
+    }
+
+    @Test("A cache of 0 bytes keeps nothing and computes no tag")
+    func keepsNothing() throws {
+        let cache = PageCache(limit: 0)
+        keep(cache, "/a", try planned())
+        var isComputed = false
+        func tag() -> String {
+            isComputed = true
+            return ""
+        }
+        #expect(cache.page("/a", try planned(), tag: tag()) == nil)
+        #expect(!isComputed)
+    }
+}

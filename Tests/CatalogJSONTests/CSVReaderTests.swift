@@ -1,0 +1,101 @@
+import CatalogJSON
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct CSVReaderTests {
+    /// Reads a text in pieces of a size; each record as its fields, a broken one as its reason.
+    private func read(_ text: String, pieces size: Int = 1 << 20) -> [[String]] {
+        var reader = CSVReader()
+        var rows: [[String]] = []
+        func take(_ event: CSVReader.Event) {
+            switch event {
+            case .record(let record): rows.append((0..<record.count).map { record.text($0) ?? "invalid" })
+            case .broken(let line, let reason): rows.append(["broken", "\(line)", reason])
+            }
+        }
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            let piece = Array(rest.prefix(size))
+            piece.withUnsafeBytes { reader.read($0) { take($0) } }
+            rest = rest.dropFirst(size)
+        }
+        reader.end { take($0) }
+        return rows
+    }
+
+    @Test(
+        "Quotes, doubled quotes and line breaks inside quotes are read",
+        arguments: [
+            ("a,b\n1,2\n", [["a", "b"], ["1", "2"]]),
+            ("a,b\r\n1,2\r\n", [["a", "b"], ["1", "2"]]),
+            ("a,b\n1,2", [["a", "b"], ["1", "2"]]),
+            ("a,b\n\"1,5\",\"say \"\"hi\"\"\"\n", [["a", "b"], ["1,5", "say \"hi\""]]),
+            ("a,b\n\"line\nbreak\",2\n", [["a", "b"], ["line\nbreak", "2"]]),
+            ("a,b\n\"\",\n", [["a", "b"], ["", ""]]),
+            ("a\n\"\"\n", [["a"], [""]]),
+            ("a,b\n\"x\"y,2\n", [["a", "b"], ["xy", "2"]]),
+            ("a,b\n\n\n1,2\n", [["a", "b"], ["1", "2"]]),
+            ("\u{FEFF}a,b\n1,2\n", [["a", "b"], ["1", "2"]]),
+            ("a\r1\r2", [["a"], ["1"], ["2"]]),
+        ]
+    )
+    func reads(_ text: String, _ expected: [[String]]) {
+        #expect(read(text) == expected)
+        #expect(read(text, pieces: 1) == expected)
+        #expect(read(text, pieces: 3) == expected)
+    }
+
+    @Test(
+        "The separator is the one of comma, semicolon and tab that the header has most of",
+        arguments: [("a;b,c;d\n1;2;3\n", 3), ("a\tb\n1\t2\n", 2), ("a,b;c\n1,2\n", 2), ("a\n1\n", 1)]
+    )
+    func separators(_ text: String, _ columns: Int) {
+        #expect(read(text)[1].count == columns)
+    }
+
+    @Test("A record says on which line it begins, also behind line breaks inside quotes")
+    func lines() {
+        var reader = CSVReader()
+        var lines: [Int] = []
+        let bytes = Array("a\n\"x\ny\"\n\n1\n".utf8)
+        func take(_ event: CSVReader.Event) { if case .record(let record) = event { lines.append(record.line) } }
+        bytes.withUnsafeBytes { reader.read($0) { take($0) } }
+        reader.end { take($0) }
+        #expect(lines == [1, 2, 5])
+    }
+
+    @Test("A quote that does not end is broken, with the line on which it begins")
+    func unterminatedQuotes() {
+        #expect(read("a\n1\n\"never\nends") == [["a"], ["1"], ["broken", "3", "a quoted field does not end"]])
+    }
+
+    @Test("A record that is too long is broken, and the next one is read")
+    func longRecords() {
+        let rows = read("a\n" + String(repeating: "x", count: CSVReader.recordLimit + 1) + "\n2\n")
+        #expect(rows.count == 3)
+        #expect(rows[1].first == "broken")
+        #expect(rows[2] == ["2"])
+    }
+
+    @Test("A record of too many fields is broken")
+    func wideRecords() {
+        let rows = read("a\n" + String(repeating: ",", count: CSVReader.fieldLimit + 1) + "\n2\n")
+        #expect(rows[1].first == "broken")
+        #expect(rows[2] == ["2"])
+    }
+
+    @Test("A field that is not UTF-8 has no text")
+    func invalidText() {
+        var reader = CSVReader()
+        var texts: [String?] = []
+        let bytes: [UInt8] = [0x61, 0x0A, 0xFF, 0x0A]
+        func take(_ event: CSVReader.Event) { if case .record(let record) = event { texts.append(record.text(0)) } }
+        bytes.withUnsafeBytes { reader.read($0) { take($0) } }
+        reader.end { take($0) }
+        #expect(texts == ["a", nil])
+    }
+
+    @Test("A written field is read as it was", arguments: ["", "a", "a,b", "say \"hi\"", "two\nlines", "cr\r", "é"])
+    func roundTrips(_ value: String) {
+        #expect(read("h,i\n\(CSVReader.field(value)),x\n")[1] == [value, "x"])
+    }
+}

@@ -1,0 +1,95 @@
+import Catalog
+import CatalogJSON
+import Ordering
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct RecordedOutcomeTests {
+    private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+
+    @Test("An order edit is read as it was recorded")
+    func orderEdits() throws {
+        let outcome = OrderEditOutcome(
+            version: 8,
+            orderVersion: 5,
+            moved: [.init(id: "a", after: nil, from: 3, to: 0), .init(id: "é\"", after: "a")],
+            change: 4
+        )
+        let again = try OrderEditOutcome(recorded: outcome.recorded)
+        #expect(text(again.json) == text(outcome.json))
+        #expect(again.moved == outcome.moved)
+        #expect(again.change == 4)
+        let unchanged = OrderEditOutcome(version: 8, orderVersion: 5, moved: [])
+        #expect(text(try OrderEditOutcome(recorded: unchanged.recorded).json) == text(unchanged.json))
+    }
+
+    @Test("Prices, purchases, merges and moved lists are read as they were recorded")
+    func others() throws {
+        var prices = PriceOutcome()
+        (prices.changed, prices.unchanged) = (3, 4)
+        prices.shelves = [CatalogKey("b")!, CatalogKey("a")!]
+        #expect(try PriceOutcome(recorded: prices.recorded) == prices)
+        var purchases = PurchaseOutcome()
+        (purchases.accepted, purchases.repeated, purchases.tooOld, purchases.unknown) = (1, 2, 3, 4)
+        purchases.unknownSKUs = ["x", "y"]
+        #expect(try PurchaseOutcome(recorded: purchases.recorded) == purchases)
+        let merge = GuestMerge(merged: 2, kept: 1, revision: 99)
+        #expect(try GuestMerge(recorded: merge.recorded) == merge)
+        let moved = ListsMoved(revision: 7, moved: [.init(id: "l", after: "k")])
+        #expect(try ListsMoved(recorded: moved.recorded) == moved)
+    }
+
+    @Test("A list document keeps its bytes, and whether it was new")
+    func documents() {
+        for isNew in [true, false] {
+            let document = ListDocument(json: Array(#"{"id":"x"}"#.utf8), isNew: isNew)
+            #expect(ListDocument(recorded: document.recorded) == document)
+        }
+    }
+
+    @Test("A ticket is recorded without its text")
+    func tickets() throws {
+        let issued = IssuedTicket(.derived(.random()), expiresAt: Timestamp(microseconds: 1_700_000_000_000_000))
+        #expect(!text(issued.recorded.body).contains("ticket"))
+        #expect(try IssuedTicket(recorded: issued.recorded) == issued)
+    }
+
+    @Test("A share is recorded without its token")
+    func shares() throws {
+        let share = ListShare(
+            id: .random(),
+            role: .editor,
+            createdAt: Timestamp(microseconds: 1_700_000_000_000_000),
+            expiresAt: Timestamp(microseconds: 1_700_000_100_000_000)
+        )
+        let recorded = IssuedShare(share).recorded
+        #expect(!text(recorded.body).contains("token"))
+        #expect(try IssuedShare(recorded: recorded) == IssuedShare(share))
+    }
+
+    @Test("Responses that 0.1.0 recorded are read")
+    func oldRecords() throws {
+        let ticket = RecordedResponse(
+            isNew: true,
+            body: Array(#"{"ticket":"abc","expires_at":"2026-03-01T09:30:00Z"}"#.utf8)
+        )
+        #expect(try IssuedTicket(recorded: ticket).text == .recorded("abc"))
+        let id = UniqueID.random()
+        let body =
+            #"{"id":"\#(id)","role":"reader","token":"secret","created_at":"2026-03-01T09:30:00Z","#
+            + #""expires_at":"2026-03-31T09:30:00Z","members":0}"#
+        let share = try IssuedShare(recorded: RecordedResponse(isNew: true, body: Array(body.utf8)))
+        #expect(share.recordedToken == "secret")
+        #expect(share.share.id == id)
+    }
+
+    @Test("A record of another kind is a fault", arguments: ["", "[]", "{}", "{\"version\":1}", "not JSON"])
+    func otherRecords(_ body: String) {
+        let recorded = RecordedResponse(body: Array(body.utf8))
+        let fault = CatalogError.fault("a recorded response cannot be read")
+        #expect(throws: fault) { try OrderEditOutcome(recorded: recorded) }
+        #expect(throws: fault) { try PriceOutcome(recorded: recorded) }
+        #expect(throws: fault) { try IssuedTicket(recorded: recorded) }
+        #expect(throws: fault) { try IssuedShare(recorded: recorded) }
+        #expect(throws: fault) { try GuestMerge(recorded: recorded) }
+    }
+}

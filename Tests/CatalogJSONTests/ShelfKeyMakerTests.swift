@@ -1,0 +1,60 @@
+import Catalog
+import Testing
+
+@testable import CatalogJSON
+
+@Suite(.timeLimit(.minutes(1))) struct ShelfKeyMakerTests {
+    @Test(
+        "A title becomes lower-case ASCII with hyphens",
+        arguments: [
+            ("Dairy & Eggs", "dairy-eggs"), ("  Ärla  ", "arla"), ("Straße", "strasse"),
+            ("Crème brûlée", "creme-brulee"),
+            ("100 % Fruit!", "100-fruit"), ("牛乳", "shelf"), ("---", "shelf"), ("a/b\\c", "a-b-c"),
+        ]
+    )
+    func slugs(_ title: String, _ expected: String) {
+        #expect(ShelfKeyMaker.slug(title) == expected)
+    }
+
+    @Test("A long title is cut, and ends with no hyphen")
+    func longTitles() {
+        let slug = ShelfKeyMaker.slug(String(repeating: "abcdefghi ", count: 20))
+        #expect(slug.utf8.count <= 60)
+        #expect(!slug.hasSuffix("-"))
+        #expect(CatalogKey(slug) != nil)
+    }
+
+    @Test("A key or a title that exists names its shelf")
+    func existingShelves() {
+        var maker = ShelfKeyMaker(existing: [(CatalogKey("milk")!, "Dairy")])
+        #expect(maker.key(for: "milk") == (CatalogKey("milk")!, false))
+        #expect(maker.key(for: "Dairy") == (CatalogKey("milk")!, false))
+        #expect(maker.created.isEmpty)
+    }
+
+    @Test("Titles with the same slug get numbers, each title its own key for good")
+    func collisions() {
+        var maker = ShelfKeyMaker(existing: [(CatalogKey("milk")!, "Other")])
+        #expect(maker.key(for: "Milk!") == (CatalogKey("milk-2")!, true))
+        #expect(maker.key(for: "Milk?") == (CatalogKey("milk-3")!, true))
+        #expect(maker.key(for: "Milk!") == (CatalogKey("milk-2")!, false))
+        #expect(maker.created.map(\.title) == ["Milk!", "Milk?"])
+    }
+
+    @Test("A key that is cut for its number stays within 64 bytes and unique")
+    func longCollisions() {
+        var maker = ShelfKeyMaker(existing: [])
+        let keys = (0..<30).map {
+            maker.key(for: String(repeating: "a", count: 70) + String(repeating: "!", count: $0)).key
+        }
+        #expect(Set(keys).count == 30)
+        #expect(keys.allSatisfy { $0.text.utf8.count <= 64 })
+    }
+
+    @Test("A title alone tells its key only if an import would make that key of it")
+    func makes() {
+        #expect(ShelfKeyMaker.makes("dairy-eggs", from: "Dairy & Eggs"))
+        #expect(!ShelfKeyMaker.makes("dairy", from: "Dairy & Eggs"))
+        #expect(!ShelfKeyMaker.makes("dairy", from: " Dairy"))
+    }
+}
