@@ -62,6 +62,10 @@ build-tests: deps # Build the tests, and install what they need
 test-fast: build-tests ## Run the tests of pure logic alone, in seconds
 	$(TEST_RUN) --filter '$(FAST_TESTS)'
 
+.PHONY: test-mutations
+test-mutations: ## Plant faults in the pure core, each of which a fast test must notice
+	python3 Tests/mutations.py
+
 .PHONY: test
 test: build-tests ## Run the whole test suite on a private PostgreSQL
 	AISLE_TEST_DATABASE_URL="$${DATABASE_URL:-}" $(TEST_RUN) --skip RealCatalogTests

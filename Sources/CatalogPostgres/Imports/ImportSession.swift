@@ -7,14 +7,14 @@ internal import Ordering
 ///
 /// A reference: what is known of the stores grows with the file, and is never copied.
 final class ImportSession {
-    private let connection: PostgresConnection
-    private let options: ImportOptions
-    private let id: ImportID
-    private var columns = ImportColumns([], readsSizeFromName: false)
-    private var stores: [CatalogKey: StoreImport] = [:]
-    private var newShelves = 0
-    private var hasRepeats = false
-    private(set) var summary = ImportSummary()
+    let connection: PostgresConnection
+    let options: ImportOptions
+    let id: ImportID
+    var columns = ImportColumns([], readsSizeFromName: false)
+    var stores: [CatalogKey: StoreImport] = [:]
+    var newShelves = 0
+    var hasRepeats = false
+    var summary = ImportSummary()
 
     /// What is known of one store of the file.
     struct StoreImport: Sendable {
@@ -281,46 +281,5 @@ final class ImportSession {
         for (store, sku) in products { stores[try CatalogKey(stored: store)]?.staleProducts.append(sku) }
         summary.removedPlacements = placements.count
         summary.removedProducts = products.count
-    }
-
-    // MARK: - Applying
-
-    /// Applies what differs, a transaction per store, in the order of their keys.
-    ///
-    /// What the summary foretold gives way to what was done: others may have written in the meantime.
-    func apply() async throws {
-        let id = id
-        let changedRows = summary.updated + summary.inserted
-        summary.clearChanges()
-        let changed = Set(
-            try await transaction { connection in
-                try connection.query(
-                    "SELECT DISTINCT store_key FROM import_row WHERE import_id = $1::text::uuid",
-                    [id.parameter]
-                ) {
-                    try $0.map { try $0.text(0) }
-                }
-            }
-        )
-        for (key, store) in stores.sorted(by: { $0.key < $1.key }) {
-            let isStale = !store.stalePlacements.isEmpty || !store.staleProducts.isEmpty
-            guard changed.contains(key.text) || isStale || (!store.exists && summary.read > 0) else { continue }
-            let application = ImportApplication(
-                id: id,
-                key: key,
-                store: store,
-                columns: columns,
-                hasRepeats: hasRepeats,
-                changed: changedRows
-            )
-            summary.add(try await transaction { try application.run($0) })
-        }
-    }
-
-    /// Runs a block in one transaction; up to three times more if the server asks for that (40001, 40P01).
-    private func transaction<T: Sendable>(
-        _ body: @escaping @Sendable (isolated PostgresConnection) throws -> T
-    ) async throws -> T {
-        try await PostgresPool.retrying { try await connection.perform { try $0.transaction("", body) } }
     }
 }

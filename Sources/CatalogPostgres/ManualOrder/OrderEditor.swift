@@ -12,7 +12,7 @@ struct OrderEditor {
     let shelf: LockedShelf
     /// What the moves name, and where the first goes: read in the lock's round trip.
     private let rows: [Row]
-    private let firstGap: Gap?
+    private let firstGap: OrderGap?
     /// Reads the shelf's products by a sort.
     private let pages: PostgresPageStore
 
@@ -57,19 +57,19 @@ struct OrderEditor {
         if case .moves(let moves) = request.edit {
             let named = Set(moves.flatMap { $0.ids + [$0.anchor].compactMap { $0 } })
             queries.append(PostgresQuery(OrderStatements.rows, scope + [.textArray(Array(named))]))
-            if let gap = Gap.query(moves[0], scope) {
+            if let gap = OrderGap.query(moves[0], scope) {
                 queries.append(gap)
                 target = moves[0].target
             }
         }
         var shelf: LockedShelf?
         var rows: [Row] = []
-        var gap: Gap?
+        var gap: OrderGap?
         try connection.together(queries) { index, found in
             switch index {
             case 0: shelf = try found.first { try LockedShelf(id, $0) }
             case 1: rows = try found.map { try Row($0) }
-            default: gap = try found.first { try Gap($0, target!) }
+            default: gap = try found.first { try OrderGap($0, target!) }
             }
         }
         guard let shelf else { throw CatalogError.notFound("shelf “\(request.shelf)”") }
@@ -184,53 +184,7 @@ struct OrderEditor {
         )
     }
 
-    /// Where a move goes: between two rows, whose products may have been taken off, and two that stand on the shelf.
-    private struct Gap {
-        var left: PathKey?
-        var right: PathKey?
-        var standingLeft: PathKey?
-        var standingRight: PathKey?
-        var leftNeighbour: String?
-
-        /// Whether products with these keys are there already, in this order and nothing between them.
-        func holds(_ keys: [PathKey]) -> Bool {
-            zip(keys, keys.dropFirst()).allSatisfy { $0 < $1 } && (standingLeft.map { $0 < keys[0] } ?? true)
-                && (standingRight.map { keys[keys.count - 1] < $0 } ?? true)
-        }
-
-        /// Finds it; nil where the target is a position, which must be looked up first.
-        static func query(_ move: OrderMove, _ scope: [PostgresValue]) -> PostgresQuery? {
-            let (statement, anchor): (PostgresStatement, String?)
-            switch move.target {
-            case .after(let id): (statement, anchor) = (OrderStatements.right, id)
-            case .before(let id): (statement, anchor) = (OrderStatements.left, id)
-            case .first: (statement, anchor) = (OrderStatements.right, nil)
-            case .last: (statement, anchor) = (OrderStatements.left, nil)
-            case .position: return nil
-            }
-            return PostgresQuery(statement, scope + [.textArray(move.ids), .text(anchor)])
-        }
-
-        /// - Parameter row: the anchor's key, and its neighbours' on the side where the gap is.
-        init(_ row: borrowing PostgresRow, _ target: OrderMove.Target) throws {
-            let anchor = try row.byteaOrNil(0).map { try PathKey(bytes: $0) }
-            let standing = try row.byteaOrNil(1).map { try PathKey(bytes: $0) }
-            let removed = try row.byteaOrNil(3).map { try PathKey(bytes: $0) }
-            let both = [removed, standing].compactMap { $0 }
-            switch target {
-            case .after, .first:
-                (left, right) = (anchor, both.min())
-                (standingLeft, standingRight) = (anchor, standing)
-                leftNeighbour = if case .after(let id) = target { id } else { nil }
-            case .before, .last, .position:
-                (left, right) = (both.max(), anchor)
-                (standingLeft, standingRight) = (standing, anchor)
-                leftNeighbour = try row.textOrNil(2)
-            }
-        }
-    }
-
-    private func gap(_ move: OrderMove, _ connection: isolated PostgresConnection) throws -> Gap {
+    private func gap(_ move: OrderMove, _ connection: isolated PostgresConnection) throws -> OrderGap {
         var move = move
         if case .position(let position) = move.target {
             let next = try connection.query(
@@ -239,11 +193,13 @@ struct OrderEditor {
             ) { try $0.first { try $0.text(0) } }
             move.target = next.map { .before($0) } ?? .last
         }
-        let query = Gap.query(move, scope)!
-        return try connection.query(query.statement, query.parameters) { try $0.first { try Gap($0, move.target) }! }
+        let query = OrderGap.query(move, scope)!
+        return try connection.query(query.statement, query.parameters) {
+            try $0.first { try OrderGap($0, move.target) }!
+        }
     }
 
-    private func makeKeys(_ count: Int, _ gap: Gap) throws -> [PathKey] {
+    private func makeKeys(_ count: Int, _ gap: OrderGap) throws -> [PathKey] {
         let made = try PathKey.between(gap.left, gap.right, count: count)
         guard made.allSatisfy({ $0.length <= PathKey.maximumLength }) else { throw Self.tooLong }
         return made

@@ -1,7 +1,6 @@
 internal import CatalogJSON
 package import Catalog
 internal import LibPQ
-internal import Synchronization
 
 /// Brings a catalog's derived orders up to date: folds purchases, counts popularity, settles dimensions, and bakes manual
 /// orders by their sources.
@@ -15,7 +14,7 @@ package struct Resorter: Sendable {
     private let day: Int
 
     /// How many shelves are listed at a time.
-    private static let chunk = 500
+    static let chunk = 500
 
     /// - Parameter day: today's UTC day, by which popularity is counted.
     package init(_ catalog: PostgresCatalog, day: Int = Timestamp.now().day) {
@@ -139,7 +138,7 @@ package struct Resorter: Sendable {
                     _ = try $0.execute(ResortStatements.begin, [.int8(begun.number), .text(begun.request)])
                 }
             }
-            let record = Record(lane: database.writes, number: begun.number)
+            let record = ResortRecord(lane: database.writes, number: begun.number)
             let outcome: Result<ResortSummary, any Error>
             do { outcome = .success(try await work(request, record, listener)) } catch { outcome = .failure(error) }
             // A run that was interrupted is not ended: it can be resumed.
@@ -152,28 +151,9 @@ package struct Resorter: Sendable {
         return summary ?? nil
     }
 
-    /// The run's line in the history, to which is added what is done.
-    private struct Record: Sendable {
-        let lane: Lane
-        let number: Int64
-
-        func add(_ done: ResortSummary) async throws {
-            let counts = [done.events, done.products, done.shelves, done.changed, done.moved]
-            try await lane.perform(within: .seconds(60)) {
-                _ = try $0.execute(ResortStatements.add, [.int8(number)] + counts.map { .int8(Int64($0)) })
-            }
-        }
-
-        func end(_ failure: String?) async throws {
-            try await lane.perform(within: .seconds(5)) {
-                _ = try $0.execute(ResortStatements.end, [.int8(number), .text(failure)])
-            }
-        }
-    }
-
     private func work(
         _ request: ResortRequest,
-        _ record: Record?,
+        _ record: ResortRecord?,
         _ listener: Listener
     ) async throws -> ResortSummary {
         var total = ResortSummary()
@@ -187,7 +167,7 @@ package struct Resorter: Sendable {
     private func work(
         _ request: ResortRequest,
         _ store: CatalogKey,
-        _ record: Record?,
+        _ record: ResortRecord?,
         _ listener: Listener
     ) async throws -> ResortSummary {
         var summary = ResortSummary()
@@ -248,49 +228,15 @@ package struct Resorter: Sendable {
         }
     }
 
-    /// What the jobs share.
-    private final class Board: Sendable {
-        private struct State {
-            var next = 0
-            var done = 0
-            var summary = ResortSummary()
-        }
-
-        private let state = Mutex(State())
-
-        /// The next shelves to do; small pieces near the end, so that no job is left with the rest.
-        func take(of targets: [Int32], jobs: Int) -> ArraySlice<Int32>? {
-            state.withLock { state in
-                let left = targets.count - state.next
-                guard left > 0 else { return nil }
-                let piece = targets[state.next...].prefix(max(1, min(Resorter.chunk, left / (2 * jobs))))
-                state.next += piece.count
-                return piece
-            }
-        }
-
-        /// Returns how many shelves are done.
-        func noteShelf() -> Int {
-            state.withLock {
-                $0.done += 1
-                return $0.done
-            }
-        }
-
-        func add(_ piece: ResortSummary) { state.withLock { $0.summary.add(piece) } }
-
-        var summary: ResortSummary { state.withLock { $0.summary } }
-    }
-
     private func resort(
         _ targets: [Int32],
         _ storeID: Int32,
         _ due: Set<Int32>,
         _ request: ResortRequest,
-        _ record: Record?,
+        _ record: ResortRecord?,
         _ listener: Listener
     ) async throws -> ResortSummary {
-        let board = Board()
+        let board = ResortBoard()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<max(1, min(request.jobs, targets.count)) {
                 group.addTask {
@@ -339,7 +285,7 @@ package struct Resorter: Sendable {
 }
 
 extension ResortSummary {
-    fileprivate mutating func add(_ other: ResortSummary) {
+    mutating func add(_ other: ResortSummary) {
         events += other.events
         products += other.products
         shelves += other.shelves

@@ -1,0 +1,45 @@
+internal import CatalogJSON
+internal import Catalog
+internal import LibPQ
+internal import Ordering
+
+extension ImportSession {
+    /// Applies what differs, a transaction per store, in the order of their keys.
+    ///
+    /// What the summary foretold gives way to what was done: others may have written in the meantime.
+    func apply() async throws {
+        let id = id
+        let changedRows = summary.updated + summary.inserted
+        summary.clearChanges()
+        let changed = Set(
+            try await transaction { connection in
+                try connection.query(
+                    "SELECT DISTINCT store_key FROM import_row WHERE import_id = $1::text::uuid",
+                    [id.parameter]
+                ) {
+                    try $0.map { try $0.text(0) }
+                }
+            }
+        )
+        for (key, store) in stores.sorted(by: { $0.key < $1.key }) {
+            let isStale = !store.stalePlacements.isEmpty || !store.staleProducts.isEmpty
+            guard changed.contains(key.text) || isStale || (!store.exists && summary.read > 0) else { continue }
+            let application = ImportApplication(
+                id: id,
+                key: key,
+                store: store,
+                columns: columns,
+                hasRepeats: hasRepeats,
+                changed: changedRows
+            )
+            summary.add(try await transaction { try application.run($0) })
+        }
+    }
+
+    /// Runs a block in one transaction; up to three times more if the server asks for that (40001, 40P01).
+    func transaction<T: Sendable>(
+        _ body: @escaping @Sendable (isolated PostgresConnection) throws -> T
+    ) async throws -> T {
+        try await PostgresPool.retrying { try await connection.perform { try $0.transaction("", body) } }
+    }
+}

@@ -1,0 +1,36 @@
+internal import Catalog
+internal import Synchronization
+
+/// What the jobs share.
+final class ResortBoard: Sendable {
+    private struct State {
+        var next = 0
+        var done = 0
+        var summary = ResortSummary()
+    }
+
+    private let state = Mutex(State())
+
+    /// The next shelves to do; small pieces near the end, so that no job is left with the rest.
+    func take(of targets: [Int32], jobs: Int) -> ArraySlice<Int32>? {
+        state.withLock { state in
+            let left = targets.count - state.next
+            guard left > 0 else { return nil }
+            let piece = targets[state.next...].prefix(max(1, min(Resorter.chunk, left / (2 * jobs))))
+            state.next += piece.count
+            return piece
+        }
+    }
+
+    /// Returns how many shelves are done.
+    func noteShelf() -> Int {
+        state.withLock {
+            $0.done += 1
+            return $0.done
+        }
+    }
+
+    func add(_ piece: ResortSummary) { state.withLock { $0.summary.add(piece) } }
+
+    var summary: ResortSummary { state.withLock { $0.summary } }
+}

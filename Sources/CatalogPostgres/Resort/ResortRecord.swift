@@ -1,0 +1,21 @@
+internal import Catalog
+internal import LibPQ
+
+/// The run's line in the history, to which is added what is done.
+struct ResortRecord: Sendable {
+    let lane: Lane
+    let number: Int64
+
+    func add(_ done: ResortSummary) async throws {
+        let counts = [done.events, done.products, done.shelves, done.changed, done.moved]
+        try await lane.perform(within: .seconds(60)) {
+            _ = try $0.execute(ResortStatements.add, [.int8(number)] + counts.map { .int8(Int64($0)) })
+        }
+    }
+
+    func end(_ failure: String?) async throws {
+        try await lane.perform(within: .seconds(5)) {
+            _ = try $0.execute(ResortStatements.end, [.int8(number), .text(failure)])
+        }
+    }
+}

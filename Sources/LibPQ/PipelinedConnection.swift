@@ -1,0 +1,203 @@
+internal import CLibPQ
+internal import DequeModule
+internal import Glibc
+
+/// A connection in pipeline mode and the jobs under way on it, in order.
+final class PipelinedConnection {
+    private enum Command {
+        case prepare(PostgresStatement)
+        /// Ends what prepares a job's statements, so that no failing job ever takes a preparation with it: later jobs
+        /// count on it.
+        case preparationSync
+        /// Applies the settings to the job's transaction.
+        case settings
+        case query(Int)
+        case sync
+    }
+
+    private struct Entry {
+        let job: any PipelineJob
+        var failure: PostgresError?
+        /// Whether its caller has been told already.
+        var isOverdue = false
+    }
+
+    private let handle: ConnectionHandle
+    private let settings: TransactionSettings
+    private var statements: StatementCache
+    private var commands: Deque<Command> = []
+    private var entries: Deque<Entry> = []
+    /// Why a statement of the next job could not be prepared.
+    private var preparationFailure: PostgresError?
+    private(set) var hasUnsent = false
+    private(set) var failure: PostgresError?
+    /// When the server was asked to cancel the statement at the head; nil once something has come since.
+    private(set) var cancelRequestedAt: ContinuousClock.Instant?
+    /// Jobs that have to be sent again, on this connection or another.
+    private var returned: [any PipelineJob] = []
+
+    init(_ handle: ConnectionHandle, _ configuration: PostgresConfiguration) {
+        self.handle = handle
+        settings = configuration.transactionSettings
+        statements = StatementCache(capacity: configuration.statements.capacity)
+        if PQenterPipelineMode(handle.raw) == 0 { failure = .lost(handle.raw) }
+    }
+
+    var socket: Int32 { handle.socket }
+    var inFlight: Int { entries.count }
+    var isWornOut: Bool { statements.isWornOut }
+    /// The next point in time at which a job is overdue. A job that was sent once more may stand behind younger ones.
+    var nextDeadline: ContinuousClock.Instant? { entries.lazy.filter { !$0.isOverdue }.map(\.job.deadline).min() }
+
+    func submit(_ job: any PipelineJob) {
+        entries.append(Entry(job: job))
+        let opening = settings.statement.map { call($0, settings.parameters(until: job.deadline)) }
+        let calls = job.queries.map { call($0.statement, $0.parameters) }
+        if case .prepare? = commands.last {
+            check(PQpipelineSync(handle.raw))
+            commands.append(.preparationSync)
+        }
+        if let opening {
+            check(opening.send(handle.raw))
+            commands.append(.settings)
+        }
+        for (index, call) in calls.enumerated() {
+            check(call.send(handle.raw))
+            commands.append(.query(index))
+        }
+        check(PQpipelineSync(handle.raw))
+        commands.append(.sync)
+        hasUnsent = true
+    }
+
+    /// A statement with its parameters; it is sent to be prepared if it has a name and is not prepared yet.
+    private func call(_ statement: PostgresStatement, _ parameters: [PostgresValue]) -> PreparedCall {
+        let buffers = ParameterBuffers(parameters)
+        if let name = statements.name(of: statement) {
+            return PreparedCall(statement: statement, name: name, buffers: buffers)
+        }
+        let name = statements.insert(statement)
+        if let name {
+            check(PQsendPrepare(handle.raw, name, statement.sql, Int32(buffers.oids.count), buffers.oids))
+            commands.append(.prepare(statement))
+        }
+        return PreparedCall(statement: statement, name: name, buffers: buffers)
+    }
+
+    func flush() {
+        guard hasUnsent, failure == nil else { return }
+        switch PQflush(handle.raw) {
+        case 0: hasUnsent = false
+        case 1: break
+        default: failure = .lost(handle.raw)
+        }
+    }
+
+    /// Reads and writes what can be without waiting; returns how many jobs it finished.
+    func advance(readable: Bool) -> Int {
+        if readable { check(PQconsumeInput(handle.raw)) }
+        flush()
+        var finished = 0
+        while failure == nil, let command = commands.first, PQisBusy(handle.raw) == 0 {
+            guard let raw = PQgetResult(handle.raw) else {
+                // The end of a command's results; a sync has none.
+                switch command {
+                case .sync, .preparationSync: break
+                default: commands.removeFirst()
+                }
+                continue
+            }
+            let rows = PostgresRows(adopting: raw)
+            cancelRequestedAt = nil
+            switch rows.status {
+            case PGRES_PIPELINE_SYNC:
+                commands.removeFirst()
+                if case .preparationSync = command { continue }
+                guard case .sync = command, !entries.isEmpty else {
+                    failure = PostgresError(.connection, "unexpected result from the server")
+                    continue
+                }
+                preparationFailure = nil
+                if finish(entries.removeFirst()) { finished += 1 }
+            case PGRES_FATAL_ERROR, PGRES_BAD_RESPONSE: failed(command, PostgresError(result: raw))
+            case PGRES_PIPELINE_ABORTED:
+                if case .prepare(let statement) = command { statements.remove(statement) }
+            default:
+                if case .query(let index) = command { entries.first?.job.receive(index, rows) }
+            }
+        }
+        return finished
+    }
+
+    private func failed(_ command: Command, _ error: PostgresError) {
+        switch command {
+        case .prepare(let statement):
+            statements.remove(statement)
+            preparationFailure = error
+        case .query, .settings:
+            // A statement that is not there: why it could not be prepared says more.
+            guard !entries.isEmpty else { return }
+            let first = entries.startIndex
+            entries[first].failure = entries[first].failure ?? preparationFailure ?? error
+        default: break
+        }
+    }
+
+    /// Gives all jobs up, with an error or to be sent again; returns how many have ended.
+    func abandon(_ error: PostgresError) -> Int {
+        defer {
+            entries.removeAll()
+            commands.removeAll()
+        }
+        return entries.count { entry in
+            if returns(entry) { return false }
+            entry.job.fail(entry.failure ?? error)
+            return true
+        }
+    }
+
+    func takeReturned() -> [any PipelineJob] {
+        defer { returned.removeAll() }
+        return returned
+    }
+
+    /// Asks the server to cancel the statement at the head, without waiting.
+    func requestCancel(_ now: ContinuousClock.Instant) {
+        cancelRequestedAt = now
+        CancelRequests.send(for: handle.raw)
+    }
+
+    /// Whether a job is sent once more: it lost its connection, or was hit by what was meant for its neighbour: a cancel
+    /// request (class 57), or a preparation that failed (26000).
+    private func returns(_ entry: Entry) -> Bool {
+        let isNotItsOwn =
+            entry.failure.map { $0.sqlState?.classCode == "57" || $0.sqlState?.rawValue == "26000" } ?? true
+        guard isNotItsOwn, entry.job.restart() else { return false }
+        returned.append(entry.job)
+        return true
+    }
+
+    /// Fails overdue jobs; their answers are dropped when they come. Returns whether the job at the head is one of them.
+    func failOverdue(_ now: ContinuousClock.Instant, _ error: PostgresError) -> Bool {
+        for index in entries.indices where !entries[index].isOverdue && entries[index].job.deadline <= now {
+            entries[index].isOverdue = true
+            entries[index].job.fail(error)
+        }
+        return entries.first?.isOverdue ?? false
+    }
+
+    /// Ends a job, unless it is to be sent again; returns whether it has ended.
+    private func finish(_ entry: Entry) -> Bool {
+        guard let failure = entry.failure else {
+            entry.job.succeed()
+            return true
+        }
+        if returns(entry) { return false }
+        entry.job.fail(failure)
+        return true
+    }
+
+    private func check(_ answer: Int32) {
+        if answer == 0, failure == nil { failure = .lost(handle.raw) }
+    }
+}

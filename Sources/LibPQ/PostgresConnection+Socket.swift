@@ -1,0 +1,163 @@
+internal import CLibPQ
+internal import Glibc
+
+// Sending, waiting and receiving, without blocking beyond the deadline.
+extension PostgresConnection {
+    func open() throws(PostgresError) -> OpaquePointer {
+        guard let handle, handle.isOpen else { throw PostgresError(.connection, "the connection is closed") }
+        return handle.raw
+    }
+
+    /// Queues a message and writes it out.
+    func send(_ message: () -> Int32) throws(PostgresError) {
+        try checkInterrupt()
+        let raw = try open()
+        guard message() == 1 else { throw lost(raw) }
+        try flush(raw)
+    }
+
+    /// Writes what is queued. Reads too while it waits: the server may be blocked until we do.
+    func flush(_ raw: OpaquePointer) throws(PostgresError) {
+        while true {
+            switch PQflush(raw) {
+            case 0: return
+            case 1: break
+            default: throw lost(raw)
+            }
+            switch wait(for: Int16(POLLIN) | Int16(POLLOUT)) {
+            case .ready(let events):
+                if events & Int16(POLLIN) != 0, PQconsumeInput(raw) == 0 { throw lost(raw) }
+            case .stopped(let error):
+                // A half-written message cannot be taken back.
+                handle = nil
+                throw error
+            }
+        }
+    }
+
+    /// Reads results to the end and returns the last; a failed one is thrown once all are read.
+    func lastResult(_ raw: OpaquePointer) throws(PostgresError) -> PostgresRows {
+        var last: PostgresRows?
+        var failure: PostgresError?
+        while let result = try nextResult(raw) {
+            let rows = PostgresRows(adopting: result)
+            switch rows.status {
+            case PGRES_FATAL_ERROR, PGRES_BAD_RESPONSE, PGRES_NONFATAL_ERROR:
+                failure = failure ?? serverError(result)
+            case PGRES_COPY_IN, PGRES_COPY_OUT, PGRES_COPY_BOTH:
+                // COPY has its own calls; the results go on only after the data.
+                return rows
+            default: break
+            }
+            last = consume rows
+        }
+        if let failure {
+            guard PQstatus(raw) == CONNECTION_OK else {
+                handle = nil
+                throw failure.sqlState == nil ? PostgresError(.connection, failure.message) : failure
+            }
+            throw failure
+        }
+        guard let rows = last.take() else { throw PostgresError(.misuse, "the statement answered nothing") }
+        return rows
+    }
+
+    /// The next result, nil after the last. A deadline or cancellation while waiting cancels the statement on the
+    /// server and reads on until it has ended.
+    func nextResult(_ raw: OpaquePointer) throws(PostgresError) -> OpaquePointer? {
+        while PQisBusy(raw) == 1 {
+            switch wait(for: Int16(POLLIN)) {
+            case .ready: guard PQconsumeInput(raw) == 1 else { throw lost(raw) }
+            case .stopped(let reason): try cancelOnServer(raw, because: reason)
+            }
+        }
+        return PQgetResult(raw)
+    }
+
+    /// Always throws: the reason where the statement ended as cancelled or failed, and then the connection is good; else
+    /// closes the connection, because the cancel request may still hit the next statement. Returns within `cancelLimit`,
+    /// whatever the server does.
+    ///
+    /// Of statements that travel together, all that are left end with the one that is cancelled.
+    private func cancelOnServer(_ raw: OpaquePointer, because reason: PostgresError) throws(PostgresError) {
+        let request = CancelRequests.send(for: raw)
+        let limit = ContinuousClock.now + Self.cancelLimit
+        /// Whether the next statement is safe from the request, which may come after the server's own timeout.
+        func isOver() -> Bool {
+            while let request, !request.hasEnded {
+                if limit <= .now { return false }
+                usleep(500)
+            }
+            return true
+        }
+        var wasCancelled = false
+        drain: while ContinuousClock.now < limit {
+            while PQisBusy(raw) == 1 {
+                let outcome = pollDescriptors([(PQsocket(raw), Int16(POLLIN))], until: limit)
+                if outcome.timedOut || PQconsumeInput(raw) == 0 { break drain }
+            }
+            guard let result = PQgetResult(raw) else {
+                guard PQpipelineStatus(raw) == PQ_PIPELINE_OFF else {
+                    if PQstatus(raw) == CONNECTION_OK { continue }
+                    break
+                }
+                if wasCancelled, isOver() { throw reason }
+                break
+            }
+            let status = PQresultStatus(result)
+            if status == PGRES_PIPELINE_SYNC {
+                PQclear(result)
+                if wasCancelled, isOver(), PQexitPipelineMode(raw) == 1 { throw reason }
+                break
+            }
+            if status == PGRES_FATAL_ERROR { wasCancelled = PostgresError(result: result).sqlState == .queryCanceled }
+            PQclear(result)
+            if status == PGRES_COPY_IN || status == PGRES_COPY_OUT || status == PGRES_COPY_BOTH { break }
+        }
+        handle = nil
+        throw reason
+    }
+
+    /// Waits until the server has sent something; a stop while COPY runs closes the connection.
+    func waitForInput(_ raw: OpaquePointer) throws(PostgresError) {
+        switch wait(for: Int16(POLLIN)) {
+        case .ready: guard PQconsumeInput(raw) == 1 else { throw lost(raw) }
+        case .stopped(let reason):
+            handle = nil
+            throw reason
+        }
+    }
+
+    enum WaitOutcome {
+        case ready(Int16)
+        case stopped(PostgresError)
+    }
+
+    private func wait(for events: Int16) -> WaitOutcome {
+        while true {
+            let outcome = pollDescriptors(
+                [(socket, events), (interrupt.wakeup.descriptor, Int16(POLLIN))],
+                until: deadline
+            )
+            if outcome.events[1] != 0 { interrupt.wakeup.drain() }
+            if interrupt.isRequested(operation) { return .stopped(PostgresError(.cancelled, "the task was cancelled")) }
+            // A socket that is always ready does not outrun the deadline.
+            if outcome.timedOut || deadline.map({ $0 <= .now }) ?? false {
+                return .stopped(PostgresError(.deadline, "the deadline passed"))
+            }
+            if outcome.events[0] != 0 { return .ready(outcome.events[0]) }
+        }
+    }
+
+    func checkInterrupt() throws(PostgresError) {
+        if interrupt.isRequested(operation) { throw PostgresError(.cancelled, "the task was cancelled") }
+        if let deadline, deadline <= .now { throw PostgresError(.deadline, "the deadline passed") }
+    }
+
+    /// The error of a broken connection, which is closed.
+    func lost(_ raw: OpaquePointer) -> PostgresError {
+        let error = PostgresError.lost(raw)
+        handle = nil
+        return error
+    }
+}

@@ -1,0 +1,91 @@
+"""Plants faults in the pure core, one at a time, and expects the fast tests to notice each.
+
+Usage: mutations.py [FIRST [LAST]]   (numbers of the faults, from 1)
+
+It works on a copy of the sources in .aisle/mutations, so that the working tree stays as it is. A fault that survives, or whose
+place is not found any more, is an error.
+"""
+import os, re, shutil, subprocess, sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+COPY = os.path.join(ROOT, ".aisle", "mutations")
+FAST = re.search(r"^FAST_TESTS := (.*)$", open(os.path.join(ROOT, "Makefile")).read(), re.M)[1].replace("$$", "$")
+
+# File, text, and the text that replaces its first occurrence.
+FAULTS = [
+    ("Sources/Catalog/Sorting/Sort+Comparison.swift", "isBefore == (term.direction == .ascending)", "isBefore"),
+    ("Sources/Catalog/Sorting/Sort+Comparison.swift", "return b.isSoldOut", "return a.isSoldOut"),
+    ("Sources/Catalog/Sorting/Sort+Comparison.swift", "case (_, .missing): .fixed(true)", "case (_, .missing): .turning(true)"),
+    ("Sources/Catalog/Sorting/PageRequest.swift", "after.scope == scope", "!after.scope.isEmpty"),
+    ("Sources/Catalog/Sorting/PagePlan.swift", "hash.combine(String(limit))", ""),
+    ("Sources/Catalog/Sorting/Filter.swift", "$0 >= limit", "$0 > limit"),
+    ("Sources/Catalog/Sorting/AmountPerQuantity.swift", "return cost <= limit", "return cost < limit"),
+    ("Sources/Catalog/Values/UnitPricing.swift", "atLeast(41, .piece)", "atLeast(42, .piece)"),
+    ("Sources/Catalog/Stores/ShelfHead.swift", "state.shelf.defaultSort ?? state.inheritedSort", "state.inheritedSort"),
+    ("Sources/Catalog/ManualOrder/PositionList.swift", "guard target != old else", "guard target == old else"),
+    ("Sources/Catalog/Lists/UserList.swift", "copy.version += 1", ""),
+    ("Sources/Catalog/Lists/UserList.swift", "standing.count <= Self.itemLimit", "standing.count <= Self.itemLimit + 1"),
+    ("Sources/Catalog/Lists/ListItem.swift", "$0 < moment", "$0 <= moment"),
+    ("Sources/Catalog/Lists/ListItem.swift", "min(change.modifiedAt ?? now, now)", "change.modifiedAt ?? now"),
+    ("Sources/Catalog/Settings/SettingsEdit.swift", "$0.modifiedAt < moment", "$0.modifiedAt <= moment"),
+    ("Sources/Catalog/Values/RecordedResponse.swift", "fingerprint == call.fingerprint", "!fingerprint.isEmpty"),
+    ("Sources/Catalog/Values/SKU.swift", "text.count <= 64", "text.count <= 65"),
+    ("Sources/CatalogJSON/Sorting/CursorCodec.swift", "guard difference == 0, ", "guard "),
+    ("Sources/CatalogJSON/JSON/JSONReader.swift", "maximumDepth = 32", "maximumDepth = 33"),
+    ("Sources/CatalogJSON/JSON/BodyReader.swift", "guard text.utf8.count <= bytes", "guard text.utf8.count < bytes"),
+    ("Sources/CatalogJSON/Imports/CSVReader.swift", "head.removeFirst(3)", "head.removeFirst(0)"),
+    ("Sources/CatalogJSON/Imports/CSVReader.swift", "if byte == 0x0A { line += 1 }", ""),
+    ("Sources/CatalogJSON/Imports/ShelfKeyMaker.swift", "lastNumbers[base] = number", ""),
+    ("Sources/CatalogJSON/Imports/ImportRowReader.swift", "(prices.1, prices.0)", "(prices.0, prices.1)"),
+    ("Sources/CatalogJSON/Imports/ImportReader.swift", "guard record.count == width", "guard record.count <= width"),
+    ("Sources/CatalogJSON/ManualOrder/OrderEditOutcome+JSON.swift", 'reader.integer("from")', 'reader.integer("to")'),
+    ("Sources/CatalogHTTP/Server/EndpointTable.swift", "let found = child.node.match(rest, &taken)", "let found = child.node.match(segments, &taken)"),
+    ("Sources/CatalogHTTP/Server/EndpointTable.swift", "methods.contains(.get) ? [.head] : []", "[.head]"),
+    ("Sources/CatalogHTTP/Server/RequestTarget.swift", "found.count <= 1", "found.count <= 2"),
+    ("Sources/CatalogHTTP/Sorting/PageCache.swift", "page.tag == tag()", "!tag().isEmpty"),
+    ("Sources/CatalogHTTP/Sorting/PageCache.swift", "state.bytes > limit", "state.bytes > 2 * limit"),
+    ("Sources/CatalogHTTP/Server/Slots.swift", "guard free > 0", "guard free >= 0"),
+    ("Sources/LibPQ/PoolState.swift", "candidate.retireAt <= now", "candidate.retireAt < now - .seconds(9999)"),
+    ("Sources/Ordering/PathKey+Between.swift", "if high - low >= 2 {", "if high - low >= 1 {"),
+]
+
+
+def swift(*words):
+    return subprocess.run(["swift", *words], cwd=COPY, capture_output=True, text=True)
+
+
+def main():
+    first = int(sys.argv[1]) if len(sys.argv) > 1 else 1
+    last = int(sys.argv[2]) if len(sys.argv) > 2 else len(FAULTS)
+    os.makedirs(COPY, exist_ok=True)
+    for name in os.listdir(COPY):
+        if not name.startswith(".build"):
+            path = os.path.join(COPY, name)
+            shutil.rmtree(path) if os.path.isdir(path) else os.remove(path)
+    files = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, check=True, capture_output=True, text=True)
+    for name in files.stdout.splitlines():
+        if os.path.isfile(os.path.join(ROOT, name)):
+            os.makedirs(os.path.dirname(os.path.join(COPY, name)), exist_ok=True)
+            shutil.copy2(os.path.join(ROOT, name), os.path.join(COPY, name))
+    bad = []
+    for number, (path, old, new) in enumerate(FAULTS[first - 1:last], first):
+        file = os.path.join(COPY, path)
+        text = open(file).read()
+        if old not in text or old == new:
+            bad.append(f"{number}: {path}: its place is not found: {old}")
+            continue
+        open(file, "w").write(text.replace(old, new, 1))
+        built = swift("build", "--build-tests")
+        tested = swift("test", "--disable-xctest", "--skip-build", "--filter", FAST) if built.returncode == 0 else built
+        outcome = "does not build" if built.returncode else "survives" if tested.returncode == 0 else "noticed"
+        if outcome != "noticed":
+            bad.append(f"{number}: {path}: {outcome}: {old} → {new}")
+        print(f"{number}: {path}: {outcome}", flush=True)
+        open(file, "w").write(text)
+    for line in bad:
+        print(line, file=sys.stderr)
+    print(f"{last - first + 1 - len(bad)} of {last - first + 1} faults noticed")
+    sys.exit(bool(bad))
+
+
+main()
