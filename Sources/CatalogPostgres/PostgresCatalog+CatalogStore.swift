@@ -167,8 +167,10 @@ extension PostgresCatalog: CatalogStore {
         try await users.erase(user)
     }
 
-    package func keep(_ ticket: Ticket, once call: IdempotentCall?) async throws(CatalogError) -> IssuedTicket {
-        try await users.keep(ticket, once: call)
+    package func keep(_ ticket: Ticket, id: UniqueID, once call: IdempotentCall?) async throws(CatalogError)
+        -> IssuedTicket
+    {
+        try await users.keep(ticket, id: id, once: call)
     }
 
     package func redeem(_ digest: [UInt8]) async throws(CatalogError) -> Ticket? {

@@ -68,7 +68,6 @@ package struct PostgresRow: ~Copyable {
         return microseconds
     }
 
-    package func boolOrNil(_ column: Int) throws -> Bool? { isNull(column) ? nil : try bool(column) }
     package func int2OrNil(_ column: Int) throws -> Int16? { isNull(column) ? nil : try int2(column) }
     package func int4OrNil(_ column: Int) throws -> Int32? { isNull(column) ? nil : try int4(column) }
     package func int8OrNil(_ column: Int) throws -> Int64? { isNull(column) ? nil : try int8(column) }

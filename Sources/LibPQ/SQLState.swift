@@ -13,13 +13,10 @@ package struct SQLState: RawRepresentable, Hashable, Sendable, CustomStringConve
 
     package static let uniqueViolation = SQLState("23505")
     package static let foreignKeyViolation = SQLState("23503")
-    package static let checkViolation = SQLState("23514")
     package static let serializationFailure = SQLState("40001")
     package static let deadlockDetected = SQLState("40P01")
     package static let queryCanceled = SQLState("57014")
-    package static let adminShutdown = SQLState("57P01")
     package static let undefinedTable = SQLState("42P01")
-    package static let undefinedObject = SQLState("42704")
     package static let insufficientPrivilege = SQLState("42501")
     package static let lockNotAvailable = SQLState("55P03")
     package static let readOnlyTransaction = SQLState("25006")

@@ -1,5 +1,4 @@
 internal import CCurl
-internal import Synchronization
 
 /// A client of other servers, on the system's libcurl: connections are kept and shared, certificates are checked against
 /// the system's, redirects are not followed.

@@ -22,6 +22,20 @@ import Testing
         #expect(text(try OrderEditOutcome(recorded: unchanged.recorded).json) == text(unchanged.json))
     }
 
+    @Test("The largest order edit is read as it was recorded")
+    func largeOrderEdits() throws {
+        let moved = (0..<OrderDiff.listLimit).map { number in
+            OrderEditOutcome.Moved(
+                id: "p\(number)",
+                after: number > 0 ? "p\(number - 1)" : nil,
+                from: number,
+                to: number
+            )
+        }
+        let outcome = OrderEditOutcome(version: 2, orderVersion: 2, moved: moved, change: 1)
+        #expect(try OrderEditOutcome(recorded: outcome.recorded).moved.count == OrderDiff.listLimit)
+    }
+
     @Test("Prices, purchases, merges and moved lists are read as they were recorded")
     func others() throws {
         var prices = PriceOutcome()

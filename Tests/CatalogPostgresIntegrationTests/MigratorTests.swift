@@ -1,3 +1,4 @@
+import Foundation
 import CatalogPostgres
 import LibPQ
 import Schema
@@ -5,6 +6,23 @@ import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(15))) struct MigratorTests {
+    @Test("The embedded migrations are the files, byte for byte")
+    func embedsTheFiles() throws {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let folder = root.appending(path: "sql/migrations")
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".up.sql") }
+        #expect(names.count == Schema.migrations.count)
+        for migration in Schema.migrations {
+            let number = String(String(migration.version + 1000).dropFirst())
+            let stem = "v\(number)_\(migration.name)"
+            #expect(try String(contentsOf: folder.appending(path: stem + ".up.sql"), encoding: .utf8) == migration.up)
+            #expect(
+                try String(contentsOf: folder.appending(path: stem + ".down.sql"), encoding: .utf8) == migration.down
+            )
+        }
+    }
+
     @Test func upAndDownAndUpAgain() async throws {
         let database = try await TestDatabase.empty()
         let pool = PostgresPool(database.configuration, options: .init(size: 2))

@@ -1,7 +1,7 @@
+internal import Synchronization
 internal import CatalogJSON
 package import Catalog
 internal import Ordering
-internal import Synchronization
 
 // Who has a list: by sharing, and when users come and go.
 extension InMemoryCatalog {

@@ -1,7 +1,7 @@
+internal import Synchronization
 internal import CatalogJSON
 package import Catalog
 internal import Ordering
-internal import Synchronization
 
 // Users' lists as they are meant.
 extension InMemoryCatalog {

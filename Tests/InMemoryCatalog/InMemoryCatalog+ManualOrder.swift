@@ -1,6 +1,6 @@
+internal import Synchronization
 package import Catalog
 internal import Ordering
-internal import Synchronization
 
 // Manual orders as they are meant: lists, rearranged.
 extension InMemoryCatalog {

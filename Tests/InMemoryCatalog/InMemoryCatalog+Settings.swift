@@ -1,6 +1,6 @@
+internal import Synchronization
 internal import CatalogJSON
 package import Catalog
-internal import Synchronization
 
 // Users' own as it is meant: a dictionary a user.
 extension InMemoryCatalog {
@@ -210,13 +210,15 @@ extension InMemoryCatalog {
 
     package func keep(
         _ ticket: Ticket,
+        id: UniqueID,
         once call: IdempotentCall?
     ) async throws(CatalogError) -> IssuedTicket {
         try change(ticket.user) { content, _ throws(CatalogError) in
             if let issued: IssuedTicket = try content.responses.known(call) { return issued }
             content.tickets = content.tickets.suffix(Ticket.countLimit - 1) + [ticket]
-            content.responses.keep(ticket.issued, call)
-            return ticket.issued
+            let issued = IssuedTicket(.derived(id), expiresAt: ticket.expiresAt)
+            content.responses.keep(issued, call)
+            return issued
         }
     }
 

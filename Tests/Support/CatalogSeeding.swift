@@ -1,7 +1,6 @@
 internal import CatalogJSON
 package import Catalog
 package import CatalogPostgres
-internal import Ordering
 internal import LibPQ
 
 extension PostgresCatalog {

@@ -11,6 +11,10 @@ import PackagePlugin
             "extension Schema {\n    /// The migrations' files, by name.\n    static let files: [(name: String, sql: String)] = [\n"
         for file in files {
             let text = try String(contentsOf: file, encoding: .utf8)
+            // What a raw literal would not keep as it is.
+            guard !text.contains("\r"), !text.contains("#####") else {
+                throw EmbeddingError(description: "\(file.lastPathComponent) has a carriage return or #####")
+            }
             source += "(\"\(file.lastPathComponent)\", #####\"\"\"\n\(text)\n\"\"\"#####),\n"
         }
         source += "    ]\n}\n"
@@ -30,4 +34,8 @@ import PackagePlugin
             )
         ]
     }
+}
+
+struct EmbeddingError: Error, CustomStringConvertible {
+    let description: String
 }

@@ -1,5 +1,3 @@
-internal import AisleDiff
-
 /// How a diff is answered.
 package enum DiffMode: String, CaseIterable, Sendable {
     /// The least moves.

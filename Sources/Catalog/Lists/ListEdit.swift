@@ -1,5 +1,3 @@
-internal import Ordering
-
 /// A change of a list.
 package enum ListEdit: Sendable, Hashable {
     case add([NewListItem])

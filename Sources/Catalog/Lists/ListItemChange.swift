@@ -1,5 +1,3 @@
-internal import Ordering
-
 /// What is to be changed of an item.
 package struct ListItemChange: Hashable, Sendable {
     package var id: UniqueID

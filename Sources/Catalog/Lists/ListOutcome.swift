@@ -1,5 +1,3 @@
-internal import Ordering
-
 /// What became of a list by a change.
 package struct ListOutcome: Sendable {
     package var held: HeldList

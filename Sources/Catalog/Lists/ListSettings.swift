@@ -1,5 +1,3 @@
-internal import Ordering
-
 /// What is to be changed of a list itself; nil leaves it as it is.
 package struct ListSettings: Sendable, Hashable {
     package var name: String?

@@ -1,5 +1,3 @@
-internal import Ordering
-
 /// A new item of a list.
 package struct NewListItem: Hashable, Sendable {
     /// Made by the device; an item that is there already is not added again.

@@ -1,5 +1,3 @@
-internal import Ordering
-
 /// A product of a store, wherever that is.
 package struct ProductReference: Hashable, Sendable {
     package var store: CatalogKey

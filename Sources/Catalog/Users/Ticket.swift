@@ -1,7 +1,5 @@
 /// What lets a browser open a user's events once, without a header. Only the digest of its text is kept.
 package struct Ticket: Sendable, Hashable {
-    /// The ticket's text is derived from it.
-    package var id: UniqueID
     package var user: UserID
     package var digest: [UInt8]
     package var expiresAt: Timestamp
@@ -9,21 +7,16 @@ package struct Ticket: Sendable, Hashable {
     package var tokenExpiresAt: Timestamp
 
     package init(
-        id: UniqueID = .random(),
         user: UserID,
         digest: [UInt8],
         expiresAt: Timestamp,
         tokenExpiresAt: Timestamp
     ) {
-        self.id = id
         self.user = user
         self.digest = digest
         self.expiresAt = expiresAt
         self.tokenExpiresAt = tokenExpiresAt
     }
-
-    /// What a response says of it.
-    package var issued: IssuedTicket { IssuedTicket(.derived(id), expiresAt: expiresAt) }
 
     /// How long a ticket is good for, in seconds.
     package static let life = 30

@@ -12,7 +12,9 @@ package protocol UserStore: Sendable {
     /// Erases everything that is stored of a user.
     func erase(_ user: UserID) async throws(CatalogError)
     /// Keeps a ticket until it is redeemed or expires.
-    func keep(_ ticket: Ticket, once call: IdempotentCall?) async throws(CatalogError) -> IssuedTicket
+    ///
+    /// - Parameter id: names the ticket in the recorded response, from which its text is derived for a repeat.
+    func keep(_ ticket: Ticket, id: UniqueID, once call: IdempotentCall?) async throws(CatalogError) -> IssuedTicket
     /// Returns the unexpired ticket with that digest, once; nil otherwise.
     func redeem(_ digest: [UInt8]) async throws(CatalogError) -> Ticket?
 }

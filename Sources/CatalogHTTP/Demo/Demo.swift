@@ -1,6 +1,4 @@
 package import Catalog
-internal import HTTPTypes
-internal import Hummingbird
 
 /// What a demonstration opens to everybody who reaches the server: sessions for which nobody is asked for a password, and
 /// storms of prices. A server that others reach must not have one.

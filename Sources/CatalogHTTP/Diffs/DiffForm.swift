@@ -1,9 +1,6 @@
 internal import CatalogJSON
 internal import AisleDiff
 internal import Catalog
-internal import HTTPTypes
-internal import Hummingbird
-internal import NIOCore
 
 /// The forms in which a diff is answered.
 enum DiffForm: CaseIterable {

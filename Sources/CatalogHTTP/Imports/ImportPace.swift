@@ -1,8 +1,4 @@
 internal import Catalog
-internal import Crypto
-internal import Hummingbird
-internal import NIOCore
-internal import Synchronization
 
 /// How fast the body of an import has to arrive.
 package struct ImportPace: Sendable {

@@ -27,14 +27,18 @@ struct ListShareEndpoints: EndpointGroup {
         try call.target.allow()
         let (body, once) = try await call.posted()
         let share = try ListShare(body: body ?? .object([]), now: .now())
+        let secret = key.secret(.share, share.id, idempotencyKey: call.idempotencyKey)
         let issued = try await lists.share(
             call.parameters.list,
             of: call.user,
             share,
-            digest: DeploymentKey.digest(key.secret(.share, share.id)),
+            digest: DeploymentKey.digest(secret),
             once: once
         )
-        let token = issued.recordedToken ?? Base64URL.encode(key.secret(.share, issued.share.id))
+        let isFirst = issued.share.id == share.id
+        let issuedSecret =
+            isFirst ? secret : key.secret(.share, issued.share.id, idempotencyKey: call.idempotencyKey)
+        let token = issued.recordedToken ?? Base64URL.encode(issuedSecret)
         return .outcome(JSONText.document { issued.share.write(token: token, to: &$0) }, status: .created)
     }
 
@@ -51,7 +55,10 @@ struct ListShareEndpoints: EndpointGroup {
         let token = try reader.string("token", bytes: 64)
         try reader.end()
         guard let token else {
-            throw CatalogError.unprocessable(field: "token", detail: "token is missing: who shares the list has it")
+            throw CatalogError.unprocessable(
+                field: "token",
+                detail: "token is missing: the user who shares the list has it"
+            )
         }
         // A token that cannot be one is answered like one that does not exist: nothing tells them apart.
         let secret = Base64URL.decode(token) ?? []

@@ -1,8 +1,8 @@
+internal import HummingbirdCore
 internal import Catalog
 internal import Crypto
 internal import CatalogJSON
 internal import HTTPTypes
-internal import Hummingbird
 
 extension Call {
     static let jsonTypes = ["application/json"]
@@ -36,11 +36,14 @@ extension Call {
         return (try BodyLoader.json([]), once)
     }
 
+    /// The client's key of a request that may be repeated.
+    var idempotencyKey: String? { header(.init("Idempotency-Key")!) }
+
     /// The idempotent call that a request with an `Idempotency-Key` is; nil without one.
     ///
     /// - Throws: `malformed` for a key that is not allowed.
     func idempotentCall(_ body: [UInt8]) throws(CatalogError) -> IdempotentCall? {
-        guard let key = header(.init("Idempotency-Key")!) else { return nil }
+        guard let key = idempotencyKey else { return nil }
         guard (1...IdempotentCall.keyLimit).contains(key.utf8.count), key.isPrintable else {
             throw .malformed(
                 parameter: "Idempotency-Key",

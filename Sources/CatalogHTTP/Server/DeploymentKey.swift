@@ -19,9 +19,16 @@ package struct DeploymentKey: Sendable {
         case share, ticket
     }
 
-    /// The secret of a record: 32 bytes, the same each time and on every server.
-    func secret(_ purpose: Purpose, _ id: UniqueID) -> [UInt8] {
-        Array(HMAC<SHA256>.authenticationCode(for: Array("aisle \(purpose.rawValue) \(id.text)".utf8), using: key))
+    /// The secret of a record: 32 bytes.
+    ///
+    /// With an idempotency key it is the same each time and on every server, so that a repeat of the request can return it. It
+    /// depends on the key as the client sent it, of which only a hash is stored: the database alone does not tell the secret.
+    ///
+    /// - Parameter idempotencyKey: nil for a request that cannot be repeated; the secret is then random.
+    func secret(_ purpose: Purpose, _ id: UniqueID, idempotencyKey: String?) -> [UInt8] {
+        guard let idempotencyKey else { return .random(32) }
+        let text = "aisle \(purpose.rawValue) \(id.text) \(idempotencyKey)"
+        return Array(HMAC<SHA256>.authenticationCode(for: Array(text.utf8), using: key))
     }
 
     /// The hash of a secret, by which it is found.

@@ -1,7 +1,6 @@
 internal import Catalog
 internal import HTTPTypes
 internal import Hummingbird
-internal import NIOCore
 
 /// A kind of error that the API answers: RFC 9457's type, with its page.
 enum ProblemKind: String, CaseIterable {

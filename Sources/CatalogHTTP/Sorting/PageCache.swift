@@ -18,16 +18,23 @@ final class PageCache: Sendable {
         var response: Response { Response(status: .ok, headers: headers, body: .init(byteBuffer: body)) }
     }
 
-    /// A page's shelf, and everything of its plan that its tag does not have.
+    /// What a request named, on which the headers of the response depend.
+    struct Variant: Hashable, Sendable {
+        var path: String
+        var namesSort: Bool
+        var namesFilter: Bool
+    }
+
+    /// The variant, and everything of a page's plan that its tag does not have.
     private struct Key: Hashable {
-        let path: String
+        let variant: Variant
         let view: ResolvedView
         let facets: Set<Facet>
         let limit: Int
         let after: Cursor?
 
-        init(_ path: String, _ plan: PagePlan) {
-            self.path = path
+        init(_ variant: Variant, _ plan: PagePlan) {
+            self.variant = variant
             view = plan.view
             facets = plan.facets
             limit = plan.limit
@@ -35,7 +42,7 @@ final class PageCache: Sendable {
         }
 
         /// About the bytes that the key takes.
-        var cost: Int { path.utf8.count + (after == nil ? 0 : 512) }
+        var cost: Int { variant.path.utf8.count + (after == nil ? 0 : 512) }
     }
 
     private struct State {
@@ -51,17 +58,19 @@ final class PageCache: Sendable {
     init(limit: Int) { self.limit = limit }
 
     /// Returns a page with the tag of a plan; nil if there is none.
-    func page(_ path: String, _ planned: PlannedPage, tag: @autoclosure () -> String) -> Page? {
+    func page(_ variant: Variant, _ planned: PlannedPage, tag: @autoclosure () -> String) -> Page? {
         guard limit > 0 else { return nil }
-        let key = Key(path, planned.plan)
+        let key = Key(variant, planned.plan)
         guard let page = state.withLock({ $0.pages[key] }), page.tag == tag() else { return nil }
         return page
     }
 
     /// Keeps a page; the oldest ones make room.
-    func keep(_ headers: HTTPFields, _ body: ByteBuffer, _ path: String, _ planned: PlannedPage, tag: String) -> Page {
+    func keep(_ headers: HTTPFields, _ body: ByteBuffer, _ variant: Variant, _ planned: PlannedPage, tag: String)
+        -> Page
+    {
         let page = Page(tag: tag, headers: headers, body: body)
-        let key = Key(path, planned.plan)
+        let key = Key(variant, planned.plan)
         guard cost(key, page) <= limit / 16 else { return page }
         state.withLock { state in
             if let old = state.pages.updateValue(page, forKey: key) { state.bytes -= cost(key, old) }

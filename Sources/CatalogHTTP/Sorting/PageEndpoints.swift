@@ -23,6 +23,7 @@ struct PageEndpoints: EndpointGroup {
     private func page(_ call: Call) async throws -> Response {
         let request = try request(call)
         let isShared = request.sort != nil
+        let variant = PageCache.Variant(path: call.path, namesSort: isShared, namesFilter: request.filter != nil)
         let control = isShared ? "public, no-cache" : "private, no-cache"
         let vary: HTTPFields = isShared ? [:] : [.vary: "Authorization"]
         let (day, known) = (Timestamp.now().day, call.knownTags)
@@ -30,7 +31,7 @@ struct PageEndpoints: EndpointGroup {
         var cached: PageCache.Page?
         if let likely = store.likelyBasis(of: request) {
             let plan = try PlannedPage(request, likely)
-            cached = cache.page(call.path, plan, tag: plan.entityTag(day: day))
+            cached = cache.page(variant, plan, tag: plan.entityTag(day: day))
             planned = plan
         }
         // Without a likely basis, or if its page may be cached, the basis is confirmed first; else together with the page.
@@ -43,7 +44,7 @@ struct PageEndpoints: EndpointGroup {
             if let planned {
                 let tag = cached?.tag ?? planned.entityTag(day: day)
                 if known.contains(tag) { return .notModified(tag, control, vary) }
-                if let page = cached ?? cache.page(call.path, planned, tag: tag) { return page.response }
+                if let page = cached ?? cache.page(variant, planned, tag: tag) { return page.response }
             }
         }
         let page = try await store.page(request, likely: planned)
@@ -55,7 +56,7 @@ struct PageEndpoints: EndpointGroup {
         let tag = page.planned.entityTag(day: day)
         headers[.eTag] = tag
         let body = ByteBuffer(bytes: page.json(day: day, nextCursor: token))
-        return cache.keep(headers, body, call.path, page.planned, tag: tag).response
+        return cache.keep(headers, body, variant, page.planned, tag: tag).response
     }
 
     private func request(_ call: Call) throws -> PageRequest {

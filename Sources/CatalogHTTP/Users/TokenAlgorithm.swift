@@ -1,6 +1,4 @@
 internal import Catalog
-internal import Crypto
-internal import CryptoExtras
 
 /// The signature algorithms that are accepted. Source: RFC 7518, section 3.1.
 enum TokenAlgorithm: String, CaseIterable {

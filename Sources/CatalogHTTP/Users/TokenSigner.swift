@@ -1,7 +1,6 @@
 internal import CatalogJSON
 package import Catalog
 internal import Crypto
-internal import Synchronization
 
 /// Makes tokens, for who holds the secret.
 package struct TokenSigner: Sendable {

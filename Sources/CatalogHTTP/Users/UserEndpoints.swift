@@ -26,17 +26,19 @@ struct UserEndpoints: EndpointGroup {
         let caller = try call.required
         let id = UniqueID.random()
         let expiry = Timestamp(microseconds: Timestamp.now().microseconds + Int64(Ticket.life) * 1_000_000)
+        let secret = key.secret(.ticket, id, idempotencyKey: call.idempotencyKey)
         let ticket = Ticket(
-            id: id,
             user: caller.user,
-            digest: DeploymentKey.digest(key.secret(.ticket, id)),
+            digest: DeploymentKey.digest(secret),
             expiresAt: expiry,
             tokenExpiresAt: caller.expiresAt
         )
-        let issued = try await users.keep(ticket, once: try call.idempotentCall(bytes))
+        let issued = try await users.keep(ticket, id: id, once: try call.idempotentCall(bytes))
         let text =
             switch issued.text {
-            case .derived(let id): Base64URL.encode(key.secret(.ticket, id))
+            case .derived(id): Base64URL.encode(secret)
+            case .derived(let first):
+                Base64URL.encode(key.secret(.ticket, first, idempotencyKey: call.idempotencyKey))
             case .recorded(let text): text
             }
         return .outcome(issued.json(text: text), status: .created)

@@ -15,14 +15,19 @@ package struct JSONReader {
     private let bytes: UnsafeBufferPointer<UInt8>
     private var position = 0
     private var values = 0
+    private let valueLimit: Int
 
+    /// - Parameter valueLimit: the most values; the default is for bodies from clients.
     /// - Throws: `JSONError`, which says what and where.
-    package static func parse(_ bytes: [UInt8]) throws(JSONError) -> JSONValue {
+    package static func parse(
+        _ bytes: [UInt8],
+        valueLimit: Int = maximumValues
+    ) throws(JSONError) -> JSONValue {
         guard String(validating: bytes, as: UTF8.self) != nil else {
             throw JSONError(detail: "the text is not valid UTF-8", offset: 0)
         }
         let result: Result<JSONValue, JSONError> = bytes.withUnsafeBufferPointer { buffer in
-            var reader = JSONReader(bytes: buffer)
+            var reader = JSONReader(bytes: buffer, valueLimit: valueLimit)
             do throws(JSONError) {
                 let value = try reader.value(depth: 1)
                 reader.skipSpace()
@@ -35,11 +40,14 @@ package struct JSONReader {
         return try result.get()
     }
 
-    private init(bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
+    private init(bytes: UnsafeBufferPointer<UInt8>, valueLimit: Int) {
+        self.bytes = bytes
+        self.valueLimit = valueLimit
+    }
 
     private mutating func value(depth: Int) throws(JSONError) -> JSONValue {
         values += 1
-        guard values <= Self.maximumValues else { throw error("more than \(Self.maximumValues) values") }
+        guard values <= valueLimit else { throw error("more than \(valueLimit) values") }
         guard depth <= Self.maximumDepth else { throw error("nested deeper than \(Self.maximumDepth)") }
         skipSpace()
         switch peek {

@@ -7,7 +7,7 @@ extension RecordedResponse {
     /// - Throws: `fault` if the record is not an object, or not of this kind.
     func read<T>(_ body: (inout BodyReader) throws(CatalogError) -> T?) throws(CatalogError) -> T {
         do {
-            var reader = try BodyReader(try JSONReader.parse(self.body))
+            var reader = try BodyReader(try JSONReader.parse(self.body, valueLimit: .max))
             if let value = try body(&reader) { return value }
         } catch {}
         throw .fault("a recorded response cannot be read")

@@ -63,11 +63,13 @@ package final class Database: Sendable {
     /// The key that all servers of the deployment share.
     package func deploymentKey() async throws(CatalogError) -> [UInt8] {
         try await mappingErrors {
-            try await writes.perform(within: .seconds(5)) {
+            let key = try await writes.perform(within: .seconds(5)) {
                 try $0.query("SELECT cursor_key FROM deployment WHERE deployment_id = 1") {
                     try $0.first { try $0.bytea(0) }
                 }
-            } ?? []
+            }
+            guard let key else { throw CatalogError.fault("the deployment has no key") }
+            return key
         }
     }
 

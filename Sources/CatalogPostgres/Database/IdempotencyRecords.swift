@@ -67,12 +67,12 @@ struct IdempotencyRecords {
     ) throws -> (first: FirstResponse, isFresh: Bool)? {
         try connection.query(statements.find, key) {
             try $0.first { row in
-                let state = try row.int2(1)
-                guard (200..<600).contains(state) else {
-                    throw PostgresError(.decoding, "a recorded response has the state \(state)")
+                let status = try row.int2(1)
+                guard (200..<600).contains(status) else {
+                    throw PostgresError(.decoding, "a recorded response has the status \(status)")
                 }
                 let response = RecordedResponse(
-                    isNew: state == Self.created,
+                    isNew: status == Self.created,
                     mediaType: try row.text(2),
                     body: try row.bytea(3)
                 )

@@ -1,6 +1,5 @@
 internal import Catalog
 internal import LibPQ
-internal import Ordering
 
 /// The identity of an import, under which its rows are staged.
 struct ImportID: Sendable {

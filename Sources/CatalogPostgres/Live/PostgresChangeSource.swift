@@ -1,6 +1,5 @@
 package import Catalog
 package import LibPQ
-internal import Synchronization
 
 /// Hears by LISTEN, on one connection a server.
 package struct PostgresChangeSource: ChangeSource {

@@ -22,10 +22,8 @@ struct PostgresOrderStore: OrderStore {
                 return isKept ? .commit((outcome, true)) : .rollback((outcome, false))
             }
             if outcome.isLong, isKept { database.longKeys.note() }
-            guard !isKept, !request.isDryRun else {
-                database.announcer.announce(.store(request.store))
-                return outcome
-            }
+            if isKept { database.announcer.announce(.store(request.store)) }
+            if isKept || request.isDryRun { return outcome }
             // The response is recorded all the same: later the same request may not be in place any more.
             return try await database.writes.transaction(within: .seconds(5)) { connection in
                 let store = try ShelfLookup.store(request.store, connection)

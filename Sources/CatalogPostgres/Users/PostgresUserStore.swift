@@ -104,6 +104,7 @@ struct PostgresUserStore: UserStore {
 
     func keep(
         _ ticket: Ticket,
+        id: UniqueID,
         once call: IdempotentCall?
     ) async throws(CatalogError) -> IssuedTicket {
         try await database.mappingErrors {
@@ -120,7 +121,7 @@ struct PostgresUserStore: UserStore {
                                 .timestamptz(ticket.tokenExpiresAt.microseconds),
                             ]
                         )
-                        return ticket.issued
+                        return IssuedTicket(.derived(id), expiresAt: ticket.expiresAt)
                     }
                 }
             }

@@ -1,4 +1,3 @@
-internal import ArgumentParser
 internal import Catalog
 internal import CatalogPostgres
 internal import LibPQ

@@ -2,16 +2,9 @@ internal import ArgumentParser
 internal import Catalog
 internal import CatalogHTTP
 internal import CatalogPostgres
-internal import FoundationEssentials
 internal import Glibc
-internal import Hummingbird
 internal import HummingbirdCore
 internal import LibPQ
-internal import Logging
-internal import NIOCore
-internal import Platform
-internal import ServiceLifecycle
-internal import UnixSignals
 
 struct ServeCommand: AisleCommand {
     static let handlesSignals = true

@@ -1,5 +1,5 @@
+internal import UnixSignals
 internal import CatalogJSON
-internal import ArgumentParser
 internal import Catalog
 internal import CatalogHTTP
 internal import CatalogPostgres
@@ -12,7 +12,6 @@ internal import Logging
 internal import NIOCore
 internal import Platform
 internal import ServiceLifecycle
-internal import UnixSignals
 
 /// The composition root of a running server.
 struct Server {

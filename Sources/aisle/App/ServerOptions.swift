@@ -1,9 +1,6 @@
 internal import ArgumentParser
 internal import Catalog
 internal import CatalogHTTP
-internal import Configuration
-internal import FoundationEssentials
-internal import Logging
 
 /// What a server is told on the command line.
 struct ServerOptions: ParsableArguments {

@@ -1,5 +1,4 @@
 internal import CatalogJSON
-internal import ArgumentParser
 internal import Catalog
 
 /// Rows of text under titles.

@@ -1,8 +1,6 @@
-internal import ArgumentParser
 internal import Catalog
 internal import CatalogPostgres
 internal import LibPQ
-internal import SeedData
 
 /// A file, or standard input, in pieces.
 struct FilePieces: AsyncSequence, Sendable {

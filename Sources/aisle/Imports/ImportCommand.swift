@@ -2,7 +2,6 @@ internal import ArgumentParser
 internal import Catalog
 internal import CatalogPostgres
 internal import LibPQ
-internal import SeedData
 
 struct ImportCommand: AisleCommand {
     static let configuration = CommandConfiguration(

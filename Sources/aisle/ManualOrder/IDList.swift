@@ -1,7 +1,5 @@
-internal import ArgumentParser
 internal import Catalog
 internal import CatalogPostgres
-internal import FoundationEssentials
 
 /// Files of ids, one a line.
 enum IDList {

@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import Catalog
 internal import CatalogPostgres
-internal import FoundationEssentials
 
 struct MoveCommand: AisleCommand {
     static let configuration = CommandConfiguration(

@@ -1,9 +1,7 @@
 internal import ArgumentParser
 internal import Catalog
 internal import CatalogPostgres
-internal import FoundationEssentials
 internal import LibPQ
-internal import Schema
 
 /// `STORE/SHELF`, or the shelf alone where there is one store.
 struct ShelfName: ExpressibleByArgument {

@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import Catalog
 internal import CatalogHTTP
-internal import Configuration
 
 /// A time as typed: `12h`.
 struct Lifetime: ExpressibleByArgument {

@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import Catalog
 internal import CatalogHTTP
-internal import Configuration
 
 struct TokenCommand: AisleCommand {
     static let configuration = CommandConfiguration(
