@@ -58,8 +58,13 @@ build-tests: deps # Build the tests, and install what they need
 	@$(MAKE) --no-print-directory deps PACKAGES="$(TEST_PACKAGES)"
 	swift build --build-tests
 
+.PHONY: test-web
+test-web: # Run the tests of the pages' modules under Node
+	@command -v node >/dev/null || $(MAKE) --no-print-directory deps PACKAGES="nodejs"
+	node --test Tests/Web/*.test.mjs
+
 .PHONY: test-fast
-test-fast: build-tests ## Run the tests of pure logic alone, in seconds
+test-fast: build-tests test-web ## Run the tests of pure logic alone, in half a minute
 	$(TEST_RUN) --filter '$(FAST_TESTS)'
 
 .PHONY: test-mutations
@@ -67,7 +72,7 @@ test-mutations: ## Plant faults in the pure core, each of which a fast test must
 	python3 Tests/mutations.py
 
 .PHONY: test
-test: build-tests ## Run the whole test suite on a private PostgreSQL
+test: build-tests test-web ## Run the whole test suite on a private PostgreSQL
 	AISLE_TEST_DATABASE_URL="$${DATABASE_URL:-}" $(TEST_RUN) --skip RealCatalogTests
 
 .PHONY: test-real

@@ -1,6 +1,6 @@
 internal import AisleDiff
 
-/// What a client asks of a shelf that is reordered.
+/// A request for the diff to a shelf's order.
 package struct DiffRequest: Sendable {
     /// What the client shows.
     package enum Start: Sendable {

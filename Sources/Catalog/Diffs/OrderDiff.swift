@@ -1,6 +1,6 @@
 package import AisleDiff
 
-/// The diff between two orders, with what is needed to tell it.
+/// The diff between two orders, with the versions, sorts and products that a response to it has.
 package struct OrderDiff: Sendable {
     /// The longest list that is compared.
     package static let listLimit = 200_000

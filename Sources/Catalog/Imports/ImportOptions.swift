@@ -17,7 +17,7 @@ package struct ImportOptions: Sendable {
     package var abortsOnError: Bool
     /// Whether what the file does not name is taken away from the stores that it names.
     package var prunes: Bool
-    /// Only tells what would be done.
+    /// Reports what would be done.
     package var isDryRun: Bool
     /// How many shelves the import may create; a wrongly mapped column would make one of each row.
     package var newShelfLimit = Self.defaultNewShelfLimit

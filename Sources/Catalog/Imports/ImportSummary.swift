@@ -15,12 +15,12 @@ package struct ImportSummary: Sendable, Hashable {
     package var pricesRounded = 0
     package var storesCreated = 0
     package var shelvesCreated = 0
-    /// What was noticed about the file as a whole, such as columns that nothing reads.
+    /// Warnings about the file as a whole, such as columns that are ignored.
     package var warnings: [String] = []
 
     package init() {}
 
-    /// Name and number of each count, in the order in which they are told.
+    /// The name and number of each count, in the order in which they are reported.
     package var counts: [(name: String, count: Int)] {
         [
             ("read", read), ("inserted", inserted), ("updated", updated), ("unchanged", unchanged),

@@ -1,4 +1,4 @@
-/// What is to be changed of an item.
+/// A change of a list item.
 package struct ListItemChange: Hashable, Sendable {
     package var id: UniqueID
     package var text: String?

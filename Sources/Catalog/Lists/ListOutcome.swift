@@ -1,4 +1,4 @@
-/// What became of a list by a change.
+/// The outcome of a list edit.
 package struct ListOutcome: Sendable {
     package var held: HeldList
     package var facts: ListFacts

@@ -1,4 +1,4 @@
-/// What is to be changed of a list itself; nil leaves it as it is.
+/// A change of a list's own settings; nil leaves a setting as it is.
 package struct ListSettings: Sendable, Hashable {
     package var name: String?
     package var autoSort: Bool?

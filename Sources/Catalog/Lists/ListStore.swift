@@ -1,4 +1,4 @@
-/// Where users' lists are kept.
+/// Users' lists, their items and their members.
 package protocol ListStore: Sendable {
     /// A user's lists in the order of a sort.
     ///
@@ -43,7 +43,7 @@ package protocol ListStore: Sendable {
         of user: UserID,
         once call: IdempotentCall?
     ) async throws(CatalogError) -> ListsMoved
-    /// Makes a way into a list.
+    /// Creates a share of a list.
     ///
     /// - Throws: `notFound`; `forbidden` for who is not its owner; `unprocessable` for one too many.
     func share(
@@ -54,9 +54,9 @@ package protocol ListStore: Sendable {
         once call: IdempotentCall?
     ) async throws(CatalogError) -> IssuedShare
     func shares(_ id: UniqueID, of user: UserID) async throws(CatalogError) -> [ListShare]
-    /// Takes a share back: who has joined by it is out.
+    /// Revokes a share and removes the members who joined by it.
     func revoke(_ share: UniqueID, _ id: UniqueID, of user: UserID) async throws(CatalogError)
-    /// Joins the list that a token is of; who is on it already stays as they are, or as the better of both roles.
+    /// Joins the list that a token belongs to; a member keeps the better of both roles.
     ///
     /// - Throws: `notFound` for a token that is none, was taken back or is too old.
     func join(

@@ -2,7 +2,7 @@ internal import Ordering
 
 /// A user's lists, without their items.
 package struct ListsPage: Sendable, Hashable {
-    /// As one of them is told: the numbers stand for the items.
+    /// The edit as an event: numbers stand for the items.
     package struct Entry: Sendable, Hashable {
         package var held: HeldList
         package var items: Int

@@ -1,4 +1,4 @@
-/// What a user's devices are told.
+/// Changes of a user's settings and lists, as events for their devices.
 package struct ChangesPage: Sendable {
     /// By revision.
     package var events: [LiveEvent]

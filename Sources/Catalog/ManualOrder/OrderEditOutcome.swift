@@ -1,4 +1,4 @@
-/// What became of it.
+/// The outcome of an order edit.
 package struct OrderEditOutcome: Sendable {
     /// A product that moved.
     package struct Moved: Sendable, Hashable {

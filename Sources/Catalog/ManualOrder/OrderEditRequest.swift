@@ -7,7 +7,7 @@ package struct OrderEditRequest: Sendable {
     package var expected: Int64?
     /// Who asks, where that is known.
     package var subject: String?
-    /// Only tells what would be done.
+    /// Reports what would be done.
     package var isDryRun: Bool
     /// Whether the answer has indexes, which cost a count over the shelf.
     package var wantsIndexes: Bool

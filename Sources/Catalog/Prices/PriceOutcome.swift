@@ -1,4 +1,4 @@
-/// What became of price changes.
+/// The outcome of price changes.
 package struct PriceOutcome: Sendable, Hashable {
     /// Products whose price is another now.
     package var changed = 0

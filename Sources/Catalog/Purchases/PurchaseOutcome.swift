@@ -1,4 +1,4 @@
-/// What became of purchases that were told.
+/// The outcome of adding purchases.
 package struct PurchaseOutcome: Sendable, Hashable {
     /// Told for the first time, of products that the store has.
     package var accepted = 0

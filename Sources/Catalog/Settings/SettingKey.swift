@@ -1,4 +1,4 @@
-/// What a setting is called: the path behind `/v1/me/settings/`.
+/// The key of a setting: the path behind `/v1/me/settings/`.
 ///
 /// 1 to 256 bytes of printable text, in parts between slashes of which none is empty, `.` or `..`. Letters with accents have
 /// one spelling, Unicode's composed one, however they come.

@@ -1,4 +1,4 @@
-/// What is read for a page: a request, resolved with the shelf's settings.
+/// A page request, resolved with the shelf's settings.
 package struct PagePlan: Sendable, Hashable {
     package let view: ResolvedView
     package let facets: Set<Facet>

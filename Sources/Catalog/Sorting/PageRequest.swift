@@ -1,4 +1,4 @@
-/// What a client asks of a shelf's products, read from a URL or a command line.
+/// A request for a page of a shelf's products.
 package struct PageRequest: Sendable, Hashable {
     package var store: CatalogKey
     package var shelf: CatalogKey

@@ -1,4 +1,4 @@
-/// The same as it was decided, and by whom.
+/// The view of a shelf in force, and where its sort and filter came from.
 package struct ResolvedView: Hashable, Sendable {
     package let sort: Sort
     package let source: SortSource
@@ -12,7 +12,7 @@ package struct ResolvedView: Hashable, Sendable {
         self.filterSource = filterSource
     }
 
-    /// What tells views apart, as text.
+    /// A text that identifies the view.
     package var text: String { "\(sort.description) \(source.rawValue) \(filter.query) \(filterSource.rawValue)" }
 
     /// The filter as an answer tells it; null where everything is shown.

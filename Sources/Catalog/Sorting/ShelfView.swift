@@ -1,4 +1,4 @@
-/// What of a shelf is shown, and in which order: as it is asked for.
+/// The view of a shelf that a request asks for: its sort and filter.
 package struct ShelfView: Hashable, Sendable {
     /// nil: the caller's, the shelf's, the store's or the system's.
     package var sort: Sort?

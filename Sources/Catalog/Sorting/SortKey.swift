@@ -28,7 +28,7 @@ package enum SortKey: String, CaseIterable, Sendable, Hashable {
     /// Whether what is in stock comes first. A manual order is shown as it was arranged.
     package var respectsAvailability: Bool { self != .position }
 
-    /// What a product is compared by; `.missing` where it has none.
+    /// The value by which a product is compared; `.missing` without one.
     package func value(of listing: Listing) -> SortValue {
         let product = listing.product
         return switch self {

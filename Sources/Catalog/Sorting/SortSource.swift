@@ -1,4 +1,4 @@
-/// Who decided the sort of an answer.
+/// Where the sort of a response came from.
 package enum SortSource: String, CaseIterable, Sendable, Hashable {
     case query, user, shelf, store, system
 }

@@ -1,4 +1,4 @@
-/// What a store's shelves are sorted by.
+/// The sorts of a store's shelves.
 package enum ShelfSort: String, CaseIterable, Sendable, Hashable {
     case position, name
     case nameDescending = "-name"

@@ -1,4 +1,4 @@
-/// What a client asks of a store's shelves.
+/// A request for a page of a store's shelves.
 package struct ShelvesRequest: Sendable {
     package var store: CatalogKey
     package var sort: ShelfSort

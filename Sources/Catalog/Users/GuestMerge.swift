@@ -1,4 +1,4 @@
-/// What came of joining a guest's settings to an account.
+/// The outcome of merging a guest into an account.
 package struct GuestMerge: Sendable, Hashable {
     /// How many of the guest's settings the account now has.
     package var merged: Int

@@ -1,9 +1,9 @@
-/// What lets a browser open a user's events once, without a header. Only the digest of its text is kept.
+/// A ticket with which a browser opens a user's event stream once, without a header. Only the digest of its text is kept.
 package struct Ticket: Sendable, Hashable {
     package var user: UserID
     package var digest: [UInt8]
     package var expiresAt: Timestamp
-    /// When the token ends that it was made with, and so the events.
+    /// When the token expires with which it was made; the event stream ends then.
     package var tokenExpiresAt: Timestamp
 
     package init(
@@ -18,8 +18,8 @@ package struct Ticket: Sendable, Hashable {
         self.tokenExpiresAt = tokenExpiresAt
     }
 
-    /// How long a ticket is good for, in seconds.
+    /// How long a ticket is valid, in seconds.
     package static let life = 30
-    /// How many of a user's may be unused; a new one pushes out the oldest.
+    /// The most unused tickets of a user; a new one replaces the oldest.
     package static let countLimit = 32
 }

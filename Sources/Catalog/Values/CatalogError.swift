@@ -1,4 +1,4 @@
-/// Everything that can go wrong in a use-case. HTTP and the command line each map it in one place.
+/// Every error of the domain. HTTP and the command line each map it in one place.
 package enum CatalogError: Error, Sendable, Equatable {
     /// A parameter or body that cannot be read.
     case malformed(parameter: String?, detail: String, allowed: [String] = [], hint: String? = nil)

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// A number of places; who finds none does not wait.
+/// A number of slots. A caller that finds none does not wait.
 final class Slots: Sendable {
     private let free: Mutex<Int>
 

@@ -1,0 +1,57 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { load } from "./module.mjs";
+
+const { applyDiff, decodeWire } = await load("aisle.js");
+
+/** A diff without moves of equal elements: every common id that is not in a longest increasing run is moved. */
+function naiveDiff(old, now) {
+  const places = new Map(old.map((id, index) => [id, index]));
+  const there = new Set(now);
+  const best = [];
+  now.forEach((id, index) => {
+    if (!places.has(id)) return;
+    const before = best.filter((run) => places.get(now[run.at(-1)]) < places.get(id));
+    best.push([...(before.reduce((a, b) => (b.length > a.length ? b : a), [])), index]);
+  });
+  const kept = new Set(best.reduce((a, b) => (b.length > a.length ? b : a), []));
+  const parts = now.map((id, to) => ({ id, to, from: places.get(id) }));
+  return {
+    mode: "moves", old_count: old.length, new_count: now.length,
+    deletes: old.map((id, from) => ({ id, from })).filter(({ id }) => !there.has(id)),
+    inserts: parts.filter(({ from }) => from === undefined).map(({ id, to }) => ({ id, to })),
+    moves: parts.filter(({ from, to }) => from !== undefined && !kept.has(to)),
+  };
+}
+
+test("a diff leads from any list to any other", () => {
+  let seed = 7;
+  const random = (below) => (seed = (seed * 48271) % 2147483647) % below;
+  for (let round = 0; round < 300; round++) {
+    const pick = () => [..."abcdefghij"].filter(() => random(3)).sort(() => random(2) - 0.5);
+    const [old, now] = [pick(), pick()];
+    assert.deepEqual(applyDiff(old, naiveDiff(old, now)), now);
+  }
+});
+
+test("a diff in the mode order is the new list", () => {
+  assert.deepEqual(applyDiff(["a"], { mode: "order", ids: ["c", "a"] }), ["c", "a"]);
+});
+
+test("a diff of a list of another length is refused", () => {
+  assert.throws(() => applyDiff(["a", "b"], { mode: "moves", old_count: 3, new_count: 3, deletes: [], inserts: [], moves: [] }), RangeError);
+});
+
+const wire = (...bytes) => new Uint8Array(bytes).buffer;
+
+test("the wire form of no change, a deletion and an insertion is read", () => {
+  assert.deepEqual(applyDiff(["a", "b", "c"], decodeWire(wire(1, 0, 3), ["a", "b", "c"])), ["a", "b", "c"]);
+  assert.deepEqual(applyDiff(["a", "b", "c"], decodeWire(wire(1, 3, 3, 2, 1, 1, 0), ["a", "b", "c"])), ["a", "c"]);
+  assert.deepEqual(applyDiff(["a", "b"], decodeWire(wire(1, 5, 2, 3, 1, 0, 0, 1, 0x78), ["a", "b"])), ["x", "a", "b"]);
+});
+
+test("a wire form that is cut off, or of another version, is refused", () => {
+  assert.throws(() => decodeWire(wire(2, 0, 3), []), RangeError);
+  assert.throws(() => decodeWire(wire(1, 0), []), RangeError);
+  assert.throws(() => decodeWire(wire(1, 0, 0x80), []), RangeError);
+});
