@@ -160,7 +160,7 @@ let package = Package(
         .testTarget(
             name: "CatalogHTTPTests",
             dependencies: [
-                "Catalog", "CatalogHTTP", "CatalogJSON", "TestSupport",
+                "Catalog", "CatalogHTTP", "CatalogJSON", "InMemoryCatalog", "TestSupport",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),

@@ -69,6 +69,11 @@ package struct CatalogAPI: HTTPResponder {
     }
 
     package func respond(to request: Request, context: Context) async throws -> Response {
+        await respond(to: request)
+    }
+
+    /// Answers a request; an error becomes a problem document.
+    package func respond(to request: Request) async -> Response {
         let start = ContinuousClock.now
         var bodyLimit = options.bodyLimit
         var endpoint: Endpoint?

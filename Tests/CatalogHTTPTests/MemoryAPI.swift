@@ -1,0 +1,118 @@
+import Catalog
+import CatalogHTTP
+import CatalogJSON
+import HTTPTypes
+import Hummingbird
+import InMemoryCatalog
+import NIOCore
+import Synchronization
+import TestSupport
+
+/// The API on the in-memory catalog, called without a socket.
+struct MemoryAPI {
+    struct Answer {
+        let status: Int
+        let headers: HTTPFields
+        let body: [UInt8]
+
+        /// The body as JSON; null if it is not JSON.
+        var json: JSONValue { (try? JSONReader.parse(body)) ?? .null }
+
+        func text(_ name: String) -> String? {
+            guard case .string(let text)? = json[name] else { return json[name]?.text }
+            return text
+        }
+
+        func texts(_ list: String, _ name: String? = nil) -> [String] {
+            guard case .array(let values)? = json[list] else { return [] }
+            return values.map { value in
+                let part = name.flatMap { value[$0] } ?? value
+                if case .string(let text) = part { return text }
+                return part.text
+            }
+        }
+    }
+
+    private static let secret = Array("a secret of thirty-two bytes, or more".utf8)
+    let catalog: InMemoryCatalog
+    let api: CatalogAPI
+
+    /// Imports nothing.
+    private struct NoImports: CatalogImporting {
+        func importFile<Pieces: AsyncSequence>(
+            _ pieces: Pieces,
+            _ options: ImportOptions,
+            onReject: (ImportRejection) throws -> Void
+        ) async throws(CatalogError) -> ImportSummary where Pieces.Element == [UInt8] { throw .unavailable }
+    }
+
+    init(_ change: (inout CatalogAPI.Options) -> Void = { _ in }) async {
+        catalog = InMemoryCatalog(collate: collator())
+        var options = CatalogAPI.Options()
+        change(&options)
+        api = CatalogAPI(
+            catalog: catalog,
+            importer: NoImports(),
+            key: DeploymentKey(Array("test".utf8)),
+            verifier: TokenVerifier(keys: TokenKeys(secret: Self.secret)),
+            live: LiveHub(catalog, source: nil),
+            options: options
+        )
+    }
+
+    /// A body writer that keeps what it gets.
+    private struct Collector: ResponseBodyWriter {
+        final class Bytes: Sendable { let all = Mutex<[UInt8]>([]) }
+        let bytes: Bytes
+
+        func write(_ buffer: ByteBuffer) async throws { bytes.all.withLock { $0 += buffer.readableBytesView } }
+        consuming func finish(_ trailingHeaders: HTTPFields?) async throws {}
+    }
+
+    /// - Parameters:
+    ///   - user: nil for a request without a token.
+    ///   - writes: whether the token has the scope `catalog:write`.
+    func send(
+        _ method: HTTPRequest.Method,
+        _ path: String,
+        _ body: String? = nil,
+        as user: String? = "ann",
+        writes: Bool = true,
+        _ headers: [String: String] = [:]
+    ) async throws -> Answer {
+        var head = HTTPRequest(method: method, scheme: "http", authority: "localhost", path: path)
+        if let user {
+            let expiry = Timestamp(microseconds: Timestamp.now().microseconds + 3_600_000_000)
+            let caller = Caller(user: UserID(user)!, scopes: writes ? [.catalogWrite] : [], expiresAt: expiry)
+            head.headerFields[.authorization] = "Bearer \(TokenSigner(secret: Self.secret).token(for: caller))"
+        }
+        if let body {
+            head.headerFields[.contentType] = "application/json"
+            head.headerFields[.contentLength] = String(body.utf8.count)
+        }
+        for (name, value) in headers { head.headerFields[.init(name)!] = value }
+        let request = Request(head: head, body: RequestBody(buffer: ByteBuffer(string: body ?? "")))
+        let response = await api.respond(to: request)
+        let bytes = Collector.Bytes()
+        try await response.body.write(Collector(bytes: bytes))
+        return Answer(status: response.status.code, headers: response.headers, body: bytes.all.withLock { $0 })
+    }
+
+    /// A store `s` with the shelf `dairy` and three products on it.
+    static func withShelf() async throws -> MemoryAPI {
+        let api = await MemoryAPI()
+        _ = try await api.send(.put, "/v1/stores/s", #"{"title":"S","currency":"EUR"}"#)
+        _ = try await api.send(.put, "/v1/stores/s/shelves/dairy", #"{"title":"Dairy"}"#)
+        let products = [
+            "milk":
+                #"{"name":"Milk","brand":"Ärla","price_minor":129,"size":{"amount":"1","unit":"l"},"tags":["cold"]}"#,
+            "curd": #"{"name":"Curd","price_minor":99,"size":{"amount":"500","unit":"g"},"in_stock":false}"#,
+            "brie": #"{"name":"Brie","brand":"Paysan","price_minor":399,"regular_price_minor":499}"#,
+        ]
+        for (sku, body) in products.sorted(by: { $0.key < $1.key }) {
+            _ = try await api.send(.put, "/v1/stores/s/products/\(sku)", body)
+            _ = try await api.send(.put, "/v1/stores/s/shelves/dairy/products/\(sku)")
+        }
+        return api
+    }
+}
