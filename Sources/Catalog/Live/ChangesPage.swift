@@ -4,7 +4,7 @@ package struct ChangesPage: Sendable {
     package var events: [LiveEvent]
     /// What to ask from next.
     package var revision: Int64
-    /// Whether something is forgotten that they were not told: they read everything anew.
+    /// Whether changes are missing that are no longer kept: the devices then read everything again.
     package var isResync: Bool
 
     package init(events: [LiveEvent], revision: Int64, isResync: Bool) {

@@ -1,4 +1,4 @@
-/// One purchase of a product, or a refund: an event that counts once, however often it is told.
+/// A purchase of a product, or a refund: an event that counts once, however often it is sent.
 package struct Purchase: Sendable, Hashable {
     /// A UUID in lower case.
     package var eventID: String
@@ -24,7 +24,7 @@ package struct Purchase: Sendable, Hashable {
     package static let customerLimit = 200
     /// How far ahead of ours a clock may be, in microseconds.
     package static let leeway: Int64 = 300_000_000
-    /// How many days customers and the ids of events are kept, where nothing else is said. What is told later than that
-    /// cannot be told from what was counted.
+    /// The days for which customers and event ids are kept by default. An older event is refused: nothing would show whether
+    /// it was counted.
     package static let keptDays = 400
 }

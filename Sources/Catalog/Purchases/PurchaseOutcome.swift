@@ -4,7 +4,7 @@ package struct PurchaseOutcome: Sendable, Hashable {
     package var accepted = 0
     /// Told before: they count once.
     package var repeated = 0
-    /// Of days that are no longer kept: nobody can tell whether they were counted, and they are not taken.
+    /// Events of days that are no longer kept. They are refused: nothing would show whether they were counted.
     package var tooOld = 0
     /// Of products that the store does not have; they are kept apart until it has.
     package var unknown = 0

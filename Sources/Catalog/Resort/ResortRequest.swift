@@ -1,6 +1,6 @@
 /// What a re-sort is asked to do.
 package struct ResortRequest: Sendable, Hashable {
-    /// What is told of what moved.
+    /// How a re-sort reports the moves of a shelf.
     package enum DiffDetail: String, CaseIterable, Sendable {
         /// Nothing: the orders that shelves show are not compared.
         case none
