@@ -52,7 +52,9 @@ final class PipelinedConnection {
     func submit(_ job: any PipelineJob) {
         entries.append(Entry(job: job))
         let opening = settings.statement.map { call($0, settings.parameters(until: job.deadline)) }
-        let calls = job.queries.map { call($0.statement, $0.parameters) }
+        // Parsing waits for locks, too, so it needs the settings; once for all that the job prepares.
+        var unsent = opening
+        let calls = job.queries.map { call($0.statement, $0.parameters, preparedAfter: &unsent) }
         if case .prepare? = commands.last {
             check(PQpipelineSync(handle.raw))
             commands.append(.preparationSync)
@@ -70,18 +72,33 @@ final class PipelinedConnection {
         hasUnsent = true
     }
 
-    /// A statement with its parameters; it is sent to be prepared if it has a name and is not prepared yet.
     private func call(_ statement: PostgresStatement, _ parameters: [PostgresValue]) -> PreparedCall {
+        var none: PreparedCall?
+        return call(statement, parameters, preparedAfter: &none)
+    }
+
+    /// A statement with its parameters; it is sent to be prepared if it has a name and is not prepared yet.
+    ///
+    /// - Parameter opening: what is sent before; nil once it is.
+    private func call(
+        _ statement: PostgresStatement,
+        _ parameters: [PostgresValue],
+        preparedAfter opening: inout PreparedCall?
+    ) -> PreparedCall {
         let buffers = ParameterBuffers(parameters)
         if let name = statements.name(of: statement) {
             return PreparedCall(statement: statement, name: name, buffers: buffers)
         }
         let name = statements.insert(statement)
-        if let name {
-            check(PQsendPrepare(handle.raw, name, statement.sql, Int32(buffers.oids.count), buffers.oids))
-            commands.append(.prepare(statement))
+        let call = PreparedCall(statement: statement, name: name, buffers: buffers)
+        guard name != nil else { return call }
+        if let settings = opening.take() {
+            check(settings.send(handle.raw))
+            commands.append(.settings)
         }
-        return PreparedCall(statement: statement, name: name, buffers: buffers)
+        check(call.sendPreparation(handle.raw))
+        commands.append(.prepare(statement))
+        return call
     }
 
     func flush() {

@@ -7,13 +7,22 @@ struct PreparedCall {
     let name: String?
     let buffers: ParameterBuffers
 
-    var beginsTransaction: Bool { statement.sql.hasPrefix("BEGIN") }
+    /// Whether the call only makes the statement known under its name.
+    var isPreparation = false
+
+    var beginsTransaction: Bool { statement.sql.hasPrefix("BEGIN") && !isPreparation }
 
     func send(_ raw: OpaquePointer) -> Int32 {
-        buffers.withPointers { count, values, lengths, formats in
+        if isPreparation { return sendPreparation(raw) }
+        return buffers.withPointers { count, values, lengths, formats in
             if let name { return PQsendQueryPrepared(raw, name, count, values, lengths, formats, 1) }
             return PQsendQueryParams(raw, statement.sql, count, buffers.oids, values, lengths, formats, 1)
         }
+    }
+
+    /// Makes the statement known under its name; it must have one.
+    func sendPreparation(_ raw: OpaquePointer) -> Int32 {
+        PQsendPrepare(raw, name, statement.sql, Int32(buffers.oids.count), buffers.oids)
     }
 }
 
@@ -37,22 +46,27 @@ extension PostgresConnection {
         _ read: (Int, borrowing PostgresRows) throws -> Void
     ) throws {
         let calls = try queries.map { try prepare($0.statement, $0.parameters) }
-        let earlier = later.count
-        try exchange(later + calls) { index, rows in
-            if index >= earlier { try read(index - earlier, rows) }
+        let earlier = takeLater()
+        try exchange(earlier + calls) { index, rows in
+            if index >= earlier.count { try read(index - earlier.count, rows) }
         }
     }
 
     /// Runs what waits.
     func runLater() throws {
-        if !later.isEmpty { try exchange(later) { _, _ in } }
+        if !later.isEmpty { try exchange(takeLater()) { _, _ in } }
     }
 
-    private func exchange(
+    func takeLater() -> [PreparedCall] {
+        defer { later = [] }
+        return later
+    }
+
+    /// Sends calls in one round trip, after the settings where a transaction begins.
+    func exchange(
         _ calls: [PreparedCall],
         _ read: (Int, borrowing PostgresRows) throws -> Void
     ) throws {
-        later = []
         try checkInterrupt()
         var calls = calls
         let settings = try insertSettings(into: &calls)

@@ -174,17 +174,23 @@ package actor PostgresConnection {
             return PreparedCall(statement: statement, name: name, buffers: buffers)
         }
         let raw = try open()
-        guard let name = statements.insert(statement) else {
-            return PreparedCall(statement: statement, name: nil, buffers: buffers)
-        }
+        let call = PreparedCall(statement: statement, name: statements.insert(statement), buffers: buffers)
+        guard call.name != nil else { return call }
         do {
-            try send { PQsendPrepare(raw, name, statement.sql, Int32(buffers.oids.count), buffers.oids) }
-            _ = try lastResult(raw)
+            if statement == settings.statement {
+                try send { call.sendPreparation(raw) }
+                _ = try lastResult(raw)
+            } else {
+                // Parsing waits for locks, too, so it needs the settings, and what the transaction has set itself.
+                var preparation = call
+                preparation.isPreparation = true
+                try exchange(takeLater() + [preparation]) { _, _ in }
+            }
         } catch {
             statements.remove(statement)
             throw error
         }
-        return PreparedCall(statement: statement, name: name, buffers: buffers)
+        return call
     }
 
     /// A failed result's error.

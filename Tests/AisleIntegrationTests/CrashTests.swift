@@ -1,5 +1,6 @@
 import Foundation
 import LibPQ
+import Platform
 import TestSupport
 import Testing
 
@@ -38,5 +39,28 @@ import Testing
     func theBacktracerIsLeftAlone() async throws {
         let (code, text) = try await crash(SIGSEGV, ["SWIFT_BACKTRACE": "enable=no"])
         #expect(code == 128 + SIGSEGV && !text.contains("aisle: fatal"))
+    }
+
+    /// Never returns; each call needs stack of its own.
+    private static func exhaustStack(_ depth: Int) -> Int {
+        withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 8) { buffer in
+            buffer[0] = UInt8(truncatingIfNeeded: depth)
+            return exhaustStack(depth + 1) + Int(buffer[0])
+        }
+    }
+
+    @Test("An exhausted stack leaves the line too, and tells which address was accessed")
+    func anExhaustedStackLeavesALine() async throws {
+        let result = await #expect(
+            processExitsWith: .signal(SIGSEGV),
+            observing: [\.standardErrorContent]
+        ) {
+            CrashReport.install(version: "1.2.3")
+            try OSThread.start(name: "deep") { _ = Self.exhaustStack(0) }
+            try await Task.sleep(for: .seconds(60))
+        }
+        let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+        let pattern = #/aisle: fatal SIGSEGV, version 1\.2\.3, build .*, accessing 0x[0-9a-f]+/#
+        #expect(text.split(separator: "\n").contains { $0.wholeMatch(of: pattern) != nil }, "\(text)")
     }
 }

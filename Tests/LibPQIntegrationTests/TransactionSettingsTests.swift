@@ -1,3 +1,4 @@
+import Glibc
 import TestSupport
 import Testing
 
@@ -55,6 +56,35 @@ import Testing
             }
         }
         #expect(seen == ["20ms", "3s"])
+    }
+
+    @Test("The settings hold while a statement is prepared: parsing waits for locks, too")
+    func preparingObeysTheLockTimeout() async throws {
+        var configuration = Self.configuration()
+        let owner = try await PostgresConnection.connect(configuration)
+        let table = "prepared_\(getpid())"
+        try await owner.perform {
+            try $0.run(script: "CREATE TABLE \(table) (id integer)")
+            try $0.run(script: "BEGIN; LOCK TABLE \(table)")
+        }
+        configuration.settings["lock_timeout"] = "50ms"
+        let reader = try await PostgresConnection.connect(configuration)
+        let pipeline = try PostgresPipeline(configuration)
+        let read = PostgresStatement(assembled: "SELECT count(*) FROM \(table)")
+        let single = await #expect(throws: PostgresError.self) {
+            try await reader.perform(within: .seconds(60)) { try $0.execute(read) }
+        }
+        #expect(single?.sqlState == .lockNotAvailable)
+        let inside = await #expect(throws: PostgresError.self) {
+            try await reader.perform(within: .seconds(60)) { _ = try $0.transaction { try $0.execute(read) } }
+        }
+        #expect(inside?.sqlState == .lockNotAvailable)
+        let piped = await #expect(throws: PostgresError.self) {
+            try await pipeline.read([PostgresQuery(read)], into: 0) { _, _, _ in }
+        }
+        #expect(piped?.sqlState == .lockNotAvailable)
+        try await owner.perform { try $0.run(script: "ROLLBACK; DROP TABLE \(table)") }
+        pipeline.shutDown()
     }
 
     @Test("A transaction whose client does nothing more is ended, and frees its locks")
