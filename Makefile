@@ -6,8 +6,6 @@ SHELL := /bin/bash
 
 RELEASE := swift build -c release --static-swift-stdlib --product aisle
 AISLE := .build/release/aisle
-# The index of sources that editors read costs a third of the time, and no test reads it.
-BUILD_TESTS := swift build --build-tests --disable-index-store
 # Debian's packages that are needed to build and run.
 PACKAGES := postgresql libpq-dev libcurl4-openssl-dev libicu-dev pkg-config
 # What the tests need besides: an implementation of JSON Patch that is not ours.
@@ -58,11 +56,11 @@ run: build ## Start a private PostgreSQL, migrate, seed, serve, and print the UR
 .PHONY: build-tests
 build-tests: deps # Build the tests, and install what they need
 	@$(MAKE) --no-print-directory deps PACKAGES="$(TEST_PACKAGES)"
-	$(BUILD_TESTS)
+	swift build --build-tests
 
 .PHONY: check-imports
 check-imports: # Check that each target declares what it imports
-	$(BUILD_TESTS) --explicit-target-dependency-import-check error
+	swift build --build-tests --explicit-target-dependency-import-check error
 
 .PHONY: test-web
 test-web: # Run the tests of the pages' modules under Node
@@ -105,7 +103,7 @@ test-faults: build ## Stop the database under load, behind a proxy too (STALL=60
 test-thread test-address: test-%: deps # Run the tests of pure logic and of libpq under a sanitizer
 	@$(MAKE) --no-print-directory deps PACKAGES="$(TEST_PACKAGES)"
 	SWIFT_BACKTRACE=enable=no TSAN_OPTIONS="suppressions=$$PWD/Tests/thread-sanitizer.supp" \
-	    $(TEST_LIMIT) swift test --disable-xctest --disable-index-store --sanitize=$* --scratch-path .build-$* \
+	    $(TEST_LIMIT) swift test --disable-xctest --sanitize=$* --scratch-path .build-$* \
 	    --filter '^(OrderingTests|AisleDiffTests|CatalogTests|CatalogJSONTests|LibPQTests|LibPQIntegrationTests)\.'
 
 .PHONY: test-all
@@ -134,7 +132,7 @@ pictures: build browser ## Make the pictures of the README anew, from the runnin
 
 .PHONY: soak
 soak: deps ## Rearrange shelves by hand a million times, against lists that are simply rearranged
-	$(BUILD_TESTS)
+	swift build --build-tests
 	AISLE_SOAK_SEEDS=100 AISLE_SOAK_ROUNDS=10000 AISLE_TEST_DATABASE_URL="$${DATABASE_URL:-}" \
 	    swift test --disable-xctest --skip-build --filter theDatabaseDoesWhatIsMeant
 
