@@ -255,32 +255,6 @@ import Testing
         }
     }
 
-    @Test func theDescriptionNamesEverySortKeyUnitAndPath() async throws {
-        let text = String(decoding: OpenAPI.document, as: UTF8.self)
-        let document = try JSONReader.parse(OpenAPI.document)
-        #expect(document["openapi"] == .string("3.1.0"))
-        for key in SortKey.allCases { #expect(text.contains("\(key.name): ")) }
-        guard case .array(let units)? = document["components"]?["schemas"]?["Size"]?["properties"]?["unit"]?["enum"]
-        else { return #expect(Bool(false)) }
-        #expect(units == MeasureUnit.allCases.map { .string($0.rawValue) })
-    }
-
-    @Test("The description has exactly the operations of the endpoint table")
-    func descriptionMatchesTheTable() async throws {
-        let api = await TestAPI.api(InMemoryCatalog(collate: collator()), importer: TestAPI.NoImports())
-        let document = try JSONReader.parse(OpenAPI.document)
-        guard case .object(let paths) = try #require(document["paths"]) else {
-            throw CatalogError.fault("paths is not an object")
-        }
-        var described: Set<String> = []
-        for path in paths {
-            guard case .object(let operations) = path.value else { continue }
-            for operation in operations { described.insert("\(operation.name.uppercased()) \(path.name)") }
-        }
-        #expect(described.subtracting(api.documentedOperations).sorted() == [])
-        #expect(api.documentedOperations.subtracting(described).sorted() == [])
-    }
-
     /// A page loads our own files alone: what it names is there, kept by its tag, and nothing else may run in it.
     @Test(arguments: ["", "devices", "merchandise", "lists", "docs", "problems/stale"])
     func aPageIsServedWithWhatItNeedsAndNothingElse(_ name: String) async throws {

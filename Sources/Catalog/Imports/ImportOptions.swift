@@ -2,6 +2,14 @@
 package struct ImportOptions: Sendable {
     package enum Format: String, CaseIterable, Sendable { case csv, ndjson }
 
+    /// What a bad row does to the others.
+    package enum ErrorPolicy: String, CaseIterable, Sendable {
+        /// It is left out.
+        case skip
+        /// It stops the import, which then changes nothing.
+        case abort
+    }
+
     package var format: Format
     /// The store of all rows, where the file has no such column.
     package var store: CatalogKey?
@@ -14,7 +22,7 @@ package struct ImportOptions: Sendable {
     /// Whether a row without a size has it read from the end of its name.
     package var readsSizeFromName: Bool
     /// Whether one bad row stops everything.
-    package var abortsOnError: Bool
+    package var onError: ErrorPolicy
     /// Whether what the file does not name is taken away from the stores that it names.
     package var prunes: Bool
     /// Reports what would be done.
@@ -32,7 +40,7 @@ package struct ImportOptions: Sendable {
         mapping: [ImportColumn: String] = [:],
         currency: Currency = Currency("EUR")!,
         readsSizeFromName: Bool = false,
-        abortsOnError: Bool = false,
+        onError: ErrorPolicy = .skip,
         prunes: Bool = false,
         isDryRun: Bool = false
     ) {
@@ -41,7 +49,7 @@ package struct ImportOptions: Sendable {
         self.mapping = mapping
         self.currency = currency
         self.readsSizeFromName = readsSizeFromName
-        self.abortsOnError = abortsOnError
+        self.onError = onError
         self.prunes = prunes
         self.isDryRun = isDryRun
     }

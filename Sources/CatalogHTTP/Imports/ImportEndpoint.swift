@@ -44,20 +44,12 @@ struct ImportEndpoint: EndpointGroup {
         guard let currency = Currency(currency) else {
             throw CatalogError.malformed(parameter: "currency", detail: "“\(currency.prefix(16))” is no ISO 4217 code")
         }
-        let onError = try target.value("on_error") ?? "skip"
-        guard ["skip", "abort"].contains(onError) else {
-            throw CatalogError.malformed(
-                parameter: "on_error",
-                detail: "on_error must be skip or abort",
-                allowed: ["skip", "abort"]
-            )
-        }
         var options = ImportOptions(
             format: format,
             store: store,
             currency: currency,
             readsSizeFromName: try target.flag("size_from_name"),
-            abortsOnError: onError == "abort",
+            onError: try target.choice("on_error") ?? .skip,
             prunes: try target.flag("prune"),
             isDryRun: try target.flag("dry_run")
         )

@@ -16,12 +16,13 @@ struct ImportCommand: AisleCommand {
     @Argument(help: "The file, or - for standard input.") var file: String
     @OptionGroup var database: DatabaseOptions
     @Option(help: "The store of all rows, where the file has no such column.") var store: String?
-    @Option(help: "csv or ndjson; otherwise the file's ending decides.") var format: String?
+    @Option(help: "The format; otherwise the file's ending decides.") var format: ImportOptions.Format?
     @Option(name: .customLong("map"), parsing: .upToNextOption, help: "Columns as the file names them: canonical=own …")
     var mapping: [String] = []
     @Option(help: "The currency of new stores, where the file has no such column.") var currency = "EUR"
     @Flag(help: "Read the size of rows without one from the end of the name.") var sizeFromName = false
-    @Option(help: "skip: take the good rows; abort: one bad row stops everything.") var onError = "skip"
+    @Option(help: "skip: take the good rows; abort: one bad row stops everything.")
+    var onError = ImportOptions.ErrorPolicy.skip
     @Option(help: "Write the rejected rows to a CSV file.") var rejects: String?
     @Flag(help: "Take away what the file does not name.") var prune = false
     @Option(help: "How many shelves the import may create.")
@@ -68,9 +69,6 @@ struct ImportCommand: AisleCommand {
             }
             columns[column] = halves[1]
         }
-        guard ["skip", "abort"].contains(onError) else {
-            throw CommandFailure("--on-error is skip or abort", CommandFailure.usage)
-        }
         guard let currency = Currency(currency) else {
             throw CommandFailure("“\(currency)” is no ISO 4217 code", CommandFailure.usage)
         }
@@ -81,7 +79,7 @@ struct ImportCommand: AisleCommand {
             mapping: columns,
             currency: currency,
             readsSizeFromName: sizeFromName,
-            abortsOnError: onError == "abort",
+            onError: onError,
             prunes: prune,
             isDryRun: dryRun
         )

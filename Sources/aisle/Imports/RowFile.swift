@@ -1,3 +1,4 @@
+internal import ArgumentParser
 internal import CatalogJSON
 internal import Catalog
 
@@ -10,7 +11,7 @@ struct RowFile {
     let rejections: Rejections
 
     /// - Parameter rejects: the file that keeps the rows that are not taken.
-    init(_ path: String, format: String?, columns: [String], needed: [String], rejects: String?) throws {
+    init(_ path: String, format: ImportOptions.Format?, columns: [String], needed: [String], rejects: String?) throws {
         self.path = path
         // What cannot be read at all is told first.
         if path != "-" { _ = try FilePieces(path: path) }
@@ -48,12 +49,13 @@ struct RowFile {
 
 extension ImportOptions.Format {
     /// What was said, else what the file's ending tells.
-    static func of(_ path: String, _ format: String?) throws -> Self {
+    static func of(_ path: String, _ format: Self?) throws -> Self {
+        if let format { return format }
         let name = path.split(separator: "/").last ?? ""
         let ending =
             name.dropFirst().split(separator: ".", omittingEmptySubsequences: false).dropFirst().last?.lowercased()
             ?? ""
-        guard let chosen = Self(rawValue: format ?? (ending == "jsonl" ? "ndjson" : ending)) else {
+        guard let chosen = Self(rawValue: ending == "jsonl" ? "ndjson" : ending) else {
             throw CommandFailure(
                 "say --format csv or --format ndjson: the file's ending does not tell",
                 CommandFailure.usage
@@ -62,3 +64,6 @@ extension ImportOptions.Format {
         return chosen
     }
 }
+
+extension ImportOptions.Format: ExpressibleByArgument {}
+extension ImportOptions.ErrorPolicy: ExpressibleByArgument {}

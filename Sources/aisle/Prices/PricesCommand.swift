@@ -62,7 +62,7 @@ struct PricesCommand: AsyncParsableCommand {
         @Argument(help: "The file, or - for standard input.") var file: String
         @OptionGroup var database: DatabaseOptions
         @Option(help: "The store of all rows, where the file has no such column.") var store: String?
-        @Option(help: "csv or ndjson; otherwise the file's ending decides.") var format: String?
+        @Option(help: "The format; otherwise the file's ending decides.") var format: ImportOptions.Format?
         @Option(help: "Write the rejected rows' lines and reasons to a CSV file.") var rejects: String?
         @Flag(help: "Play days after days, and tell what moved on each shelf.") var replay = false
         @Option(help: "With --replay: whose moves are told, sorts with semicolons between.") var sorts = "price"

@@ -21,7 +21,7 @@ struct PurchasesCommand: AsyncParsableCommand {
         @Argument(help: "The file, or - for standard input.") var file: String
         @OptionGroup var database: DatabaseOptions
         @Option(help: "The store of all rows, where the file has no such column.") var store: String?
-        @Option(help: "csv or ndjson; otherwise the file's ending decides.") var format: String?
+        @Option(help: "The format; otherwise the file's ending decides.") var format: ImportOptions.Format?
         @Option(help: "Write the rejected rows' lines and reasons to a CSV file.") var rejects: String?
 
         /// How many events are taken in at a time.

@@ -30,7 +30,7 @@ struct ResortCommand: AsyncParsableCommand {
         @Flag(help: "All shelves of all stores.") var all = false
         @Option(help: "Only shelves changed since: 24h, 30m, 7d, or a time.") var changedSince: String?
         @Option(help: "How many shelves are worked on at once.") var jobs = 2
-        @Option(help: "What is told of moves: none, summary, moves or json-patch.") var diff = "summary"
+        @Option(help: "What is told of moves.") var diff = ResortRequest.DiffDetail.summary
         @Option(help: "Write what is told, a line for each shelf that changed, to a file.") var out: String?
         @Option(help: "How many days customers are kept.") var keepDays = Purchase.keptDays
         @Option(help: "text or json, an object a line.") var format: Format = .text
@@ -80,9 +80,6 @@ struct ResortCommand: AsyncParsableCommand {
         }
 
         private func options() throws -> ResortRequest {
-            guard let form = ResortRequest.DiffDetail(rawValue: diff) else {
-                throw CommandFailure("--diff is none, summary, moves or json-patch", CommandFailure.usage)
-            }
             guard (1...ResortRequest.jobsLimit).contains(jobs) else {
                 throw CommandFailure("--jobs is 1 to \(ResortRequest.jobsLimit)", CommandFailure.usage)
             }
@@ -91,7 +88,7 @@ struct ResortCommand: AsyncParsableCommand {
             }
             return ResortRequest(
                 changedSince: try changedSince.map(Self.moment),
-                diffs: form,
+                diffs: diff,
                 jobs: jobs,
                 keptDays: keepDays
             )
@@ -239,3 +236,5 @@ private final class ResortReport: Sendable {
         }
     }
 }
+
+extension ResortRequest.DiffDetail: ExpressibleByArgument {}

@@ -1,0 +1,107 @@
+import Catalog
+import CatalogJSON
+import Foundation
+import Testing
+
+@testable import CatalogHTTP
+
+/// The OpenAPI description and the pages name exactly what the tables of the code define.
+@Suite(.timeLimit(.minutes(1))) struct DescriptionTests {
+    private let document: JSONValue
+
+    init() throws { document = try JSONReader.parse(OpenAPI.document) }
+
+    /// A value by its path of member names.
+    private func value(_ path: String) -> JSONValue? {
+        path.split(separator: "/").reduce(document) { value, name in value?[String(name)] }
+    }
+
+    private func texts(_ value: JSONValue?) -> [String] {
+        guard case .array(let values)? = value else { return [] }
+        return values.compactMap { if case .string(let text) = $0 { text } else { nil } }
+    }
+
+    private static let enumerations: [(path: String, values: [String])] = [
+        ("parameters/shelf_sort/schema", ShelfSort.allCases.map(\.rawValue)),
+        ("parameters/list_sort/schema", ListSort.allCases.map(\.rawValue)),
+        ("parameters/filter_dimension/schema/items", Dimension.allCases.map(\.rawValue)),
+        ("schemas/Sort/properties/source", SortSource.allCases.map(\.rawValue)),
+        ("schemas/Store/properties/unit_pricing", UnitPricing.allCases.map(\.rawValue)),
+        ("schemas/Store/properties/sold_out", SoldOut.allCases.map(\.rawValue)),
+        ("schemas/Store/properties/popularity_metric", PopularityMetric.allCases.map(\.rawValue)),
+        ("schemas/Shelf/properties/dimension", Dimension.allCases.map(\.rawValue)),
+        ("schemas/Shelf/properties/sold_out", SoldOut.allCases.map(\.rawValue)),
+        ("schemas/Size/properties/unit", MeasureUnit.allCases.map(\.rawValue)),
+        ("schemas/ItemSort", ListItemSort.allCases.map(\.rawValue)),
+        ("schemas/List/properties/role", ListRole.allCases.map(\.rawValue)),
+    ]
+
+    @Test("An enumeration has the cases of its type", arguments: enumerations)
+    func enumerationsMatch(_ path: String, _ values: [String]) {
+        #expect(texts(value("components/\(path)/enum")) == values)
+    }
+
+    @Test("The modes of a diff are those of the code, wherever a request may choose one")
+    func diffModesMatch() throws {
+        guard case .object(let paths) = try #require(document["paths"]) else { throw CancellationError() }
+        var found = 0
+        for path in paths {
+            guard case .object(let operations) = path.value else { continue }
+            for operation in operations {
+                guard case .array(let parameters)? = operation.value["parameters"] else { continue }
+                for parameter in parameters where parameter["name"] == .string("mode") {
+                    #expect(Set(texts(parameter["schema"]?["enum"])) == Set(DiffMode.allCases.map(\.rawValue)))
+                    found += 1
+                }
+            }
+        }
+        #expect(found > 0)
+    }
+
+    @Test("Every filter is a parameter, and there are no others")
+    func filtersMatch() throws {
+        guard case .object(let parameters) = try #require(value("components/parameters")) else {
+            throw CancellationError()
+        }
+        let described = parameters.filter { $0.name.hasPrefix("filter_") }.compactMap { $0.value["name"] }
+        #expect(described == FilterKey.allCases.map { .string($0.name) })
+    }
+
+    @Test("The parameter that sorts explains every key", arguments: SortKey.allCases)
+    func sortKeysAreExplained(_ key: SortKey) throws {
+        guard case .string(let text) = try #require(value("components/parameters/sort/description")) else {
+            throw CancellationError()
+        }
+        #expect(text.contains("\(key.name): \(key.summary)"))
+    }
+
+    @Test("The parameter that counts names every facet", arguments: Facet.allCases)
+    func facetsAreNamed(_ facet: Facet) throws {
+        guard case .string(let text) = try #require(value("components/parameters/facets/description")) else {
+            throw CancellationError()
+        }
+        #expect(text.contains(facet.rawValue))
+    }
+
+    @Test("The shop's page knows every filter, in the order of the code")
+    func theShopKnowsEveryFilter() throws {
+        let page = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appending(path: "Sources/CatalogHTTP/Pages/Web/shop.js")
+        let script = try String(contentsOf: page, encoding: .utf8)
+        let list = try #require(script.firstMatch(of: #/const filters = \[([^\]]*)\]/#)?.1)
+        #expect(list.matches(of: #/"(\w+)"/#).map { String($0.1) } == FilterKey.allCases.map(\.name))
+    }
+
+    @Test("The description has exactly the operations of the endpoint table")
+    func operationsMatch() async throws {
+        let api = await MemoryAPI().api
+        guard case .object(let paths) = try #require(document["paths"]) else { throw CancellationError() }
+        var described: Set<String> = []
+        for path in paths {
+            guard case .object(let operations) = path.value else { continue }
+            for operation in operations { described.insert("\(operation.name.uppercased()) \(path.name)") }
+        }
+        #expect(described.subtracting(api.documentedOperations).sorted() == [])
+        #expect(api.documentedOperations.subtracting(described).sorted() == [])
+    }
+}
