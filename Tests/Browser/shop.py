@@ -323,7 +323,7 @@ def a_second_device_follows_and_catches_up(server, browser):
     for device in (phone, watch):
         device.locator("#products .card").first.wait_for()
     phone, watch = (next(frame for frame in tab.page.frames if f"device={name}" in frame.url) for name in ("phone", "watch"))
-    tokens = [frame.evaluate("() => import('/ui.js').then((ui) => ui.aisle.token(false))") for frame in (phone, watch)]
+    tokens = [frame.evaluate("() => import('/session.js').then(({ aisle }) => aisle.token(false))") for frame in (phone, watch)]
     assert all(json.loads(base64.urlsafe_b64decode(token.split(".")[1] + "=="))["sub"] == "dora" for token in tokens)
     for sort in ("name", "-price"):
         order = server.order(SHELF, f"sort={sort}")

@@ -8,7 +8,17 @@ enum WebAsset: String, CaseIterable {
     case listsPage = "lists"
     case docsPage = "docs"
     case client = "aisle.js"
-    case common = "ui.js"
+    case alerts = "alerts.js"
+    case cards = "cards.js"
+    case dom = "dom.js"
+    case drag = "drag.js"
+    case format = "format.js"
+    case header = "header.js"
+    case language = "language.js"
+    case navigation = "navigation.js"
+    case session = "session.js"
+    case shelves = "shelves.js"
+    case storage = "storage.js"
     case sortable = "sortable.js"
     case texts = "texts.js"
     case shop = "shop.js"
@@ -27,7 +37,17 @@ enum WebAsset: String, CaseIterable {
         case .listsPage: PackageResources.lists_html
         case .docsPage: PackageResources.docs_html
         case .client: PackageResources.aisle_js
-        case .common: PackageResources.ui_js
+        case .alerts: PackageResources.alerts_js
+        case .cards: PackageResources.cards_js
+        case .dom: PackageResources.dom_js
+        case .drag: PackageResources.drag_js
+        case .format: PackageResources.format_js
+        case .header: PackageResources.header_js
+        case .language: PackageResources.language_js
+        case .navigation: PackageResources.navigation_js
+        case .session: PackageResources.session_js
+        case .shelves: PackageResources.shelves_js
+        case .storage: PackageResources.storage_js
         case .sortable: PackageResources.sortable_js
         case .texts: PackageResources.texts_js
         case .shop: PackageResources.shop_js
@@ -43,10 +63,9 @@ enum WebAsset: String, CaseIterable {
     var mediaType: String {
         switch self {
         case .shopPage, .devicesPage, .merchandisePage, .listsPage, .docsPage: "text/html; charset=utf-8"
-        case .client, .common, .sortable, .texts, .shop, .devices, .merchandise, .lists, .docs:
-            "text/javascript; charset=utf-8"
         case .style: "text/css; charset=utf-8"
         case .icon: "image/svg+xml"
+        default: "text/javascript; charset=utf-8"
         }
     }
 

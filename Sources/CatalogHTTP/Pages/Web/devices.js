@@ -1,14 +1,21 @@
 /** Two devices of one user beside each other: each is the shop, in a session of its own. */
-import { attempt, find, onLanguage, parameters, signIn, text, translate } from "/ui.js";
+import { attempt } from "/alerts.js";
+import { find } from "/dom.js";
+import "/header.js";
+import { onLanguage, text, translate } from "/language.js";
+import { parameters, signIn } from "/session.js";
 
 const devices = ["phone", "watch"];
 const place = Object.fromEntries(["store", "shelf"].filter((name) => parameters.get(name)).map((name) => [name, parameters.get(name)]));
-let session = null;
+/** What the page shows, and what it waits for. */
+const model = {
+  session: null,
+};
 
 function show() {
   translate();
   for (const device of devices) find(device).title = text(device);
-  find("hint").textContent = session ? text("devicesHint", session.user) : text("needsUser");
+  find("hint").textContent = model.session ? text("devicesHint", model.session.user) : text("needsUser");
 }
 
 onLanguage(() => {
@@ -18,7 +25,7 @@ onLanguage(() => {
 find("one").href = `/?${new URLSearchParams({ ...place, ...(parameters.get("user") && { user: parameters.get("user") }) })}`;
 translate();
 await attempt(async () => {
-  session = await signIn();
+  model.session = await signIn();
   show();
-  for (const device of devices) find(device).src = `/?${new URLSearchParams({ ...place, device, ...(session?.isDemo && { user: session.user }) })}`;
+  for (const device of devices) find(device).src = `/?${new URLSearchParams({ ...place, device, ...(model.session?.isDemo && { user: model.session.user }) })}`;
 });

@@ -1,10 +1,18 @@
 /** The API, readable, from its own OpenAPI document; each call can be tried. */
-import { aisle, attempt, byteText, find, make, onLanguage, problemText, signIn, text, translate } from "/ui.js";
+import { attempt, problemText } from "/alerts.js";
+import { find, make } from "/dom.js";
+import { byteText } from "/format.js";
+import "/header.js";
+import { onLanguage, text, translate } from "/language.js";
+import { aisle, signIn } from "/session.js";
 
 const methods = ["get", "post", "put", "patch", "delete"];
-let api = null;
+/** What the page shows, and what it waits for. */
+const model = {
+  api: null,
+};
 
-const resolve = (value) => (value?.$ref ? value.$ref.slice(2).split("/").reduce((found, name) => found[name.replaceAll("~1", "/")], api) : value);
+const resolve = (value) => (value?.$ref ? value.$ref.slice(2).split("/").reduce((found, name) => found[name.replaceAll("~1", "/")], model.api) : value);
 
 /** A schema in short: names, types, what may be left out. */
 function outline(schema, depth = 0) {
@@ -126,19 +134,19 @@ async function send(path, method, fields, type, body, result) {
 
 function render() {
   translate();
-  find("title").textContent = `${api.info.title} ${api.info.version}`;
-  find("description").textContent = api.info.description;
-  const calls = Object.entries(api.paths).flatMap(([path, item]) => methods.filter((method) => item[method]).map((method) => [path, method, item[method], item.parameters]));
+  find("title").textContent = `${model.api.info.title} ${model.api.info.version}`;
+  find("description").textContent = model.api.info.description;
+  const calls = Object.entries(model.api.paths).flatMap(([path, item]) => methods.filter((method) => item[method]).map((method) => [path, method, item[method], item.parameters]));
   find("operations").replaceChildren(...calls.map((call) => operation(...call)));
   find("calls").replaceChildren(make("ul", {}, ...calls.map(([path, method, call]) => make("li", {}, make("a", { href: `#${call.operationId}` }, call.summary ?? path)))));
   if (location.hash) find(location.hash.slice(1))?.scrollIntoView();
 }
 
 find("merchandiser").addEventListener("click", async () => { find("token").value = await aisle.token(false); });
-onLanguage(() => api && render());
+onLanguage(() => model.api && render());
 translate();
 attempt(async () => {
-  api = (await aisle.send("/openapi.json")).value;
+  model.api = (await aisle.send("/openapi.json")).value;
   const session = await signIn("catalog:write");
   find("merchandiser").hidden = !session?.isDemo;
   render();

@@ -1,26 +1,34 @@
 /** A user's shopping lists: checking off, sorting, arranging by hand, live on all devices. */
 import { animate } from "/aisle.js";
-import {
-  aisle, announce, attempt, besideOf, childOf, find, idsOf, keepingFocus, make, money, navigate, onLanguage, onNavigate, signIn, tellWire, text, translate,
-  turn, viewLink, withUser,
-} from "/ui.js";
+import { announce, attempt, turn } from "/alerts.js";
+import { money } from "/cards.js";
+import { besideOf, childOf, find, idsOf, keepingFocus, make } from "/dom.js";
+import { transferText } from "/format.js";
+import "/header.js";
+import { onLanguage, text, translate } from "/language.js";
+import { navigate, onNavigate, viewLink } from "/navigation.js";
+import { aisle, signIn, withUser } from "/session.js";
 import { sortable } from "/sortable.js";
 
 const [container, state] = [find("items"), find("state")];
-let session;
-let lists = [];
-/** The list that is shown, with its version, and its items by id. */
-let list = null;
+/** What the page shows, and what it waits for. */
+const model = {
+  /** Who is signed in; null if nobody is, undefined until the server was asked. */
+  session: undefined,
+  lists: [],
+  /** The list that is shown, with its version, and its items by id. */
+  list: null,
+  /** What is under way: changes are made one after another. */
+  changing: Promise.resolve(),
+  /** How many of them wait. */
+  waiting: 0,
+  /** What was removed, the last at the end, to bring it back. */
+  removed: [],
+  ending: null,
+};
 const items = new Map();
-/** What is under way: changes are made one after another. */
-let changing = Promise.resolve();
-/** How many of them wait. */
-let waiting = 0;
-/** What was removed, the last at the end, to bring it back. */
-let removed = [];
-let ending = null;
 
-const mayChange = () => list && list.role !== "reader";
+const mayChange = () => model.list && model.list.role !== "reader";
 const elementOf = (id) => childOf(container, id);
 
 // MARK: - Reading
@@ -28,28 +36,28 @@ const elementOf = (id) => childOf(container, id);
 async function open() {
   const own = ++turn.now;
   await attempt(async () => {
-    if (session === undefined) session = await signIn();
-    if (!session) return render();
+    if (model.session === undefined) model.session = await signIn();
+    if (!model.session) return render();
     const { value } = await aisle.send("/v1/me/lists");
     if (own !== turn.now) return;
-    lists = value.lists;
-    ending ??= aisle.follow("/v1/me/events", { event: take, since: String(value.revision) });
+    model.lists = value.lists;
+    model.ending ??= aisle.follow("/v1/me/events", { event: take, since: String(value.revision) });
     const wanted = new URLSearchParams(location.search).get("list");
-    const found = lists.find((one) => one.id === wanted) ?? lists[0];
+    const found = model.lists.find((one) => one.id === wanted) ?? model.lists[0];
     if (!found) {
-      list = null;
+      model.list = null;
       container.replaceChildren();
       return render();
     }
     const { value: whole } = await aisle.send(`/v1/me/lists/${found.id}/items`);
     if (own !== turn.now) return;
-    if (list?.id !== whole.list.id) {
-      removed = [];
+    if (model.list?.id !== whole.list.id) {
+      model.removed = [];
       find("undo").hidden = true;
       container.replaceChildren();
     }
     // What was changed here meanwhile is newer.
-    if (list?.id === whole.list.id && whole.list.version < list.version) return render();
+    if (model.list?.id === whole.list.id && whole.list.version < model.list.version) return render();
     items.clear();
     hear(whole, { mode: "order", ids: whole.items.map((item) => item.id) });
   });
@@ -57,17 +65,17 @@ async function open() {
 
 /** What changed since, by whoever it was. */
 async function catchUp() {
-  if (!list) return open();
-  const [own, id] = [turn.now, list.id];
-  const { value } = await aisle.send(`/v1/me/lists/${id}/items`, { query: { since: list.version } });
-  if (own === turn.now && list?.id === id && value.list.version >= list.version) hear(value, { mode: "order", ids: value.order ?? value.items.map((item) => item.id) });
+  if (!model.list) return open();
+  const [own, id] = [turn.now, model.list.id];
+  const { value } = await aisle.send(`/v1/me/lists/${id}/items`, { query: { since: model.list.version } });
+  if (own === turn.now && model.list?.id === id && value.list.version >= model.list.version) hear(value, { mode: "order", ids: value.order ?? value.items.map((item) => item.id) });
 }
 
 /** Shows what an answer tells of the list; nothing waits for it to come to rest. */
 function hear(value, diff) {
   const restore = keepingFocus(container);
-  list = value.list;
-  lists = lists.map((one) => (one.id === list.id ? list : one));
+  model.list = value.list;
+  model.lists = model.lists.map((one) => (one.id === model.list.id ? model.list : one));
   for (const item of value.items) {
     if (!item.deleted) items.set(item.id, item);
     draw(item.id);
@@ -88,12 +96,12 @@ function draw(id) {
 function take({ name, data }) {
   if (name === "gap") return open();
   if (name !== "list") return;
-  if (!list) return open();
+  if (!model.list) return open();
   // Our own change comes back as an event too, and before its answer at times.
-  changing = changing.then(async () => {
-    const isThis = list && (data.list?.id ?? data.id) === list.id;
+  model.changing = model.changing.then(async () => {
+    const isThis = model.list && (data.list?.id ?? data.id) === model.list.id;
     if (!isThis || data.deleted || data.list?.deleted) return readLists();
-    if (data.resync || data.version > list.version) await attempt(catchUp);
+    if (data.resync || data.version > model.list.version) await attempt(catchUp);
   }).catch(() => {});
 }
 
@@ -101,9 +109,9 @@ function take({ name, data }) {
 async function readLists() {
   const found = await attempt(() => aisle.send("/v1/me/lists"));
   if (!found) return;
-  lists = found.value.lists;
+  model.lists = found.value.lists;
   // The one that is shown may be gone.
-  if (!list || !lists.some((one) => one.id === list.id)) return void open();
+  if (!model.list || !model.lists.some((one) => one.id === model.list.id)) return void open();
   render();
 }
 
@@ -114,12 +122,12 @@ async function readLists() {
  * @returns {Promise<any>} the answer; undefined where it was refused: what is shown is then as it was
  */
 function change(method, rest, body) {
-  const id = list.id;
+  const id = model.list.id;
   const headers = method === "POST" ? { "idempotency-key": crypto.randomUUID() } : {};
-  waiting += 1;
-  const made = changing.then(async () => {
+  model.waiting += 1;
+  const made = model.changing.then(async () => {
     const answer = await attempt(() => aisle.send(`/v1/me/lists/${id}${rest}`, { method, body, headers }), { isKept: true });
-    if (list?.id !== id) return answer?.value;
+    if (model.list?.id !== id) return answer?.value;
     if (!answer) {
       for (const known of items.keys()) draw(known);
       return render();
@@ -127,15 +135,15 @@ function change(method, rest, body) {
     const { value, bytes } = answer;
     const isWhole = value.diff.mode === "order";
     // Where another change came between, its diff is of what is not shown here.
-    if (value.version !== list.version + 1 || (!isWhole && value.diff.old_count !== idsOf(container).length)) {
-      if (value.version > list.version) await attempt(catchUp);
+    if (value.version !== model.list.version + 1 || (!isWhole && value.diff.old_count !== idsOf(container).length)) {
+      if (value.version > model.list.version) await attempt(catchUp);
     } else {
       hear(value, value.diff);
     }
-    tellWire(value.diff, bytes);
+    find("wire").value = transferText(text, value.diff, bytes);
     return value;
   });
-  changing = made.catch(() => {}).finally(() => (waiting -= 1));
+  model.changing = made.catch(() => {}).finally(() => (model.waiting -= 1));
   return made;
 }
 
@@ -146,7 +154,7 @@ function row(item) {
   check.disabled = !mayChange();
   const facts = [item.quantity !== "1" && `${item.quantity} ×`, item.product?.price_minor != null && money(item.product.price_minor, item.product.currency), item.note].filter(Boolean).join(" · ");
   const tools = mayChange() ? [
-    make("button", { type: "button", class: "grip", "aria-label": text("moveItem", name), hidden: list.sort !== "position" }, "⠿"),
+    make("button", { type: "button", class: "grip", "aria-label": text("moveItem", name), hidden: model.list.sort !== "position" }, "⠿"),
     make("button", { type: "button", class: "remove", "aria-label": text("remove", name) }, "×"),
   ] : [];
   return make("li", { class: item.checked ? "item checked" : "item", "data-id": item.id }, check, make("span", { class: "name" }, name), make("span", { class: "facts" }, facts), ...tools);
@@ -159,22 +167,22 @@ container.addEventListener("change", (event) => {
 container.addEventListener("click", async (event) => {
   const element = event.target.closest(".remove")?.closest("[data-id]");
   if (!element) return;
-  const [id, of] = [element.dataset.id, list.id];
+  const [id, of] = [element.dataset.id, model.list.id];
   const beside = besideOf(element);
   const isMade = await change("PATCH", `/items/${id}`, { deleted: true });
-  if (!isMade || list?.id !== of) return;
-  removed.push(id);
+  if (!isMade || model.list?.id !== of) return;
+  model.removed.push(id);
   find("undo").hidden = false;
   (elementOf(beside)?.querySelector(".remove") ?? find("item-text")).focus();
   announce(text("removed", items.get(id).name));
 });
 find("undo").addEventListener("click", async () => {
-  const id = removed.pop();
-  find("undo").hidden = !removed.length;
-  const of = list.id;
+  const id = model.removed.pop();
+  find("undo").hidden = !model.removed.length;
+  const of = model.list.id;
   if (!id || !(await change("PATCH", `/items/${id}`, { deleted: false }))) {
-    if (id && list?.id === of) removed.push(id);
-    find("undo").hidden = !removed.length;
+    if (id && model.list?.id === of) model.removed.push(id);
+    find("undo").hidden = !model.removed.length;
     return;
   }
   elementOf(id)?.querySelector(".tick").focus();
@@ -182,8 +190,8 @@ find("undo").addEventListener("click", async () => {
 
 sortable(container, {
   grip: ".grip",
-  ready: () => changing,
-  isClosed: () => !mayChange() || list.sort !== "position",
+  ready: () => model.changing,
+  isClosed: () => !mayChange() || model.list.sort !== "position",
   move: async (ids, place) => {
     if (!ids.every((id) => elementOf(id))) return;
     const value = await change("POST", "/order/moves", { moves: [{ ids, ...place }] });
@@ -197,24 +205,24 @@ sortable(container, {
 
 function render() {
   translate();
-  find("lists").replaceChildren(...lists.map((one) => {
+  find("lists").replaceChildren(...model.lists.map((one) => {
     const href = withUser("/lists", { list: one.id });
-    return make("li", {}, viewLink(href, one.id === list?.id, one.name, one.item_count - one.checked_count, () => {
+    return make("li", {}, viewLink(href, one.id === model.list?.id, one.name, one.item_count - one.checked_count, () => {
       navigate(href);
       open().then(() => find("title").focus({ preventScroll: true }));
     }));
   }));
-  find("new-list").hidden = !session;
+  find("new-list").hidden = !model.session;
   for (const id of ["tools", "new-item"]) find(id).hidden = !mayChange();
-  find("title").textContent = list?.name ?? text("lists");
-  document.title = `${list?.name ?? text("lists")} · Aisle`;
-  find("count").textContent = list ? text("listCount", list.checked_count, list.item_count) : "";
-  state.textContent = !session ? text("needsUser") : !list ? text("noLists") : idsOf(container).length ? "" : text("noItems");
-  if (!list) return;
-  find("sink").checked = list.auto_sort;
+  find("title").textContent = model.list?.name ?? text("lists");
+  document.title = `${model.list?.name ?? text("lists")} · Aisle`;
+  find("count").textContent = model.list ? text("listCount", model.list.checked_count, model.list.item_count) : "";
+  state.textContent = !model.session ? text("needsUser") : !model.list ? text("noLists") : idsOf(container).length ? "" : text("noItems");
+  if (!model.list) return;
+  find("sink").checked = model.list.auto_sort;
   find("item-sort").replaceChildren(...Object.entries(text("itemSorts")).map(([value, title]) => make("option", { value }, title)));
-  find("item-sort").value = list.sort;
-  for (const grip of container.querySelectorAll(".grip")) grip.hidden = list.sort !== "position";
+  find("item-sort").value = model.list.sort;
+  for (const grip of container.querySelectorAll(".grip")) grip.hidden = model.list.sort !== "position";
 }
 
 // MARK: - Beginning
@@ -239,8 +247,8 @@ find("new-list").addEventListener("submit", async (event) => {
   if (!made) return void (input.value ||= name);
   navigate(withUser("/lists", { list: made.value.id }));
   turn.now += 1;
-  [list, removed] = [made.value, []];
-  if (!lists.some((one) => one.id === list.id)) lists.unshift(list);
+  [model.list, model.removed] = [made.value, []];
+  if (!model.lists.some((one) => one.id === model.list.id)) model.lists.unshift(model.list);
   items.clear();
   container.replaceChildren();
   render();
@@ -252,6 +260,6 @@ onLanguage(() => {
 });
 onNavigate(open);
 // What is not sent yet would be lost.
-addEventListener("beforeunload", (event) => waiting && event.preventDefault());
+addEventListener("beforeunload", (event) => model.waiting && event.preventDefault());
 translate();
 open();

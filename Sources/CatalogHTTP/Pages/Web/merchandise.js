@@ -1,9 +1,14 @@
 /** The merchandiser's page: a shelf in its manual order, rearranged by hand, beside others who do the same. */
 import { animate } from "/aisle.js";
-import {
-  aisle, alarm, announce, appendPage, attempt, besideOf, card, childOf, drawShelves, find, idsOf, isAway, isEndNear, make, navigate, onEndNear, onLanguage, onNavigate, parameters,
-  problemText, readStores, redrawCards, refreshCards, relieve, settle, signIn, tellWire, text, translate, turn, withUser,
-} from "/ui.js";
+import { alarm, announce, attempt, isAway, problemText, relieve, turn } from "/alerts.js";
+import { appendPage, card, isEndNear, onEndNear, redrawCards, refreshCards } from "/cards.js";
+import { besideOf, childOf, find, idsOf, make } from "/dom.js";
+import { transferText } from "/format.js";
+import "/header.js";
+import { onLanguage, text, translate } from "/language.js";
+import { navigate, onNavigate } from "/navigation.js";
+import { aisle, parameters, signIn, withUser } from "/session.js";
+import { drawShelves, readStores, resolveView } from "/shelves.js";
 import { sortable } from "/sortable.js";
 
 const [grid, state] = [find("products"), find("state")];
@@ -11,61 +16,69 @@ const view = { store: parameters.get("store"), shelf: parameters.get("shelf") };
 const pageSize = 100;
 /** As many are brought into the order of now; more are read anew. */
 const correctable = 10_000;
-let stores = [];
-let shelf = null;
-let session;
-/** Whether the session may arrange the shelf. */
-let isAllowed = false;
-/** The cursor behind what is shown; null at the end, undefined where something moved across it. */
-let next = null;
-let isLoading = false;
-let ending = () => {};
+/** What the page shows, and what it waits for. */
+const model = {
+  stores: [],
+  shelf: null,
+  /** Who is signed in; null if nobody is, undefined until the server was asked. */
+  session: undefined,
+  /** Whether the session may arrange the shelf. */
+  isAllowed: false,
+  /** The cursor behind what is shown; null at the end, undefined where something moved across it. */
+  next: null,
+  isLoading: false,
+  ending: () => {},
+  /** The order version that is shown, and the shelf's; the latest that was told of; whether to look in any case. */
+  orderVersion: 0,
+  shelfVersion: 0,
+  latest: 0,
+  mustLook: false,
+  /** Moves that are shown, and not yet made; and what sends them. */
+  queue: [],
+  sending: null,
+  /** What another's change forestalled: moves, or a change of the order as a whole. */
+  forestalled: { moves: [], whole: null },
+  isHeld: false,
+  isLooking: false,
+  /** Whether the order as a whole is being changed, and until when. */
+  isWhole: false,
+  changing: null,
+  changes: [],
+  anchor: null,
+};
 
-/** The order version that is shown, and the shelf's; the latest that was told of; whether to look in any case. */
-let [orderVersion, shelfVersion, latest, mustLook] = [0, 0, 0, false];
-/** Moves that are shown, and not yet made; and what sends them. */
-let queue = [];
-let sending = null;
-/** What another's change forestalled: moves, or a change of the order as a whole. */
-let forestalled = { moves: [], whole: null };
-let isHeld = false;
-let isLooking = false;
-/** Whether the order as a whole is being changed, and until when. */
-let isWhole = false;
-let changing = null;
-let changes = [];
 
 const path = (rest = "") => `/v1/stores/${view.store}/shelves/${view.shelf}${rest}`;
 const elementOf = (id) => childOf(grid, id);
-const isForestalled = () => forestalled.moves.length > 0 || forestalled.whole !== null;
-const condition = () => ({ "if-match": `"order-${orderVersion}"`, "idempotency-key": crypto.randomUUID() });
+const isForestalled = () => model.forestalled.moves.length > 0 || model.forestalled.whole !== null;
+const condition = () => ({ "if-match": `"order-${model.orderVersion}"`, "idempotency-key": crypto.randomUUID() });
 const pause = (time) => new Promise((done) => setTimeout(done, time));
 
 // MARK: - Reading
 
 async function open() {
   const own = ++turn.now;
-  ending();
-  [shelf, forestalled, isWhole, isLoading, isLooking, latest, mustLook] = [null, { moves: [], whole: null }, false, false, false, 0, false];
+  model.ending();
+  [model.shelf, model.forestalled, model.isWhole, model.isLoading, model.isLooking, model.latest, model.mustLook] = [null, { moves: [], whole: null }, false, false, false, 0, false];
   find("conflict").hidden = true;
   rearranging.cancel();
   state.textContent = text("loading");
   await attempt(async () => {
-    if (session === undefined) {
-      session = await signIn("catalog:write");
-      isAllowed = session !== null;
+    if (model.session === undefined) {
+      model.session = await signIn("catalog:write");
+      model.isAllowed = model.session !== null;
     }
-    if (!stores.length) stores = await readStores();
+    if (!model.stores.length) model.stores = await readStores();
     if (own !== turn.now) return;
-    settle(view, stores);
-    drawShelves(view, stores, (store, shelf) => leave({ store, shelf }));
+    resolveView(view, model.stores);
+    drawShelves(view, model.stores, (store, shelf) => leave({ store, shelf }));
     if (!view.shelf) return (state.textContent = text("noStores"));
     // The version first: what is shown is then as new, or newer.
     const found = await aisle.shelf(view.store, view.shelf);
     const page = await aisle.page(view.store, view.shelf, { sort: "position", limit: pageSize });
     if (own !== turn.now) return;
-    shelf = found;
-    [orderVersion, shelfVersion, next] = [found.order_version, page.version, page.page.next_cursor];
+    model.shelf = found;
+    [model.orderVersion, model.shelfVersion, model.next] = [found.order_version, page.version, page.page.next_cursor];
     selection.clear();
     grid.replaceChildren(...page.products.map(option));
     rove(grid.firstElementChild);
@@ -76,12 +89,12 @@ async function open() {
   });
   if (own !== turn.now) return;
   if (state.textContent === text("loading")) state.textContent = "";
-  if (shelf && next && isEndNear()) more();
+  if (model.shelf && model.next && isEndNear()) more();
 }
 
 /** Goes to another shelf, once what was moved on this one is made, or let go. */
 async function leave(place, { isBack = false } = {}) {
-  await Promise.all([sending, changing]);
+  await Promise.all([model.sending, model.changing]);
   if (isForestalled()) {
     if (isBack) navigate(withUser("/merchandise", { store: view.store, shelf: view.shelf }));
     return find(find("again").disabled ? "let-go" : "again").focus();
@@ -100,48 +113,48 @@ function option(product) {
 }
 
 async function more() {
-  if (isLoading || isLooking || next === null || !shelf || queue.length || isHeld) return;
-  isLoading = true;
+  if (model.isLoading || model.isLooking || model.next === null || !model.shelf || model.queue.length || model.isHeld) return;
+  model.isLoading = true;
   const own = turn.now;
-  const read = await attempt(() => appendPage(grid, view, { sort: "position" }, next, option));
+  const read = await attempt(() => appendPage(grid, view, { sort: "position" }, model.next, option));
   if (own !== turn.now) return;
-  isLoading = false;
-  if (read) next = read.next;
+  model.isLoading = false;
+  if (read) model.next = read.next;
   if (!grid.querySelector(":scope > [tabindex='0']")) rove(grid.firstElementChild);
-  if (mustLook || latest > shelfVersion) return catchUp();
+  if (model.mustLook || model.latest > model.shelfVersion) return catchUp();
   // What was refused is not asked for again.
-  if (read !== undefined && next !== null && isEndNear()) more();
+  if (read !== undefined && model.next !== null && isEndNear()) more();
 }
 
 async function readChanges(own) {
-  if (!isAllowed) return;
+  if (!model.isAllowed) return;
   try {
     const { value } = await aisle.send(path("/order/changes"));
     if (own !== turn.now) return;
-    changes = value.changes;
+    model.changes = value.changes;
     renderChanges();
   } catch (error) {
     // A token that may not see them may not arrange, either.
     if (error.status !== 403 && error.status !== 401) throw error;
-    isAllowed = false;
+    model.isAllowed = false;
   }
 }
 
 /** Shows what others changed, as soon as nothing of one's own is under way. */
 async function catchUp() {
-  if (!shelf || isHeld || isWhole || isLooking || isLoading || queue.length) return;
-  if (!mustLook && latest <= shelfVersion) return void (next !== null && isEndNear() && more());
+  if (!model.shelf || model.isHeld || model.isWhole || model.isLooking || model.isLoading || model.queue.length) return;
+  if (!model.mustLook && model.latest <= model.shelfVersion) return void (model.next !== null && isEndNear() && more());
   const own = turn.now;
-  isLooking = true;
+  model.isLooking = true;
   const isShown = await attempt(async () => {
     const isShown = await look(own);
     if (isShown) await readChanges(own);
     return isShown;
   });
   if (own !== turn.now) return;
-  isLooking = false;
+  model.isLooking = false;
   // Where something was moved or changed meanwhile, then after it.
-  if (isShown === false || latest > shelfVersion) setTimeout(catchUp, 200);
+  if (isShown === false || model.latest > model.shelfVersion) setTimeout(catchUp, 200);
   else if (isShown) catchUp();
 }
 
@@ -151,15 +164,15 @@ async function look(own) {
   const ids = idsOf(grid);
   if (own !== turn.now || ids.length > correctable) return ids.length > correctable ? void open() : false;
   // Somewhat more where that is all there is.
-  const limit = Math.min(next === null ? ids.length + 20 : Math.max(ids.length, 1), correctable);
+  const limit = Math.min(model.next === null ? ids.length + 20 : Math.max(ids.length, 1), correctable);
   const diff = await aisle.diffFrom(view.store, view.shelf, ids, { sort: "position", limit });
   // What was moved here meanwhile comes first.
-  if (own !== turn.now || isHeld || queue.length || idsOf(grid).join("/") !== ids.join("/")) return false;
-  [orderVersion, shelfVersion, mustLook] = [Math.max(orderVersion, found.order_version), Math.max(shelfVersion, diff.to_version), false];
-  const isCrossed = next === null ? diff.new_count === limit : diff.deletes.length + diff.inserts.length > 0;
-  if (isCrossed) next = undefined;
-  shelf = { ...shelf, product_count: found.product_count };
-  tellWire(diff, diff.bytes);
+  if (own !== turn.now || model.isHeld || model.queue.length || idsOf(grid).join("/") !== ids.join("/")) return false;
+  [model.orderVersion, model.shelfVersion, model.mustLook] = [Math.max(model.orderVersion, found.order_version), Math.max(model.shelfVersion, diff.to_version), false];
+  const isCrossed = model.next === null ? diff.new_count === limit : diff.deletes.length + diff.inserts.length > 0;
+  if (isCrossed) model.next = undefined;
+  model.shelf = { ...model.shelf, product_count: found.product_count };
+  find("wire").value = transferText(text, diff, diff.bytes);
   const shown = show(diff);
   if (isForestalled()) {
     mark([...diff.moves, ...diff.inserts].map((part) => part.id));
@@ -185,12 +198,12 @@ function follow(own) {
     if (own !== turn.now) return;
     if (name === "gone") return alarm(text("closedShelf"));
     if (name !== "order") return;
-    latest = Number(id);
+    model.latest = Number(id);
     const changed = data.mode === "order" ? idsOf(grid).slice(0, pageSize) : data.changed.map((change) => change.id);
     attempt(() => refreshCards(grid, view.store, changed, option));
     catchUp();
   };
-  ending = aisle.follow(path("/events"), { query: { sort: "position", limit: pageSize }, since: String(shelfVersion), event });
+  model.ending = aisle.follow(path("/events"), { query: { sort: "position", limit: pageSize }, since: String(model.shelfVersion), event });
 }
 
 // MARK: - Moving
@@ -205,47 +218,47 @@ function moved(all, ids, place) {
 
 function move(ids, place) {
   const all = idsOf(grid);
-  if (!shelf || !ids.every((id) => all.includes(id))) return;
+  if (!model.shelf || !ids.every((id) => all.includes(id))) return;
   const order = moved(all, ids, place);
   // Behind the last is behind what is not shown yet, too.
-  const isBeyond = place.place === "last" && next !== null;
+  const isBeyond = place.place === "last" && model.next !== null;
   if (!isBeyond && order.join("/") === all.join("/")) return;
-  const at = isBeyond ? shelf.product_count - ids.length + 1 : order.indexOf(ids[0]) + 1;
-  announce(ids.length > 1 ? text("placeMany", ids.length, at, shelf.product_count) : text("place", elementOf(ids[0]).product.name, at, shelf.product_count));
+  const at = isBeyond ? model.shelf.product_count - ids.length + 1 : order.indexOf(ids[0]) + 1;
+  announce(ids.length > 1 ? text("placeMany", ids.length, at, model.shelf.product_count) : text("place", elementOf(ids[0]).product.name, at, model.shelf.product_count));
   if (isBeyond) {
-    next = undefined;
+    model.next = undefined;
     select(ids, false);
   }
   show({ mode: "order", ids: isBeyond ? order.slice(0, -ids.length) : order });
   if (!isBeyond) elementOf(ids[0])?.scrollIntoView({ block: "nearest" });
-  queue.push({ ids, ...place });
+  model.queue.push({ ids, ...place });
   start();
 }
 
 /** Sends what waits, where that is not under way. */
 function start() {
-  sending ??= flush().finally(() => {
-    sending = null;
-    if (queue.length) start();
+  model.sending ??= flush().finally(() => {
+    model.sending = null;
+    if (model.queue.length) start();
     else catchUp();
   });
 }
 
 /** Sends the moves that wait, one request after another, however long it takes: what comes in meanwhile goes with the next. */
 async function flush() {
-  while (queue.length) {
+  while (model.queue.length) {
     const own = turn.now;
-    const [moves, headers] = [queue.slice(), condition()];
+    const [moves, headers] = [model.queue.slice(), condition()];
     for (let wait = 1500; ; wait = Math.min(wait * 2, 15_000)) {
       try {
         // A request that is repeated is made once.
         const { value, bytes } = await aisle.send(path("/order/moves"), { method: "POST", body: { moves }, headers });
         // What came between was not shown.
-        mustLook ||= value.version !== shelfVersion + 1;
-        [orderVersion, shelfVersion] = [value.order_version, value.version];
-        queue = queue.slice(moves.length);
+        model.mustLook ||= value.version !== model.shelfVersion + 1;
+        [model.orderVersion, model.shelfVersion] = [value.order_version, value.version];
+        model.queue = model.queue.slice(moves.length);
         relieve();
-        tellWire({ ...value.diff, new_count: shelf.product_count }, bytes);
+        find("wire").value = transferText(text, { ...value.diff, new_count: model.shelf.product_count }, bytes);
         break;
       } catch (error) {
         if (isAway(error)) {
@@ -253,22 +266,22 @@ async function flush() {
           await pause(wait);
           continue;
         }
-        const kept = queue;
-        [queue, mustLook] = [[], true];
+        const kept = model.queue;
+        [model.queue, model.mustLook] = [[], true];
         // What cannot be made is not shown, either.
         if (error.status === 412) conflict(own, { moves: kept });
         else alarm(problemText(error));
         return;
       }
     }
-    if (!queue.length) await attempt(() => readChanges(own));
+    if (!model.queue.length) await attempt(() => readChanges(own));
   }
 }
 
 /** Another was faster: theirs is shown, ours is kept. */
 async function conflict(own, { moves = [], whole = null }) {
-  forestalled = { moves: [...forestalled.moves, ...moves], whole: whole ?? forestalled.whole };
-  mustLook = true;
+  model.forestalled = { moves: [...model.forestalled.moves, ...moves], whole: whole ?? model.forestalled.whole };
+  model.mustLook = true;
   find("conflict-text").textContent = text("conflict", "");
   find("conflict").hidden = false;
   // First one sees theirs.
@@ -277,7 +290,7 @@ async function conflict(own, { moves = [], whole = null }) {
   await attempt(async () => {
     await readChanges(own);
     if (own !== turn.now || !isForestalled()) return;
-    find("conflict-text").textContent = text("conflict", changes.length ? changeText(changes[0]) : "");
+    find("conflict-text").textContent = text("conflict", model.changes.length ? changeText(model.changes[0]) : "");
     announce(find("conflict-text").textContent);
   });
   catchUp();
@@ -285,13 +298,13 @@ async function conflict(own, { moves = [], whole = null }) {
 
 /** Marks what others moved. */
 function mark(ids) {
-  const mine = new Set(forestalled.moves.flatMap((move) => move.ids));
+  const mine = new Set(model.forestalled.moves.flatMap((move) => move.ids));
   for (const id of ids) if (!mine.has(id)) elementOf(id)?.classList.add("theirs");
 }
 
 function settleConflict(isAgain) {
-  const { moves, whole } = forestalled;
-  forestalled = { moves: [], whole: null };
+  const { moves, whole } = model.forestalled;
+  model.forestalled = { moves: [], whole: null };
   find("conflict").hidden = true;
   for (const element of grid.querySelectorAll(".theirs")) element.classList.remove("theirs");
   render();
@@ -313,12 +326,12 @@ function settleConflict(isAgain) {
 
 /** Changes the order as a whole: by undo, or by baking a sort. */
 function changeWhole(rest, method, body) {
-  if (!isAllowed || !shelf || isWhole || isForestalled()) return;
-  isWhole = true;
+  if (!model.isAllowed || !model.shelf || model.isWhole || isForestalled()) return;
+  model.isWhole = true;
   const [own, target] = [turn.now, path(rest)];
-  changing = (async () => {
-    await sending;
-    if (isForestalled()) return void (isWhole = false);
+  model.changing = (async () => {
+    await model.sending;
+    if (isForestalled()) return void (model.isWhole = false);
     // A request that is repeated is made once.
     const headers = condition();
     let isStale = false;
@@ -330,13 +343,13 @@ function changeWhole(rest, method, body) {
         if (!isStale) throw error;
       }
     }, { isKept: true });
-    isWhole = false;
-    mustLook = true;
+    model.isWhole = false;
+    model.mustLook = true;
     if (isStale) return void conflict(own, { whole: [rest, method, body] });
-    if (value) orderVersion = value.order_version;
+    if (value) model.orderVersion = value.order_version;
     await catchUp();
-    if (value && own === turn.now && changes.length) announce(changeText(changes[0]));
-  })().finally(() => (changing = null));
+    if (value && own === turn.now && model.changes.length) announce(changeText(model.changes[0]));
+  })().finally(() => (model.changing = null));
 }
 
 const undo = () => changeWhole("/order/undo", "POST", {});
@@ -344,7 +357,6 @@ const undo = () => changeWhole("/order/undo", "POST", {});
 // MARK: - Selection
 
 const selection = new Set();
-let anchor = null;
 
 function select(ids, isOn) {
   for (const id of ids) {
@@ -368,11 +380,11 @@ grid.addEventListener("click", (event) => {
   element.focus({ preventScroll: true });
   const id = element.dataset.id;
   const ids = idsOf(grid);
-  if (event.shiftKey && anchor && ids.includes(anchor)) {
-    const [from, to] = [ids.indexOf(anchor), ids.indexOf(id)].sort((a, b) => a - b);
+  if (event.shiftKey && model.anchor && ids.includes(model.anchor)) {
+    const [from, to] = [ids.indexOf(model.anchor), ids.indexOf(id)].sort((a, b) => a - b);
     return select(ids.slice(from, to + 1), true);
   }
-  anchor = id;
+  model.anchor = id;
   select([id], !selection.has(id));
 });
 grid.addEventListener("focusin", (event) => rove(event.target.closest("[data-id]")));
@@ -386,8 +398,8 @@ grid.addEventListener("keydown", (event) => {
   if (event.key === "Escape") return select([...selection], false);
   if (event.key === " ") {
     event.preventDefault();
-    anchor = element.dataset.id;
-    return select([anchor], !selection.has(anchor));
+    model.anchor = element.dataset.id;
+    return select([model.anchor], !selection.has(model.anchor));
   }
   const all = [...grid.children].filter((child) => child.dataset.id);
   const at = all.indexOf(element);
@@ -408,9 +420,9 @@ addEventListener("keydown", (event) => {
 const rearranging = sortable(grid, {
   selected: () => [...selection],
   move,
-  isClosed: () => !isAllowed || !shelf || isForestalled() || isWhole,
+  isClosed: () => !model.isAllowed || !model.shelf || isForestalled() || model.isWhole,
   held: (is) => {
-    isHeld = is;
+    model.isHeld = is;
     if (!is) setTimeout(catchUp, 0);
   },
 });
@@ -423,33 +435,33 @@ function changeText({ subject, kind, count, ids }) {
 }
 
 /** The change that an undo takes back: the last that stands. */
-const lastStanding = () => changes.find((change) => change.kind !== "undo" && change.undone_by === null);
+const lastStanding = () => model.changes.find((change) => change.kind !== "undo" && change.undone_by === null);
 
 function renderSelection() {
-  find("count").textContent = [text("products", shelf.product_count, shelf.product_count), text("chosen", selection.size)].join(" · ");
-  for (const id of ["first", "last"]) find(id).disabled = !selection.size || !isAllowed;
+  find("count").textContent = [text("products", model.shelf.product_count, model.shelf.product_count), text("chosen", selection.size)].join(" · ");
+  for (const id of ["first", "last"]) find(id).disabled = !selection.size || !model.isAllowed;
 }
 
 function renderChanges() {
   const last = lastStanding();
-  find("undo").disabled = !last || !isAllowed;
+  find("undo").disabled = !last || !model.isAllowed;
   find("undo").title = last ? changeText(last) : "";
   const time = new Intl.DateTimeFormat(document.documentElement.lang, { dateStyle: "short", timeStyle: "short" });
-  const rows = changes.map((change) => make("li", { class: change.undone_by === null ? null : "undone" }, changeText(change),
+  const rows = model.changes.map((change) => make("li", { class: change.undone_by === null ? null : "undone" }, changeText(change),
     change.undone_by === null ? null : make("i", {}, ` ${text("wasUndone")}`), make("time", { datetime: change.at }, time.format(new Date(change.at)))));
   find("changes").replaceChildren(...(rows.length ? rows : [make("li", {}, text("noHistory"))]));
 }
 
 function render() {
   translate();
-  find("sign-in-hint").hidden = isAllowed;
-  if (!shelf) return;
-  document.title = `${shelf.title} · ${text("merchandise")}`;
-  find("title").textContent = shelf.title;
+  find("sign-in-hint").hidden = model.isAllowed;
+  if (!model.shelf) return;
+  document.title = `${model.shelf.title} · ${text("merchandise")}`;
+  find("title").textContent = model.shelf.title;
   find("arrange").textContent = text(matchMedia("(pointer: coarse)").matches ? "arrangeByTouch" : "arrange");
   state.textContent = grid.childElementCount ? "" : text("emptyShelf");
-  find("bake").disabled = !isAllowed;
-  find("bake-sort").replaceChildren(...shelf.sort_options.filter((option) => option.sort !== "position").map((option) => make("option", { value: option.sort }, option.title)));
+  find("bake").disabled = !model.isAllowed;
+  find("bake-sort").replaceChildren(...model.shelf.sort_options.filter((option) => option.sort !== "position").map((option) => make("option", { value: option.sort }, option.title)));
   renderSelection();
   renderChanges();
 }
@@ -468,17 +480,17 @@ find("bake-close").addEventListener("click", () => find("bake-sheet").close());
 find("bake-form").addEventListener("submit", () => changeWhole("/order", "PUT", { from_sort: find("bake-sort").value }));
 onLanguage(async () => {
   redrawCards(grid, option);
-  if (!shelf) return;
+  if (!model.shelf) return;
   render();
   const own = turn.now;
   const found = await attempt(() => aisle.shelf(view.store, view.shelf));
   if (!found || own !== turn.now) return;
-  shelf = found;
+  model.shelf = found;
   render();
 });
 onEndNear(more);
 onNavigate((parts) => leave({ store: parts.get("store"), shelf: parts.get("shelf") }, { isBack: true }));
 // What is not sent yet would be lost.
-addEventListener("beforeunload", (event) => (queue.length || isForestalled()) && event.preventDefault());
+addEventListener("beforeunload", (event) => (model.queue.length || isForestalled()) && event.preventDefault());
 translate();
 open();

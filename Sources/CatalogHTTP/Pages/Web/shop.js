@@ -1,9 +1,14 @@
 /** The shop: a shelf's products, sorted, narrowed down, live. */
 import { Settings, animate } from "/aisle.js";
-import {
-  aisle, alarm, amount, announce, appendPage, attempt, card, device, drawShelves, find, idsOf, isEndNear, make, navigate, onEndNear, onLanguage,
-  onNavigate, parameters, problemText, readStores, refreshCards, settle, signIn, stand, storm, tellWire, text, translate, turn, withUser,
-} from "/ui.js";
+import { alarm, announce, attempt, problemText, stand, turn } from "/alerts.js";
+import { amount, appendPage, card, isEndNear, onEndNear, refreshCards } from "/cards.js";
+import { find, idsOf, make } from "/dom.js";
+import { transferText } from "/format.js";
+import "/header.js";
+import { onLanguage, text, translate } from "/language.js";
+import { navigate, onNavigate } from "/navigation.js";
+import { aisle, device, parameters, signIn, storm, withUser } from "/session.js";
+import { drawShelves, readStores, resolveView } from "/shelves.js";
 
 const [grid, state] = [find("products"), find("state")];
 const pageSize = 60;
@@ -17,27 +22,33 @@ const filters = [
 
 /** What is wanted: it stands in the address, so that a link and the back button bring it back. */
 const view = { store: null, shelf: null, sort: null, filter: {} };
-let stores = [];
-let session;
-/** The user's settings on this device; null where nobody is signed in. */
-let settings = null;
-/** The shelf that is shown, the sort that its cards stand in, and its version; null while it is read. */
-let shelf = null;
-let shownSort = null;
-let shownVersion = 0;
-/** The latest version that was told of. */
-let latest = 0;
-/** The cursor behind what is shown; null at the end, undefined where it is not known. */
-let next = null;
-let isLoading = false;
-let isBringing = false;
-/** Whether prices and counts may have changed since they were read. */
-let mustRecount = false;
-let facets = null;
-/** How many are followed, and what ends that. */
-let followed = 0;
-let ending = () => {};
-let endingSettings = () => {};
+/** What the page shows, and what it waits for. */
+const model = {
+  stores: [],
+  session: null,
+  /** The user's settings on this device; null where nobody is signed in. */
+  settings: null,
+  /** The shelf that is shown, the sort that its cards stand in, and its version; null while it is read. */
+  shelf: null,
+  shownSort: null,
+  shownVersion: 0,
+  /** The latest version that was told of. */
+  latest: 0,
+  /** The cursor behind what is shown; null at the end, undefined where it is not known. */
+  next: null,
+  isLoading: false,
+  isBringing: false,
+  /** Whether prices and counts may have changed since they were read. */
+  mustRecount: false,
+  facets: null,
+  /** How many are followed, and what ends that. */
+  followed: 0,
+  ending: () => {},
+  endingSettings: () => {},
+  beginning: null,
+  /** Things are put on the list one after another, so that one is made at most. */
+  adding: Promise.resolve(),
+};
 
 // MARK: - Reading
 
@@ -46,16 +57,15 @@ const settingKey = () => `stores/${view.store}/shelves/${view.shelf}/sort`;
 /** The sort of a remembered view, which may have a filter too. */
 const sortOf = (value) => value?.sort ?? value;
 
-let beginning = null;
 
 /** Who is signed in; asked once, however often the page is opened meanwhile. */
-const begin = () => (beginning ??= signIn().then((found) => {
-  session = found;
-  if (!session) return;
-  settings = new Settings(aisle, { name: `aisle.settings.${[session.user, device].filter(Boolean).join(".")}` });
-  settings.addEventListener("refused", ({ detail: { error } }) => alarm(problemText(error)));
-  settings.addEventListener("change", ({ detail: { key, value } }) => {
-    if (key !== settingKey() || !shelf) return;
+const begin = () => (model.beginning ??= signIn().then((found) => {
+  model.session = found;
+  if (!model.session) return;
+  model.settings = new Settings(aisle, { name: `aisle.settings.${[model.session.user, device].filter(Boolean).join(".")}` });
+  model.settings.addEventListener("refused", ({ detail: { error } }) => alarm(problemText(error)));
+  model.settings.addEventListener("change", ({ detail: { key, value } }) => {
+    if (key !== settingKey() || !model.shelf) return;
     if (value === undefined) {
       view.sort = null;
       open({ isAgain: true });
@@ -65,36 +75,36 @@ const begin = () => (beginning ??= signIn().then((found) => {
   });
   followSettings();
 }).catch((error) => {
-  beginning = null;
+  model.beginning = null;
   throw error;
 }));
 
 function followSettings() {
-  endingSettings();
-  endingSettings = settings.follow();
+  model.endingSettings();
+  model.endingSettings = model.settings.follow();
 }
 
 async function open({ isAgain = false } = {}) {
   const own = ++turn.now;
-  ending();
-  isLoading = isBringing = false;
-  if (!isAgain) shelf = null;
+  model.ending();
+  model.isLoading = model.isBringing = false;
+  if (!isAgain) model.shelf = null;
   state.textContent = isAgain ? "" : text("loading");
   let refused = null;
   await attempt(async () => {
     await begin();
-    if (!stores.length) stores = await readStores();
+    if (!model.stores.length) model.stores = await readStores();
     if (own !== turn.now) return;
-    settle(view, stores);
-    drawShelves(view, stores, choose);
+    resolveView(view, model.stores);
+    drawShelves(view, model.stores, choose);
     if (!view.shelf) return (state.textContent = text("noStores"));
     const [found, page] = await Promise.all([
       aisle.shelf(view.store, view.shelf), aisle.page(view.store, view.shelf, { ...query(), limit: pageSize, facets: "brand,tag,in_stock,price" }),
     ]);
     if (own !== turn.now) return;
-    shelf = found;
-    shownSort = view.sort = page.sort.keys;
-    shownVersion = page.version;
+    model.shelf = found;
+    model.shownSort = view.sort = page.sort.keys;
+    model.shownVersion = page.version;
     grid.replaceChildren(...page.products.map(cardOf));
     take(page);
     render();
@@ -110,38 +120,38 @@ async function open({ isAgain = false } = {}) {
     },
   });
   if (own === turn.now && refused) alarm(problemText(refused));
-  if (own === turn.now && shelf && next && isEndNear()) more();
+  if (own === turn.now && model.shelf && model.next && isEndNear()) more();
   if (own === turn.now && state.textContent === text("loading")) state.textContent = "";
 }
 
 function take(page) {
-  next = page.page.next_cursor;
-  facets = page.facets ?? facets;
+  model.next = page.page.next_cursor;
+  model.facets = page.facets ?? model.facets;
   tellCount();
 }
 
 function tellCount() {
-  const isOwn = settings && sortOf(settings.get(settingKey())) === view.sort;
-  find("count").textContent = [text("products", total(), shelf.product_count), isOwn && text("yours")].filter(Boolean).join(" · ");
-  state.textContent = grid.childElementCount ? "" : text(shelf.product_count ? "empty" : "emptyShelf");
+  const isOwn = model.settings && sortOf(model.settings.get(settingKey())) === view.sort;
+  find("count").textContent = [text("products", total(), model.shelf.product_count), isOwn && text("yours")].filter(Boolean).join(" · ");
+  state.textContent = grid.childElementCount ? "" : text(model.shelf.product_count ? "empty" : "emptyShelf");
 }
 
-const total = () => facets?.total ?? shelf.product_count;
+const total = () => model.facets?.total ?? model.shelf.product_count;
 
 async function more() {
-  if (isLoading || isBringing || next === null || !shelf) return;
-  isLoading = true;
+  if (model.isLoading || model.isBringing || model.next === null || !model.shelf) return;
+  model.isLoading = true;
   const own = turn.now;
   state.textContent = text("more");
-  const read = await attempt(() => appendPage(grid, view, query(), next, cardOf));
+  const read = await attempt(() => appendPage(grid, view, query(), model.next, cardOf));
   if (own !== turn.now) return;
-  isLoading = false;
-  if (read) next = read.next;
+  model.isLoading = false;
+  if (read) model.next = read.next;
   tellCount();
-  if (read && followed < followable) follow(own);
-  if (latest > shownVersion) return catchUp();
+  if (read && model.followed < followable) follow(own);
+  if (model.latest > model.shownVersion) return catchUp();
   // As long as the end is in sight; what was refused is not asked for again.
-  if (read !== undefined && next !== null && isEndNear()) more();
+  if (read !== undefined && model.next !== null && isEndNear()) more();
 }
 
 // MARK: - Sorting
@@ -151,19 +161,19 @@ async function resort(sort, { isHeard = false } = {}) {
   if (sort === view.sort) return;
   view.sort = sort;
   address({ replaces: isHeard });
-  if (!isHeard) settings?.set(settingKey(), sort);
+  if (!isHeard) model.settings?.set(settingKey(), sort);
   // Before the shelf itself is there, it comes so.
-  if (!shelf) return open();
+  if (!model.shelf) return open();
   turn.now += 1;
-  ending();
-  isLoading = false;
-  if (next !== null) next = undefined;
+  model.ending();
+  model.isLoading = false;
+  if (model.next !== null) model.next = undefined;
   render();
   await bring({ isResort: true });
 }
 
 /** How many are compared: all that is shown, and somewhat more where that is all there is. */
-const room = (ids, isAll = next === null) => Math.min(Math.max(isAll ? ids.length + 20 : ids.length, pageSize), correctable);
+const room = (ids, isAll = model.next === null) => Math.min(Math.max(isAll ? ids.length + 20 : ids.length, pageSize), correctable);
 
 /**
  * Brings what is shown into the order that is wanted, and again where others change it meanwhile.
@@ -171,18 +181,18 @@ const room = (ids, isAll = next === null) => Math.min(Math.max(isAll ? ids.lengt
  */
 async function bring({ isResort = false } = {}) {
   const own = turn.now;
-  isBringing = true;
+  model.isBringing = true;
   const isBrought = await attempt(async () => {
     // What is not of what is shown any more is asked for again.
     for (let isKnown = isResort; own === turn.now && !(await step(own, { isResort, isKnown })); isKnown = false);
-    if (own === turn.now && mustRecount) await recount(own);
+    if (own === turn.now && model.mustRecount) await recount(own);
     return own === turn.now;
   });
   if (own !== turn.now) return;
-  isBringing = false;
-  if (!isBrought && view.sort !== shownSort) {
+  model.isBringing = false;
+  if (!isBrought && view.sort !== model.shownSort) {
     // What was refused is not wanted any more.
-    view.sort = shownSort;
+    view.sort = model.shownSort;
     address({ replaces: true });
     render();
   }
@@ -190,8 +200,8 @@ async function bring({ isResort = false } = {}) {
   if (isResort || !isBrought) follow(own);
   if (!isBrought) return;
   // What changed while the counts were read.
-  if (latest > shownVersion) setTimeout(catchUp, 200);
-  else if (next !== null && isEndNear()) more();
+  if (model.latest > model.shownVersion) setTimeout(catchUp, 200);
+  else if (model.next !== null && isEndNear()) more();
 }
 
 /**
@@ -202,19 +212,19 @@ async function bring({ isResort = false } = {}) {
 async function step(own, { isResort, isKnown }) {
   const shown = () => idsOf(grid).slice(0, isResort ? movable : correctable);
   const ids = shown();
-  const isAll = next === null && ids.length === idsOf(grid).length;
+  const isAll = model.next === null && ids.length === idsOf(grid).length;
   const [limit, start] = [room(ids, isAll), performance.now()];
   const diff = isKnown
-    ? await aisle.diff(view.store, view.shelf, { ...view.filter, from_sort: shownSort, to_sort: view.sort, limit })
+    ? await aisle.diff(view.store, view.shelf, { ...view.filter, from_sort: model.shownSort, to_sort: view.sort, limit })
     : await aisle.diffFrom(view.store, view.shelf, ids, { sort: view.sort, limit, filter: view.filter });
   if (own !== turn.now || !fits(diff, ids) || shown().join("/") !== ids.join("/")) return false;
   const beyond = [...grid.children].filter((child) => child.dataset.id).slice(ids.length);
   beyond.forEach((element) => element.remove());
   if (isResort) scrollTo({ top: Math.min(scrollY, grid.offsetTop - 80) });
-  mustRecount ||= !isResort || diff.to_version > shownVersion;
-  [shownSort, shownVersion] = [view.sort, Math.max(shownVersion, diff.to_version)];
-  next = isAll && diff.new_count < limit ? null : undefined;
-  tellWire(diff, diff.bytes, Math.round(performance.now() - start));
+  model.mustRecount ||= !isResort || diff.to_version > model.shownVersion;
+  [model.shownSort, model.shownVersion] = [view.sort, Math.max(model.shownVersion, diff.to_version)];
+  model.next = isAll && diff.new_count < limit ? null : undefined;
+  find("wire").value = transferText(text, diff, diff.bytes, Math.round(performance.now() - start));
   await glide(diff);
   return true;
 }
@@ -236,45 +246,43 @@ async function recount(own) {
     refreshCards(grid, view.store, idsOf(grid).slice(0, followable), cardOf),
   ]);
   if (own !== turn.now) return;
-  mustRecount = false;
-  [shelf, facets] = [found, page.facets ?? facets];
+  model.mustRecount = false;
+  [model.shelf, model.facets] = [found, page.facets ?? model.facets];
   tellCount();
   render();
 }
 
 /** Brings what is shown into the order of now, where that is another. */
 function catchUp() {
-  if (shelf && !isBringing && !isLoading && latest > shownVersion && idsOf(grid).length <= correctable) bring();
+  if (model.shelf && !model.isBringing && !model.isLoading && model.latest > model.shownVersion && idsOf(grid).length <= correctable) bring();
 }
 
 /** The shelf as others change it. */
 function follow(own) {
-  ending();
-  followed = Math.min(followable, Math.max(room(idsOf(grid)), 1));
+  model.ending();
+  model.followed = Math.min(followable, Math.max(room(idsOf(grid)), 1));
   const event = ({ name, id, data, bytes }) => {
     if (own !== turn.now) return;
     if (name === "gone") return alarm(text("closedShelf"));
-    if (name !== "order" || Number(id) <= shownVersion) return;
-    latest = Number(id);
+    if (name !== "order" || Number(id) <= model.shownVersion) return;
+    model.latest = Number(id);
     const ids = idsOf(grid);
     // All that is shown, and nothing else is under way: the event says it all.
-    const isAll = data.mode !== "order" && ids.length === data.old_count && data.from_version === shownVersion && fits(data, ids) && data.new_count < followed;
-    if (!isAll || isBringing || isLoading) return catchUp();
-    shownVersion = latest;
-    tellWire(data, bytes);
+    const isAll = data.mode !== "order" && ids.length === data.old_count && data.from_version === model.shownVersion && fits(data, ids) && data.new_count < model.followed;
+    if (!isAll || model.isBringing || model.isLoading) return catchUp();
+    model.shownVersion = model.latest;
+    find("wire").value = transferText(text, data, bytes);
     if (data.moves.length + data.inserts.length + data.deletes.length) glide(data);
     const isCounted = data.inserts.length + data.deletes.length > 0;
     attempt(() => (isCounted ? recount(own) : refreshCards(grid, view.store, data.changed.map((change) => change.id), cardOf)));
   };
-  ending = aisle.follow(`/v1/stores/${view.store}/shelves/${view.shelf}/events`, { query: { ...query(), limit: followed }, since: String(shownVersion), event });
+  model.ending = aisle.follow(`/v1/stores/${view.store}/shelves/${view.shelf}/events`, { query: { ...query(), limit: model.followed }, since: String(model.shownVersion), event });
 }
 
 // MARK: - Lists
 
-const cardOf = (product) => card(product, session && !device ? make("button", { type: "button", class: "plus", "aria-label": text("addToList", product.name) }, "+") : null);
+const cardOf = (product) => card(product, model.session && !device ? make("button", { type: "button", class: "plus", "aria-label": text("addToList", product.name) }, "+") : null);
 
-/** Things are put on the list one after another, so that one is made at most. */
-let adding = Promise.resolve();
 
 /** The list that was changed last, or a first one. */
 async function currentList(key) {
@@ -286,9 +294,9 @@ async function currentList(key) {
 grid.addEventListener("click", (event) => {
   const element = event.target.closest(".plus")?.closest("[data-id]");
   // While another shelf is read, what is seen is of the last.
-  if (!element || !shelf) return;
+  if (!element || !model.shelf) return;
   const [product, store, keys] = [element.product, view.store, [crypto.randomUUID(), crypto.randomUUID()]];
-  adding = adding.then(() => attempt(async () => {
+  model.adding = model.adding.then(() => attempt(async () => {
     const list = await currentList(keys[0]);
     const items = [{ store, sku: product.sku }];
     await aisle.send(`/v1/me/lists/${list.id}/items`, { method: "POST", body: { items }, headers: { "idempotency-key": keys[1] } });
@@ -324,10 +332,10 @@ function choose(store, shelf) {
 
 function render() {
   translate();
-  if (!shelf) return;
-  document.title = `${shelf.title} · Aisle`;
-  find("title").textContent = shelf.title;
-  const options = shelf.sort_options.some((option) => option.sort === view.sort) ? shelf.sort_options : [...shelf.sort_options, { sort: view.sort, title: view.sort }];
+  if (!model.shelf) return;
+  document.title = `${model.shelf.title} · Aisle`;
+  find("title").textContent = model.shelf.title;
+  const options = model.shelf.sort_options.some((option) => option.sort === view.sort) ? model.shelf.sort_options : [...model.shelf.sort_options, { sort: view.sort, title: view.sort }];
   find("sort-title").textContent = options.find((option) => option.sort === view.sort).title;
   const focused = document.activeElement?.closest("#sorts")?.contains(document.activeElement) && document.activeElement.value;
   find("sorts").replaceChildren(...options.map((option) => {
@@ -340,12 +348,12 @@ function render() {
   }));
   if (focused) find("sorts").querySelector(`[value="${CSS.escape(focused)}"]`)?.focus();
   find("turn").disabled = view.sort === "position";
-  find("devices").hidden = !session || device !== null;
-  find("storm").hidden = !(session?.isDemo && session.storms.includes(view.store)) || device !== null;
-  find("offline").hidden = !settings || device === null;
+  find("devices").hidden = !model.session || device !== null;
+  find("storm").hidden = !(model.session?.isDemo && model.session.storms.includes(view.store)) || device !== null;
+  find("offline").hidden = !model.settings || device === null;
   const count = Object.values(view.filter).flat().length;
   find("filter-count").textContent = count ? String(count) : "";
-  if (facets) renderFilters();
+  if (model.facets) renderFilters();
 }
 
 function narrow(filter) {
@@ -355,7 +363,7 @@ function narrow(filter) {
 }
 
 function renderFilters() {
-  const title = (key) => shelf.filter_options.find((option) => option.filter === key)?.title ?? key;
+  const title = (key) => model.shelf.filter_options.find((option) => option.filter === key)?.title ?? key;
   const group = (legend, name, choices, isMany) => make("fieldset", {}, make("legend", {}, legend), make("div", { class: "choices" }, ...choices.map((choice) => {
     const input = make("input", { type: isMany ? "checkbox" : "radio", name, value: choice.value });
     input.checked = choice.isChosen;
@@ -363,28 +371,28 @@ function renderFilters() {
     return make("label", {}, input, choice.title, make("span", { class: "n" }, choice.count ?? ""));
   })));
   const values = (key) => [view.filter[key] ?? []].flat();
-  const many = (key) => facets[key].values.slice(0, 30).map(({ value, count }) => ({
+  const many = (key) => model.facets[key].values.slice(0, 30).map(({ value, count }) => ({
     value, count, title: value || text("without"), isChosen: values(key).includes(value),
     filter: (isOn) => ({ ...view.filter, [key]: isOn ? [...values(key), value] : values(key).filter((other) => other !== value) }),
   }));
   // What is chosen beside: as it is when one chooses, not as it was when this was drawn.
   const without = (...keys) => Object.fromEntries(Object.entries(view.filter).filter(([key]) => !keys.includes(key)));
   const { price_min, price_max, in_stock } = view.filter;
-  const currency = stores.find((store) => store.key === view.store).currency;
+  const currency = model.stores.find((store) => store.key === view.store).currency;
   const bound = (name, value) => value && `${text(name)} ${amount(value, currency)}`;
   const only = (values) => String([values ?? []].flat()[0] ?? null);
-  const ranges = [{ price_min: null, price_max: null, count: null }, ...facets.price.buckets].map((bucket) => ({
+  const ranges = [{ price_min: null, price_max: null, count: null }, ...model.facets.price.buckets].map((bucket) => ({
     value: `${bucket.price_min}-${bucket.price_max}`, count: bucket.count,
     title: [bound("from", bucket.price_min), bound("upTo", bucket.price_max)].filter(Boolean).join(" ") || text("any"),
     isChosen: only(price_min) === String(bucket.price_min) && only(price_max) === String(bucket.price_max),
     filter: () => ({ ...without("price_min", "price_max"), ...(bucket.price_min ? { price_min: bucket.price_min } : {}), ...(bucket.price_max ? { price_max: bucket.price_max } : {}) }),
   }));
   const stock = [{
-    value: "true", count: facets.in_stock.values[0].count, title: text("inStock"), isChosen: String(in_stock) === "true",
+    value: "true", count: model.facets.in_stock.values[0].count, title: text("inStock"), isChosen: String(in_stock) === "true",
     filter: (isOn) => ({ ...without("in_stock"), ...(isOn ? { in_stock: "true" } : {}) }),
   }];
   const groups = [group(title("in_stock"), "in_stock", stock, true), group(text("price"), "price", ranges, false)];
-  for (const key of ["tag", "brand"]) if (facets[key].values.length > 1) groups.push(group(title(key), key, many(key), true));
+  for (const key of ["tag", "brand"]) if (model.facets[key].values.length > 1) groups.push(group(title(key), key, many(key), true));
   const focused = document.activeElement?.closest("#filters") && [document.activeElement.name, document.activeElement.value];
   find("filters").replaceChildren(...groups);
   if (focused) find("filters").querySelector(`[name="${focused[0]}"][value="${CSS.escape(focused[1])}"]`)?.focus();
@@ -398,7 +406,7 @@ find("sort").addEventListener("click", () => {
 });
 find("filter").addEventListener("click", () => find("filter-sheet").showModal());
 find("clear").addEventListener("click", () => narrow({}));
-find("turn").addEventListener("click", () => shelf && resort(view.sort.split(",").map((key) => (key.startsWith("-") ? key.slice(1) : `-${key}`)).join(",")));
+find("turn").addEventListener("click", () => model.shelf && resort(view.sort.split(",").map((key) => (key.startsWith("-") ? key.slice(1) : `-${key}`)).join(",")));
 find("devices").addEventListener("click", () => location.assign(withUser("/devices", { store: view.store, shelf: view.shelf })));
 find("storm").addEventListener("click", async () => {
   find("storm").disabled = true;
@@ -412,17 +420,17 @@ find("offline").addEventListener("click", () => {
   aisle.isOffline = !aisle.isOffline;
   find("offline").setAttribute("aria-pressed", String(aisle.isOffline));
   const own = ++turn.now;
-  isLoading = isBringing = false;
-  ending();
-  endingSettings();
+  model.isLoading = model.isBringing = false;
+  model.ending();
+  model.endingSettings();
   stand(aisle.isOffline ? text("isOffline") : null);
   if (aisle.isOffline) return;
   // What was chosen here is sent; what was chosen later elsewhere comes, and is brought by itself.
   followSettings();
-  if (!shelf) return open();
+  if (!model.shelf) return open();
   bring().then(() => own === turn.now && follow(own));
 });
-onLanguage(() => open({ isAgain: shelf !== null }));
+onLanguage(() => open({ isAgain: model.shelf !== null }));
 onEndNear(more);
 onNavigate((parts) => {
   read(parts);

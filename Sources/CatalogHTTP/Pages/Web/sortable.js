@@ -5,11 +5,13 @@
  * On a grip, Alt and an arrow move by one place or a row, Alt+Home and Alt+End to the ends.
  */
 
+import { columnCount, keyboardPlace, markerBox, nearestPlace, scrollStep } from "/drag.js";
+
 /** How far a mouse goes before it drags, in pixels; how long a finger rests, in milliseconds. */
 const [slack, rest] = [6, 280];
 
 /**
- * @typedef {{after?: string, before?: string, place?: "first"|"last"}} Place
+ * @typedef {import("/drag.js").Place} Place
  * @param {HTMLElement} container
  * @param {{grip?: string, selected?: () => string[], move: (ids: string[], place: Place) => void, isClosed?: () => boolean,
  *   held?: (isHeld: boolean) => void, ready?: () => Promise<any>}} options `grip` is a selector within a child; `selected` are moved together where one
@@ -27,23 +29,11 @@ export function sortable(container, { grip, selected = () => [], move, isClosed 
 
   // MARK: - Keyboard
 
-  /** How many stand beside each other. */
-  const columns = () => {
-    const [first, ...others] = items();
-    const wrapped = others.findIndex((item) => item.offsetTop > first.offsetTop);
-    return wrapped < 0 ? others.length + 1 : wrapped + 1;
-  };
-
   function step(ids, direction) {
-    if (isClosed() || !ids.length) return;
-    if (direction === "first" || direction === "last") return move(ids, { place: direction });
-    const all = items().map((item) => item.dataset.id);
-    const moving = new Set(ids);
-    const left = all.filter((id) => !moving.has(id));
-    const at = all.slice(0, all.indexOf(ids[0])).filter((id) => !moving.has(id)).length;
-    const by = { left: -1, right: 1, up: -columns(), down: columns() }[direction];
-    const to = Math.max(0, Math.min(left.length, at + by));
-    if (to !== at || ids.length > 1) move(ids, to ? { after: left[to - 1] } : { before: left[0] });
+    if (isClosed()) return;
+    const all = items();
+    const place = keyboardPlace(all.map((item) => item.dataset.id), ids, direction, columnCount(all.map((item) => item.offsetTop)));
+    if (place) move(ids, place);
   }
 
   container.addEventListener("keydown", (event) => {
@@ -103,31 +93,21 @@ export function sortable(container, { grip, selected = () => [], move, isClosed 
   function follow() {
     const { float, marker, x, y, dx, dy, items: own } = drag;
     float.style.translate = `${x - dx}px ${y - dy}px`;
-    const boxes = items().filter((item) => !own.includes(item)).map((item) => [item, item.getBoundingClientRect()]);
+    const boxes = items().filter((item) => !own.includes(item)).map((item) => [item.dataset.id, item.getBoundingClientRect()]);
     const isColumn = getComputedStyle(container).gridTemplateColumns.split(" ").length < 2;
-    let [nearest, least] = [null, Infinity];
-    for (const [item, box] of boxes) {
-      const [across, down] = [Math.max(box.left - x, 0, x - box.right), Math.max(box.top - y, 0, y - box.bottom)];
-      const distance = across * across + down * down * 4;
-      if (distance < least) [nearest, least] = [[item, box], distance];
-    }
-    if (!nearest) return (drag.place = null);
-    const [item, box] = nearest;
-    const isBefore = isColumn ? y < box.top + box.height / 2 : x < box.left + box.width / 2;
-    drag.place = isBefore ? { before: item.dataset.id } : { after: item.dataset.id };
-    const edge = isBefore ? -6 : 3;
-    Object.assign(marker.style, isColumn
-      ? { translate: `${box.left}px ${(isBefore ? box.top : box.bottom) + edge}px`, width: `${box.width}px`, height: "3px" }
-      : { translate: `${(isBefore ? box.left : box.right) + edge}px ${box.top}px`, width: "3px", height: `${box.height}px` });
+    const nearest = nearestPlace(boxes, x, y, isColumn);
+    drag.place = nearest && (nearest.isBefore ? { before: nearest.id } : { after: nearest.id });
+    if (!nearest) return;
+    const box = markerBox(nearest, isColumn);
+    Object.assign(marker.style, { translate: `${box.x}px ${box.y}px`, width: `${box.width}px`, height: `${box.height}px` });
   }
 
   /** Scrolls where it is held near an edge. */
   function scrolling() {
     if (!drag?.isHeld) return;
-    const edge = 70;
-    const by = drag.y < edge ? drag.y - edge : drag.y > innerHeight - edge ? drag.y - innerHeight + edge : 0;
+    const by = scrollStep(drag.y, innerHeight);
     if (by) {
-      scrollBy(0, Math.max(-edge, Math.min(edge, by)) / 4);
+      scrollBy(0, by);
       follow();
     }
     requestAnimationFrame(scrolling);
