@@ -18,6 +18,9 @@ FAST_TESTS := ^(OrderingTests|AisleDiffTests|CatalogTests|CatalogJSONTests|LibPQ
 # A PgBouncer that follows prepared statements, where it is there to be built.
 POOLER_SOURCE := $(wildcard ../shared/pgbouncer/build.sh)
 POOLER := .aisle/pooler
+# Citus, where it is there to be built.
+CITUS_SOURCE := $(wildcard ../shared/citus/build.sh)
+CITUS := .aisle/citus
 # For how many seconds the fault tests stop the database.
 STALL := 60
 # What `make bench` imports, where it is there.
@@ -93,6 +96,13 @@ test-pooler: build-tests ## Run the API's tests through PgBouncer in transaction
 	    AISLE_TEST_POOLER="$$PWD/$(POOLER)/bin/pgbouncer" $(TEST_RUN) --filter CatalogHTTPIntegrationTests; \
 	fi
 
+.PHONY: test-citus
+test-citus: build-tests ## Plan every statement on Citus, where ../shared/citus is there to be built
+	if [ -n "$(CITUS_SOURCE)" ]; then \
+	    $(CITUS_SOURCE) "$$PWD/$(CITUS)" && \
+	    AISLE_TEST_CITUS="$$PWD/$(CITUS)" $(TEST_RUN) --filter citusPlansEveryStatement; \
+	fi
+
 .PHONY: test-faults
 test-faults: build ## Stop the database under load, behind a proxy too (STALL=60 seconds); promote a standby
 	@$(MAKE) --no-print-directory deps PACKAGES="openssl procps python3"
@@ -110,6 +120,7 @@ test-thread test-address: test-%: deps # Run the tests of pure logic and of libp
 test-all: lint test ## Run everything: also sanitizers, poolers, faults, browsers and real catalogs
 	if [ -d ../shared/data ]; then $(MAKE) --no-print-directory test-real; fi
 	$(MAKE) --no-print-directory test-pooler
+	$(MAKE) --no-print-directory test-citus
 	$(MAKE) --no-print-directory test-faults
 	$(MAKE) --no-print-directory test-browser
 	$(MAKE) --no-print-directory test-address

@@ -49,10 +49,7 @@ let package = Package(
         .target(
             name: "Schema",
             path: "sql",
-            exclude: [
-                "EmbedMigrations", "migrations", "distribute.sql", "distribute_users.sql", "distribute_purchases.sql",
-                "distribute_lists.sql",
-            ],
+            exclude: ["EmbedMigrations", "migrations", "distribute.sql"],
             swiftSettings: strict,
             plugins: ["EmbedMigrations"]
         ),

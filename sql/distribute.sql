@@ -1,4 +1,23 @@
--- For Citus: run between migrations 1 and 2 (aisle db migrate --to 1, this file, aisle db migrate). Unused by default.
+-- For Citus: distributes the tables of an empty database. Unused by default.
+--
+-- Run it once, after CREATE EXTENSION citus and `aisle db migrate`. Foreign keys are dropped and added again, because Citus
+-- distributes no table that a local table refers to. Lists join the rows of their owners with the places of their members:
+-- SET citus.enable_repartition_joins TO on.
+BEGIN;
+SET LOCAL citus.multi_shard_modify_mode TO 'sequential';
+
+CREATE TEMPORARY TABLE dropped_key ON COMMIT DROP AS
+SELECT conrelid::regclass::text AS of_table, conname::text AS name, pg_get_constraintdef(oid) AS definition
+FROM pg_constraint WHERE contype = 'f' AND connamespace = 'public'::regnamespace;
+
+DO $$
+DECLARE key record;
+BEGIN
+    FOR key IN SELECT * FROM dropped_key LOOP
+        EXECUTE format('ALTER TABLE %s DROP CONSTRAINT %I', key.of_table, key.name);
+    END LOOP;
+END $$;
+
 SELECT create_reference_table('deployment');
 SELECT create_reference_table('store');
 SELECT create_distributed_table('shelf', 'store_id');
@@ -7,3 +26,27 @@ SELECT create_distributed_table('placement', 'store_id', colocate_with => 'shelf
 SELECT create_distributed_table('placement_position', 'store_id', colocate_with => 'shelf');
 SELECT create_distributed_table('order_change', 'store_id', colocate_with => 'shelf');
 SELECT create_distributed_table('idempotency_record', 'store_id', colocate_with => 'shelf');
+SELECT create_distributed_table('purchase_event', 'store_id', colocate_with => 'shelf');
+SELECT create_distributed_table('purchase_inbox', 'store_id', colocate_with => 'shelf');
+SELECT create_distributed_table('purchase_stray', 'store_id', colocate_with => 'shelf');
+SELECT create_distributed_table('purchase_day', 'store_id', colocate_with => 'shelf');
+SELECT create_distributed_table('popularity_due', 'store_id', colocate_with => 'shelf');
+
+SELECT create_distributed_table('user_account', 'user_id');
+SELECT create_distributed_table('user_setting', 'user_id', colocate_with => 'user_account');
+SELECT create_distributed_table('user_ticket', 'user_id', colocate_with => 'user_account');
+SELECT create_distributed_table('user_idempotency_record', 'user_id', colocate_with => 'user_account');
+SELECT create_distributed_table('user_list', 'user_id', colocate_with => 'user_account');
+SELECT create_distributed_table('user_list_item', 'user_id', colocate_with => 'user_account');
+SELECT create_distributed_table('user_list_share', 'user_id', colocate_with => 'user_account');
+SELECT create_distributed_table('user_list_place', 'user_id', colocate_with => 'user_account');
+SELECT create_distributed_table('user_event', 'user_id', colocate_with => 'user_account');
+
+DO $$
+DECLARE key record;
+BEGIN
+    FOR key IN SELECT * FROM dropped_key LOOP
+        EXECUTE format('ALTER TABLE %s ADD CONSTRAINT %I %s', key.of_table, key.name, key.definition);
+    END LOOP;
+END $$;
+COMMIT;

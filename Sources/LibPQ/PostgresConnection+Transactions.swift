@@ -43,8 +43,8 @@ extension PostgresConnection {
     ///
     /// Without a mode the transaction is READ COMMITTED, whatever the server's default is.
     package func begin(_ mode: StaticString = "") throws {
-        let mode = mode.utf8CodeUnitCount == 0 ? "ISOLATION LEVEL READ COMMITTED" : mode.description
-        try executeLater(PostgresStatement(assembled: "BEGIN \(mode)"))
+        let mode = mode.utf8CodeUnitCount == 0 ? "ISOLATION LEVEL READ COMMITTED" : SQL(stringLiteral: mode)
+        try executeLater("BEGIN \(mode)")
     }
 
     /// Ends a transaction that `begin` began.

@@ -117,23 +117,6 @@ extension [UInt8] {
     }
 }
 
-/// SQL text that can be prepared. Made from literals; assembled text needs the loud label.
-package struct PostgresStatement: Hashable, Sendable, ExpressibleByStringLiteral {
-    package let sql: String
-    private let hash: Int
-
-    package init(stringLiteral sql: StaticString) { self.init(assembled: sql.description) }
-
-    /// A statement whose text was put together at run time, of trusted fragments only. Values never go into the text.
-    package init(assembled sql: String) {
-        self.sql = sql
-        self.hash = sql.hashValue
-    }
-
-    package static func == (a: Self, b: Self) -> Bool { a.hash == b.hash && a.sql == b.sql }
-    package func hash(into hasher: inout Hasher) { hasher.combine(hash) }
-}
-
 /// A statement with its parameters.
 package struct PostgresQuery: Sendable {
     package let statement: PostgresStatement

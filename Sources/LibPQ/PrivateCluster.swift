@@ -20,15 +20,20 @@ package struct PrivateCluster: Sendable {
     package let home: String
     private let binaries: String
     private let user: String?
+    private let settings: [String]
 
     private var data: String { home + "/data" }
-    private var socket: String { home + "/socket" }
+    package var socket: String { home + "/socket" }
     package var log: String { home + "/postgres.log" }
 
-    /// - Parameter folder: where the cluster should live; made when it is started.
+    /// - Parameters:
+    ///   - folder: where the cluster should live; made when it is started.
+    ///   - binaries: where `initdb` and `pg_ctl` are; the system's newest PostgreSQL by default.
+    ///   - settings: lines of `postgresql.conf` besides our own.
     /// - Throws: `Failure`, where PostgreSQL is not installed.
-    package init(folder: String) throws {
-        binaries = try Self.findBinaries()
+    package init(folder: String, binaries: String? = nil, settings: [String] = []) throws {
+        self.binaries = try binaries ?? Self.findBinaries()
+        self.settings = settings
         user = getuid() == 0 ? (Self.exists("postgres") ? "postgres" : "nobody") : nil
         home = Self.home(URL(fileURLWithPath: folder).standardizedFileURL.path, user)
     }
@@ -119,6 +124,7 @@ package struct PrivateCluster: Sendable {
             shared_buffers = 256MB
             max_wal_size = 4GB
             \(isDurable ? "" : "fsync = off\nfull_page_writes = off\nsynchronous_commit = off")
+            \(self.settings.joined(separator: "\n"))
             """
         let file = open(draft + "/postgresql.conf", O_WRONLY | O_APPEND | O_CLOEXEC)
         let isWritten = file >= 0 && write(file, settings, settings.utf8.count) == settings.utf8.count

@@ -17,10 +17,10 @@ struct TransactionSettings: Sendable {
             statement = nil
             return
         }
-        var calls = kept.sorted { $0.key < $1.key }.filter { $0.key != "statement_timeout" }
-            .map { "set_config(\(Self.literal($0.key)), \(Self.literal($0.value)), true)" }
+        var calls: [SQL] = kept.sorted { $0.key < $1.key }.filter { $0.key != "statement_timeout" }
+            .map { "set_config(\(literal: $0.key), \(literal: $0.value), true)" }
         if !excluded.contains("statement_timeout") { calls.append("set_config('statement_timeout', $1, true)") }
-        statement = PostgresStatement(assembled: "SELECT \(calls.joined(separator: ", "))")
+        statement = "SELECT \(calls.joined())"
     }
 
     /// - Parameter deadline: of the transaction; the server cancels a statement that still runs then.
@@ -31,8 +31,4 @@ struct TransactionSettings: Sendable {
 
     /// The value that a transaction gives to a setting; nil for one that it does not touch.
     subscript(name: String) -> String? { values[name] }
-
-    private static func literal(_ text: String) -> String {
-        "E'" + text.replacing("\\", with: "\\\\").replacing("'", with: "''") + "'"
-    }
 }

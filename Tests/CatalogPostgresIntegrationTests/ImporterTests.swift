@@ -129,7 +129,7 @@ import Testing
     @Test func oneBadRowStopsAnImportThatSaysSo() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             var options = ImportOptions(format: .csv)
-            options.abortsOnError = true
+            options.onError = .abort
             await #expect(throws: CatalogError.self) {
                 try await run(catalog, file + "corner,s,,Nameless,,,,,,,,,,,\n", options)
             }

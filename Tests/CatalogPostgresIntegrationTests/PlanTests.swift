@@ -175,9 +175,8 @@ import Testing
                 try database.run(
                     script: "PREPARE page (\(types.joined(separator: ", "))) AS \(query.statement.sql)"
                 )
-                let explain = PostgresStatement(
-                    assembled: "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) EXECUTE page\(arguments)"
-                )
+                let explain: PostgresStatement =
+                    "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) EXECUTE page\(SQL(unchecked: arguments))"
                 let found = try database.query(explain) { try $0.map { try $0.text(0) } }
                 try database.run(script: "DEALLOCATE page")
                 lines += found

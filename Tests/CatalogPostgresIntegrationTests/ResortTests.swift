@@ -66,11 +66,9 @@ import Testing
             try [
                 "store", "shelf", "product", "placement", "placement_position", "purchase_inbox", "purchase_day",
                 "popularity_due", "resort_run", "order_change",
-            ].map { table in
+            ].map { (table: SQL) in
                 try database.query(
-                    PostgresStatement(
-                        assembled: "SELECT coalesce(string_agg(t::text, E'\\n' ORDER BY t::text), '') FROM \(table) t"
-                    )
+                    "SELECT coalesce(string_agg(t::text, E'\\n' ORDER BY t::text), '') FROM \(table) t"
                 ) { try $0.first { try $0.text(0) }! }
             }
         }

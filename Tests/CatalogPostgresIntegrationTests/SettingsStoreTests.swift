@@ -416,9 +416,7 @@ import Testing
             for table in tables {
                 let found = try await catalog.database.writes.perform {
                     try $0.query(
-                        PostgresStatement(
-                            assembled: "SELECT count(*) FROM \(table) AS t WHERE t::text LIKE '%to-be-erased%'"
-                        )
+                        "SELECT count(*) FROM \(identifier: table) AS t WHERE t::text LIKE '%to-be-erased%'"
                     ) { try $0.first { try $0.int(0) }! }
                 }
                 #expect(found == 0, "\(table)")

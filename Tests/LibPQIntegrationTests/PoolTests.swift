@@ -145,7 +145,7 @@ import Testing
     @Test func aReaderOfManyStatementsNeedsNoNameForEach() async throws {
         let pipeline = try PostgresPipeline(TestServer.configuration)
         for number in 0..<500 {
-            let query = PostgresQuery(PostgresStatement(assembled: "SELECT \(number)::int8"))
+            let query = PostgresQuery(PostgresStatement("SELECT \(number)::int8"))
             #expect(
                 try await pipeline.read([query], into: -1) { value, _, rows in value = try rows.first { try $0.int(0) }!
                 } == number

@@ -70,7 +70,7 @@ import Testing
         configuration.settings["lock_timeout"] = "50ms"
         let reader = try await PostgresConnection.connect(configuration)
         let pipeline = try PostgresPipeline(configuration)
-        let read = PostgresStatement(assembled: "SELECT count(*) FROM \(table)")
+        let read: PostgresStatement = "SELECT count(*) FROM \(identifier: table)"
         let single = await #expect(throws: PostgresError.self) {
             try await reader.perform(within: .seconds(60)) { try $0.execute(read) }
         }
@@ -127,7 +127,7 @@ import Testing
         let connection = try await PostgresConnection.connect(Self.configuration())
         for round in 0..<2400 {
             let value = try await connection.perform { database in
-                try database.query(PostgresStatement(assembled: "SELECT \(round)::int8 + $1"), [.int8(1)]) {
+                try database.query(PostgresStatement("SELECT \(round)::int8 + $1"), [.int8(1)]) {
                     try $0.first { try $0.int(0) }
                 }
             }

@@ -15,12 +15,9 @@ extension PostgresCatalog {
         }
         try await database.writes.perform { database in
             for (sku, popularity, created, modified) in values {
-                for table in ["product", "placement"] {
+                for table in ["product", "placement"] as [SQL] {
                     try database.execute(
-                        PostgresStatement(
-                            assembled:
-                                "UPDATE \(table) SET popularity_log2 = $2, created_at = $3, modified_at = $4 WHERE sku = $1"
-                        ),
+                        "UPDATE \(table) SET popularity_log2 = $2, created_at = $3, modified_at = $4 WHERE sku = $1",
                         [.text(sku), .float8(popularity), .timestamptz(created), .timestamptz(modified)]
                     )
                 }

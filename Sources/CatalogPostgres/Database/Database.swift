@@ -64,7 +64,7 @@ package final class Database: Sendable {
     package func deploymentKey() async throws(CatalogError) -> [UInt8] {
         try await mappingErrors {
             let key = try await writes.perform(within: .seconds(5)) {
-                try $0.query("SELECT cursor_key FROM deployment WHERE deployment_id = 1") {
+                try $0.query(DatabaseStatements.deploymentKey) {
                     try $0.first { try $0.bytea(0) }
                 }
             }

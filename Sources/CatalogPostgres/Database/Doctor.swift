@@ -39,10 +39,10 @@ package struct Doctor: Sendable {
 
     private static func server(_ connection: isolated PostgresConnection) throws -> [Finding] {
         let (version, encoding, isStandby) = try connection.query(
-            "SELECT current_setting('server_version_num')::bigint, current_setting('server_encoding'), pg_is_in_recovery()"
+            DoctorStatements.server
         ) { try $0.first { (try $0.int(0), try $0.text(1), try $0.bool(2)) }! }
         let durable = try connection.query(
-            "SELECT current_setting('fsync') = 'on' AND current_setting('full_page_writes') = 'on'"
+            DoctorStatements.isDurable
         ) {
             try $0.first { try $0.bool(0) }!
         }
@@ -68,10 +68,7 @@ package struct Doctor: Sendable {
 
     private static func collation(_ connection: isolated PostgresConnection) throws -> [Finding] {
         try connection.query(
-            """
-            SELECT collversion, pg_collation_actual_version(oid) FROM pg_collation
-            WHERE collname = 'catalog' AND pg_collation_is_visible(oid)
-            """
+            DoctorStatements.collation
         ) { rows in
             try rows.map { row in
                 let (made, actual) = (try row.textOrNil(0) ?? "", try row.textOrNil(1) ?? "")
@@ -94,10 +91,7 @@ package struct Doctor: Sendable {
         }
         let wanted = definitions.map(\.name)
         let found = try connection.query(
-            """
-            SELECT c.relname, i.indisvalid FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
-            WHERE c.relname = ANY ($1) AND pg_table_is_visible(c.oid)
-            """,
+            DoctorStatements.indexes,
             [.textArray(wanted)]
         ) { try $0.map { (try $0.text(0), try $0.bool(1)) } }
         let missing = wanted.filter { name in !found.contains { $0.0 == name } }

@@ -113,7 +113,7 @@ struct IdempotencyRecords {
         try connection.execute(Statements.ofStores.sweep) + connection.execute(Statements.ofUsers.sweep)
     }
 
-    private struct Statements {
+    struct Statements {
         let claim: PostgresStatement
         let complete: PostgresStatement
         let find: PostgresStatement
@@ -124,47 +124,35 @@ struct IdempotencyRecords {
         static let ofStores = Statements(table: "idempotency_record", owner: "store_id")
         static let ofUsers = Statements(table: "user_idempotency_record", owner: "user_id")
 
-        private init(table: StaticString, owner: StaticString) {
-            let columns = "(\(owner), key, fingerprint, status, content_type, body, created_at)"
-            claim = PostgresStatement(
-                assembled: """
-                    INSERT INTO \(table) \(columns)
-                    VALUES ($1, $2, $3, 0, '', '', now()) ON CONFLICT (\(owner), key) DO NOTHING
-                    """
-            )
-            complete = PostgresStatement(
-                assembled: """
-                    UPDATE \(table) SET status = $3, content_type = $4, body = $5 WHERE \(owner) = $1 AND key = $2
-                    """
-            )
-            find = PostgresStatement(
-                assembled: """
-                    SELECT fingerprint, status, content_type, body, created_at > now() - interval '24 hours'
-                    FROM \(table) WHERE \(owner) = $1 AND key = $2
-                    """
-            )
-            keepFirst = PostgresStatement(
-                assembled: """
-                    INSERT INTO \(table) AS r \(columns)
-                    VALUES ($1, $2, $3, $4, $5, $6, now()) ON CONFLICT (\(owner), key) DO UPDATE SET
-                        fingerprint = excluded.fingerprint, status = excluded.status, content_type = excluded.content_type,
-                        body = excluded.body, created_at = now()
-                    WHERE r.created_at <= now() - interval '24 hours'
-                    """
-            )
-            renew = PostgresStatement(
-                assembled: """
-                    UPDATE \(table) SET fingerprint = $3, created_at = now()
-                    WHERE \(owner) = $1 AND key = $2 AND created_at <= now() - interval '24 hours'
-                    """
-            )
-            sweep = PostgresStatement(
-                assembled: """
-                    DELETE FROM \(table) WHERE (\(owner), key) IN (SELECT \(owner), key FROM \(table)
-                        WHERE created_at < now() - interval '24 hours' ORDER BY created_at LIMIT 1000
-                        FOR UPDATE SKIP LOCKED)
-                    """
-            )
+        private init(table: SQL, owner: SQL) {
+            let columns: SQL = "(\(owner), key, fingerprint, status, content_type, body, created_at)"
+            claim = """
+                INSERT INTO \(table) \(columns)
+                VALUES ($1, $2, $3, 0, '', '', now()) ON CONFLICT (\(owner), key) DO NOTHING
+                """
+            complete = """
+                UPDATE \(table) SET status = $3, content_type = $4, body = $5 WHERE \(owner) = $1 AND key = $2
+                """
+            find = """
+                SELECT fingerprint, status, content_type, body, created_at > now() - interval '24 hours'
+                FROM \(table) WHERE \(owner) = $1 AND key = $2
+                """
+            keepFirst = """
+                INSERT INTO \(table) AS r \(columns)
+                VALUES ($1, $2, $3, $4, $5, $6, now()) ON CONFLICT (\(owner), key) DO UPDATE SET
+                    fingerprint = excluded.fingerprint, status = excluded.status, content_type = excluded.content_type,
+                    body = excluded.body, created_at = now()
+                WHERE r.created_at <= now() - interval '24 hours'
+                """
+            renew = """
+                UPDATE \(table) SET fingerprint = $3, created_at = now()
+                WHERE \(owner) = $1 AND key = $2 AND created_at <= now() - interval '24 hours'
+                """
+            sweep = """
+                DELETE FROM \(table) WHERE (\(owner), key) IN (SELECT \(owner), key FROM \(table)
+                    WHERE created_at < now() - interval '24 hours' ORDER BY created_at LIMIT 1000
+                    FOR UPDATE SKIP LOCKED)
+                """
         }
     }
 }

@@ -79,7 +79,7 @@ package struct Migrator: Sendable {
         }
         var steps: [Step] = []
         let hasCollation = try connection.query(
-            "SELECT 1 FROM pg_collation WHERE collname = 'catalog' AND pg_collation_is_visible(oid)"
+            MigrationStatements.hasCollation
         ) {
             $0.count > 0
         }
@@ -112,7 +112,7 @@ package struct Migrator: Sendable {
             try connection.transaction { connection in
                 try connection.run(script: migration.up)
                 try connection.execute(
-                    "INSERT INTO schema_migration (version, name, checksum) VALUES ($1, $2, md5($3))",
+                    MigrationStatements.record,
                     [.int4(Int32(migration.version)), .text(migration.name), .text(migration.up)]
                 )
             }
@@ -123,7 +123,7 @@ package struct Migrator: Sendable {
             try connection.transaction { connection in
                 try connection.run(script: migration.down)
                 try connection.execute(
-                    "DELETE FROM schema_migration WHERE version = $1",
+                    MigrationStatements.remove,
                     [.int4(Int32(migration.version))]
                 )
             }
@@ -132,11 +132,11 @@ package struct Migrator: Sendable {
     }
 
     private static func appliedVersion(_ connection: isolated PostgresConnection) throws -> Int {
-        let exists = try connection.query("SELECT to_regclass('schema_migration') IS NOT NULL") {
+        let exists = try connection.query(MigrationStatements.hasTable) {
             try $0.first { try $0.bool(0) } ?? false
         }
         guard exists else { return 0 }
-        return try connection.query("SELECT coalesce(max(version), 0)::bigint FROM schema_migration") {
+        return try connection.query(MigrationStatements.version) {
             try $0.first { try $0.int(0) } ?? 0
         }
     }
@@ -148,11 +148,7 @@ package struct Migrator: Sendable {
         let scripts = Schema.migrations.prefix(version).map(\.up)
         // What is applied must be the program's own migrations, all of them, unaltered.
         let altered = try connection.query(
-            """
-            SELECT ours.version FROM unnest($1) WITH ORDINALITY AS ours (script, version)
-            LEFT JOIN schema_migration applied ON applied.version = ours.version
-            WHERE applied.checksum IS DISTINCT FROM md5(ours.script) ORDER BY 1 LIMIT 1
-            """,
+            MigrationStatements.firstChanged,
             [.textArray(Array(scripts))]
         ) { try $0.first { try $0.int(0) } }
         if let altered { return .altered(version: altered) }

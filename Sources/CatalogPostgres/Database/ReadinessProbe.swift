@@ -46,7 +46,7 @@ actor ReadinessProbe {
             let readiness = try await connection.perform(within: Self.patience) { connection in
                 guard try Migrator.standing(connection) == .current else { return Readiness.unavailable }
                 let isReadOnly = try connection.query(
-                    "SELECT pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on'"
+                    DatabaseStatements.isReadOnly
                 ) { try $0.first { try $0.bool(0) } ?? true }
                 return isReadOnly ? .readOnly : .ready
             }

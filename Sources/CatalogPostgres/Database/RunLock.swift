@@ -14,12 +14,12 @@ enum RunLock {
     }
 
     /// Whether nobody holds a lock; holds it until the end of the transaction. `key` is SQL of an integer.
-    static func isFree(_ kind: Kind, _ key: String) -> String {
+    static func isFree(_ kind: Kind, _ key: SQL) -> SQL {
         "pg_try_advisory_xact_lock(\(kind.rawValue), \(key))"
     }
 
     /// Whether somebody holds a lock. `key` is SQL of an integer.
-    static func isHeld(_ kind: Kind, _ key: String) -> String {
+    static func isHeld(_ kind: Kind, _ key: SQL) -> SQL {
         """
         EXISTS (SELECT FROM pg_locks l WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 2
             AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())
@@ -35,7 +35,7 @@ enum RunLock {
     /// - Returns: nil if another holds the lock.
     static func hold<T>(
         _ kind: Kind,
-        _ key: String,
+        _ key: SQL,
         _ parameters: [PostgresValue] = [],
         waiting patience: Duration? = nil,
         in pool: PostgresPool,
@@ -54,7 +54,7 @@ enum RunLock {
 
     private static func take(
         _ kind: Kind,
-        _ key: String,
+        _ key: SQL,
         _ parameters: [PostgresValue],
         _ patience: Duration?,
         _ connection: PostgresConnection
@@ -69,15 +69,12 @@ enum RunLock {
                     """
             )
             guard patience != nil else {
-                return try connection.query(PostgresStatement(assembled: "SELECT \(isFree(kind, key))"), parameters) {
+                return try connection.query("SELECT \(isFree(kind, key))", parameters) {
                     try $0.first { try $0.bool(0) } ?? false
                 }
             }
             do {
-                try connection.execute(
-                    PostgresStatement(assembled: "SELECT pg_advisory_xact_lock(\(kind.rawValue), \(key))"),
-                    parameters
-                )
+                try connection.execute("SELECT pg_advisory_xact_lock(\(kind.rawValue), \(key))", parameters)
                 return true
             } catch let error as PostgresError where error.sqlState == .lockNotAvailable {
                 return false

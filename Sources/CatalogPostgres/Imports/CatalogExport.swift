@@ -35,7 +35,7 @@ package struct CatalogExport: Sendable {
                     try $0.set("idle_in_transaction_session_timeout", "0")
                     try $0.set("statement_timeout", "0")
                 }
-                write(Array((Self.exportedColumns.map(\.rawValue).joined(separator: ",") + "\n").utf8))
+                write(Array((ImportColumn.allCases.map(\.rawValue).joined(separator: ",") + "\n").utf8))
                 for store in stores {
                     try await connection.perform { connection in
                         try connection.beginCopyOut(
@@ -51,18 +51,13 @@ package struct CatalogExport: Sendable {
         }
     }
 
-    private static let exportedColumns: [ImportColumn] = [
-        .store, .shelf, .sku, .name, .brand, .price, .promoPrice, .currency, .size, .unit, .packCount, .drained,
-        .popularity, .inStock, .tags, .position, .barcode, .imageURL,
-    ]
-
     /// The shelves whose title alone tells their key to an import; the others are named by their key.
     private static func titledShelves(
         _ store: ShelfRow.StoreRead,
         _ connection: isolated PostgresConnection
     ) throws -> [Int32] {
         let shelves = try connection.query(
-            "SELECT shelf_id, key, title FROM shelf WHERE store_id = $1 AND deleted_at IS NULL",
+            ImportStatements.shelfTitles,
             [.int4(store.id)]
         ) { try $0.map { (id: try $0.int4(0), key: try $0.text(1), title: try $0.text(2)) } }
         let count = Dictionary(grouping: shelves, by: \.title).mapValues(\.count)
@@ -71,30 +66,46 @@ package struct CatalogExport: Sendable {
 
     /// COPY takes no parameters: numbers of stores and shelves and the currency's exponent are part of the text.
     private static func export(_ store: ShelfRow.StoreRead, titled: [Int32]) -> PostgresStatement {
-        let titled = titled.map { String($0) }.joined(separator: ",")
+        let titled = titled.map { "\($0)" as SQL }.joined(",")
         let exponent = store.store.currency.exponent
-        func decimal(_ column: String) -> String {
-            "round(\(column)::numeric / (10::numeric ^ \(exponent)), \(exponent))"
+        return """
+            COPY (
+                SELECT \(ImportColumn.allCases.map { value(of: $0, exponent) }.joined())
+                FROM product r JOIN store s ON s.store_id = r.store_id
+                LEFT JOIN (
+                    SELECT o.sku, u.position, u.key, row_number() OVER (PARTITION BY o.shelf_id ORDER BY o.key) - 1 AS place,
+                        CASE WHEN u.shelf_id = ANY ('{\(titled)}') THEN u.title ELSE u.key END AS name
+                    FROM placement_position o JOIN shelf u ON u.store_id = o.store_id AND u.shelf_id = o.shelf_id
+                    WHERE o.store_id = \(store.id) AND NOT o.is_removed
+                ) h ON h.sku = r.sku
+                WHERE r.store_id = \(store.id) ORDER BY h.position, h.place, r.sku
+            ) TO STDOUT WITH (FORMAT csv)
+            """
+    }
+
+    /// What a file has in a column, of product `r`, store `s` and shelf `h`.
+    private static func value(of column: ImportColumn, _ exponent: Int) -> SQL {
+        func decimal(_ column: SQL) -> SQL { "round(\(column)::numeric / (10::numeric ^ \(exponent)), \(exponent))" }
+        return switch column {
+        case .store: "s.key"
+        case .shelf: "h.name"
+        case .sku: "r.sku"
+        case .name: "r.name"
+        case .brand: "r.brand"
+        case .price:
+            decimal("CASE WHEN r.price_minor IS NOT NULL THEN coalesce(r.regular_price_minor, r.price_minor) END")
+        case .promoPrice: decimal("CASE WHEN r.regular_price_minor IS NOT NULL THEN r.price_minor END")
+        case .currency: "s.currency"
+        case .size: "CASE WHEN r.size_approximate THEN '~' ELSE '' END || r.size_amount"
+        case .unit: "r.size_unit"
+        case .packCount: "r.size_packs"
+        case .drained: "r.size_drained"
+        case .popularity: "r.popularity_seed::text::numeric"
+        case .inStock: "r.in_stock"
+        case .tags: "array_to_string(r.tags, '|')"
+        case .position: "h.place"
+        case .barcode: "r.barcode"
+        case .imageURL: "r.image_url"
         }
-        return PostgresStatement(
-            assembled: """
-                COPY (
-                    SELECT s.key, h.name, r.sku, r.name, r.brand,
-                        \(decimal("CASE WHEN r.price_minor IS NULL THEN NULL ELSE coalesce(r.regular_price_minor, r.price_minor) END")),
-                        \(decimal("CASE WHEN r.regular_price_minor IS NOT NULL THEN r.price_minor END")),
-                        s.currency, CASE WHEN r.size_approximate THEN '~' ELSE '' END || r.size_amount, r.size_unit,
-                        r.size_packs, r.size_drained, r.popularity_seed::text::numeric, r.in_stock, array_to_string(r.tags, '|'),
-                        h.place, r.barcode, r.image_url
-                    FROM product r JOIN store s ON s.store_id = r.store_id
-                    LEFT JOIN (
-                        SELECT o.sku, u.position, u.key, row_number() OVER (PARTITION BY o.shelf_id ORDER BY o.key) - 1 AS place,
-                            CASE WHEN u.shelf_id = ANY ('{\(titled)}') THEN u.title ELSE u.key END AS name
-                        FROM placement_position o JOIN shelf u ON u.store_id = o.store_id AND u.shelf_id = o.shelf_id
-                        WHERE o.store_id = \(store.id) AND NOT o.is_removed
-                    ) h ON h.sku = r.sku
-                    WHERE r.store_id = \(store.id) ORDER BY h.position, h.place, r.sku
-                ) TO STDOUT WITH (FORMAT csv)
-                """
-        )
     }
 }

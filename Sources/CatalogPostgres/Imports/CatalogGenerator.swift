@@ -51,28 +51,24 @@ package struct CatalogGenerator: Sendable {
     }
 
     private func write(_ connection: isolated PostgresConnection, _ onProgress: (Int) -> Void) throws {
-        let isEmpty = try connection.query("SELECT 1 FROM placement LIMIT 1") { $0.count == 0 }
+        let isEmpty = try connection.query(GeneratorStatements.anyPlacement) { $0.count == 0 }
         let late = isEmpty ? try Self.madeLate(connection) : []
         for part in late { try connection.run(script: part.drop) }
         let id = try connection.query(
-            """
-            INSERT INTO store (key, title, currency, locale, unit_pricing, sold_out, popularity_metric,
-                popularity_half_life_days, newcomer_boost)
-            VALUES ($1, 'Generated', 'EUR', 'en', 'eu', 'last', 'decay', 14, 0) ON CONFLICT (key) DO NOTHING RETURNING store_id
-            """,
+            GeneratorStatements.insertStore,
             [.text(Self.store)]
         ) { try $0.first { try $0.int4(0) } }
         guard let id else { throw CatalogError.conflict("store “\(Self.store)” exists; start from an empty database") }
         let sizes = sizes
-        let first = try connection.query("SELECT coalesce(max(shelf_id), 0) + 1 FROM shelf") {
+        let first = try connection.query(GeneratorStatements.nextShelf) {
             try $0.first { try $0.int4(0) }
         }!
         try copyShelves(connection, id, first, sizes)
-        for table in ["product", "placement", "placement_position"] {
-            try copyRows(connection, table, id, first, sizes) { if table == "placement" { onProgress($0) } }
+        for table in Table.allCases {
+            try copyRows(connection, table, id, first, sizes) { if table == .placement { onProgress($0) } }
         }
         try connection.execute(
-            "SELECT setval(pg_get_serial_sequence('shelf', 'shelf_id'), (SELECT max(shelf_id) FROM shelf))"
+            GeneratorStatements.advanceShelves
         )
         for part in late { try connection.run(script: part.make) }
     }
@@ -82,16 +78,7 @@ package struct CatalogGenerator: Sendable {
         _ connection: isolated PostgresConnection
     ) throws -> [(drop: String, make: String)] {
         try connection.query(
-            """
-            WITH filled (id) AS (VALUES ('product'::regclass), ('placement'), ('placement_position'))
-            SELECT format('ALTER TABLE %s DROP CONSTRAINT %I', c.conrelid::regclass, c.conname),
-                format('ALTER TABLE %s ADD CONSTRAINT %I %s', c.conrelid::regclass, c.conname, pg_get_constraintdef(c.oid))
-            FROM pg_constraint c JOIN filled ON filled.id = c.conrelid WHERE c.contype = 'f'
-            UNION ALL
-            SELECT format('DROP INDEX %s', x.indexrelid::regclass), pg_get_indexdef(x.indexrelid)
-            FROM pg_index x JOIN filled ON filled.id = x.indrelid
-            WHERE NOT EXISTS (SELECT FROM pg_constraint c WHERE c.conindid = x.indexrelid)
-            """
+            GeneratorStatements.madeLate
         ) { try $0.map { (drop: try $0.text(0), make: try $0.text(1)) } }
     }
 
@@ -110,36 +97,34 @@ package struct CatalogGenerator: Sendable {
             text.endRow()
         }
         var rest = text.bytes[...]
-        _ = try connection.copyIn(
-            "COPY shelf (store_id, shelf_id, key, title, position, product_count, modified_at) FROM STDIN"
-        ) {
+        _ = try connection.copyIn(GeneratorStatements.copyShelves) {
             defer { rest = rest.dropFirst(PostgresConnection.copyPieceSize) }
             return Array(rest.prefix(PostgresConnection.copyPieceSize))
         }
     }
 
+    private enum Table: CaseIterable { case product, placement, position }
+
     private func copyRows(
         _ connection: isolated PostgresConnection,
-        _ table: String,
+        _ table: Table,
         _ store: Int32,
         _ first: Int32,
         _ sizes: [Int],
         _ onProgress: (Int) -> Void
     ) throws {
-        let shared = ProductRow.shared.filter { $0 != "attributes" }
-        let columns =
+        let statement: PostgresStatement =
             switch table {
-            case "product": ["store_id", "sku"] + shared
-            case "placement": ["store_id", "shelf_id", "sku", "availability"] + shared + ["attributes"]
-            default: ["store_id", "shelf_id", "sku", "key"]
+            case .product: "COPY product (store_id, sku, \(ProductColumn.allCases.names)) FROM STDIN"
+            case .placement:
+                "COPY placement (store_id, shelf_id, sku, availability, \(ProductColumn.allCases.names)) FROM STDIN"
+            case .position: PlacementStatements.copyPositions
             }
         // The same numbers for each table.
         var random = SplitMix(state: seed)
         var (shelf, within, made) = (0, 0, 0)
         var text = CopyText()
-        _ = try connection.copyIn(
-            PostgresStatement(assembled: "COPY \(table) (\(columns.joined(separator: ", "))) FROM STDIN")
-        ) {
+        _ = try connection.copyIn(statement) {
             text.removeAll()
             while shelf < shelves, text.bytes.count < PostgresConnection.copyPieceSize {
                 if within == sizes[shelf] {
@@ -149,15 +134,14 @@ package struct CatalogGenerator: Sendable {
                 }
                 let product = GeneratedProduct(made, &random)
                 text.field(store)
-                if table != "product" { text.field(first + Int32(shelf)) }
+                if table != .product { text.field(first + Int32(shelf)) }
                 text.field(product.sku)
                 switch table {
-                case "product": product.write(&text)
-                case "placement":
+                case .product: product.write(&text)
+                case .placement:
                     text.field(product.inStock ? 0 : 1)
                     product.write(&text)
-                    text.raw("{}")
-                default: text.field(bytes: PathKey([Int64(within) * PathKey.step]).bytes)
+                case .position: text.field(bytes: PathKey([Int64(within) * PathKey.step]).bytes)
                 }
                 text.endRow()
                 within += 1
@@ -228,19 +212,27 @@ private struct GeneratedProduct {
         created = Timestamp(microseconds: 1_700_000_000_000_000 + Int64(random.below(50_000_000)) * 1_000_000)
     }
 
-    /// The columns of `ProductRow.shared` without the attributes.
+    /// The columns of `ProductColumn`, in order.
     func write(_ text: inout CopyText) {
-        text.field(name)
-        text.field(brand)
-        text.field(price)
-        text.null()
-        text.size(size)
-        text.null()
-        text.null()
-        text.field(inStock)
-        text.field(tags)
-        text.field(popularity.log2)
-        text.raw(created.rfc3339)
-        text.raw(created.rfc3339)
+        for column in ProductColumn.allCases {
+            switch column {
+            case .name: text.field(name)
+            case .brand: text.field(brand)
+            case .priceMinor: text.field(price)
+            case .regularPriceMinor, .barcode, .imageURL: text.null()
+            case .sizeAmount: text.field(size?.amount)
+            case .sizeUnit: text.field(size?.unit.rawValue)
+            case .sizePacks: text.field(size?.packs)
+            case .sizeDrained: text.field(size?.drained)
+            case .sizeApproximate: text.field(size?.isApproximate)
+            case .sizeDimension: text.field(size?.unit.dimension.ordinal)
+            case .baseQuantity: text.field(size?.baseQuantity)
+            case .attributes: text.raw("{}")
+            case .inStock: text.field(inStock)
+            case .tags: text.field(tags)
+            case .popularityLog2: text.field(popularity.log2)
+            case .createdAt, .modifiedAt: text.raw(created.rfc3339)
+            }
+        }
     }
 }

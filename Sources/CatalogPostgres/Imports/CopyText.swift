@@ -66,17 +66,6 @@ struct CopyText {
         field("{" + quoted.joined(separator: ",") + "}")
     }
 
-    /// A size's seven columns.
-    mutating func size(_ size: Size?) {
-        field(size?.amount)
-        field(size?.unit.rawValue)
-        field(size?.packs)
-        field(size?.drained)
-        field(size?.isApproximate)
-        field(size?.unit.dimension.ordinal)
-        field(size?.baseQuantity)
-    }
-
     mutating func raw(_ text: String) {
         separate()
         bytes.append(contentsOf: text.utf8)

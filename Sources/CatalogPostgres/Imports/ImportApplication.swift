@@ -69,16 +69,12 @@ struct ImportApplication: Sendable {
     private func lockStore(_ outcome: inout Outcome, _ connection: isolated PostgresConnection) throws -> Int32 {
         if !store.exists {
             outcome.storesCreated = try connection.execute(
-                """
-                INSERT INTO store (key, title, currency, locale, unit_pricing, sold_out, popularity_metric,
-                    popularity_half_life_days, newcomer_boost) VALUES ($1, $1, $2, 'en', 'eu', 'last', 'decay', 14, 0)
-                ON CONFLICT (key) DO NOTHING
-                """,
+                ImportStatements.insertStore,
                 [.text(key.text), .text(store.currency.code)]
             )
         }
         let found = try connection.query(
-            "SELECT store_id, currency FROM store WHERE key = $1 FOR NO KEY UPDATE",
+            ImportStatements.lockStore,
             [.text(key.text)]
         ) { try $0.first { (try $0.int4(0), try $0.text(1)) } }
         guard let (id, currency) = found else { throw CatalogError.notFound("store “\(key)”") }
@@ -100,13 +96,7 @@ struct ImportApplication: Sendable {
         for start in stride(from: 0, to: created.count, by: Self.shelvesAtOnce) {
             let range = start..<min(created.count, start + Self.shelvesAtOnce)
             outcome.shelvesCreated += try connection.execute(
-                """
-                INSERT INTO shelf (store_id, key, title, position, modified_at)
-                SELECT $1, made.key, made.title, made.position, now() FROM unnest($2, $3, $4) AS made (key, title, position)
-                ON CONFLICT (store_id, key) DO UPDATE SET deleted_at = NULL, title = excluded.title, parent_id = NULL,
-                    default_sort = NULL, dimension = NULL, sold_out = NULL, position_source = NULL,
-                    modified_at = now(), version = shelf.version + 1 WHERE shelf.deleted_at IS NOT NULL
-                """,
+                ImportStatements.makeShelves,
                 [
                     .int4(storeID), .textArray(created[range].map(\.key.text)),
                     .textArray(created[range].map(\.title)), .byteaArray(positions[range].map(\.bytes)),
@@ -126,13 +116,13 @@ struct ImportApplication: Sendable {
     ) throws -> Set<Int32> {
         let shelves = try touchedShelves(rows, withStale: true, connection)
         try connection.execute(
-            "SELECT 1 FROM shelf WHERE store_id = $1 AND shelf_id IN (SELECT unnest($2)) ORDER BY shelf_id FOR NO KEY UPDATE",
+            ImportStatements.lockShelves,
             [.int4(storeID), .int8Array(shelves.sorted().map(Int64.init))]
         )
         if !store.staleProducts.isEmpty {
             // Who places one holds its row.
             try connection.execute(
-                "SELECT 1 FROM product WHERE store_id = $1 AND sku IN (SELECT unnest($2)) ORDER BY sku FOR UPDATE",
+                ImportStatements.lockProducts,
                 [.int4(storeID), .textArray(store.staleProducts)]
             )
         }
@@ -185,13 +175,13 @@ struct ImportApplication: Sendable {
             let products: [PostgresValue] = [.int4(storeID), .textArray(store.staleProducts)]
             reordered.formUnion(
                 try connection.query(
-                    "UPDATE placement_position SET removed_at = now() WHERE store_id = $1 AND sku IN (SELECT unnest($2)) AND NOT is_removed RETURNING shelf_id",
+                    ImportStatements.takeOff,
                     products
                 ) { try $0.map { try $0.int4(0) } }
             )
-            try connection.execute("DELETE FROM placement WHERE store_id = $1 AND sku IN (SELECT unnest($2))", products)
+            try connection.execute(ImportStatements.deletePlacements, products)
             outcome.removedProducts = try connection.execute(
-                "DELETE FROM product WHERE store_id = $1 AND sku IN (SELECT unnest($2))",
+                ImportStatements.deleteProducts,
                 products
             )
         }
@@ -215,7 +205,7 @@ struct ImportApplication: Sendable {
             }
         )
         var index = 0
-        _ = try connection.copyIn("COPY placement_position (store_id, shelf_id, sku, key) FROM STDIN") {
+        _ = try connection.copyIn(PlacementStatements.copyPositions) {
             var text = CopyText()
             while index < new.count, text.bytes.count < PostgresConnection.copyPieceSize {
                 let (shelf, sku) = new[index]

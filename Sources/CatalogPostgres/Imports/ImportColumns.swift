@@ -1,40 +1,55 @@
+internal import CatalogJSON
 internal import Catalog
+internal import LibPQ
 
 /// Which columns of a product an import writes: those that its file has. The others stay as they are.
 struct ImportColumns: Sendable {
     /// What is compared: the columns that differ when something changed.
-    let compared: [String]
+    let compared: [SQL]
     /// What is written: these, and those that follow from them.
-    let written: [String]
+    let written: [SQL]
     let hasPopularity: Bool
 
     init(_ columns: Set<ImportColumn>, readsSizeFromName: Bool) {
-        var compared = ["name"]
-        var derived: [String] = []
-        if columns.contains(.brand) { compared.append("brand") }
-        if columns.contains(.price) || columns.contains(.promoPrice) {
-            compared += ["price_minor", "regular_price_minor"]
-        }
-        if columns.contains(.size) || readsSizeFromName {
-            compared += ["size_amount", "size_unit", "size_packs", "size_drained", "size_approximate"]
-            derived += ["size_dimension", "base_quantity"]
-        }
-        if columns.contains(.barcode) { compared.append("barcode") }
-        if columns.contains(.imageURL) { compared.append("image_url") }
-        if columns.contains(.inStock) { compared.append("in_stock") }
-        if columns.contains(.tags) { compared.append("tags") }
+        var stated = columns.union([.name])
+        if columns.contains(.promoPrice) { stated.insert(.price) }
+        if readsSizeFromName { stated.insert(.size) }
+        let own = ProductColumn.staged.filter { $0.imported.map(stated.contains) ?? false }
         hasPopularity = columns.contains(.popularity)
-        self.written = compared + derived
-        self.compared = compared + (hasPopularity ? ["popularity_seed"] : [])
+        written = own.map(\.name)
+        compared = own.filter { !$0.isDerived }.map(\.name) + (hasPopularity ? ["popularity_seed"] : [])
     }
 
     /// A row of the compared columns of a table.
-    func row(_ table: String) -> String { "(" + compared.map { "\(table).\($0)" }.joined(separator: ", ") + ")" }
+    func row(_ table: SQL) -> SQL { "(\(compared.map { "\(table).\($0)" as SQL }.joined()))" }
 
     /// The columns of `import_row` that COPY fills, in order.
-    static let staged = [
-        "import_id", "line", "store_key", "shelf_key", "sku", "name", "brand", "price_minor", "regular_price_minor",
-        "size_amount", "size_unit", "size_packs", "size_drained", "size_approximate", "size_dimension", "base_quantity",
-        "barcode", "image_url", "in_stock", "tags", "popularity_seed", "position_numerator", "position_denominator",
-    ]
+    static let staged: SQL = """
+        import_id, line, store_key, shelf_key, sku, \(ProductColumn.staged.names), popularity_seed, position_numerator, \
+        position_denominator
+        """
+}
+
+extension ImportRecord {
+    /// Writes what the record states for a column.
+    func write(_ column: ProductColumn, to row: inout CopyText) {
+        switch column {
+        case .name: row.field(name)
+        case .brand: row.field(brand)
+        case .priceMinor: row.field(priceMinor)
+        case .regularPriceMinor: row.field(regularPriceMinor)
+        case .sizeAmount: row.field(size?.amount)
+        case .sizeUnit: row.field(size?.unit.rawValue)
+        case .sizePacks: row.field(size?.packs)
+        case .sizeDrained: row.field(size?.drained)
+        case .sizeApproximate: row.field(size?.isApproximate)
+        case .sizeDimension: row.field(size?.unit.dimension.ordinal)
+        case .baseQuantity: row.field(size?.baseQuantity)
+        case .barcode: row.field(barcode)
+        case .imageURL: row.field(imageURL)
+        case .inStock: row.field(inStock)
+        case .tags: row.field(tags)
+        case .attributes, .popularityLog2, .createdAt, .modifiedAt: row.null()
+        }
+    }
 }

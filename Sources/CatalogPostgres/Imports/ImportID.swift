@@ -12,7 +12,7 @@ struct ImportID: Sendable {
     /// - Throws: `conflict`.
     func check(_ connection: isolated PostgresConnection) throws {
         let isThere = try connection.query(
-            "SELECT 1 FROM import_run WHERE import_id = $1::text::uuid FOR KEY SHARE",
+            ImportStatements.holdRun,
             [parameter]
         ) { $0.count > 0 }
         guard isThere else { throw CatalogError.conflict("the import lost its connection; run it again") }

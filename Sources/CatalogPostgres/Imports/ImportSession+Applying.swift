@@ -14,7 +14,7 @@ extension ImportSession {
         let changed = Set(
             try await transaction { connection in
                 try connection.query(
-                    "SELECT DISTINCT store_key FROM import_row WHERE import_id = $1::text::uuid",
+                    ImportStatements.stagedStores,
                     [id.parameter]
                 ) {
                     try $0.map { try $0.text(0) }

@@ -47,8 +47,8 @@ final class ImportSession {
     static func end(_ id: ImportID, on connection: PostgresConnection) async throws {
         try await connection.perform(within: .seconds(60)) { connection in
             try connection.transaction { connection in
-                try connection.execute("DELETE FROM import_row WHERE import_id = $1::text::uuid", [id.parameter])
-                try connection.execute("DELETE FROM import_run WHERE import_id = $1::text::uuid", [id.parameter])
+                try connection.execute(ImportStatements.deleteRows, [id.parameter])
+                try connection.execute(ImportStatements.deleteRun, [id.parameter])
             }
         }
     }
@@ -122,7 +122,7 @@ final class ImportSession {
         case .rejected(let rejection):
             summary.rejected += 1
             try onReject(rejection)
-            if options.abortsOnError {
+            if options.onError == .abort {
                 throw CatalogError.unprocessable(field: "file", detail: rejection.description)
             }
         case .record(let record):
@@ -167,15 +167,7 @@ final class ImportSession {
         rows.raw(record.store.text)
         rows.field(shelf?.text)
         rows.field(record.sku.text)
-        rows.field(record.name)
-        rows.field(record.brand)
-        rows.field(record.priceMinor)
-        rows.field(record.regularPriceMinor)
-        rows.size(record.size)
-        rows.field(record.barcode)
-        rows.field(record.imageURL)
-        rows.field(record.inStock)
-        rows.field(record.tags)
+        for column in ProductColumn.staged { record.write(column, to: &rows) }
         rows.field(record.popularity)
         rows.field(record.position?.0)
         rows.field(record.position?.1)
@@ -185,11 +177,11 @@ final class ImportSession {
     private func loadStores() async throws {
         let (known, shelves) = try await transaction { connection in
             (
-                try connection.query("SELECT key, currency FROM store") {
+                try connection.query(ImportStatements.currencies) {
                     try $0.map { (try $0.text(0), try $0.text(1)) }
                 },
                 try connection.query(
-                    "SELECT s.key, h.key, h.title FROM shelf h JOIN store s USING (store_id) WHERE h.deleted_at IS NULL"
+                    ImportStatements.allShelfTitles
                 ) { try $0.map { (try $0.text(0), try $0.text(1), try $0.text(2)) } }
             )
         }

@@ -5,24 +5,20 @@ enum ImportStatements {
     // MARK: - Staging
 
     /// Imports whose lock is free are dead. Those of 0.1.0 have no lock, but the number of their backend.
-    static let sweepRuns = PostgresStatement(
-        assembled: """
-            DELETE FROM import_run r WHERE r.import_id IN (
-                SELECT d.import_id FROM import_run d WHERE NOT EXISTS (
-                    SELECT FROM pg_stat_activity a WHERE a.pid = d.backend_pid AND a.backend_start = d.backend_start)
-                FOR UPDATE SKIP LOCKED)
-                AND \(RunLock.isFree(.importRun, "hashtext(r.import_id::text)"))
-            """
-    )
+    static let sweepRuns: PostgresStatement = """
+        DELETE FROM import_run r WHERE r.import_id IN (
+            SELECT d.import_id FROM import_run d WHERE NOT EXISTS (
+                SELECT FROM pg_stat_activity a WHERE a.pid = d.backend_pid AND a.backend_start = d.backend_start)
+            FOR UPDATE SKIP LOCKED)
+            AND \(RunLock.isFree(.importRun, "hashtext(r.import_id::text)"))
+        """
     static let sweepRows: PostgresStatement = """
         DELETE FROM import_row i WHERE NOT EXISTS (SELECT 1 FROM import_run r WHERE r.import_id = i.import_id)
         """
     static let register: PostgresStatement = """
         INSERT INTO import_run (import_id, backend_pid, backend_start, started_at) VALUES ($1::text::uuid, 0, now(), now())
         """
-    static let stage = PostgresStatement(
-        assembled: "COPY import_row (\(ImportColumns.staged.joined(separator: ", "))) FROM STDIN"
-    )
+    static let stage: PostgresStatement = "COPY import_row (\(ImportColumns.staged)) FROM STDIN"
 
     // MARK: - Comparing ($1 alone)
 
@@ -30,17 +26,14 @@ enum ImportStatements {
         SELECT 1 FROM import_row WHERE import_id = $1::text::uuid GROUP BY store_key, sku HAVING count(*) > 1 LIMIT 1
         """
 
-    private static let data = ImportColumns.staged.dropFirst(5).filter { !$0.hasPrefix("position") }
-
     /// A product that is named several times is what its last line says.
-    static let carryLast = PostgresStatement(
-        assembled: """
-            UPDATE import_row i SET \(data.map { "\($0) = l.\($0)" }.joined(separator: ", "))
-            FROM (SELECT DISTINCT ON (store_key, sku) * FROM import_row WHERE import_id = $1::text::uuid
-                ORDER BY store_key, sku, line DESC) l
-            WHERE i.import_id = $1::text::uuid AND i.store_key = l.store_key AND i.sku = l.sku AND i.line < l.line
-            """
-    )
+    static let carryLast: PostgresStatement = """
+        UPDATE import_row i
+        SET \(ProductColumn.staged.assignments(from: "l")), popularity_seed = l.popularity_seed
+        FROM (SELECT DISTINCT ON (store_key, sku) * FROM import_row WHERE import_id = $1::text::uuid
+            ORDER BY store_key, sku, line DESC) l
+        WHERE i.import_id = $1::text::uuid AND i.store_key = l.store_key AND i.sku = l.sku AND i.line < l.line
+        """
     static let dropRepeated: PostgresStatement = """
         DELETE FROM import_row i USING (
             SELECT store_key, line, row_number() OVER (PARTITION BY store_key, sku, shelf_key ORDER BY line DESC) AS place
@@ -56,18 +49,16 @@ enum ImportStatements {
         dropUnchanged(columns, "i.import_id = $1::text::uuid AND s.key = i.store_key")
     }
 
-    private static func dropUnchanged(_ columns: ImportColumns, _ scope: String) -> PostgresStatement {
-        PostgresStatement(
-            assembled: """
-                DELETE FROM import_row i USING store s, product r
-                WHERE \(scope) AND r.store_id = s.store_id AND r.sku = i.sku
-                    AND \(columns.row("r")) IS NOT DISTINCT FROM \(columns.row("i"))
-                    AND (i.shelf_key IS NULL OR (s.store_id, i.shelf_key, i.sku) IN (
-                        SELECT h.store_id, h.key, p.sku FROM shelf h
-                        JOIN placement p ON p.store_id = h.store_id AND p.shelf_id = h.shelf_id
-                        WHERE h.deleted_at IS NULL))
-                """
-        )
+    private static func dropUnchanged(_ columns: ImportColumns, _ scope: SQL) -> PostgresStatement {
+        """
+        DELETE FROM import_row i USING store s, product r
+        WHERE \(scope) AND r.store_id = s.store_id AND r.sku = i.sku
+            AND \(columns.row("r")) IS NOT DISTINCT FROM \(columns.row("i"))
+            AND (i.shelf_key IS NULL OR (s.store_id, i.shelf_key, i.sku) IN (
+                SELECT h.store_id, h.key, p.sku FROM shelf h
+                JOIN placement p ON p.store_id = h.store_id AND p.shelf_id = h.shelf_id
+                WHERE h.deleted_at IS NULL))
+        """
     }
     /// How many of the rows that are left name an existing product, and how many are left.
     static let countChanged: PostgresStatement = """
@@ -78,12 +69,10 @@ enum ImportStatements {
     static func dropUnchangedAgain(_ columns: ImportColumns) -> PostgresStatement {
         dropUnchanged(columns, "\(mine) AND s.store_id = $2")
     }
-    static let countChangedAgain = PostgresStatement(
-        assembled: """
-            SELECT count(r.sku), count(*) FROM import_row i LEFT JOIN product r ON r.store_id = $2 AND r.sku = i.sku
-            WHERE \(mine)
-            """
-    )
+    static let countChangedAgain: PostgresStatement = """
+        SELECT count(r.sku), count(*) FROM import_row i LEFT JOIN product r ON r.store_id = $2 AND r.sku = i.sku
+        WHERE \(mine)
+        """
     static let stalePlacements: PostgresStatement = """
         SELECT s.key, p.shelf_id, p.sku FROM placement p JOIN store s ON s.store_id = p.store_id
         WHERE s.key IN (SELECT store_key FROM import_row WHERE import_id = $1::text::uuid AND shelf_key IS NOT NULL)
@@ -100,42 +89,37 @@ enum ImportStatements {
     // MARK: - Applying
 
     /// Shelves that were deleted since the file was read.
-    static let reviveShelves = PostgresStatement(
-        assembled: """
-            UPDATE shelf h SET deleted_at = NULL, modified_at = now(), version = h.version + 1
-            WHERE h.store_id = $2 AND h.deleted_at IS NOT NULL
-                AND h.key IN (SELECT i.shelf_key FROM import_row i WHERE \(mine))
-            """
-    )
-    private static let mine = "i.import_id = $1::text::uuid AND i.store_key = $3"
+    static let reviveShelves: PostgresStatement = """
+        UPDATE shelf h SET deleted_at = NULL, modified_at = now(), version = h.version + 1
+        WHERE h.store_id = $2 AND h.deleted_at IS NOT NULL
+            AND h.key IN (SELECT i.shelf_key FROM import_row i WHERE \(mine))
+        """
+    private static let mine: SQL = "i.import_id = $1::text::uuid AND i.store_key = $3"
     /// Exact to forty decimals of the position's fraction.
-    private static let rank = "i.position_numerator * 1e40 / i.position_denominator"
+    private static let rank: SQL = "i.position_numerator * 1e40 / i.position_denominator"
 
     /// `$4`: products that are deleted.
-    static let touchedShelves = PostgresStatement(
-        assembled: """
-            SELECT h.shelf_id FROM shelf h WHERE h.store_id = $2 AND h.deleted_at IS NULL
-                AND h.key IN (SELECT i.shelf_key FROM import_row i WHERE \(mine))
-            UNION
-            SELECT p.shelf_id FROM placement p WHERE p.store_id = $2
-                AND p.sku IN (SELECT i.sku FROM import_row i WHERE \(mine) UNION ALL SELECT unnest($4))
-            """
-    )
+    static let touchedShelves: PostgresStatement = """
+        SELECT h.shelf_id FROM shelf h WHERE h.store_id = $2 AND h.deleted_at IS NULL
+            AND h.key IN (SELECT i.shelf_key FROM import_row i WHERE \(mine))
+        UNION
+        SELECT p.shelf_id FROM placement p WHERE p.store_id = $2
+            AND p.sku IN (SELECT i.sku FROM import_row i WHERE \(mine) UNION ALL SELECT unnest($4))
+        """
 
-    private static let today = "(now() AT TIME ZONE 'UTC')::date"
+    private static let today: SQL = "(now() AT TIME ZONE 'UTC')::date"
     /// What the store's popularity was counted by.
-    private static func rule(_ part: String) -> String { "(SELECT counted_\(part) FROM store WHERE store_id = $2)" }
+    private static func rule(_ part: SQL) -> SQL { "(SELECT counted_\(part) FROM store WHERE store_id = $2)" }
 
     static func upsertProducts(_ columns: ImportColumns, hasRepeats: Bool) -> PostgresStatement {
-        let copied = data.filter { $0 != "popularity_seed" }
-        let source =
+        let source: SQL =
             hasRepeats
             ? "(SELECT DISTINCT ON (i.sku) * FROM import_row i WHERE \(mine) ORDER BY i.sku, i.line DESC)"
             : "(SELECT * FROM import_row i WHERE \(mine))"
-        var assignments = columns.written.map { "\($0) = excluded.\($0)" }
+        var assignments = columns.written.map { "\($0) = excluded.\($0)" as SQL }
         if columns.hasPopularity {
             // The same seed again keeps its day: time alone changes no row.
-            let isNew = "product.popularity_seed <> excluded.popularity_seed"
+            let isNew: SQL = "product.popularity_seed <> excluded.popularity_seed"
             assignments.append(
                 "popularity_seed_day = CASE WHEN \(isNew) THEN \(today) ELSE product.popularity_seed_day END"
             )
@@ -151,75 +135,61 @@ enum ImportStatements {
             )
             assignments.append("popularity_seed = excluded.popularity_seed")
         }
-        let score = """
+        let score: SQL = """
             CASE WHEN s.counted_metric = 'decay' THEN popularity_sum('-Infinity',
                 popularity_on(i.popularity_seed, \(today), s.counted_half_life_days),
                 popularity_on(s.counted_newcomer_boost, \(today), s.counted_half_life_days))
             WHEN i.popularity_seed + s.counted_newcomer_boost > 0 THEN popularity_sum('-Infinity', '-Infinity',
                 ln(i.popularity_seed + s.counted_newcomer_boost) / ln(2::double precision)) ELSE '-Infinity' END
             """
-        return PostgresStatement(
-            assembled: """
-                INSERT INTO product (store_id, sku, \(copied.joined(separator: ", ")), popularity_seed,
-                    popularity_seed_day, popularity_log2, created_at, modified_at)
-                SELECT $2, i.sku, \(copied.map { "i.\($0)" }.joined(separator: ", ")), i.popularity_seed,
-                    \(today), \(score), now(), now()
-                FROM \(source) i, store s WHERE s.store_id = $2 ORDER BY i.shelf_key, i.line
-                ON CONFLICT (store_id, sku) DO UPDATE SET \(assignments.joined(separator: ", ")), modified_at = now()
-                WHERE \(columns.row("product")) IS DISTINCT FROM \(columns.row("excluded"))
-                """
-        )
+        return """
+            INSERT INTO product (store_id, sku, \(ProductColumn.staged.names), popularity_seed,
+                popularity_seed_day, popularity_log2, created_at, modified_at)
+            SELECT $2, i.sku, \(ProductColumn.staged.names(in: "i")), i.popularity_seed,
+                \(today), \(score), now(), now()
+            FROM \(source) i, store s WHERE s.store_id = $2 ORDER BY i.shelf_key, i.line
+            ON CONFLICT (store_id, sku) DO UPDATE SET \(assignments.joined()), modified_at = now()
+            WHERE \(columns.row("product")) IS DISTINCT FROM \(columns.row("excluded"))
+            """
     }
 
     /// Products that are made anew have their old purchases.
-    static let rememberOld = PostgresStatement(
-        assembled: """
-            INSERT INTO popularity_due AS u (store_id, sku, mark)
-            SELECT $2, r.sku, 1 FROM product r
-            WHERE r.store_id = $2 AND r.created_at = now() AND r.sku IN (SELECT i.sku FROM import_row i WHERE \(mine))
-                AND EXISTS (SELECT FROM purchase_day d WHERE d.store_id = $2 AND d.sku = r.sku)
-            ORDER BY r.sku ON CONFLICT (store_id, sku) DO UPDATE SET mark = abs(u.mark) + 1
-            """
-    )
-
-    private static let copies = ProductRow.shared.map { "\($0) = r.\($0)" }.joined(separator: ", ")
-    private static let shared = ProductRow.shared.joined(separator: ", ")
-    private static let sharedOfProduct = ProductRow.shared.map { "r.\($0)" }.joined(separator: ", ")
+    static let rememberOld: PostgresStatement = """
+        INSERT INTO popularity_due AS u (store_id, sku, mark)
+        SELECT $2, r.sku, 1 FROM product r
+        WHERE r.store_id = $2 AND r.created_at = now() AND r.sku IN (SELECT i.sku FROM import_row i WHERE \(mine))
+            AND EXISTS (SELECT FROM purchase_day d WHERE d.store_id = $2 AND d.sku = r.sku)
+        ORDER BY r.sku ON CONFLICT (store_id, sku) DO UPDATE SET mark = abs(u.mark) + 1
+        """
 
     /// Carries what changed to the placements that exist; `modified_at` tells which those are.
-    static let syncPlacements = PostgresStatement(
-        assembled: """
-            UPDATE placement p SET availability = \(PlacementStatements.availability), \(copies)
-            FROM product r, shelf h, store s
-            WHERE p.store_id = $2 AND p.sku IN (SELECT i.sku FROM import_row i WHERE \(mine))
-                AND r.store_id = $2 AND r.sku = p.sku AND r.modified_at <> p.modified_at
-                AND h.store_id = $2 AND h.shelf_id = p.shelf_id AND s.store_id = $2
-            """
-    )
-    static let insertPlacements = PostgresStatement(
-        assembled: """
-            INSERT INTO placement (store_id, shelf_id, sku, availability, \(shared))
-            SELECT $2, h.shelf_id, r.sku, \(PlacementStatements.availability), \(sharedOfProduct)
-            FROM import_row i, shelf h, product r, store s
-            WHERE \(mine) AND h.store_id = $2 AND h.key = i.shelf_key AND r.store_id = $2 AND r.sku = i.sku
-                AND s.store_id = $2
-            ORDER BY h.shelf_id, i.line ON CONFLICT (store_id, shelf_id, sku) DO NOTHING
-            """
-    )
+    static let syncPlacements: PostgresStatement = """
+        UPDATE placement p SET availability = \(PlacementStatements.availability), \(ProductColumn.allCases.assignments(from: "r"))
+        FROM product r, shelf h, store s
+        WHERE p.store_id = $2 AND p.sku IN (SELECT i.sku FROM import_row i WHERE \(mine))
+            AND r.store_id = $2 AND r.sku = p.sku AND r.modified_at <> p.modified_at
+            AND h.store_id = $2 AND h.shelf_id = p.shelf_id AND s.store_id = $2
+        """
+    static let insertPlacements: PostgresStatement = """
+        INSERT INTO placement (store_id, shelf_id, sku, availability, \(ProductColumn.allCases.names))
+        SELECT $2, h.shelf_id, r.sku, \(PlacementStatements.availability), \(ProductColumn.allCases.names(in: "r"))
+        FROM import_row i, shelf h, product r, store s
+        WHERE \(mine) AND h.store_id = $2 AND h.key = i.shelf_key AND r.store_id = $2 AND r.sku = i.sku
+            AND s.store_id = $2
+        ORDER BY h.shelf_id, i.line ON CONFLICT (store_id, shelf_id, sku) DO NOTHING
+        """
     /// `$1` store, `$2` shelves: products that are back have their old place again.
     static let returnPositions: PostgresStatement = """
         UPDATE placement_position o SET removed_at = NULL FROM placement p
         WHERE o.store_id = $1 AND o.shelf_id IN (SELECT unnest($2)) AND o.is_removed
             AND p.store_id = o.store_id AND p.shelf_id = o.shelf_id AND p.sku = o.sku RETURNING o.shelf_id
         """
-    static let unpositioned = PostgresStatement(
-        assembled: """
-            SELECT h.shelf_id, i.sku FROM import_row i JOIN shelf h ON h.store_id = $2 AND h.key = i.shelf_key
-            LEFT JOIN placement_position o ON o.store_id = $2 AND o.shelf_id = h.shelf_id AND o.sku = i.sku
-            WHERE \(mine) AND o.sku IS NULL
-            ORDER BY h.shelf_id, \(rank) NULLS LAST, CASE WHEN i.position_numerator IS NOT NULL THEN i.sku END, i.line
-            """
-    )
+    static let unpositioned: PostgresStatement = """
+        SELECT h.shelf_id, i.sku FROM import_row i JOIN shelf h ON h.store_id = $2 AND h.key = i.shelf_key
+        LEFT JOIN placement_position o ON o.store_id = $2 AND o.shelf_id = h.shelf_id AND o.sku = i.sku
+        WHERE \(mine) AND o.sku IS NULL
+        ORDER BY h.shelf_id, \(rank) NULLS LAST, CASE WHEN i.position_numerator IS NOT NULL THEN i.sku END, i.line
+        """
     /// `$1` store, `$2` shelves.
     static let lastPositions: PostgresStatement = """
         SELECT h.shelf_id, greatest(
@@ -253,5 +223,57 @@ enum ImportStatements {
                 WHERE p.store_id = $1 AND p.shelf_id IN (SELECT unnest($2)) GROUP BY p.shelf_id, p.unit_dimension) g
             GROUP BY g.shelf_id) c ON c.shelf_id = touched.shelf_id
         WHERE h.store_id = $1 AND h.shelf_id = touched.shelf_id
+        """
+
+    /// The shelves of a store, `$1`.
+    static let shelfTitles: PostgresStatement = """
+        SELECT shelf_id, key, title FROM shelf WHERE store_id = $1 AND deleted_at IS NULL
+        """
+    static let insertStore: PostgresStatement = """
+        INSERT INTO store (key, title, currency, locale, unit_pricing, sold_out, popularity_metric,
+            popularity_half_life_days, newcomer_boost) VALUES ($1, $1, $2, 'en', 'eu', 'last', 'decay', 14, 0)
+        ON CONFLICT (key) DO NOTHING
+        """
+    static let lockStore: PostgresStatement = "SELECT store_id, currency FROM store WHERE key = $1 FOR NO KEY UPDATE"
+    /// Makes shelves, or makes deleted ones again: keys, titles and positions, `$2` to `$4`.
+    static let makeShelves: PostgresStatement = """
+        INSERT INTO shelf (store_id, key, title, position, modified_at)
+        SELECT $1, made.key, made.title, made.position, now() FROM unnest($2, $3, $4) AS made (key, title, position)
+        ON CONFLICT (store_id, key) DO UPDATE SET deleted_at = NULL, title = excluded.title, parent_id = NULL,
+            default_sort = NULL, dimension = NULL, sold_out = NULL, position_source = NULL,
+            modified_at = now(), version = shelf.version + 1 WHERE shelf.deleted_at IS NOT NULL
+        """
+    /// Locks shelves, `$2`, of a store, `$1`, in the order of their numbers.
+    static let lockShelves: PostgresStatement = """
+        SELECT 1 FROM shelf WHERE store_id = $1 AND shelf_id IN (SELECT unnest($2)) ORDER BY shelf_id FOR NO KEY UPDATE
+        """
+    /// Locks products, `$2`, of a store, `$1`, in the order of their ids.
+    static let lockProducts: PostgresStatement = """
+        SELECT 1 FROM product WHERE store_id = $1 AND sku IN (SELECT unnest($2)) ORDER BY sku FOR UPDATE
+        """
+    /// Takes products, `$2`, off all shelves; returns the shelf of each place.
+    static let takeOff: PostgresStatement = """
+        UPDATE placement_position SET removed_at = now() WHERE store_id = $1 AND sku IN (SELECT unnest($2)) AND NOT
+            is_removed RETURNING shelf_id
+        """
+    static let deletePlacements: PostgresStatement = """
+        DELETE FROM placement WHERE store_id = $1 AND sku IN (SELECT unnest($2))
+        """
+    static let deleteProducts: PostgresStatement = """
+        DELETE FROM product WHERE store_id = $1 AND sku IN (SELECT unnest($2))
+        """
+    /// Holds an import's row, so that nobody sweeps it.
+    static let holdRun: PostgresStatement = """
+        SELECT 1 FROM import_run WHERE import_id = $1::text::uuid FOR KEY SHARE
+        """
+    static let stagedStores: PostgresStatement = """
+        SELECT DISTINCT store_key FROM import_row WHERE import_id = $1::text::uuid
+        """
+    static let deleteRows: PostgresStatement = "DELETE FROM import_row WHERE import_id = $1::text::uuid"
+    static let deleteRun: PostgresStatement = "DELETE FROM import_run WHERE import_id = $1::text::uuid"
+    static let currencies: PostgresStatement = "SELECT key, currency FROM store"
+    /// The shelves of all stores.
+    static let allShelfTitles: PostgresStatement = """
+        SELECT s.key, h.key, h.title FROM shelf h JOIN store s USING (store_id) WHERE h.deleted_at IS NULL
         """
 }

@@ -2,21 +2,19 @@ internal import LibPQ
 
 /// The statements of users' lists. `$1` is the user, or a list's owner, and `$2` the list, but where said.
 enum ListStatements {
-    static let listColumns = """
+    static let listColumns: SQL = """
         l.list_id::text, l.user_id, l.name, l.auto_sort, l.sort, l.version, l.created_at, l.modified_at, l.deleted_at
         """
-    static let placeColumns = "p.role, p.key, p.revision, p.left_at"
+    static let placeColumns: SQL = "p.role, p.key, p.revision, p.left_at"
 
     // MARK: - Reading
 
     /// As a user has it; nothing of the list where its owner is gone.
-    static let held = PostgresStatement(
-        assembled: """
-            SELECT \(listColumns), \(placeColumns) FROM user_list_place p
-            JOIN user_list l ON l.user_id = p.owner_id AND l.list_id = p.list_id
-            WHERE p.user_id = $1 AND p.list_id = $2::uuid
-            """
-    )
+    static let held: PostgresStatement = """
+        SELECT \(listColumns), \(placeColumns) FROM user_list_place p
+        JOIN user_list l ON l.user_id = p.owner_id AND l.list_id = p.list_id
+        WHERE p.user_id = $1 AND p.list_id = $2::uuid
+        """
     static let items: PostgresStatement = """
         SELECT i.item_id::text, s.key, i.sku, i.text, i.quantity::text, i.note, i.is_checked, i.key, i.version,
             i.created_at, i.modified_at, i.deleted_at, i.changes::text
@@ -25,20 +23,18 @@ enum ListStatements {
         """
     /// A user's lists, with their numbers of items; those that changed behind a revision, `$2`, or all that stand. The account
     /// beside each row: one moment.
-    static let lists = PostgresStatement(
-        assembled: """
-            SELECT a.revision, a.is_resync, p.list_id::text, \(listColumns), \(placeColumns), n.items, n.checked,
-                dense_rank() OVER (ORDER BY l.name)
-            FROM \(SettingRow.account) AS a
-            LEFT JOIN user_list_place p ON p.user_id = a.user_id AND p.user_id = $1
-                AND p.revision > CASE WHEN a.is_resync THEN 0 ELSE coalesce($2, 0) END
-            LEFT JOIN user_list l ON l.user_id = p.owner_id AND l.list_id = p.list_id AND p.left_at IS NULL
-            LEFT JOIN LATERAL (
-                SELECT count(*) AS items, count(*) FILTER (WHERE i.is_checked) AS checked FROM user_list_item i
-                WHERE i.user_id = l.user_id AND i.list_id = l.list_id AND i.deleted_at IS NULL) n ON true
-            ORDER BY p.revision
-            """
-    )
+    static let lists: PostgresStatement = """
+        SELECT a.revision, a.is_resync, p.list_id::text, \(listColumns), \(placeColumns), n.items, n.checked,
+            dense_rank() OVER (ORDER BY l.name)
+        FROM \(SettingRow.account) AS a
+        LEFT JOIN user_list_place p ON p.user_id = a.user_id AND p.user_id = $1
+            AND p.revision > CASE WHEN a.is_resync THEN 0 ELSE coalesce($2, 0) END
+        LEFT JOIN user_list l ON l.user_id = p.owner_id AND l.list_id = p.list_id AND p.left_at IS NULL
+        LEFT JOIN LATERAL (
+            SELECT count(*) AS items, count(*) FILTER (WHERE i.is_checked) AS checked FROM user_list_item i
+            WHERE i.user_id = l.user_id AND i.list_id = l.list_id AND i.deleted_at IS NULL) n ON true
+        ORDER BY p.revision
+        """
     /// What a user has set of the catalog's own for lists: `$2` and `$3`.
     static let settings: PostgresStatement = """
         SELECT key, value::text FROM user_setting WHERE user_id = $1 AND key IN ($2, $3) AND deleted_at IS NULL

@@ -66,7 +66,7 @@ package final class ChangeAnnouncer: Sendable {
         for payload in Self.payloads(topics) {
             // Where the database is away there is nobody to tell.
             _ = try? await pool.perform(within: .seconds(5)) {
-                try $0.execute("SELECT pg_notify($1, $2)", [.text(Self.channel), .text(payload)])
+                try $0.execute(DatabaseStatements.announce, [.text(Self.channel), .text(payload)])
             }
         }
     }

@@ -77,14 +77,12 @@ struct PostgresChangeStore: ChangeStore {
         }
     }
 
-    private static let shelfVersions = PostgresStatement(
-        assembled: """
-            SELECT w.number, s.version, h.version, \(ShelfRow.inheritedSort)
-            FROM unnest($1, $2) WITH ORDINALITY AS w (store, shelf, number) JOIN store s ON s.key = w.store
-            JOIN shelf h ON h.store_id = s.store_id AND h.key = w.shelf AND h.deleted_at IS NULL
-            """
-    )
-    private static let userRevisions: PostgresStatement = """
+    static let shelfVersions: PostgresStatement = """
+        SELECT w.number, s.version, h.version, \(ShelfRow.inheritedSort)
+        FROM unnest($1, $2) WITH ORDINALITY AS w (store, shelf, number) JOIN store s ON s.key = w.store
+        JOIN shelf h ON h.store_id = s.store_id AND h.key = w.shelf AND h.deleted_at IS NULL
+        """
+    static let userRevisions: PostgresStatement = """
         SELECT user_id, revision FROM user_account WHERE user_id = ANY ($1)
         """
 }

@@ -51,7 +51,7 @@ package struct OrderCompaction: Sendable {
     /// One window of one shelf.
     static func compact(_ storeID: Int32, _ shelfID: Int32, _ connection: isolated PostgresConnection) throws -> Int {
         let scope: [PostgresValue] = [.int4(storeID), .int4(shelfID)]
-        try connection.execute("SELECT 1 FROM shelf WHERE store_id = $1 AND shelf_id = $2 FOR NO KEY UPDATE", scope)
+        try connection.execute(ShelfStatements.lock, scope)
         for long in try connection.query(OrderStatements.longKeys, scope, { try $0.map { try $0.bytea(0) } }) {
             let written = try compact(around: long, scope, connection)
             if written > 0 { return written }

@@ -13,34 +13,30 @@ enum OrderStatements {
         RETURNING version - 1, order_version - 1, order_changes
         """
     /// Products with their keys, and what stands before each, and before that what was taken off: a key and a product.
-    static let rows = PostgresStatement(
-        assembled: """
-            SELECT o.sku, o.key, standing.key, standing.sku, removed.key, removed.sku FROM placement_position o
-            LEFT JOIN LATERAL \(nearest("NOT p.is_removed AND p.key < o.key", " DESC")) standing ON true
-            LEFT JOIN LATERAL \(nearest("p.is_removed AND p.key < o.key", " DESC")) removed ON true
-            WHERE o.store_id = $1 AND o.shelf_id = $2 AND o.sku = ANY ($3) AND NOT o.is_removed
-            """
-    )
+    static let rows: PostgresStatement = """
+        SELECT o.sku, o.key, standing.key, standing.sku, removed.key, removed.sku FROM placement_position o
+        LEFT JOIN LATERAL \(nearest("NOT p.is_removed AND p.key < o.key", " DESC")) standing ON true
+        LEFT JOIN LATERAL \(nearest("p.is_removed AND p.key < o.key", " DESC")) removed ON true
+        WHERE o.store_id = $1 AND o.shelf_id = $2 AND o.sku = ANY ($3) AND NOT o.is_removed
+        """
     /// The key of a product, or where there is none the front's; the nearest product behind it that stands on the shelf,
     /// and the nearest that was taken off; without some products.
-    static let right = neighbours(">", "", end: "\\x")
+    static let right: PostgresStatement = neighbours(">", "", end: "\\x")
     /// The same before a product, or the end.
-    static let left = neighbours("<", " DESC", end: "\\xff")
+    static let left: PostgresStatement = neighbours("<", " DESC", end: "\\xff")
 
-    private static func neighbours(_ comparison: String, _ direction: String, end: String) -> PostgresStatement {
-        let side = "AND p.sku NOT IN (SELECT unnest($3)) AND p.key \(comparison) coalesce(anchor.key, '\(end)')"
-        return PostgresStatement(
-            assembled: """
-                SELECT anchor.key, standing.key, standing.sku, removed.key
-                FROM (VALUES (1)) one (row) LEFT JOIN placement_position anchor
-                    ON anchor.store_id = $1 AND anchor.shelf_id = $2 AND anchor.sku = $4
-                LEFT JOIN LATERAL \(nearest("NOT p.is_removed \(side)", direction)) standing ON true
-                LEFT JOIN LATERAL \(nearest("p.is_removed \(side)", direction)) removed ON true
-                """
-        )
+    private static func neighbours(_ comparison: SQL, _ direction: SQL, end: SQL) -> PostgresStatement {
+        let side: SQL = "AND p.sku NOT IN (SELECT unnest($3)) AND p.key \(comparison) coalesce(anchor.key, '\(end)')"
+        return """
+            SELECT anchor.key, standing.key, standing.sku, removed.key
+            FROM (VALUES (1)) one (row) LEFT JOIN placement_position anchor
+                ON anchor.store_id = $1 AND anchor.shelf_id = $2 AND anchor.sku = $4
+            LEFT JOIN LATERAL \(nearest("NOT p.is_removed \(side)", direction)) standing ON true
+            LEFT JOIN LATERAL \(nearest("p.is_removed \(side)", direction)) removed ON true
+            """
     }
 
-    private static func nearest(_ condition: String, _ direction: String) -> String {
+    private static func nearest(_ condition: SQL, _ direction: SQL) -> SQL {
         """
         (SELECT p.key, p.sku FROM placement_position p WHERE p.store_id = $1 AND p.shelf_id = $2 AND \(condition)
             ORDER BY p.key\(direction) LIMIT 1)
@@ -118,22 +114,20 @@ enum OrderStatements {
         ORDER BY octet_length(key) DESC LIMIT 20
         """
     /// Rows from a key back, and behind it, nearest first.
-    static let rowsUpTo = side("<=", " DESC")
-    static let rowsBehind = side(">", "")
+    static let rowsUpTo: PostgresStatement = side("<=", " DESC")
+    static let rowsBehind: PostgresStatement = side(">", "")
 
-    private static func side(_ comparison: String, _ direction: String) -> PostgresStatement {
-        func rows(_ condition: String) -> String {
+    private static func side(_ comparison: SQL, _ direction: SQL) -> PostgresStatement {
+        func rows(_ condition: SQL) -> SQL {
             """
             (SELECT sku, key FROM placement_position WHERE store_id = $1 AND shelf_id = $2 AND \(condition)
                 AND key \(comparison) $3 ORDER BY key\(direction) LIMIT $4)
             """
         }
-        return PostgresStatement(
-            assembled: """
-                SELECT sku, key FROM (\(rows("NOT is_removed")) UNION ALL \(rows("is_removed"))) both_kinds
-                ORDER BY key\(direction) LIMIT $4
-                """
-        )
+        return """
+            SELECT sku, key FROM (\(rows("NOT is_removed")) UNION ALL \(rows("is_removed"))) both_kinds
+            ORDER BY key\(direction) LIMIT $4
+            """
     }
 
     static let bumpGeneration: PostgresStatement = """

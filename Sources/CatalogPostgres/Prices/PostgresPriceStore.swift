@@ -52,7 +52,7 @@ struct PostgresPriceStore: PriceStore {
         }
         try ShelfLocks.bump(shelves.sorted(), storeID, connection)
         outcome.shelves = try connection.query(
-            "SELECT key FROM shelf WHERE store_id = $1 AND shelf_id = ANY ($2)",
+            PriceStatements.shelfKeys,
             [.int4(storeID), .int8Array(shelves.map(Int64.init))]
         ) { Set(try $0.map { CatalogKey(try $0.text(0))! }) }
         return outcome
@@ -66,12 +66,12 @@ struct PostgresPriceStore: PriceStore {
         _ storeID: Int32,
         _ connection: isolated PostgresConnection
     ) throws -> Set<SKU> {
-        try connection.query("SELECT sku FROM product WHERE store_id = $1 AND sku = ANY ($2)", [.int4(storeID), skus]) {
+        try connection.query(PriceStatements.known, [.int4(storeID), skus]) {
             Set(try $0.map { SKU(stored: try $0.text(0)) })
         }
     }
 
-    private static let priceProducts: PostgresStatement = """
+    static let priceProducts: PostgresStatement = """
         UPDATE product r SET price_minor = n.price, regular_price_minor = n.regular, modified_at = now()
         FROM (
             SELECT p.sku, nullif(g.price, -1) AS price,
@@ -82,7 +82,7 @@ struct PostgresPriceStore: PriceStore {
         RETURNING r.sku
         """
 
-    private static let pricePlacements: PostgresStatement = """
+    static let pricePlacements: PostgresStatement = """
         UPDATE placement p SET price_minor = r.price_minor, regular_price_minor = r.regular_price_minor,
             modified_at = r.modified_at
         FROM product r WHERE p.store_id = $1 AND p.sku = ANY ($2) AND r.store_id = $1 AND r.sku = p.sku
@@ -95,10 +95,7 @@ struct PostgresPriceStore: PriceStore {
             let storeID = try await lookup.readStore(store).id
             return try await database.writes.perform(within: .seconds(30)) {
                 try $0.query(
-                    """
-                    SELECT h.key FROM shelf h WHERE h.store_id = $1 AND h.shelf_id IN (
-                        SELECT p.shelf_id FROM placement p WHERE p.store_id = $1 AND p.sku = ANY ($2)) ORDER BY h.key
-                    """,
+                    PriceStatements.shelves,
                     [.int4(storeID), .textArray(skus.map(\.text))]
                 ) { try $0.map { CatalogKey(try $0.text(0))! } }
             }

@@ -66,19 +66,15 @@ struct PostgresProductStore: ProductStore {
 
     // MARK: - Statements
 
-    static let productsByKey = PostgresStatement(
-        assembled: """
-            SELECT \(ProductRow.columns("r", availability: "0::smallint")) FROM product r
-            WHERE r.store_id = $1 AND r.sku = ANY ($2)
-            """
-    )
+    static let productsByKey: PostgresStatement = """
+        SELECT \(ProductRow.columns("r", availability: "0::smallint")) FROM product r
+        WHERE r.store_id = $1 AND r.sku = ANY ($2)
+        """
 
-    static let productsBehind = PostgresStatement(
-        assembled: """
-            SELECT \(ProductRow.columns("r", availability: "0::smallint")) FROM product r
-            WHERE r.store_id = $1 AND r.sku > $2 ORDER BY r.sku LIMIT $3
-            """
-    )
+    static let productsBehind: PostgresStatement = """
+        SELECT \(ProductRow.columns("r", availability: "0::smallint")) FROM product r
+        WHERE r.store_id = $1 AND r.sku > $2 ORDER BY r.sku LIMIT $3
+        """
 
     static let shelvesOfProduct: PostgresStatement = """
         SELECT h.key FROM placement p JOIN shelf h ON h.store_id = p.store_id AND h.shelf_id = p.shelf_id

@@ -20,7 +20,7 @@ final class CustomerHashes: Sendable {
     func key() async throws -> SymmetricKey {
         if let key = memory.withLock({ $0 }) { return key }
         let bytes = try await database.writes.perform(within: .seconds(5)) {
-            try $0.query("SELECT customer_key FROM deployment WHERE deployment_id = 1") {
+            try $0.query(DatabaseStatements.customerKey) {
                 try $0.first { try $0.bytea(0) }
             }
         }

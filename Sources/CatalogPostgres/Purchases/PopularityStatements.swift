@@ -35,71 +35,67 @@ enum PopularityStatements {
     // MARK: - Folding
 
     /// What waited for products that are there now, some at a time.
-    static let returnStrays = returning("LIMIT 20000")
+    static let returnStrays: PostgresStatement = returning("LIMIT 20000")
     /// The same of the products of a shelf, `$2`.
-    static let returnStraysOfShelf = returning(
+    static let returnStraysOfShelf: PostgresStatement = returning(
         "AND y.sku IN (SELECT p.sku FROM placement p WHERE p.store_id = $1 AND p.shelf_id = $2)"
     )
 
-    private static func returning(_ scope: String) -> PostgresStatement {
-        PostgresStatement(
-            assembled: """
-                WITH chosen AS (
-                    SELECT y.event_id FROM purchase_stray y JOIN product r ON r.store_id = $1 AND r.sku = y.sku
-                    WHERE y.store_id = $1 \(scope)),
-                back AS (
-                    DELETE FROM purchase_stray y USING chosen c WHERE y.store_id = $1 AND y.event_id = c.event_id
-                    RETURNING y.sku, y.day, y.customer, y.quantity)
-                INSERT INTO purchase_inbox (store_id, sku, day, customer, quantity)
-                SELECT $1, sku, day, customer, quantity FROM back
-                """
-        )
+    private static func returning(_ scope: SQL) -> PostgresStatement {
+        """
+        WITH chosen AS (
+            SELECT y.event_id FROM purchase_stray y JOIN product r ON r.store_id = $1 AND r.sku = y.sku
+            WHERE y.store_id = $1 \(scope)),
+        back AS (
+            DELETE FROM purchase_stray y USING chosen c WHERE y.store_id = $1 AND y.event_id = c.event_id
+            RETURNING y.sku, y.day, y.customer, y.quantity)
+        INSERT INTO purchase_inbox (store_id, sku, day, customer, quantity)
+        SELECT $1, sku, day, customer, quantity FROM back
+        """
     }
 
     /// Folds some events behind a product and number, `$2` and `$3`, at most `$4`: how many, and up to which. Others may
     /// fold beside it: nobody takes what another has taken.
-    static let fold = folding(
+    static let fold: PostgresStatement = folding(
         "(i.sku, i.inbox_id) > ($2, $3) ORDER BY i.sku, i.inbox_id LIMIT $4 FOR UPDATE SKIP LOCKED"
     )
     /// Folds the events of the products of a shelf, `$2`.
-    static let foldShelf = folding(
+    static let foldShelf: PostgresStatement = folding(
         """
         i.sku IN (SELECT p.sku FROM placement p WHERE p.store_id = $1 AND p.shelf_id = $2) ORDER BY i.sku, i.inbox_id
             FOR UPDATE SKIP LOCKED
         """
     )
     /// Folds the events of a customer, `$2`; waits for those that somebody else folds.
-    static let foldCustomer = folding("i.customer = $2 ORDER BY i.sku, i.inbox_id FOR UPDATE")
+    static let foldCustomer: PostgresStatement = folding("i.customer = $2 ORDER BY i.sku, i.inbox_id FOR UPDATE")
 
-    private static func folding(_ scope: String) -> PostgresStatement {
-        PostgresStatement(
-            assembled: """
-                WITH chosen AS (
-                    SELECT i.sku, i.inbox_id FROM purchase_inbox i WHERE i.store_id = $1 AND \(scope)),
-                taken AS (
-                    DELETE FROM purchase_inbox i USING chosen c
-                    WHERE i.store_id = $1 AND i.sku = c.sku AND i.inbox_id = c.inbox_id
-                    RETURNING i.sku, i.inbox_id, i.day, i.customer, i.quantity),
-                folded AS (
-                    INSERT INTO purchase_day AS d (store_id, sku, day, customer, quantity)
-                    SELECT $1, sku, day, customer, sum(CASE WHEN customer = '' THEN sign(quantity) ELSE quantity END)
-                    FROM taken GROUP BY sku, day, customer ORDER BY sku, day, customer
-                    ON CONFLICT (store_id, sku, day, customer) DO UPDATE SET quantity = d.quantity + excluded.quantity),
-                marked AS (
-                    INSERT INTO popularity_due AS u (store_id, sku, mark)
-                    SELECT $1, sku, 1 FROM taken GROUP BY sku ORDER BY sku
-                    ON CONFLICT (store_id, sku) DO UPDATE SET mark = abs(u.mark) + 1)
-                SELECT count(*), coalesce(max(sku), ''),
-                    coalesce((SELECT max(t.inbox_id) FROM taken t WHERE t.sku = (SELECT max(m.sku) FROM taken m)), 0)
-                FROM taken
-                """
-        )
+    private static func folding(_ scope: SQL) -> PostgresStatement {
+        """
+        WITH chosen AS (
+            SELECT i.sku, i.inbox_id FROM purchase_inbox i WHERE i.store_id = $1 AND \(scope)),
+        taken AS (
+            DELETE FROM purchase_inbox i USING chosen c
+            WHERE i.store_id = $1 AND i.sku = c.sku AND i.inbox_id = c.inbox_id
+            RETURNING i.sku, i.inbox_id, i.day, i.customer, i.quantity),
+        folded AS (
+            INSERT INTO purchase_day AS d (store_id, sku, day, customer, quantity)
+            SELECT $1, sku, day, customer, sum(CASE WHEN customer = '' THEN sign(quantity) ELSE quantity END)
+            FROM taken GROUP BY sku, day, customer ORDER BY sku, day, customer
+            ON CONFLICT (store_id, sku, day, customer) DO UPDATE SET quantity = d.quantity + excluded.quantity),
+        marked AS (
+            INSERT INTO popularity_due AS u (store_id, sku, mark)
+            SELECT $1, sku, 1 FROM taken GROUP BY sku ORDER BY sku
+            ON CONFLICT (store_id, sku) DO UPDATE SET mark = abs(u.mark) + 1)
+        SELECT count(*), coalesce(max(sku), ''),
+            coalesce((SELECT max(t.inbox_id) FROM taken t WHERE t.sku = (SELECT max(m.sku) FROM taken m)), 0)
+        FROM taken
+        """
     }
 
     // MARK: - Counting
 
     /// What counts on each day for each of some products, `scope`: a customer who bought counts 1; nobody's events each.
-    private static func counts(_ scope: String) -> String {
+    private static func counts(_ scope: SQL) -> SQL {
         """
         SELECT d.sku, d.day, sum(CASE WHEN d.customer = '' THEN d.quantity WHEN d.quantity > 0 THEN 1 ELSE 0 END)
             ::double precision AS count, max(d.day) OVER (PARTITION BY d.sku) AS latest
@@ -110,7 +106,7 @@ enum PopularityStatements {
 
     /// The score of every product in a scope, `$2` being the half-life: forward decay (SORTING: popularity), with the
     /// imports' seeds and the boost of newcomers.
-    private static func decayed(_ scope: String) -> String {
+    private static func decayed(_ scope: SQL) -> SQL {
         """
         WITH scoped AS (SELECT r.* FROM product r WHERE r.store_id = $1 AND \(scope)),
         total AS (
@@ -132,7 +128,7 @@ enum PopularityStatements {
     }
 
     /// The same of a window of `$2` days up to today, `$3`; by how many times it is more than the one before where `$4`.
-    private static func windowed(_ scope: String) -> String {
+    private static func windowed(_ scope: SQL) -> SQL {
         """
         WITH scoped AS (SELECT r.* FROM product r WHERE r.store_id = $1 AND \(scope)),
         bought AS (
@@ -156,27 +152,25 @@ enum PopularityStatements {
         """
     }
 
-    private static let all = "true"
-    private static func of(shelf: String) -> String {
+    private static let all: SQL = "true"
+    private static func of(shelf: SQL) -> SQL {
         "r.sku IN (SELECT p.sku FROM placement p WHERE p.store_id = $1 AND p.shelf_id = \(shelf))"
     }
 
-    static let decayAll = PostgresStatement(assembled: decayed(all))
+    static let decayAll: PostgresStatement = .init(decayed(all))
     /// `$3` is the shelf.
-    static let decayShelf = PostgresStatement(assembled: decayed(of(shelf: "$3")))
+    static let decayShelf: PostgresStatement = .init(decayed(of(shelf: "$3")))
     /// `$3` are the products.
-    static let decaySome = PostgresStatement(assembled: decayed("r.sku = ANY ($3)"))
-    static let windowAll = PostgresStatement(assembled: windowed(all))
+    static let decaySome: PostgresStatement = .init(decayed("r.sku = ANY ($3)"))
+    static let windowAll: PostgresStatement = .init(windowed(all))
     /// `$5` is the shelf.
-    static let windowShelf = PostgresStatement(assembled: windowed(of(shelf: "$5")))
+    static let windowShelf: PostgresStatement = .init(windowed(of(shelf: "$5")))
     /// The same as `windowAll`; what changed is due to be carried to the shelves.
-    static let windowDue = PostgresStatement(
-        assembled: """
-            WITH changed AS (\(windowed(all)) RETURNING r.sku)
-            INSERT INTO popularity_due AS u (store_id, sku, mark) SELECT $1, sku, -1 FROM changed ORDER BY sku
-            ON CONFLICT (store_id, sku) DO UPDATE SET mark = -abs(u.mark) - 1
-            """
-    )
+    static let windowDue: PostgresStatement = """
+        WITH changed AS (\(windowed(all)) RETURNING r.sku)
+        INSERT INTO popularity_due AS u (store_id, sku, mark) SELECT $1, sku, -1 FROM changed ORDER BY sku
+        ON CONFLICT (store_id, sku) DO UPDATE SET mark = -abs(u.mark) - 1
+        """
     /// Claims some due products, behind `$2`, at most `$3`, marks them as counted, and holds them and their rows until the
     /// transaction ends: which, up to which, and how many were looked at. It waits for nobody: what others hold stays due.
     static let claimDue: PostgresStatement = """
@@ -205,18 +199,16 @@ enum PopularityStatements {
     // MARK: - Carrying
 
     /// Brings a shelf's placements, `$2`, to what their products' scores are.
-    static let carryShelf = carrying(" AND p.shelf_id = $2")
+    static let carryShelf: PostgresStatement = carrying(" AND p.shelf_id = $2")
     /// The same of a whole store.
-    static let carryStore = carrying("")
+    static let carryStore: PostgresStatement = carrying("")
 
-    private static func carrying(_ scope: String) -> PostgresStatement {
-        PostgresStatement(
-            assembled: """
-                UPDATE placement p SET popularity_log2 = r.popularity_log2 FROM product r
-                WHERE p.store_id = $1\(scope) AND r.store_id = $1 AND r.sku = p.sku
-                    AND p.popularity_log2 <> r.popularity_log2
-                """
-        )
+    private static func carrying(_ scope: SQL) -> PostgresStatement {
+        """
+        UPDATE placement p SET popularity_log2 = r.popularity_log2 FROM product r
+        WHERE p.store_id = $1\(scope) AND r.store_id = $1 AND r.sku = p.sku
+            AND p.popularity_log2 <> r.popularity_log2
+        """
     }
 
     /// Products that all their placements agree with, or that are gone, are no longer due, but for those that became it
@@ -242,20 +234,18 @@ enum PopularityStatements {
     // MARK: - Forgetting
 
     /// What customers bought before a day, `$2`, becomes nobody's: as many as counted.
-    static let forgetBefore = forgetting("d.day < $2 AND d.customer <> ''")
+    static let forgetBefore: PostgresStatement = forgetting("d.day < $2 AND d.customer <> ''")
     /// The same of one customer, `$2`.
-    static let forgetCustomer = forgetting("d.customer = $2 AND d.customer <> ''")
+    static let forgetCustomer: PostgresStatement = forgetting("d.customer = $2 AND d.customer <> ''")
 
-    private static func forgetting(_ scope: String) -> PostgresStatement {
-        PostgresStatement(
-            assembled: """
-                WITH gone AS (
-                    DELETE FROM purchase_day d WHERE d.store_id = $1 AND \(scope) RETURNING d.sku, d.day, d.quantity)
-                INSERT INTO purchase_day AS d (store_id, sku, day, customer, quantity)
-                SELECT $1, sku, day, '', count(*) FILTER (WHERE quantity > 0) FROM gone GROUP BY sku, day ORDER BY sku, day
-                ON CONFLICT (store_id, sku, day, customer) DO UPDATE SET quantity = d.quantity + excluded.quantity
-                """
-        )
+    private static func forgetting(_ scope: SQL) -> PostgresStatement {
+        """
+        WITH gone AS (
+            DELETE FROM purchase_day d WHERE d.store_id = $1 AND \(scope) RETURNING d.sku, d.day, d.quantity)
+        INSERT INTO purchase_day AS d (store_id, sku, day, customer, quantity)
+        SELECT $1, sku, day, '', count(*) FILTER (WHERE quantity > 0) FROM gone GROUP BY sku, day ORDER BY sku, day
+        ON CONFLICT (store_id, sku, day, customer) DO UPDATE SET quantity = d.quantity + excluded.quantity
+        """
     }
 
     static let forgetEvents: PostgresStatement = "DELETE FROM purchase_event WHERE store_id = $1 AND day < $2"
@@ -276,5 +266,13 @@ enum PopularityStatements {
             UNION ALL SELECT sku, day, quantity FROM purchase_inbox WHERE store_id = s.store_id AND customer = $1
             UNION ALL SELECT sku, day, quantity FROM purchase_stray WHERE store_id = s.store_id AND customer = $1) b ON true
         GROUP BY s.key, b.sku, b.day ORDER BY s.key, b.day, b.sku
+        """
+
+    /// For what may wait for an import.
+    static let waitLong: PostgresStatement = "SET LOCAL lock_timeout = '120s'"
+    /// For one of many transactions that are repeated if they are lost.
+    static let runInBatch: PostgresStatement = """
+        SELECT set_config('lock_timeout', '120s', true), set_config('synchronous_commit', 'off', true),
+            set_config('enable_seqscan', 'off', true)
         """
 }

@@ -108,7 +108,7 @@ package struct PurchaseBook: Sendable {
             guard isAnotherRule || read.store.popularityMetric != .decay else { return (0, false) }
             if isAnotherRule {
                 try connection.execute(
-                    "SELECT 1 FROM shelf WHERE store_id = $1 ORDER BY shelf_id FOR NO KEY UPDATE",
+                    ShelfStatements.lockAll,
                     key
                 )
             }
@@ -117,10 +117,7 @@ package struct PurchaseBook: Sendable {
             if isAnotherRule {
                 try connection.execute(PopularityStatements.carryStore, key)
                 try connection.execute(
-                    """
-                    UPDATE shelf SET version = version + 1, modified_at = now()
-                    WHERE store_id = $1 AND deleted_at IS NULL
-                    """,
+                    ShelfStatements.touchAll,
                     key
                 )
             }
@@ -189,7 +186,7 @@ package struct PurchaseBook: Sendable {
 
     /// For what may come behind an import.
     static func waitLong(_ connection: isolated PostgresConnection) throws {
-        try connection.executeLater("SET LOCAL lock_timeout = '120s'")
+        try connection.executeLater(PopularityStatements.waitLong)
     }
 
     /// For one of many transactions that are done again where they are lost: the last one of a run waits for the disk, and
@@ -197,10 +194,7 @@ package struct PurchaseBook: Sendable {
     /// say so.
     static func runInBatch(_ connection: isolated PostgresConnection) throws {
         try connection.executeLater(
-            """
-            SELECT set_config('lock_timeout', '120s', true), set_config('synchronous_commit', 'off', true),
-                set_config('enable_seqscan', 'off', true)
-            """
+            PopularityStatements.runInBatch
         )
     }
 

@@ -12,21 +12,19 @@ enum ResortStatements {
     /// The number of a new run, known before its line is there: nobody sees a run whose lock is not held.
     static let nextNumber: PostgresStatement = "SELECT nextval(pg_get_serial_sequence('resort_run', 'run_id'))"
     /// The key of a run's lock.
-    static func lockKey(_ run: String) -> String { "(\(run) % 2147483647)::integer" }
+    static func lockKey(_ run: SQL) -> SQL { "(\(run) % 2147483647)::integer" }
     /// Whether a run lives: its lock is held. Those of 0.1.0 have no lock, but the number of their backend.
-    private static func isAlive(_ run: String) -> String {
+    private static func isAlive(_ run: SQL) -> SQL {
         """
         (EXISTS (SELECT FROM pg_stat_activity a WHERE a.pid = \(run).backend_pid AND a.backend_start = \(run).backend_start)
             OR \(RunLock.isHeld(.resortRun, lockKey("\(run).run_id"))))
         """
     }
     /// The last run whose process is gone.
-    static let interrupted = PostgresStatement(
-        assembled: """
-            SELECT r.run_id, r.request FROM resort_run r WHERE r.ended_at IS NULL AND NOT \(isAlive("r"))
-            ORDER BY r.run_id DESC LIMIT 1
-            """
-    )
+    static let interrupted: PostgresStatement = """
+        SELECT r.run_id, r.request FROM resort_run r WHERE r.ended_at IS NULL AND NOT \(isAlive("r"))
+        ORDER BY r.run_id DESC LIMIT 1
+        """
     /// Whether a run, `$1`, has not ended.
     static let isOpen: PostgresStatement = "SELECT 1 FROM resort_run WHERE run_id = $1 AND ended_at IS NULL"
     /// `$1` is the run.
@@ -37,13 +35,11 @@ enum ResortStatements {
     static let end: PostgresStatement = """
         UPDATE resort_run SET ended_at = now(), failure = $2 WHERE run_id = $1
         """
-    static let runs = PostgresStatement(
-        assembled: """
-            SELECT r.run_id, r.started_at, r.ended_at, r.request, r.failure, r.events, r.products, r.shelves, r.changed,
-                r.moved, \(isAlive("r"))
-            FROM resort_run r ORDER BY r.run_id DESC LIMIT $1
-            """
-    )
+    static let runs: PostgresStatement = """
+        SELECT r.run_id, r.started_at, r.ended_at, r.request, r.failure, r.events, r.products, r.shelves, r.changed,
+            r.moved, \(isAlive("r"))
+        FROM resort_run r ORDER BY r.run_id DESC LIMIT $1
+        """
 
     // MARK: - What there is to do
 
@@ -78,20 +74,16 @@ enum ResortStatements {
 
     // MARK: - A shelf, `$2`
 
-    private static let columns = "\(ShelfRow.storeColumns), \(ShelfRow.stateColumns), h.resorted_version"
+    private static let columns: SQL = "\(ShelfRow.storeColumns), \(ShelfRow.stateColumns), h.resorted_version"
     /// Some shelves, `$2`.
-    static let heads = PostgresStatement(
-        assembled: """
-            SELECT \(columns) FROM store s JOIN shelf h ON h.store_id = s.store_id
-            WHERE s.store_id = $1 AND h.shelf_id = ANY ($2) AND h.deleted_at IS NULL ORDER BY h.shelf_id
-            """
-    )
-    static let lock = PostgresStatement(
-        assembled: """
-            SELECT \(columns) FROM store s JOIN shelf h ON h.store_id = s.store_id
-            WHERE s.store_id = $1 AND h.shelf_id = $2 AND h.deleted_at IS NULL FOR NO KEY UPDATE OF h
-            """
-    )
+    static let heads: PostgresStatement = """
+        SELECT \(columns) FROM store s JOIN shelf h ON h.store_id = s.store_id
+        WHERE s.store_id = $1 AND h.shelf_id = ANY ($2) AND h.deleted_at IS NULL ORDER BY h.shelf_id
+        """
+    static let lock: PostgresStatement = """
+        SELECT \(columns) FROM store s JOIN shelf h ON h.store_id = s.store_id
+        WHERE s.store_id = $1 AND h.shelf_id = $2 AND h.deleted_at IS NULL FOR NO KEY UPDATE OF h
+        """
     /// The dimension that most products have; ties in the order of dimensions.
     static let settleDimension: PostgresStatement = """
         UPDATE shelf h SET settled_dimension = c.unit_dimension FROM (

@@ -106,14 +106,12 @@ struct PostgresSettingsStore: SettingsStore {
 
     // MARK: - Statements
 
-    private static let oneSetting = PostgresStatement(
-        assembled: """
-            SELECT \(SettingRow.columns) FROM user_setting s
-            WHERE s.user_id = $1 AND s.key = $2 AND s.deleted_at IS NULL
-            """
-    )
+    static let oneSetting: PostgresStatement = """
+        SELECT \(SettingRow.columns) FROM user_setting s
+        WHERE s.user_id = $1 AND s.key = $2 AND s.deleted_at IS NULL
+        """
 
-    private static let rememberedViews: PostgresStatement = """
+    static let rememberedViews: PostgresStatement = """
         SELECT key = $2, CASE json_typeof(value) WHEN 'string' THEN value #>> '{}' END,
             CASE json_typeof(value) WHEN 'object' THEN value::text END
         FROM user_setting
@@ -121,14 +119,12 @@ struct PostgresSettingsStore: SettingsStore {
         """
 
     /// The account beside each row: one moment. Who asks from before the horizon, or from another life, gets everything.
-    static let changedSettings = PostgresStatement(
-        assembled: """
-            SELECT a.revision, a.is_resync, \(SettingRow.columns)
-            FROM \(SettingRow.account) AS a
-            LEFT JOIN user_setting s ON s.user_id = a.user_id AND s.user_id = $1
-                AND s.revision > CASE WHEN a.is_resync THEN 0 ELSE coalesce($2, 0) END
-                AND ($2 IS NOT NULL OR s.deleted_at IS NULL)
-            ORDER BY s.revision LIMIT $3
-            """
-    )
+    static let changedSettings: PostgresStatement = """
+        SELECT a.revision, a.is_resync, \(SettingRow.columns)
+        FROM \(SettingRow.account) AS a
+        LEFT JOIN user_setting s ON s.user_id = a.user_id AND s.user_id = $1
+            AND s.revision > CASE WHEN a.is_resync THEN 0 ELSE coalesce($2, 0) END
+            AND ($2 IS NOT NULL OR s.deleted_at IS NULL)
+        ORDER BY s.revision LIMIT $3
+        """
 }

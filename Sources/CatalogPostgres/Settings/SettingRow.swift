@@ -4,11 +4,11 @@ internal import LibPQ
 
 /// The columns of a setting, in the order in which they are read.
 enum SettingRow {
-    static let columns = "s.key, s.value::text, s.revision, s.modified_at"
+    static let columns: SQL = "s.key, s.value::text, s.revision, s.modified_at"
 
     /// The account of the user `$1`, with whether they must read everything anew who know the revision `$2`: what changed since
     /// is forgotten, or theirs is of another life.
-    static let account = """
+    static let account: SQL = """
         (SELECT user_id, revision, coalesce($2, 0) > 0 AND ($2 < horizon OR $2 > revision) AS is_resync
             FROM user_account WHERE user_id = $1)
         """

@@ -90,44 +90,41 @@ struct SettingsWriter {
     }
 
     func lock(_ connection: isolated PostgresConnection) throws {
-        try connection.execute("SELECT 1 FROM user_account WHERE user_id = $1 FOR UPDATE", [.text(user.text)])
+        try connection.execute(SettingStatements.lockAccount, [.text(user.text)])
     }
 
     /// Deletes all that is the user's own, under the lock.
     func erase(_ connection: isolated PostgresConnection) throws {
         let parameters: [PostgresValue] = [.text(user.text)]
-        try connection.execute("DELETE FROM user_setting WHERE user_id = $1", parameters)
-        try connection.execute("DELETE FROM user_ticket WHERE user_id = $1", parameters)
-        try connection.execute("DELETE FROM user_idempotency_record WHERE user_id = $1", parameters)
-        try connection.execute("DELETE FROM user_event WHERE user_id = $1", parameters)
-        try connection.execute("DELETE FROM user_list_place WHERE user_id = $1 AND role <> 'owner'", parameters)
-        try connection.execute("DELETE FROM user_account WHERE user_id = $1", parameters)
+        try connection.execute(SettingStatements.deleteSettings, parameters)
+        try connection.execute(SettingStatements.deleteTickets, parameters)
+        try connection.execute(SettingStatements.deleteResponses, parameters)
+        try connection.execute(SettingStatements.deleteEvents, parameters)
+        try connection.execute(SettingStatements.deletePlaces, parameters)
+        try connection.execute(SettingStatements.deleteAccount, parameters)
     }
 
     /// Locks the account, counts the changes before they are known to be some, and makes the account of a new user.
-    private static let count: PostgresStatement = """
+    static let count: PostgresStatement = """
         INSERT INTO user_account AS a (user_id, revision, horizon) VALUES ($1, $2 + $3, $2)
         ON CONFLICT (user_id) DO UPDATE SET revision = a.revision + $3 RETURNING revision
         """
-    private static let setOne = PostgresStatement(
-        assembled: """
-            WITH account AS (INSERT INTO user_account AS a (user_id, revision, horizon) VALUES ($1, $2 + 1, $2)
-                ON CONFLICT (user_id) DO UPDATE SET revision = a.revision + 1 RETURNING revision),
-            previous AS (SELECT \(SettingRow.columns) FROM user_setting s WHERE s.user_id = $1 AND s.key = $3),
-            written AS (INSERT INTO user_setting AS s (user_id, key, value, revision, modified_at)
-                SELECT $1, $3, $4::json, account.revision, $5 FROM account
-                WHERE EXISTS (SELECT FROM previous WHERE value IS NOT NULL) OR $6 > (SELECT count(*) FROM (
-                    SELECT 1 FROM user_setting WHERE user_id = $1 AND deleted_at IS NULL LIMIT $6) AS live)
-                ON CONFLICT (user_id, key) DO UPDATE SET value = excluded.value, revision = excluded.revision,
-                    modified_at = greatest(excluded.modified_at, s.modified_at), deleted_at = NULL
-                RETURNING revision, modified_at)
-            SELECT written.revision, written.modified_at, previous.* FROM written LEFT JOIN previous ON true
-            """
-    )
-    private static let existing = PostgresStatement(
-        assembled: "SELECT \(SettingRow.columns) FROM user_setting s WHERE s.user_id = $1 AND s.key = ANY ($2)"
-    )
-    private static let write: PostgresStatement = """
+    static let setOne: PostgresStatement = """
+        WITH account AS (INSERT INTO user_account AS a (user_id, revision, horizon) VALUES ($1, $2 + 1, $2)
+            ON CONFLICT (user_id) DO UPDATE SET revision = a.revision + 1 RETURNING revision),
+        previous AS (SELECT \(SettingRow.columns) FROM user_setting s WHERE s.user_id = $1 AND s.key = $3),
+        written AS (INSERT INTO user_setting AS s (user_id, key, value, revision, modified_at)
+            SELECT $1, $3, $4::json, account.revision, $5 FROM account
+            WHERE EXISTS (SELECT FROM previous WHERE value IS NOT NULL) OR $6 > (SELECT count(*) FROM (
+                SELECT 1 FROM user_setting WHERE user_id = $1 AND deleted_at IS NULL LIMIT $6) AS live)
+            ON CONFLICT (user_id, key) DO UPDATE SET value = excluded.value, revision = excluded.revision,
+                modified_at = greatest(excluded.modified_at, s.modified_at), deleted_at = NULL
+            RETURNING revision, modified_at)
+        SELECT written.revision, written.modified_at, previous.* FROM written LEFT JOIN previous ON true
+        """
+    static let existing: PostgresStatement =
+        "SELECT \(SettingRow.columns) FROM user_setting s WHERE s.user_id = $1 AND s.key = ANY ($2)"
+    static let write: PostgresStatement = """
         INSERT INTO user_setting (user_id, key, value, revision, modified_at, deleted_at)
         SELECT $1, w.key, nullif(w.value, '')::json, w.revision,
             timestamptz 'epoch' + w.modified_at * interval '1 microsecond', CASE WHEN w.value = '' THEN now() END
@@ -135,11 +132,11 @@ struct SettingsWriter {
         ON CONFLICT (user_id, key) DO UPDATE SET value = excluded.value, revision = excluded.revision,
             modified_at = excluded.modified_at, deleted_at = excluded.deleted_at
         """
-    private static let numbers: PostgresStatement = """
+    static let numbers: PostgresStatement = """
         SELECT count(*) FILTER (WHERE deleted_at IS NULL), count(*) FILTER (WHERE deleted_at IS NOT NULL)
         FROM user_setting WHERE user_id = $1
         """
-    private static let forgetOldest: PostgresStatement = """
+    static let forgetOldest: PostgresStatement = """
         WITH gone AS (DELETE FROM user_setting WHERE user_id = $1 AND revision IN (SELECT revision FROM user_setting
             WHERE user_id = $1 AND deleted_at IS NOT NULL ORDER BY revision LIMIT $2) RETURNING revision)
         UPDATE user_account SET horizon = greatest(horizon, (SELECT max(revision) FROM gone)) WHERE user_id = $1

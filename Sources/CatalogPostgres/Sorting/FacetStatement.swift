@@ -21,7 +21,7 @@ struct FacetStatement: Sendable {
     /// Those whose value is a column, in the order of the text.
     private let grouped: [Facet]
 
-    private static func column(_ facet: Facet) -> String? {
+    private static func column(_ facet: Facet) -> SQL? {
         switch facet {
         case .brand: "p.brand"
         case .inStock: "p.in_stock"
@@ -31,30 +31,32 @@ struct FacetStatement: Sendable {
     }
 
     init(_ shape: Shape) {
-        var slots = StatementSlots<Slot>()
-        func conditions(_ filter: FilterShape) -> [String] { filter.conditions { slots.bind(.filter($0, $1)) } }
+        typealias Template = SQLTemplate<Slot>
+        func conditions(_ filter: FilterShape) -> [Template] { filter.conditions { .filter($0, $1) } }
         let facets = Facet.allCases.filter(shape.facets.contains)
         let grouped = facets.filter { Self.column($0) != nil }
         // What every facet is counted by; the rest is off for one facet each.
         let turned = Set(facets.flatMap(\.keys))
-        let scope = ["p.store_id = \(slots.bind(.store))", "p.shelf_id = \(slots.bind(.shelf))"]
+        let scope: [Template] = ["p.store_id = \(.store)", "p.shelf_id = \(.shelf)"]
         let common = scope + conditions(shape.filter.without(turned))
-        func count(_ own: Set<FilterKey>) -> String {
+        func count(_ own: Set<FilterKey>) -> Template {
             let rest = conditions(shape.filter.only(turned.subtracting(own)))
-            return rest.isEmpty ? "count(*)" : "count(*) FILTER (WHERE \(rest.joined(separator: " AND ")))"
+            return rest.isEmpty ? "count(*)" : "count(*) FILTER (WHERE \(rest.joined(" AND ")))"
         }
-        func shown(_ facet: Facet) -> String { grouped.contains(facet) ? Self.column(facet)! : "NULL" }
+        func shown(_ facet: Facet) -> SQL { grouped.contains(facet) ? Self.column(facet)! : "NULL" }
         let columns = grouped.map { Self.column($0)! }
-        let grouping = grouped.isEmpty ? "0" : "GROUPING(\(columns.joined(separator: ", ")))"
-        let own = grouped.enumerated().map { " WHEN \(Self.mask($0, of: grouped.count)) THEN \(count($1.keys))" }
-            .joined()
-        let counted = own.isEmpty ? count([]) : "CASE \(grouping)\(own) ELSE \(count([])) END"
-        var branches = [
+        let grouping: SQL = grouped.isEmpty ? "0" : "GROUPING(\(columns.joined()))"
+        let own = grouped.enumerated().map { index, facet -> Template in
+            "WHEN \(Self.mask(index, of: grouped.count)) THEN \(count(facet.keys))"
+        }
+        let counted: Template = own.isEmpty ? count([]) : "CASE \(grouping) \(own.joined(" ")) ELSE \(count([])) END"
+        let sets = (["()"] + columns.map { "(\($0))" as SQL }).joined()
+        var branches: [Template] = [
             """
             SELECT \(grouping)::bigint AS grouping, coalesce(\(shown(.brand)), '') AS value, \(shown(.inStock))::boolean AS flag,
                 \(shown(.price))::bigint AS price, \(counted) AS count
-            FROM placement p WHERE \(common.joined(separator: " AND "))
-            GROUP BY GROUPING SETS (()\(columns.map { ", (\($0))" }.joined()))
+            FROM placement p WHERE \(common.joined(" AND "))
+            GROUP BY GROUPING SETS (\(sets))
             """
         ]
         if facets.contains(.tag) {
@@ -64,18 +66,16 @@ struct FacetStatement: Sendable {
                 SELECT -1, t.tag, NULL, NULL, count(*)
                 FROM placement p
                 CROSS JOIN LATERAL unnest(CASE WHEN p.tag_count = 0 THEN ARRAY[''] ELSE p.tags END) AS t (tag)
-                WHERE \(rest.joined(separator: " AND ")) GROUP BY t.tag
+                WHERE \(rest.joined(" AND ")) GROUP BY t.tag
                 """
             )
         }
-        statement = PostgresStatement(
-            assembled: """
-                SELECT f.grouping, f.value, f.flag, f.price, f.count
-                FROM (\(branches.joined(separator: "\nUNION ALL\n"))) AS f
-                WHERE f.count > 0 ORDER BY f.count DESC, f.value COLLATE catalog, f.price
-                """
-        )
-        self.slots = slots.slots
+        let template: Template = """
+            SELECT f.grouping, f.value, f.flag, f.price, f.count
+            FROM (\(branches.joined("\nUNION ALL\n"))) AS f
+            WHERE f.count > 0 ORDER BY f.count DESC, f.value COLLATE catalog, f.price
+            """
+        (statement, slots) = template.statement
         self.grouped = grouped
     }
 

@@ -1,8 +1,9 @@
 internal import Catalog
+internal import LibPQ
 
 extension FilterKey {
     /// The column of `placement` that is compared.
-    var column: String {
+    var column: SQL {
         switch self {
         case .brand: "brand"
         case .tag: "tags"

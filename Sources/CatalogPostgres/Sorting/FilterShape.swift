@@ -50,44 +50,44 @@ struct FilterShape: Hashable, Sendable {
     /// - Parameters:
     ///   - column: of the index that gives the order. What compares it narrows the index down; everything else is hidden
     ///     from the planner, who would rather sort all that a range might leave.
-    ///   - bind: the name of a parameter.
-    func conditions(along column: String? = nil, _ bind: (FilterKey, Part) -> String) -> [String] {
+    ///   - slot: what stands for a part of the filter among the statement's parameters.
+    func conditions<Slot>(along column: SQL? = nil, _ slot: (FilterKey, Part) -> Slot) -> [SQLTemplate<Slot>] {
         keys.flatMap { key in
             let isAlong = key.column == column
-            let conditions = Self.conditions(of: key, kinds[key]!) { bind(key, $0) }
+            let conditions = Self.conditions(of: key, kinds[key]!) { slot(key, $0) }
             return isAlong ? conditions : conditions.map { "(\($0)) IS TRUE" }
         }
     }
 
-    private static func conditions(
+    private static func conditions<Slot>(
         of key: FilterKey,
         _ kind: Kind,
-        _ bind: (Part) -> String
-    ) -> [String] {
-        let column = "p.\(key.column)"
+        _ slot: (Part) -> Slot
+    ) -> [SQLTemplate<Slot>] {
+        let column: SQL = "p.\(key.column)"
+        let value = slot(.value)
         switch (key.comparison, kind) {
         case (.isAny, .texts(let some, let none)):
-            let given = some ? bind(.value) : ""
-            return either(some ? "\(column) = ANY (\(given))" : nil, none ? "\(column) IS NULL" : nil)
+            return either(some ? "\(column) = ANY (\(value))" : nil, none ? "\(column) IS NULL" : nil)
         case (.hasAny, .texts(let some, let none)):
-            return either(some ? "\(column) && \(bind(.value))" : nil, none ? "p.tag_count = 0" : nil)
-        case (.equals, .flag(let flag)): return [flag ? column : "NOT \(column)"]
-        case (.isAny, _): return ["\(column) = ANY (\(bind(.value)))"]
-        case (.atLeast, _): return ["\(column) >= \(bind(.value))"]
-        case (.atMost, _): return ["\(column) <= \(bind(.value))"]
+            return either(some ? "\(column) && \(value)" : nil, none ? "p.tag_count = 0" : nil)
+        case (.equals, .flag(let flag)): return [flag ? "\(column)" : "NOT \(column)"]
+        case (.isAny, _): return ["\(column) = ANY (\(value))"]
+        case (.atLeast, _): return ["\(column) >= \(value)"]
+        case (.atMost, _): return ["\(column) <= \(value)"]
         case (.atMostPerQuantity, _):
             // The column is rounded, and serves the index alone; the products are exact.
-            let (amount, quantity) = (bind(.value), bind(.quantity))
+            let quantity = slot(.quantity)
             return [
-                "p.unit_dimension = \(bind(.dimension))",
-                "\(column) <= \(amount)::numeric(70, 33) / \(quantity) + 1e-33",
-                "p.price_minor * \(quantity) <= \(amount) * p.base_quantity",
+                "p.unit_dimension = \(slot(.dimension))",
+                "\(column) <= \(value)::numeric(70, 33) / \(quantity) + 1e-33",
+                "p.price_minor * \(quantity) <= \(value) * p.base_quantity",
             ]
         case (.hasAny, _), (.equals, _): return []
         }
     }
 
-    private static func either(_ a: String?, _ b: String?) -> [String] {
+    private static func either<Slot>(_ a: SQLTemplate<Slot>?, _ b: SQLTemplate<Slot>?) -> [SQLTemplate<Slot>] {
         let parts = [a, b].compactMap { $0 }
         return parts.count == 2 ? ["(\(parts[0]) OR \(parts[1]))"] : parts
     }

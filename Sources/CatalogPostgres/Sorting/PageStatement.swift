@@ -60,9 +60,10 @@ struct PageStatement: Sendable {
     let ranges: [Range]
 
     init(_ shape: Shape) {
-        var writer = PageStatementWriter(shape)
-        let texts = writer.texts()
-        ranges = texts.map { Range($0, slots: writer.slots) }
+        ranges = PageStatementWriter(shape: shape).templates.map {
+            let (statement, slots) = $0.statement
+            return Range(statement: statement, slots: slots)
+        }
     }
 
     /// A range's statement with its parameters.
@@ -93,28 +94,6 @@ struct PageStatement: Sendable {
             case .generation: .int4(Int32(truncatingIfNeeded: plan.after!.keyGeneration))
             }
         }
-    }
-}
-
-extension PageStatement.Range {
-    /// The statement of one range. The text numbers parameters over all ranges; the statement numbers its own from 1.
-    fileprivate init(_ text: String, slots all: [PageStatement.Slot]) {
-        var slots: [PageStatement.Slot] = []
-        var places: [Int: Int] = [:]
-        let parts = text.split(separator: "$", omittingEmptySubsequences: false)
-        var renumbered = String(parts[0])
-        for part in parts.dropFirst() {
-            let digits = part.prefix { $0.isNumber }
-            // No other dollar sign is ever written.
-            let number = Int(digits) ?? 0
-            let place = places[number] ?? slots.count + 1
-            if places[number] == nil {
-                places[number] = place
-                slots.append(all[number - 1])
-            }
-            renumbered += "$\(place)" + part.dropFirst(digits.count)
-        }
-        self.init(statement: PostgresStatement(assembled: renumbered), slots: slots)
     }
 }
 

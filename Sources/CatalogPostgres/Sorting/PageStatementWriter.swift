@@ -1,55 +1,53 @@
 internal import Catalog
+internal import LibPQ
 
-/// Puts the text together. Every fragment is written here; no value is ever part of it.
+/// Assembles the statements of a page's ranges.
 struct PageStatementWriter {
-    let shape: PageStatement.Shape
-    private var parameters = StatementSlots<PageStatement.Slot>()
-    var slots: [PageStatement.Slot] { parameters.slots }
+    typealias Template = SQLTemplate<PageStatement.Slot>
 
-    init(_ shape: PageStatement.Shape) { self.shape = shape }
+    let shape: PageStatement.Shape
 
     private var sort: Sort { shape.sort }
     private var isSingle: Bool { sort.terms.count == 1 }
     private var readsPositions: Bool { sort.terms.contains { $0.key == .position } }
 
-    /// The text of each range, in order. They share the slots.
-    mutating func texts() -> [String] { conditions().map { range($0) } }
+    /// The statement of each range, in order.
+    var templates: [Template] { conditions().map { range($0) } }
 
-    private mutating func range(_ conditions: [String]) -> String {
-        let columns =
+    private func range(_ conditions: [Template]) -> Template {
+        let columns: SQL =
             switch shape.columns {
-            case .product: ProductRow.columns("p") + (readsPositions ? ", o.key" : "")
+            case .product: readsPositions ? "\(ProductRow.columns("p")), o.key" : ProductRow.columns("p")
             case .sku: readsPositions && isSingle ? "o.sku" : "p.sku"
             }
         let isPlainOrder = shape.columns == .sku && shape.filter.isEmpty
-        let ids = "store_id = \(bind(.store)) AND %.shelf_id = \(bind(.shelf))"
-        let source: String
-        let scope: String
+        let source: SQL
+        let scope: Template
         if !readsPositions {
             source = "placement p"
-            scope = "p." + ids.replacing("%", with: "p")
+            scope = "p.store_id = \(.store) AND p.shelf_id = \(.shelf)"
         } else if isSingle {
             source =
                 isPlainOrder
                 ? "placement_position o"
                 : "placement_position o JOIN placement p ON p.store_id = o.store_id AND p.shelf_id = o.shelf_id AND p.sku = o.sku"
-            scope = "o." + ids.replacing("%", with: "o") + " AND NOT o.is_removed"
+            scope = "o.store_id = \(.store) AND o.shelf_id = \(.shelf) AND NOT o.is_removed"
         } else {
             source =
                 "placement p JOIN placement_position o ON o.store_id = p.store_id AND o.shelf_id = p.shelf_id AND o.sku = p.sku"
-            scope = "p." + ids.replacing("%", with: "p")
+            scope = "p.store_id = \(.store) AND p.shelf_id = \(.shelf)"
         }
         // An index that gives an order looks nothing up by several values: those of the order itself are walked in turn.
         let walksBrands =
             isSingle && sort.terms[0].key == .brand && shape.filter.isOneOfSeveral(.brand)
             && !conditions.contains("p.brand IS NULL")
         let rest = walksBrands ? shape.filter.without([.brand]) : shape.filter
-        let left = rest.conditions(along: sort.terms[0].key.column) { bind(.filter($0, $1)) }
-        let filter = ([scope] + conditions + left).joined(separator: " AND ")
-        let limit = !shape.isWhole ? " LIMIT \(bind(.limit))" : ""
+        let left: [Template] = rest.conditions(along: sort.terms[0].key.column) { .filter($0, $1) }
+        let filter = ([scope] + conditions + left).joined(" AND ")
+        let limit: Template = shape.isWhole ? "" : " LIMIT \(.limit)"
         if walksBrands {
-            let brands =
-                "unnest(\(bind(.filter(.brand, .value)))) AS g ORDER BY g COLLATE catalog\(keyword(sort.terms[0].direction))"
+            let brands: Template =
+                "unnest(\(.filter(.brand, .value))) AS g ORDER BY g COLLATE catalog\(keyword(sort.terms[0].direction))"
             return """
                 SELECT \(columns) FROM (SELECT g FROM \(brands)) AS b CROSS JOIN LATERAL (
                     SELECT * FROM \(source) WHERE \(filter) AND p.brand = b.g ORDER BY \(order())\(limit)) AS p\(limit)
@@ -61,10 +59,10 @@ struct PageStatementWriter {
     // MARK: - Ranges
 
     /// The conditions of each range, in order.
-    private mutating func conditions() -> [[String]] {
+    private func conditions() -> [[Template]] {
         guard sort.respectsAvailability else { return ranges(cursor: shape.cursor) }
         let own = shape.cursor.map { $0.isSoldOut ? 1 : 0 }
-        var result: [[String]] = []
+        var result: [[Template]] = []
         for level in levels where level >= own ?? 0 {
             result += ranges(cursor: level == own ? shape.cursor : nil).map { ["p.availability = \(level)"] + $0 }
         }
@@ -82,7 +80,7 @@ struct PageStatementWriter {
     }
 
     /// The ranges inside one level of availability: the first key's groups.
-    private mutating func ranges(cursor: PageStatement.CursorShape?) -> [[String]] {
+    private func ranges(cursor: PageStatement.CursorShape?) -> [[Template]] {
         let first = sort.terms[0]
         guard let cursor else { return groups(of: first.key, from: 0).map { [$0].compactMap { $0 } } }
         let own = groupIndex(0, cursor)
@@ -92,17 +90,17 @@ struct PageStatementWriter {
     }
 
     /// The conditions of a key's groups, from one on; nil where there is but one.
-    private mutating func groups(of key: SortKey, from start: Int) -> [String?] {
+    private func groups(of key: SortKey, from start: Int) -> [Template?] {
         if key.isGroupedByDimension {
-            var result: [String?] = []
+            var result: [Template?] = []
             for index in start..<max(start, Dimension.allCases.count) {
-                result.append("p.unit_dimension = \(bind(.dimension(index)))")
+                result.append("p.unit_dimension = \(.dimension(index))")
             }
             if start <= Dimension.allCases.count { result.append("p.unit_dimension IS NULL AND p.unit_price IS NULL") }
             return result
         }
         let column = column(key)
-        let all: [String?] = key.canBeMissing ? ["\(column) IS NOT NULL", "\(column) IS NULL"] : [nil]
+        let all: [Template?] = key.canBeMissing ? ["\(column) IS NOT NULL", "\(column) IS NULL"] : [nil]
         return Array(all.dropFirst(start))
     }
 
@@ -114,7 +112,7 @@ struct PageStatementWriter {
 
     /// The ranges behind the cursor inside its own group of the first key, innermost first: all keys equal and the tail
     /// behind; all but the last equal and the last behind; and so on.
-    private mutating func inside(_ cursor: PageStatement.CursorShape) -> [[String]] {
+    private func inside(_ cursor: PageStatement.CursorShape) -> [[Template]] {
         let term = sort.terms[0]
         let isMissing = cursor.isMissing[0]
         if isSingle {
@@ -123,108 +121,106 @@ struct PageStatementWriter {
             if isMissing || term.key == .name { return [group + [tailBehind()]] }
             if term.direction == sort.tailDirection {
                 // All turn together: one comparison of rows, one range of the index.
-                let row = "(\(column(term.key)), p.name, p.sku)"
+                let row: SQL = "(\(column(term.key)), p.name, p.sku)"
                 return [
-                    group + ["\(row) \(comparison(term.direction)) (\(boundValue(0)), \(bind(.name)), \(bind(.sku)))"]
+                    group + ["\(row) \(comparison(term.direction)) (\(boundValue(0)), \(.name), \(.sku))"]
                 ]
             }
         }
-        var result: [[String]] = []
-        var equalities: [[String]] = []
+        var result: [[Template]] = []
+        var equalities: [[Template]] = []
         for index in sort.terms.indices { equalities.append(equality(index, cursor)) }
         result.append(equalities.flatMap { $0 } + [tailBehind()])
         for index in sort.terms.indices.dropFirst().reversed() {
             if let behind = behind(index, cursor) {
-                var prefix: [String] = []
+                var prefix: [Template] = []
                 for earlier in 0..<index { prefix += equality(earlier, cursor) }
                 result.append(prefix + [behind])
             }
         }
         if !isMissing {
-            let strictly = "\(column(term.key)) \(comparison(term.direction)) \(boundValue(0))"
+            let strictly: Template = "\(column(term.key)) \(comparison(term.direction)) \(boundValue(0))"
             result.append((term.key.isGroupedByDimension ? groupCondition(0, cursor) : []) + [strictly])
         }
         return result
     }
 
     /// What every row of the cursor's own group of a key fulfils.
-    private mutating func groupCondition(_ term: Int, _ cursor: PageStatement.CursorShape) -> [String] {
+    private func groupCondition(_ term: Int, _ cursor: PageStatement.CursorShape) -> [Template] {
         let key = sort.terms[term].key
         if key.isGroupedByDimension {
             return cursor.isMissing[term]
                 ? ["p.unit_dimension IS NULL", "p.unit_price IS NULL"]
-                : ["p.unit_dimension = \(bind(.dimension(cursor.group[term])))"]
+                : ["p.unit_dimension = \(.dimension(cursor.group[term]))"]
         }
         return cursor.isMissing[term] ? ["\(column(key)) IS NULL"] : []
     }
 
-    private mutating func equality(_ term: Int, _ cursor: PageStatement.CursorShape) -> [String] {
+    private func equality(_ term: Int, _ cursor: PageStatement.CursorShape) -> [Template] {
         let group = groupCondition(term, cursor)
         return cursor.isMissing[term] ? group : group + ["\(column(sort.terms[term].key)) = \(boundValue(term))"]
     }
 
     /// What a row behind the cursor by this key fulfils; nil where there is none.
-    private mutating func behind(_ term: Int, _ cursor: PageStatement.CursorShape) -> String? {
+    private func behind(_ term: Int, _ cursor: PageStatement.CursorShape) -> Template? {
         guard !cursor.isMissing[term] else { return nil }
         let (key, direction) = (sort.terms[term].key, sort.terms[term].direction)
-        let strictly = "\(column(key)) \(comparison(direction)) \(boundValue(term))"
+        let strictly: Template = "\(column(key)) \(comparison(direction)) \(boundValue(term))"
         if key.isGroupedByDimension {
-            let own = "p.unit_dimension = \(bind(.dimension(cursor.group[term]))) AND \(strictly)"
-            let later = "\(dimensionRank()) > \(cursor.group[term] + 1)"
+            let own: Template = "p.unit_dimension = \(.dimension(cursor.group[term])) AND \(strictly)"
+            let later: Template = "\(dimensionRank()) > \(cursor.group[term] + 1)"
             return "(\(own) OR \(later) OR p.unit_dimension IS NULL)"
         }
         return key.canBeMissing ? "(\(strictly) OR \(column(key)) IS NULL)" : strictly
     }
 
-    private mutating func tailBehind() -> String {
-        "(p.name, p.sku) \(comparison(sort.tailDirection)) (\(bind(.name)), \(bind(.sku)))"
+    private func tailBehind() -> Template {
+        "(p.name, p.sku) \(comparison(sort.tailDirection)) (\(.name), \(.sku))"
     }
 
     // MARK: - Order
 
-    private mutating func order() -> String {
-        var parts: [String] = []
+    private func order() -> Template {
+        var parts: [Template] = []
         for (index, term) in sort.terms.enumerated() {
             if index == 0 {
                 // In a group of its own the first key is all present or all missing, and the index serves it as it is.
-                if term.key.isGroupedByDimension { parts.append("p.unit_dimension" + keyword(term.direction)) }
+                if term.key.isGroupedByDimension { parts.append("p.unit_dimension\(keyword(term.direction))") }
             } else if term.key.isGroupedByDimension {
                 parts.append(dimensionRank())
             } else if term.key.canBeMissing {
                 parts.append("(\(column(term.key)) IS NULL)")
             }
-            parts.append(column(term.key) + keyword(term.direction))
+            parts.append("\(column(term.key))\(keyword(term.direction))")
         }
         if isSingle, sort.terms[0].key == .position { return parts[0] }
         if sort.terms.last!.key != .name || sort.terms.last!.direction != sort.tailDirection || !isSingle {
-            parts.append("p.name" + keyword(sort.tailDirection))
+            parts.append("p.name\(keyword(sort.tailDirection))")
         }
-        parts.append("p.sku" + keyword(sort.tailDirection))
-        return parts.joined(separator: ", ")
+        parts.append("p.sku\(keyword(sort.tailDirection))")
+        return parts.joined()
     }
 
     /// The place of a row's dimension in the order of groups, from 1; null sorts last.
-    private mutating func dimensionRank() -> String {
-        var dimensions: [String] = []
-        for index in Dimension.allCases.indices { dimensions.append(bind(.dimension(index))) }
-        return "array_position(ARRAY[\(dimensions.joined(separator: ", "))], p.unit_dimension)"
+    private func dimensionRank() -> Template {
+        var dimensions: [Template] = []
+        for index in Dimension.allCases.indices { dimensions.append("\(.dimension(index))") }
+        return "array_position(ARRAY[\(dimensions.joined())], p.unit_dimension)"
     }
 
-    private func column(_ key: SortKey) -> String { (key == .position ? "o." : "p.") + key.column }
-    private func keyword(_ direction: SortDirection) -> String { direction == .descending ? " DESC" : "" }
-    private func comparison(_ direction: SortDirection) -> String { direction == .ascending ? ">" : "<" }
+    private func column(_ key: SortKey) -> SQL { key == .position ? "o.\(key.column)" : "p.\(key.column)" }
+    private func keyword(_ direction: SortDirection) -> SQL { direction == .descending ? " DESC" : "" }
+    private func comparison(_ direction: SortDirection) -> SQL { direction == .ascending ? ">" : "<" }
 
     /// The cursor's value of a key.
-    private mutating func boundValue(_ term: Int) -> String {
-        let value = bind(.value(term))
+    private func boundValue(_ term: Int) -> Template {
+        let value: Template = "\(.value(term))"
         guard sort.terms[term].key == .position else { return value }
         // Whether keys were compacted since, and where the product is now, is seen at the moment of the page itself.
-        let shelf = "g.store_id = \(bind(.store)) AND g.shelf_id = \(bind(.shelf))"
-        let generation = "(SELECT g.key_generation FROM shelf g WHERE \(shelf)) = \(bind(.generation))"
-        let place = "c.store_id = \(bind(.store)) AND c.shelf_id = \(bind(.shelf)) AND c.sku = \(bind(.sku))"
-        let found = "coalesce((SELECT c.key FROM placement_position c WHERE \(place)), \(value))"
+        let shelf: Template = "g.store_id = \(.store) AND g.shelf_id = \(.shelf)"
+        let generation: Template = "(SELECT g.key_generation FROM shelf g WHERE \(shelf)) = \(.generation)"
+        let place: Template = "c.store_id = \(.store) AND c.shelf_id = \(.shelf) AND c.sku = \(.sku)"
+        let found: Template = "coalesce((SELECT c.key FROM placement_position c WHERE \(place)), \(value))"
         return "CASE WHEN \(generation) THEN \(value) ELSE \(found) END"
     }
-
-    private mutating func bind(_ slot: PageStatement.Slot) -> String { parameters.bind(slot) }
 }

@@ -1,8 +1,9 @@
 internal import Catalog
+internal import LibPQ
 
 extension SortKey {
     /// The column of `placement` that carries it (of `placement_position` for the manual order).
-    var column: String {
+    var column: SQL {
         switch self {
         case .price: "price_minor"
         case .unitPrice: "unit_price"
@@ -26,7 +27,7 @@ extension SortKey {
         }
         let group = isGroupedByDimension ? "unit_dimension, " : ""
         let direction = naturalDirection == .descending ? " DESC" : ""
-        let own = self == .name ? "" : "\(column)\(direction), "
+        let own = self == .name ? "" : "\(column.text)\(direction), "
         return "CREATE INDEX \(index) ON placement (store_id, shelf_id, availability, \(group)\(own)name, sku)"
     }
 }

@@ -28,17 +28,17 @@ extension PostgresShelfStore {
         _ connection: isolated PostgresConnection
     ) throws -> OrderEditOutcome {
         let orderVersion = try connection.query(
-            "SELECT shelf_order_version FROM store WHERE store_id = $1 FOR NO KEY UPDATE",
+            ShelfStatements.lockShelfOrder,
             [.int4(store.id)]
         ) { try $0.first { try $0.int8(0) }! }
         if let expected, expected != orderVersion { throw CatalogError.stale(current: orderVersion) }
         // In the order in which every writer locks them.
         try connection.execute(
-            "SELECT 1 FROM shelf WHERE store_id = $1 ORDER BY shelf_id FOR NO KEY UPDATE",
+            ShelfStatements.lockAll,
             [.int4(store.id)]
         )
         var list = try connection.query(
-            "SELECT key, position, deleted_at IS NOT NULL FROM shelf WHERE store_id = $1",
+            ShelfStatements.positions,
             [.int4(store.id)]
         ) { try PositionList($0) }
         let old = list.ids
@@ -54,14 +54,11 @@ extension PostgresShelfStore {
             written = zip(list.rows, keys).map { (id: $0.id, key: $1) }
         }
         try connection.execute(
-            """
-            UPDATE shelf h SET position = made.position FROM unnest($2, $3) AS made (key, position)
-            WHERE h.store_id = $1 AND h.key = made.key
-            """,
+            ShelfStatements.setPositions,
             [.int4(store.id), .textArray(written.map(\.id)), .byteaArray(written.map(\.key.bytes))]
         )
         try connection.execute(
-            "UPDATE store SET shelf_order_version = shelf_order_version + 1 WHERE store_id = $1",
+            ShelfStatements.bumpShelfOrder,
             [.int4(store.id)]
         )
         outcome.orderVersion += 1

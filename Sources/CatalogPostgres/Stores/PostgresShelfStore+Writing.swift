@@ -24,9 +24,9 @@ extension PostgresShelfStore {
             if old.store == wished { return false }
             if old.store.currency != store.currency {
                 // Nobody may set a first price meanwhile.
-                try connection.execute("SELECT 1 FROM store WHERE store_id = $1 FOR UPDATE", [.int4(old.id)])
+                try connection.execute(ShelfStatements.holdStore, [.int4(old.id)])
                 let priced = try connection.query(
-                    "SELECT 1 FROM product WHERE store_id = $1 AND (price_minor IS NOT NULL OR regular_price_minor IS NOT NULL) LIMIT 1",
+                    ShelfStatements.anyPrice,
                     [.int4(old.id)]
                 ) { $0.count > 0 }
                 guard !priced else { throw CatalogError.currencyInUse(old.store) }
@@ -34,14 +34,14 @@ extension PostgresShelfStore {
             let turnsSoldOut = old.store.soldOut != store.soldOut
             if turnsSoldOut {
                 try connection.execute(
-                    "SELECT 1 FROM shelf WHERE store_id = $1 ORDER BY shelf_id FOR NO KEY UPDATE",
+                    ShelfStatements.lockAll,
                     [.int4(old.id)]
                 )
             }
             try connection.execute(Self.updateStore, values)
             if turnsSoldOut { try connection.execute(PlacementStatements.realignStore, [.int4(old.id)]) }
             if turnsSoldOut {
-                try connection.execute("UPDATE shelf SET version = version + 1 WHERE store_id = $1", [.int4(old.id)])
+                try connection.execute(ShelfStatements.bumpAll, [.int4(old.id)])
             }
             return false
         }
@@ -55,10 +55,10 @@ extension PostgresShelfStore {
         try await database.write(to: store) { connection in
             let found = try ShelfLookup.store(store, connection)
             // Serialises who makes and deletes shelves of a store, so that places and parents hold.
-            try connection.execute("SELECT 1 FROM store WHERE store_id = $1 FOR NO KEY UPDATE", [.int4(found.id)])
+            try connection.execute(ShelfStatements.lockStore, [.int4(found.id)])
             let parentID = try shelf.parent.map { try Self.parentID($0, of: shelf.key, found.id, connection) }
             let old = try connection.query(
-                "SELECT shelf_id, deleted_at IS NOT NULL, coalesce(sold_out, ''), version FROM shelf WHERE store_id = $1 AND key = $2 FOR NO KEY UPDATE",
+                ShelfStatements.lockByKey,
                 [.int4(found.id), .text(shelf.key.text)]
             ) { try $0.first { (try $0.int4(0), try $0.bool(1), try $0.text(2), try $0.int8(3)) } }
             let settings: [PostgresValue] = [
@@ -85,27 +85,24 @@ extension PostgresShelfStore {
     func remove(shelf: CatalogKey, from store: CatalogKey) async throws(CatalogError) {
         try await database.write(to: store) { connection in
             let found = try ShelfLookup.store(store, connection)
-            try connection.execute("SELECT 1 FROM store WHERE store_id = $1 FOR NO KEY UPDATE", [.int4(found.id)])
+            try connection.execute(ShelfStatements.lockStore, [.int4(found.id)])
             let id = try ShelfLocks.lockShelf(shelf, found.id, connection)
             let key: [PostgresValue] = [.int4(found.id), .int4(id)]
             let hasChildren = try connection.query(
-                "SELECT 1 FROM shelf WHERE store_id = $1 AND parent_id = $2 AND deleted_at IS NULL LIMIT 1",
+                ShelfStatements.anyChild,
                 key
             ) { $0.count > 0 }
             guard !hasChildren else {
                 throw CatalogError.conflict("shelf “\(shelf)” has shelves under it; move them first")
             }
             try connection.execute(
-                "UPDATE placement_position SET removed_at = now() WHERE store_id = $1 AND shelf_id = $2 AND NOT is_removed",
+                ShelfStatements.takeOffAll,
                 key
             )
-            try connection.execute("DELETE FROM placement WHERE store_id = $1 AND shelf_id = $2", key)
-            try connection.execute("DELETE FROM order_change WHERE store_id = $1 AND shelf_id = $2", key)
+            try connection.execute(ShelfStatements.deletePlacements, key)
+            try connection.execute(ShelfStatements.deleteHistory, key)
             try connection.execute(
-                """
-                UPDATE shelf SET deleted_at = now(), modified_at = now(), version = version + 1,
-                    order_version = order_version + 1, product_count = 0 WHERE store_id = $1 AND shelf_id = $2
-                """,
+                ShelfStatements.delete,
                 key
             )
         }
@@ -119,14 +116,7 @@ extension PostgresShelfStore {
     ) throws -> Int32 {
         // The parent and its ancestors: the shelf itself must not be among them.
         let line = try connection.query(
-            """
-            WITH RECURSIVE line (shelf_id, key, parent_id, depth) AS (
-                SELECT shelf_id, key, parent_id, 1 FROM shelf WHERE store_id = $1 AND key = $2 AND deleted_at IS NULL
-                UNION ALL
-                SELECT h.shelf_id, h.key, h.parent_id, depth + 1 FROM line
-                JOIN shelf h ON h.store_id = $1 AND h.shelf_id = line.parent_id WHERE depth < 32
-            ) SELECT shelf_id, key FROM line ORDER BY depth
-            """,
+            ShelfStatements.line,
             [.int4(storeID), .text(parent.text)]
         ) { try $0.map { (try $0.int4(0), try $0.text(1)) } }
         guard let first = line.first else {

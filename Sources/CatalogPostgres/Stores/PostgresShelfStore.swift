@@ -65,7 +65,7 @@ struct PostgresShelfStore: ShelfStore {
     }
 
     private static func shelves(_ sort: ShelfSort, isFirst: Bool) -> PostgresStatement {
-        let (column, isDescending) =
+        let (column, isDescending): (SQL, Bool) =
             switch sort {
             case .position: ("position", false)
             case .name: ("title", false)
@@ -73,13 +73,12 @@ struct PostgresShelfStore: ShelfStore {
             case .modified: ("modified_at", false)
             case .modifiedDescending: ("modified_at", true)
             }
-        let order = isDescending ? " DESC" : ""
-        let behind = isFirst ? "" : " AND (h.\(column), h.key) \(isDescending ? "<" : ">") ($3, $4)"
-        return PostgresStatement(
-            assembled: """
-                SELECT \(ShelfRow.stateColumns), h.position FROM shelf h
-                WHERE h.store_id = $1 AND h.deleted_at IS NULL\(behind) ORDER BY h.\(column)\(order), h.key\(order) LIMIT $2
-                """
-        )
+        let order: SQL = isDescending ? " DESC" : ""
+        let comparison: SQL = isDescending ? "<" : ">"
+        let behind: SQL = isFirst ? "" : " AND (h.\(column), h.key) \(comparison) ($3, $4)"
+        return """
+            SELECT \(ShelfRow.stateColumns), h.position FROM shelf h
+            WHERE h.store_id = $1 AND h.deleted_at IS NULL\(behind) ORDER BY h.\(column)\(order), h.key\(order) LIMIT $2
+            """
     }
 }

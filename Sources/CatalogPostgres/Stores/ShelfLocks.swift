@@ -10,7 +10,7 @@ enum ShelfLocks {
         _ connection: isolated PostgresConnection
     ) throws -> Int32 {
         let id = try connection.query(
-            "SELECT shelf_id FROM shelf WHERE store_id = $1 AND key = $2 AND deleted_at IS NULL FOR NO KEY UPDATE",
+            ShelfStatements.lockLiving,
             [.int4(storeID), .text(key.text)]
         ) { try $0.first { try $0.int4(0) } }
         guard let id else { throw CatalogError.notFound("shelf “\(key)”") }
@@ -30,18 +30,18 @@ enum ShelfLocks {
         let key: [PostgresValue] = [.int4(storeID), skus]
         func standing() throws -> [Int32] {
             try connection.query(
-                "SELECT DISTINCT shelf_id FROM placement WHERE store_id = $1 AND sku = ANY ($2) ORDER BY shelf_id",
+                ShelfStatements.standing,
                 key
             ) { try $0.map { try $0.int4(0) } }
         }
         let shelves = try standing()
         try connection.execute(
-            "SELECT 1 FROM shelf WHERE store_id = $1 AND shelf_id = ANY ($2) ORDER BY shelf_id FOR NO KEY UPDATE",
+            ShelfStatements.lockSome,
             [.int4(storeID), .int8Array(shelves.map(Int64.init))]
         )
         // Who places a product holds its row too: from here on nobody can.
         try connection.execute(
-            "SELECT 1 FROM product WHERE store_id = $1 AND sku = ANY ($2) ORDER BY sku FOR UPDATE",
+            ShelfStatements.lockProducts,
             key
         )
         // Locks of other shelves now would be out of order: start again from the top.
@@ -60,17 +60,14 @@ enum ShelfLocks {
     ) throws {
         guard !shelves.isEmpty else { return }
         try connection.execute(
-            """
-            UPDATE shelf SET version = version + 1, order_version = order_version + $3, product_count = product_count + $4,
-                modified_at = now() WHERE store_id = $1 AND shelf_id = ANY ($2)
-            """,
+            ShelfStatements.bump,
             [.int4(storeID), .int8Array(shelves.map(Int64.init)), .int8(order ? 1 : 0), .int4(count)]
         )
     }
 
     static func nextShelfPosition(_ storeID: Int32, _ connection: isolated PostgresConnection) throws -> PathKey {
         let last = try connection.query(
-            "SELECT position FROM shelf WHERE store_id = $1 ORDER BY position DESC LIMIT 1",
+            ShelfStatements.lastPosition,
             [.int4(storeID)]
         ) { try $0.first { try PathKey(bytes: try $0.bytea(0)) } }
         return PathKey.appending(1, after: last)[0]

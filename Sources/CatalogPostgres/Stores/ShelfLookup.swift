@@ -61,31 +61,24 @@ struct ShelfLookup: Sendable {
 
     // MARK: - Statements
 
-    static let allStores = PostgresStatement(assembled: "SELECT \(ShelfRow.storeColumns) FROM store s ORDER BY s.key")
+    static let allStores: PostgresStatement = "SELECT \(ShelfRow.storeColumns) FROM store s ORDER BY s.key"
 
-    static let oneStore = PostgresStatement(assembled: "SELECT \(ShelfRow.storeColumns) FROM store s WHERE s.key = $1")
+    static let oneStore: PostgresStatement = "SELECT \(ShelfRow.storeColumns) FROM store s WHERE s.key = $1"
 
-    static let oneHead = PostgresStatement(
-        assembled: """
-            SELECT \(ShelfRow.storeColumns), \(ShelfRow.stateColumns)
-            FROM store s JOIN shelf h ON h.store_id = s.store_id AND h.key = $2 AND h.deleted_at IS NULL WHERE s.key = $1
-            """
-    )
-    static let lockedStore = PostgresStatement(
-        assembled: "SELECT \(ShelfRow.storeColumns) FROM store s WHERE s.key = $1 FOR NO KEY UPDATE"
-    )
+    static let oneHead: PostgresStatement = """
+        SELECT \(ShelfRow.storeColumns), \(ShelfRow.stateColumns)
+        FROM store s JOIN shelf h ON h.store_id = s.store_id AND h.key = $2 AND h.deleted_at IS NULL WHERE s.key = $1
+        """
+    static let lockedStore: PostgresStatement =
+        "SELECT \(ShelfRow.storeColumns) FROM store s WHERE s.key = $1 FOR NO KEY UPDATE"
 
     /// Held against who changes it, or counts all its products.
-    static let sharedStore = PostgresStatement(
-        assembled: "SELECT \(ShelfRow.storeColumns) FROM store s WHERE s.key = $1 FOR SHARE"
-    )
+    static let sharedStore: PostgresStatement =
+        "SELECT \(ShelfRow.storeColumns) FROM store s WHERE s.key = $1 FOR SHARE"
 
     /// Held against all who write its products too.
-    static let heldStore = PostgresStatement(
-        assembled: "SELECT \(ShelfRow.storeColumns) FROM store s WHERE s.key = $1 FOR UPDATE"
-    )
+    static let heldStore: PostgresStatement = "SELECT \(ShelfRow.storeColumns) FROM store s WHERE s.key = $1 FOR UPDATE"
 
-    static let keyOfStore = PostgresStatement(
-        assembled: "SELECT \(ShelfRow.storeColumns) FROM store s WHERE s.key = $1 FOR KEY SHARE"
-    )
+    static let keyOfStore: PostgresStatement =
+        "SELECT \(ShelfRow.storeColumns) FROM store s WHERE s.key = $1 FOR KEY SHARE"
 }

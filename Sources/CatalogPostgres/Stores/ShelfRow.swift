@@ -3,14 +3,14 @@ internal import LibPQ
 
 /// The columns of a store and of a shelf's state, in the order in which they are read.
 enum ShelfRow {
-    static let storeColumns = """
+    static let storeColumns: SQL = """
         s.store_id, s.version, s.key, s.title, s.currency, s.locale, s.unit_pricing, s.sold_out, s.default_sort, \
         s.popularity_metric, s.popularity_half_life_days, s.newcomer_boost, s.counted_metric, s.counted_half_life_days, \
         s.counted_newcomer_boost, s.counted_on - date '1970-01-01'
         """
 
     /// Of shelf `h`: the default sort of the nearest ancestor that has one, looked for only where it can matter.
-    static let inheritedSort = """
+    static let inheritedSort: SQL = """
         CASE WHEN h.default_sort IS NULL AND h.parent_id IS NOT NULL THEN (
             WITH RECURSIVE ancestor (shelf_id, parent_id, default_sort, depth) AS (
                 SELECT a.shelf_id, a.parent_id, a.default_sort, 1 FROM shelf a
@@ -24,7 +24,7 @@ enum ShelfRow {
         """
 
     /// Of shelf `h`.
-    static let stateColumns = """
+    static let stateColumns: SQL = """
         h.shelf_id, h.key, h.title, h.default_sort, h.dimension, h.sold_out, h.position_source, h.product_count,
         coalesce(h.dimension, h.settled_dimension), h.modified_at, h.version, h.order_version,
         (SELECT u.key FROM shelf u WHERE u.store_id = h.store_id AND u.shelf_id = h.parent_id),

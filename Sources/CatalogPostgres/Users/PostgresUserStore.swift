@@ -95,7 +95,7 @@ struct PostgresUserStore: UserStore {
             }
             // Apart, as these rows are of any number of stores, and their writers wait for nobody's account.
             try await database.writes.transaction(within: .seconds(60)) {
-                try $0.execute("UPDATE order_change SET subject = NULL WHERE subject = $1", [.text(user.text)])
+                try $0.execute(UserStatements.forgetSubject, [.text(user.text)])
             }
             _ = try await purchases.forget(customer: user.text)
             database.announcer.announce(.user(user))
@@ -162,7 +162,7 @@ struct PostgresUserStore: UserStore {
             for user in users {
                 try await database.writes.transaction(within: .seconds(10)) { connection in
                     try connection.execute(
-                        "SELECT 1 FROM user_account WHERE user_id = $1 FOR NO KEY UPDATE",
+                        UserStatements.lockAccount,
                         [.text(user)]
                     )
                     try connection.execute(Self.forgetTombstones, [.text(user), .timestamptz(old)])
@@ -175,42 +175,41 @@ struct PostgresUserStore: UserStore {
 
     // MARK: - Statements
 
-    private static let userRevision: PostgresStatement = "SELECT revision FROM user_account WHERE user_id = $1"
+    static let userRevision: PostgresStatement = "SELECT revision FROM user_account WHERE user_id = $1"
 
-    private static let settingsByKey = PostgresStatement(
-        assembled: "SELECT \(SettingRow.columns) FROM user_setting s WHERE s.user_id = $1 ORDER BY s.key"
-    )
+    static let settingsByKey: PostgresStatement =
+        "SELECT \(SettingRow.columns) FROM user_setting s WHERE s.user_id = $1 ORDER BY s.key"
 
-    private static let orderChanges: PostgresStatement = """
+    static let orderChanges: PostgresStatement = """
         SELECT s.key, h.key, c.kind, c.changed_at FROM order_change c
         JOIN shelf h ON h.store_id = c.store_id AND h.shelf_id = c.shelf_id JOIN store s ON s.store_id = c.store_id
         WHERE c.subject = $1 ORDER BY c.changed_at
         """
 
-    private static let dropOldTickets: PostgresStatement = """
+    static let dropOldTickets: PostgresStatement = """
         DELETE FROM user_ticket WHERE user_id = $1 AND digest IN (SELECT digest FROM user_ticket
             WHERE user_id = $1 ORDER BY expires_at DESC OFFSET $2)
         """
 
-    private static let keepTicket: PostgresStatement = """
+    static let keepTicket: PostgresStatement = """
         INSERT INTO user_ticket (user_id, digest, expires_at, token_expires_at) VALUES ($1, $2, $3, $4)
         """
 
-    private static let takeTicket: PostgresStatement = """
+    static let takeTicket: PostgresStatement = """
         DELETE FROM user_ticket WHERE digest = $1 RETURNING user_id, expires_at, token_expires_at
         """
 
-    private static let usersWithOldTombstones: PostgresStatement = """
+    static let usersWithOldTombstones: PostgresStatement = """
         SELECT DISTINCT user_id FROM (
             SELECT user_id FROM user_setting WHERE deleted_at < $1 ORDER BY deleted_at LIMIT 1000) AS old
         """
 
-    private static let forgetTombstones: PostgresStatement = """
+    static let forgetTombstones: PostgresStatement = """
         WITH gone AS (DELETE FROM user_setting WHERE user_id = $1 AND deleted_at < $2 RETURNING revision)
         UPDATE user_account SET horizon = greatest(horizon, (SELECT max(revision) FROM gone)) WHERE user_id = $1
         """
 
-    private static let sweepTickets: PostgresStatement = """
+    static let sweepTickets: PostgresStatement = """
         DELETE FROM user_ticket WHERE (user_id, digest) IN (SELECT user_id, digest FROM user_ticket
             WHERE expires_at < now() ORDER BY expires_at LIMIT 1000 FOR UPDATE SKIP LOCKED)
         """

@@ -1,0 +1,15 @@
+internal import LibPQ
+
+/// The statements of the deployment as a whole.
+enum DatabaseStatements {
+    /// The key that all servers of the deployment share.
+    static let deploymentKey: PostgresStatement = "SELECT cursor_key FROM deployment WHERE deployment_id = 1"
+    /// Whether the server takes no writes.
+    static let isReadOnly: PostgresStatement = """
+        SELECT pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on'
+        """
+    /// Tells a channel, `$1`, a text, `$2`.
+    static let announce: PostgresStatement = "SELECT pg_notify($1, $2)"
+    /// The key under which customers are hashed.
+    static let customerKey: PostgresStatement = "SELECT customer_key FROM deployment WHERE deployment_id = 1"
+}

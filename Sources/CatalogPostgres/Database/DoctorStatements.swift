@@ -1,0 +1,23 @@
+internal import LibPQ
+
+/// What the doctor asks the database.
+enum DoctorStatements {
+    /// The version, the encoding, and whether the server is a standby.
+    static let server: PostgresStatement = """
+        SELECT current_setting('server_version_num')::bigint, current_setting('server_encoding'), pg_is_in_recovery()
+        """
+    /// Whether a crash of the server loses nothing.
+    static let isDurable: PostgresStatement = """
+        SELECT current_setting('fsync') = 'on' AND current_setting('full_page_writes') = 'on'
+        """
+    /// The version that the collation was created with, and the one that the server has now.
+    static let collation: PostgresStatement = """
+        SELECT collversion, pg_collation_actual_version(oid) FROM pg_collation
+        WHERE collname = 'catalog' AND pg_collation_is_visible(oid)
+        """
+    /// Those of some indexes, `$1`, that exist, and whether each is valid.
+    static let indexes: PostgresStatement = """
+        SELECT c.relname, i.indisvalid FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+        WHERE c.relname = ANY ($1) AND pg_table_is_visible(c.oid)
+        """
+}

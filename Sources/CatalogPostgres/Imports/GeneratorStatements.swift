@@ -1,0 +1,30 @@
+internal import LibPQ
+
+/// The statements that make a generated catalog.
+enum GeneratorStatements {
+    static let anyPlacement: PostgresStatement = "SELECT 1 FROM placement LIMIT 1"
+    static let insertStore: PostgresStatement = """
+        INSERT INTO store (key, title, currency, locale, unit_pricing, sold_out, popularity_metric,
+            popularity_half_life_days, newcomer_boost)
+        VALUES ($1, 'Generated', 'EUR', 'en', 'eu', 'last', 'decay', 14, 0) ON CONFLICT (key) DO NOTHING RETURNING
+            store_id
+        """
+    static let nextShelf: PostgresStatement = "SELECT coalesce(max(shelf_id), 0) + 1 FROM shelf"
+    static let advanceShelves: PostgresStatement = """
+        SELECT setval(pg_get_serial_sequence('shelf', 'shelf_id'), (SELECT max(shelf_id) FROM shelf))
+        """
+    /// What is quicker made over rows that are there: foreign keys, and indexes that guard nothing.
+    static let madeLate: PostgresStatement = """
+        WITH filled (id) AS (VALUES ('product'::regclass), ('placement'), ('placement_position'))
+        SELECT format('ALTER TABLE %s DROP CONSTRAINT %I', c.conrelid::regclass, c.conname),
+            format('ALTER TABLE %s ADD CONSTRAINT %I %s', c.conrelid::regclass, c.conname, pg_get_constraintdef(c.oid))
+        FROM pg_constraint c JOIN filled ON filled.id = c.conrelid WHERE c.contype = 'f'
+        UNION ALL
+        SELECT format('DROP INDEX %s', x.indexrelid::regclass), pg_get_indexdef(x.indexrelid)
+        FROM pg_index x JOIN filled ON filled.id = x.indrelid
+        WHERE NOT EXISTS (SELECT FROM pg_constraint c WHERE c.conindid = x.indexrelid)
+        """
+    static let copyShelves: PostgresStatement = """
+        COPY shelf (store_id, shelf_id, key, title, position, product_count, modified_at) FROM STDIN
+        """
+}

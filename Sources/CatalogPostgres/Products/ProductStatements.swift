@@ -1,0 +1,44 @@
+internal import LibPQ
+
+/// The statements that place and delete a product. `$1` is the store's number.
+enum ProductStatements {
+    static let modifiedAt: PostgresStatement = "SELECT modified_at FROM product WHERE store_id = $1 AND sku = $2"
+    /// Takes a product, `$2`, off shelves, `$3`; its places are kept.
+    static let takeOffShelves: PostgresStatement = """
+        UPDATE placement_position SET removed_at = now() WHERE store_id = $1 AND sku = $2 AND shelf_id = ANY ($3)
+        """
+    static let deletePlacements: PostgresStatement = "DELETE FROM placement WHERE store_id = $1 AND sku = $2"
+    static let delete: PostgresStatement = "DELETE FROM product WHERE store_id = $1 AND sku = $2"
+    /// Holds a product, `$2`, against deletion.
+    static let share: PostgresStatement = "SELECT 1 FROM product WHERE store_id = $1 AND sku = $2 FOR SHARE"
+    /// Puts a product, `$3`, back to the place that it had on a shelf, `$2`.
+    static let putBack: PostgresStatement = """
+        UPDATE placement_position SET removed_at = NULL WHERE store_id = $1 AND shelf_id = $2 AND sku = $3
+        """
+    static let insertPosition: PostgresStatement = """
+        INSERT INTO placement_position (store_id, shelf_id, sku, key) VALUES ($1, $2, $3, $4)
+        """
+    static let deletePlacement: PostgresStatement = """
+        DELETE FROM placement WHERE store_id = $1 AND shelf_id = $2 AND sku = $3
+        """
+    /// Takes a product, `$3`, off a shelf, `$2`; its place is kept.
+    static let takeOff: PostgresStatement = """
+        UPDATE placement_position SET removed_at = now() WHERE store_id = $1 AND shelf_id = $2 AND sku = $3
+        """
+
+    private static let compared = ProductColumn.stated.filter { !$0.isDerived }
+
+    /// Writes a product, `$2`, with what it states, from `$3` on; nothing where nothing changes.
+    static let upsert: PostgresStatement = """
+        INSERT INTO product (store_id, sku, \(ProductColumn.stated.names), popularity_log2, created_at, modified_at)
+        SELECT $1, $2, \(ProductColumn.stated.indices.map { "$\($0 + 3)" as SQL }.joined()),
+            CASE WHEN s.counted_metric = 'decay' THEN popularity_sum('-Infinity', '-Infinity', popularity_on(
+                s.counted_newcomer_boost, (now() AT TIME ZONE 'UTC')::date, s.counted_half_life_days))
+            WHEN s.counted_newcomer_boost > 0 THEN popularity_sum('-Infinity', '-Infinity',
+                ln(s.counted_newcomer_boost) / ln(2::double precision)) ELSE '-Infinity' END, now(), now()
+        FROM store s WHERE s.store_id = $1
+        ON CONFLICT (store_id, sku) DO UPDATE
+            SET \(ProductColumn.stated.assignments(from: "excluded")), modified_at = now()
+        WHERE (\(compared.names(in: "product"))) IS DISTINCT FROM (\(compared.names(in: "excluded")))
+        """
+}

@@ -1,0 +1,13 @@
+internal import LibPQ
+
+/// The statements that lock and erase a user, `$1`.
+enum SettingStatements {
+    /// Locks a user.
+    static let lockAccount: PostgresStatement = "SELECT 1 FROM user_account WHERE user_id = $1 FOR UPDATE"
+    static let deleteSettings: PostgresStatement = "DELETE FROM user_setting WHERE user_id = $1"
+    static let deleteTickets: PostgresStatement = "DELETE FROM user_ticket WHERE user_id = $1"
+    static let deleteResponses: PostgresStatement = "DELETE FROM user_idempotency_record WHERE user_id = $1"
+    static let deleteEvents: PostgresStatement = "DELETE FROM user_event WHERE user_id = $1"
+    static let deletePlaces: PostgresStatement = "DELETE FROM user_list_place WHERE user_id = $1 AND role <> 'owner'"
+    static let deleteAccount: PostgresStatement = "DELETE FROM user_account WHERE user_id = $1"
+}

@@ -1,0 +1,94 @@
+internal import LibPQ
+
+/// The statements that lock and change shelves. `$1` is the store's number.
+enum ShelfStatements {
+    static let lock: PostgresStatement = """
+        SELECT 1 FROM shelf WHERE store_id = $1 AND shelf_id = $2 FOR NO KEY UPDATE
+        """
+    /// Locks all shelves of a store, in the order of their numbers.
+    static let lockAll: PostgresStatement = """
+        SELECT 1 FROM shelf WHERE store_id = $1 ORDER BY shelf_id FOR NO KEY UPDATE
+        """
+    /// Raises the version of every shelf of a store, and its time of modification.
+    static let touchAll: PostgresStatement = """
+        UPDATE shelf SET version = version + 1, modified_at = now()
+        WHERE store_id = $1 AND deleted_at IS NULL
+        """
+    /// Locks a store; returns the version of the order of its shelves.
+    static let lockShelfOrder: PostgresStatement = """
+        SELECT shelf_order_version FROM store WHERE store_id = $1 FOR NO KEY UPDATE
+        """
+    static let positions: PostgresStatement = """
+        SELECT key, position, deleted_at IS NOT NULL FROM shelf WHERE store_id = $1
+        """
+    static let setPositions: PostgresStatement = """
+        UPDATE shelf h SET position = made.position FROM unnest($2, $3) AS made (key, position)
+        WHERE h.store_id = $1 AND h.key = made.key
+        """
+    static let bumpShelfOrder: PostgresStatement = """
+        UPDATE store SET shelf_order_version = shelf_order_version + 1 WHERE store_id = $1
+        """
+    /// Locks a store against everybody who writes to it or its products.
+    static let holdStore: PostgresStatement = "SELECT 1 FROM store WHERE store_id = $1 FOR UPDATE"
+    /// A row if a product of the store has a price.
+    static let anyPrice: PostgresStatement = """
+        SELECT 1 FROM product WHERE store_id = $1 AND (price_minor IS NOT NULL OR regular_price_minor IS NOT NULL)
+        LIMIT 1
+        """
+    /// Raises the version of every shelf of a store.
+    static let bumpAll: PostgresStatement = "UPDATE shelf SET version = version + 1 WHERE store_id = $1"
+    /// Locks a store against changes of its settings.
+    static let lockStore: PostgresStatement = "SELECT 1 FROM store WHERE store_id = $1 FOR NO KEY UPDATE"
+    static let lockByKey: PostgresStatement = """
+        SELECT shelf_id, deleted_at IS NOT NULL, coalesce(sold_out, ''), version FROM shelf
+        WHERE store_id = $1 AND key = $2 FOR NO KEY UPDATE
+        """
+    /// A row if a shelf, `$2`, has a child.
+    static let anyChild: PostgresStatement = """
+        SELECT 1 FROM shelf WHERE store_id = $1 AND parent_id = $2 AND deleted_at IS NULL LIMIT 1
+        """
+    /// Takes everything off a shelf, `$2`; the places are kept.
+    static let takeOffAll: PostgresStatement = """
+        UPDATE placement_position SET removed_at = now() WHERE store_id = $1 AND shelf_id = $2 AND NOT is_removed
+        """
+    static let deletePlacements: PostgresStatement = "DELETE FROM placement WHERE store_id = $1 AND shelf_id = $2"
+    static let deleteHistory: PostgresStatement = "DELETE FROM order_change WHERE store_id = $1 AND shelf_id = $2"
+    /// Marks a shelf, `$2`, as deleted.
+    static let delete: PostgresStatement = """
+        UPDATE shelf SET deleted_at = now(), modified_at = now(), version = version + 1,
+            order_version = order_version + 1, product_count = 0 WHERE store_id = $1 AND shelf_id = $2
+        """
+    /// A shelf, `$2`, and its ancestors, nearest first.
+    static let line: PostgresStatement = """
+        WITH RECURSIVE line (shelf_id, key, parent_id, depth) AS (
+            SELECT shelf_id, key, parent_id, 1 FROM shelf WHERE store_id = $1 AND key = $2 AND deleted_at IS NULL
+            UNION ALL
+            SELECT h.shelf_id, h.key, h.parent_id, depth + 1 FROM line
+            JOIN shelf h ON h.store_id = $1 AND h.shelf_id = line.parent_id WHERE depth < 32
+        ) SELECT shelf_id, key FROM line ORDER BY depth
+        """
+    /// Locks a shelf, `$2`, that is not deleted; returns its number.
+    static let lockLiving: PostgresStatement = """
+        SELECT shelf_id FROM shelf WHERE store_id = $1 AND key = $2 AND deleted_at IS NULL FOR NO KEY UPDATE
+        """
+    /// The shelves on which products, `$2`, are placed.
+    static let standing: PostgresStatement = """
+        SELECT DISTINCT shelf_id FROM placement WHERE store_id = $1 AND sku = ANY ($2) ORDER BY shelf_id
+        """
+    /// Locks shelves, `$2`, in the order of their numbers.
+    static let lockSome: PostgresStatement = """
+        SELECT 1 FROM shelf WHERE store_id = $1 AND shelf_id = ANY ($2) ORDER BY shelf_id FOR NO KEY UPDATE
+        """
+    /// Locks products, `$2`, in the order of their ids.
+    static let lockProducts: PostgresStatement = """
+        SELECT 1 FROM product WHERE store_id = $1 AND sku = ANY ($2) ORDER BY sku FOR UPDATE
+        """
+    /// Raises the versions of shelves, `$2`: of their manual orders by `$3`; their counts of products by `$4`.
+    static let bump: PostgresStatement = """
+        UPDATE shelf SET version = version + 1, order_version = order_version + $3, product_count = product_count + $4,
+            modified_at = now() WHERE store_id = $1 AND shelf_id = ANY ($2)
+        """
+    static let lastPosition: PostgresStatement = """
+        SELECT position FROM shelf WHERE store_id = $1 ORDER BY position DESC LIMIT 1
+        """
+}

@@ -1,0 +1,72 @@
+/// SQL with places for parameters, each of which stands for a `Slot`: what a statement is assembled from.
+///
+/// A slot that occurs several times becomes one parameter. Parameters are numbered when the statement is made, in the order
+/// of their first occurrence, so fragments can be combined without regard to numbers.
+package struct SQLTemplate<Slot: Hashable & Sendable>: Hashable, Sendable, ExpressibleByStringInterpolation {
+    enum Part: Hashable, Sendable {
+        case sql(SQL)
+        case slot(Slot)
+    }
+
+    /// No two fragments of SQL follow each other: equal texts are equal templates.
+    private(set) var parts: [Part] = []
+
+    init() {}
+
+    package init(_ sql: SQL) { append(.sql(sql)) }
+    package init(stringLiteral text: StaticString) { append(.sql(SQL(stringLiteral: text))) }
+    package init(stringInterpolation: Interpolation) { self = stringInterpolation.template }
+
+    mutating func append(_ part: Part) {
+        if case .sql(let sql) = part, case .sql(let last)? = parts.last {
+            parts[parts.endIndex - 1] = .sql("\(last)\(sql)")
+        } else {
+            parts.append(part)
+        }
+    }
+
+    /// The statement, and what each of its parameters stands for.
+    package var statement: (PostgresStatement, slots: [Slot]) {
+        var text = ""
+        var slots: [Slot] = []
+        for part in parts {
+            switch part {
+            case .sql(let sql): text += sql.text
+            case .slot(let slot):
+                let index = slots.firstIndex(of: slot) ?? slots.endIndex
+                if index == slots.endIndex { slots.append(slot) }
+                text += "$\(index + 1)"
+            }
+        }
+        return (PostgresStatement(SQL(unchecked: text)), slots)
+    }
+
+    /// What a string literal with interpolations is put together by.
+    package struct Interpolation: StringInterpolationProtocol {
+        fileprivate var template = SQLTemplate()
+
+        package init(literalCapacity: Int, interpolationCount: Int) {}
+
+        package mutating func appendLiteral(_ literal: StaticString) {
+            template.append(.sql(SQL(stringLiteral: literal)))
+        }
+        package mutating func appendInterpolation(_ other: SQLTemplate) { other.parts.forEach { template.append($0) } }
+        package mutating func appendInterpolation(_ sql: SQL) { template.append(.sql(sql)) }
+        package mutating func appendInterpolation(_ number: some FixedWidthInteger) {
+            template.append(.sql("\(number)"))
+        }
+        package mutating func appendInterpolation(_ slot: Slot) { template.append(.slot(slot)) }
+    }
+}
+
+extension Sequence {
+    /// The fragments in order, with a separator between each two.
+    package func joined<Slot>(_ separator: SQL = ", ") -> SQLTemplate<Slot> where Element == SQLTemplate<Slot> {
+        var joined = SQLTemplate<Slot>()
+        for template in self {
+            if !joined.parts.isEmpty { joined.append(.sql(separator)) }
+            template.parts.forEach { joined.append($0) }
+        }
+        return joined
+    }
+}

@@ -1,0 +1,306 @@
+import Catalog
+import Foundation
+import LibPQ
+import TestSupport
+import Testing
+
+@testable import CatalogPostgres
+
+/// Every statement fits the schema: the server prepares it.
+@Suite(.timeLimit(.minutes(5))) struct StatementTests {
+    /// The types of parameters where the text alone does not tell them: those that `PostgresValue` sends.
+    private static let types: [String: String] = [
+        "ImportStatements.bumpShelves": "integer, bigint[], bigint[]",
+        "ImportStatements.lastPositions": "integer, bigint[]",
+        "ImportStatements.lockProducts": "integer, text[]",
+        "ImportStatements.lockShelves": "integer, bigint[]",
+        "ImportStatements.deletePlacements": "integer, text[]",
+        "ImportStatements.deleteProducts": "integer, text[]",
+        "ImportStatements.makeShelves": "integer, text[], text[], bytea[]",
+        "ImportStatements.removePlacements": "integer, bigint[], text[]",
+        "ImportStatements.removePositions": "integer, bigint[], text[]",
+        "ImportStatements.returnPositions": "integer, bigint[]",
+        "ImportStatements.takeOff": "integer, text[]",
+        "ImportStatements.touchedShelves": "text, integer, text, text[]",
+        "ListStatements.movePlaces": "text, text[], bytea[]",
+        "ListStatements.ranks": "text[]",
+        "MigrationStatements.firstChanged": "text[]",
+        "OrderStatements.atPosition": "integer, integer, text[], bigint",
+        "OrderStatements.conclude": """
+        integer, integer, text[], bytea[], integer, bigint, text, text, bigint, text
+        """,
+        "OrderStatements.indexes": "integer, integer, text[]",
+        "OrderStatements.left": "integer, integer, text[], text",
+        "OrderStatements.right": "integer, integer, text[], text",
+        "OrderStatements.setKeys": "integer, integer, text[], bytea[]",
+        "PopularityStatements.rememberOld": "integer, text[]",
+        "PopularityStatements.windowAll": "integer, integer, date, boolean",
+        "PopularityStatements.windowDue": "integer, integer, date, boolean",
+        "PopularityStatements.windowShelf": "integer, integer, date, boolean, integer",
+        "PostgresChangeStore.shelfVersions": "text[], text[]",
+        "PostgresPriceStore.priceProducts": "integer, text[], bigint[], bigint[]",
+        "ResortStatements.putIn": "integer, integer, text[], bytea[]",
+        "ResortStatements.takeOutOthers": "integer, integer, text[]",
+        "ResortStatements.targets": "integer, text[], boolean, timestamptz, bigint[]",
+        "SettingsWriter.count": "text, bigint, bigint",
+        "SettingsWriter.write": "text, text[], text[], bigint[], bigint[]",
+        "ShelfStatements.setPositions": "integer, text[], bytea[]",
+    ]
+
+    /// What a transaction sets, and what is copied: PREPARE takes neither.
+    private static let unprepared: Set<String> = [
+        "ImportStatements.stage", "GeneratorStatements.copyShelves", "PlacementStatements.copyPositions",
+        "PopularityStatements.stage", "PopularityStatements.waitLong",
+    ]
+
+    private static let recordStatements: [(name: String, statements: [PostgresStatement])] = [
+        ("ofStores", IdempotencyRecords.Statements.ofStores), ("ofUsers", IdempotencyRecords.Statements.ofUsers),
+    ].map { name, owner in
+        (
+            "IdempotencyRecords.Statements.\(name)",
+            [owner.claim, owner.complete, owner.find, owner.keepFirst, owner.renew, owner.sweep]
+        )
+    }
+
+    @Test("The server prepares every fixed statement")
+    func everyFixedStatementFitsTheSchema() async throws {
+        let failures = try await Self.failures(StatementRegistry.statements + Self.recordStatements)
+        #expect(failures.isEmpty, "\(failures.joined(separator: "\n"))")
+    }
+
+    @Test("The server prepares the statements of an import whatever columns its file has")
+    func everyImportFitsTheSchema() async throws {
+        var statements: [(name: String, statements: [PostgresStatement])] = []
+        for columns in [[], Set(ImportColumn.allCases)] + ImportColumn.allCases.map({ [$0] }) {
+            for flag in [true, false] {
+                let written = ImportColumns(columns, readsSizeFromName: flag)
+                statements.append(
+                    (
+                        "an import of \(columns.map(\.rawValue))",
+                        [
+                            ImportStatements.dropUnchanged(written), ImportStatements.dropUnchangedAgain(written),
+                            ImportStatements.upsertProducts(written, hasRepeats: flag),
+                        ]
+                    )
+                )
+            }
+        }
+        let failures = try await Self.failures(statements)
+        #expect(failures.isEmpty, "\(failures.joined(separator: "\n"))")
+    }
+
+    @Test("The server prepares the statements of every sort's pages, from every kind of cursor")
+    func everyPageFitsTheSchema() async throws {
+        var statements: [(name: String, statements: [PostgresStatement])] = []
+        var types: [String: String] = [:]
+        let pairs = SortKey.allCases.flatMap { first in
+            SortKey.allCases.filter { $0 != first }.map { "\(first.name),-\($0.name)" }
+        }
+        for sort in Sort.allSingle + pairs.compactMap({ try? Sort.parse($0) }) {
+            for shape in Self.shapes(sort) {
+                for range in PageStatement(shape).ranges {
+                    let name = "page \(statements.count), \(sort.description)"
+                    statements.append((name, [range.statement]))
+                    types[name] = range.slots.map {
+                        if case .dimension = $0 { "smallint" } else { "unknown" }
+                    }.joined(separator: ", ")
+                }
+            }
+        }
+        #expect(statements.count > 500)
+        let failures = try await Self.failures(statements, types)
+        #expect(failures.isEmpty, "\(failures.joined(separator: "\n"))")
+    }
+
+    private static func shapes(_ sort: Sort) -> [PageStatement.Shape] {
+        let count = sort.terms.count
+        let cursors: [PageStatement.CursorShape?] =
+            [nil]
+            + [false, true].flatMap { isSoldOut in
+                [false, true].map { isMissing in
+                    let canBeMissing = sort.terms.map { isMissing && $0.key.canBeMissing }
+                    return PageStatement.CursorShape(
+                        isSoldOut: isSoldOut,
+                        isMissing: canBeMissing,
+                        group: Array(repeating: 1, count: count)
+                    )
+                }
+            }
+        return cursors.flatMap { cursor in
+            [PageStatement.Columns.product, .sku].flatMap { columns in
+                [true, false].map {
+                    PageStatement.Shape(sort: sort, cursor: cursor, columns: columns, isWhole: $0)
+                }
+            }
+        }
+    }
+
+    /// Prepares statements in a database of their own; returns what the server said of those that it refused.
+    private static func failures(
+        _ groups: [(name: String, statements: [PostgresStatement])],
+        _ types: [String: String] = types
+    ) async throws -> [String] {
+        let database = try await TestDatabase.migrated()
+        let connection = try await PostgresConnection.connect(database.configuration)
+        let failures = try await connection.perform { connection in
+            var failures: [String] = []
+            for (name, statements) in groups where !unprepared.contains(name) {
+                for statement in statements {
+                    let types = types[name].map { "(\($0)) " } ?? ""
+                    do {
+                        try connection.run(script: "PREPARE checked \(types)AS \(statement.sql)")
+                        try connection.run(script: "DEALLOCATE checked")
+                    } catch {
+                        failures.append("\(name): \(error)\n\(statement.sql)")
+                    }
+                }
+            }
+            return failures
+        }
+        await connection.close()
+        try await database.drop()
+        return failures
+    }
+
+    // MARK: - Citus
+
+    /// Fixed statements that Citus cannot plan. The list only becomes shorter.
+    private static let unplannedByCitus: Set<String> = [
+        "IdempotencyRecords.Statements.ofStores",
+        "IdempotencyRecords.Statements.ofUsers",
+        "ImportStatements.insertPlacements",
+        "ImportStatements.makeShelves",
+        "ImportStatements.rememberOld",
+        "ListStatements.hand",
+        "ListStatements.held",
+        "ListStatements.lists",
+        "ListStatements.number",
+        "ListStatements.places",
+        "ListStatements.shares",
+        "ListStatements.sweepItems",
+        "ListStatements.sweepPlaces",
+        "ListStatements.sweepShares",
+        "ListStatements.tell",
+        "OrderStatements.conclude",
+        "PopularityStatements.forgetBefore",
+        "PopularityStatements.forgetCustomer",
+        "PopularityStatements.ofCustomer",
+        "PopularityStatements.rememberOld",
+        "PopularityStatements.returnStrays",
+        "PopularityStatements.returnStraysOfShelf",
+        "PopularityStatements.windowDue",
+        "PostgresChangeStore.shelfVersions",
+        "PostgresUserStore.sweepTickets",
+        "ProductStatements.upsert",
+        "ResortStatements.conclude",
+        "ResortStatements.heads",
+        "ResortStatements.lock",
+        "ShelfLookup.oneHead",
+    ]
+
+    @Test(
+        "Citus plans every fixed statement but those that are known",
+        .enabled(if: CitusServer.prefix != nil, "needs a build of Citus: make test-citus")
+    )
+    func citusPlansEveryStatement() async throws {
+        let refused = try await CitusServer.withDatabase { configuration in
+            let connection = try await PostgresConnection.connect(configuration)
+            let refused = try await connection.perform(within: .seconds(120)) { connection in
+                try Self.refusals(StatementRegistry.statements + Self.recordStatements, connection)
+            }
+            await connection.close()
+            return refused
+        }
+        let news = refused.filter { !Self.unplannedByCitus.contains($0.key) }
+        #expect(news.isEmpty, "\(news.map { "\($0.key): \($0.value)" }.sorted().joined(separator: "\n"))")
+        let fixed = Self.unplannedByCitus.subtracting(refused.keys)
+        #expect(fixed.sorted() == [], "Citus plans these now: take them off the list")
+    }
+
+    /// What the server says of the statements that it cannot plan, with a value for each parameter.
+    private static func refusals(
+        _ groups: [(name: String, statements: [PostgresStatement])],
+        _ connection: isolated PostgresConnection
+    ) throws -> [String: String] {
+        var refused: [String: String] = [:]
+        for (name, statements) in groups where !unprepared.contains(name) {
+            for statement in statements {
+                let types = types[name].map { "(\($0)) " } ?? ""
+                do {
+                    try connection.run(script: "PREPARE checked \(types)AS \(statement.sql)")
+                    let parameters = try connection.query(
+                        """
+                        SELECT t::text FROM pg_prepared_statements, unnest(parameter_types) WITH ORDINALITY AS p (t, place)
+                        WHERE name = 'checked' ORDER BY place
+                        """
+                    ) { try $0.map { try $0.text(0) } }
+                    let values = parameters.map(literal).joined(separator: ", ")
+                    let arguments = values.isEmpty ? "" : "(\(values))"
+                    try connection.run(script: "EXPLAIN EXECUTE checked\(arguments)")
+                } catch let error as PostgresError { refused[name] = error.message }
+                try? connection.run(script: "DEALLOCATE checked")
+            }
+        }
+        return refused
+    }
+
+    /// A value of a type; texts can be read as ids, too.
+    private static func literal(_ type: String) -> String {
+        let id = "00000000-0000-4000-8000-000000000000"
+        return switch type {
+        case "text", "character varying", "uuid": "'\(id)'"
+        case "boolean": "true"
+        case "bytea": "'\\x80'"
+        case "json", "jsonb": "'{}'"
+        case "date", "timestamp with time zone": "now()"
+        case let list where list.hasSuffix("[]"): "ARRAY[\(literal(String(list.dropLast(2))))]::\(list)"
+        default: "1"
+        }
+    }
+
+    // MARK: - Completeness
+
+    private static let sources: [(name: String, text: String)] = {
+        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appending(path: "Sources/CatalogPostgres")
+        let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
+        return (files?.allObjects ?? []).compactMap { $0 as? URL }.filter { $0.pathExtension == "swift" }.map {
+            ($0.lastPathComponent, (try? String(contentsOf: $0, encoding: .utf8)) ?? "")
+        }
+    }()
+
+    @Test("Every fixed statement is in the registry")
+    func everyStatementIsRegistered() throws {
+        var declared: Set<String> = []
+        for (_, text) in Self.sources {
+            var type = ""
+            for line in text.split(separator: "\n") {
+                if let match = line.firstMatch(of: #/^[a-z ]*(?:enum|struct|extension|class) (\w+)/#) {
+                    type = String(match.1)
+                }
+                if let match = line.firstMatch(
+                    of: #/^    [a-z ]*let (\w+)(?:: \[?PostgresStatement| = PostgresStatement)/#
+                ),
+                    line.contains("static")
+                {
+                    declared.insert("\(type).\(match.1)")
+                }
+            }
+        }
+        #expect(declared.count > 200)
+        let registered = Set(StatementRegistry.statements.map(\.name))
+        #expect(declared.subtracting(registered).sorted() == [], "add these to StatementRegistry")
+        #expect(registered.subtracting(declared).sorted() == [], "remove these from StatementRegistry")
+    }
+
+    @Test("Fixed statements have names: none is written where it is run")
+    func noStatementIsWrittenWhereItIsRun() throws {
+        let pattern =
+            #/(?:execute|query|executeLater|copyIn)\(\s*"(?:""\s*)?(?:SELECT|INSERT|UPDATE|DELETE|WITH|COPY)\b([^"]*)/#
+        for (name, text) in Self.sources {
+            for match in text.matches(of: pattern) where !match.1.contains("\\(") {
+                Issue.record("\(name): give this statement a name: \(match.0)")
+            }
+        }
+    }
+}
