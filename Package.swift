@@ -145,7 +145,7 @@ let package = Package(
         ),
         .testTarget(
             name: "CatalogJSONTests",
-            dependencies: ["AisleDiff", "Catalog", "CatalogJSON", "Ordering", "TestSupport"],
+            dependencies: ["AisleDiff", "Catalog", "CatalogJSON", "InMemoryCatalog", "Ordering", "TestSupport"],
             resources: [.copy("Cases")],
             swiftSettings: strict
         ),

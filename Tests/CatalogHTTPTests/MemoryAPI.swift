@@ -69,6 +69,13 @@ struct MemoryAPI {
         consuming func finish(_ trailingHeaders: HTTPFields?) async throws {}
     }
 
+    /// A token that is valid for an hour.
+    func token(of user: String, writes: Bool = false) -> String {
+        let expiry = Timestamp(microseconds: Timestamp.now().microseconds + 3_600_000_000)
+        let caller = Caller(user: UserID(user)!, scopes: writes ? [.catalogWrite] : [], expiresAt: expiry)
+        return TokenSigner(secret: Self.secret).token(for: caller)
+    }
+
     /// - Parameters:
     ///   - user: nil for a request without a token.
     ///   - writes: whether the token has the scope `catalog:write`.
@@ -82,9 +89,7 @@ struct MemoryAPI {
     ) async throws -> Answer {
         var head = HTTPRequest(method: method, scheme: "http", authority: "localhost", path: path)
         if let user {
-            let expiry = Timestamp(microseconds: Timestamp.now().microseconds + 3_600_000_000)
-            let caller = Caller(user: UserID(user)!, scopes: writes ? [.catalogWrite] : [], expiresAt: expiry)
-            head.headerFields[.authorization] = "Bearer \(TokenSigner(secret: Self.secret).token(for: caller))"
+            head.headerFields[.authorization] = "Bearer \(token(of: user, writes: writes))"
         }
         if let body {
             head.headerFields[.contentType] = "application/json"

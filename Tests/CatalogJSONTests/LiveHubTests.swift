@@ -2,7 +2,6 @@ import InMemoryCatalog
 import CatalogJSON
 import AisleDiff
 import Catalog
-import CatalogPostgres
 import Foundation
 import Synchronization
 import TestSupport

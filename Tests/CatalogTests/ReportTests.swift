@@ -1,0 +1,47 @@
+import Catalog
+import Testing
+
+/// What imports and re-sorts report.
+@Suite(.timeLimit(.minutes(1))) struct ReportTests {
+    @Test("A rejection names the line, the column, the value and the reason")
+    func rejectionsAreDescribed() {
+        let rejection = ImportRejection(line: 7, column: "price", value: "dear", reason: "is not a number")
+        #expect(rejection.description == "line 7, price: “dear” is not a number")
+        #expect(ImportRejection(line: 7, reason: "is empty").description == "line 7: is empty")
+    }
+
+    @Test("A long value is cut between characters of Unicode")
+    func longValuesAreCut() throws {
+        let value = try #require(ImportRejection(line: 1, value: String(repeating: "é", count: 150), reason: "").value)
+        #expect(value == String(repeating: "é", count: 100))
+        let column = try #require(
+            ImportRejection(line: 1, column: "a" + String(repeating: "€", count: 50), reason: "").column
+        )
+        #expect(column == "a" + String(repeating: "€", count: 33))
+    }
+
+    @Test("The counts of an import have the names of the API")
+    func importCounts() {
+        var summary = ImportSummary()
+        summary.read = 3
+        summary.pricesRounded = 2
+        #expect(summary.counts.first { $0.name == "read" }?.count == 3)
+        #expect(summary.counts.first { $0.name == "prices_rounded" }?.count == 2)
+        #expect(summary.counts.reduce(0) { $0 + $1.count } == 5)
+    }
+
+    @Test("A re-sort has changed something where events, products or shelves changed")
+    func resortCounts() {
+        var summary = ResortSummary()
+        summary.shelves = 5
+        #expect(!summary.isChange)
+        summary.changed = 1
+        #expect(summary.isChange)
+        #expect(summary.counts.map(\.name) == ["events", "products", "shelves", "changed", "moved"])
+    }
+
+    @Test("A filter's summary says what it leaves", arguments: FilterKey.allCases)
+    func filtersHaveSummaries(_ key: FilterKey) {
+        #expect(key.summary.count > 10)
+    }
+}

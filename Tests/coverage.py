@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+"""Prints how many lines of the pure core the fast tests run, and fails below 90 %.
+
+Usage: coverage.py FILTER, where FILTER is the regular expression of the fast tests.
+"""
+import collections
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+SCRATCH = ROOT / ".build-coverage"
+LEAST = 90.0
+TARGETS = ("Ordering", "AisleDiff", "Catalog", "CatalogJSON")
+# Routing, caches and limits, which need no server.
+FILES = (
+    "CatalogHTTP/Server/EndpointTable.swift", "CatalogHTTP/Server/PathParameters.swift",
+    "CatalogHTTP/Server/RequestTarget.swift", "CatalogHTTP/Server/Slots.swift", "CatalogHTTP/Sorting/PageCache.swift",
+)
+
+
+def covered(profile: pathlib.Path, binary: pathlib.Path) -> dict[str, tuple[int, int]]:
+    """Lines that were run, and all lines, by the path of each source file."""
+    swift = pathlib.Path(shutil.which("swift") or "").resolve()
+    tool = swift.with_name("llvm-cov") if swift.with_name("llvm-cov").exists() else "llvm-cov"
+    text = subprocess.run(
+        [tool, "export", "-summary-only", "-instr-profile", profile, binary], check=True, capture_output=True, text=True
+    ).stdout
+    files = {}
+    for file in json.loads(text)["data"][0]["files"]:
+        parts = pathlib.Path(file["filename"]).parts
+        if "Sources" in parts and ".build-coverage" not in parts:
+            lines = file["summary"]["lines"]
+            files["/".join(parts[parts.index("Sources") + 1:])] = (lines["covered"], lines["count"])
+    return files
+
+
+def main() -> int:
+    subprocess.run(
+        ["swift", "test", "--disable-xctest", "--enable-code-coverage", "--scratch-path", SCRATCH, "--filter", sys.argv[1]],
+        cwd=ROOT, check=True,
+    )
+    debug = SCRATCH / "debug"
+    files = covered(debug / "codecov/default.profdata", next(debug.glob("*.xctest")))
+    sums: dict[str, list[int]] = collections.defaultdict(lambda: [0, 0])
+    for path, (run, count) in files.items():
+        target = path.split("/")[0]
+        name = target if target in TARGETS else "routing, caches, limits" if path in FILES else None
+        if name:
+            sums[name][0] += run
+            sums[name][1] += count
+    shares = {name: 100 * run / count for name, (run, count) in sums.items()}
+    for name, share in sorted(shares.items()):
+        print(f"{share:5.1f} % of {sums[name][1]} lines: {name}")
+    return 0 if min(shares.values()) >= LEAST else f"below {LEAST} %"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
