@@ -1,5 +1,6 @@
-/// A key that products are sorted by: its name, direction, comparison and help. Its column and index are in `SortColumns` of
-/// CatalogPostgres, its title in `SortOption`.
+/// A key that products are sorted by: its name, direction, comparison, help and titles.
+///
+/// Its column and index are in `SortColumns` of CatalogPostgres.
 package enum SortKey: String, CaseIterable, Sendable, Hashable {
     case price
     case unitPrice = "unit_price"
@@ -57,5 +58,29 @@ package enum SortKey: String, CaseIterable, Sendable, Hashable {
         case .tags: "the number of tags"
         case .position: "the manual order of the shelf"
         }
+    }
+
+    /// What a picker calls the key in a direction.
+    package func title(_ direction: SortDirection, _ language: Language) -> String {
+        let isNatural = direction == naturalDirection
+        let (en, ru) =
+            switch self {
+            case .price:
+                isNatural ? ("Price: low to high", "Сначала дешёвые") : ("Price: high to low", "Сначала дорогие")
+            case .unitPrice:
+                isNatural
+                    ? ("Unit price: low to high", "Цена за единицу: по возрастанию")
+                    : ("Unit price: high to low", "Цена за единицу: по убыванию")
+            case .popularity: isNatural ? ("Popularity", "По популярности") : ("Least popular", "Сначала непопулярные")
+            case .brand: isNatural ? ("Brand", "По бренду") : ("Brand: Z to A", "По бренду: Я–А")
+            case .name: isNatural ? ("Name", "По названию") : ("Name: Z to A", "По названию: Я–А")
+            case .created: isNatural ? ("Newest", "Сначала новые") : ("Oldest", "Сначала старые")
+            case .modified:
+                isNatural
+                    ? ("Recently changed", "Недавно изменённые") : ("Least recently changed", "Давно не изменённые")
+            case .tags: isNatural ? ("Most tags", "Больше меток") : ("Fewest tags", "Меньше меток")
+            case .position: ("Our selection", "Наша подборка")
+            }
+        return language == .ru ? ru : en
     }
 }

@@ -19,29 +19,6 @@ extension SortOption {
     }
 
     private static func title(of sort: Sort, _ language: Language) -> String {
-        sort.terms.map { title(of: $0, language) }.joined(separator: ", ")
-    }
-
-    private static func title(of term: Sort.Term, _ language: Language) -> String {
-        let isNatural = term.direction == term.key.naturalDirection
-        let (en, ru) =
-            switch term.key {
-            case .price:
-                isNatural ? ("Price: low to high", "Сначала дешёвые") : ("Price: high to low", "Сначала дорогие")
-            case .unitPrice:
-                isNatural
-                    ? ("Unit price: low to high", "Цена за единицу: по возрастанию")
-                    : ("Unit price: high to low", "Цена за единицу: по убыванию")
-            case .popularity: isNatural ? ("Popularity", "По популярности") : ("Least popular", "Сначала непопулярные")
-            case .brand: isNatural ? ("Brand", "По бренду") : ("Brand: Z to A", "По бренду: Я–А")
-            case .name: isNatural ? ("Name", "По названию") : ("Name: Z to A", "По названию: Я–А")
-            case .created: isNatural ? ("Newest", "Сначала новые") : ("Oldest", "Сначала старые")
-            case .modified:
-                isNatural
-                    ? ("Recently changed", "Недавно изменённые") : ("Least recently changed", "Давно не изменённые")
-            case .tags: isNatural ? ("Most tags", "Больше меток") : ("Fewest tags", "Меньше меток")
-            case .position: ("Our selection", "Наша подборка")
-            }
-        return language == .ru ? ru : en
+        sort.terms.map { $0.key.title($0.direction, language) }.joined(separator: ", ")
     }
 }
