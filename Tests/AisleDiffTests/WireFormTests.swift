@@ -19,7 +19,8 @@ import Testing
         return (diff, inserts.map(\.id))
     }
 
-    @Test func theDocumentedExample() throws {
+    @Test("The documented example has exactly the documented bytes")
+    func theDocumentedExample() throws {
         let bytes: [UInt8] = [
             0x01, 0x4E, 0x06, 0x2A, 0x00, 0x01, 0x00, 0x00, 0x01, 0x02, 0x00, 0x01, 0x78, 0x02, 0x03, 0x00, 0x0D,
         ]
@@ -53,7 +54,8 @@ import Testing
         return (old, new)
     }
 
-    @Test func whatIsWrittenIsReadBack() async throws {
+    @Test("A diff survives encoding and decoding")
+    func whatIsWrittenIsReadBack() async throws {
         var random = SeededGenerator(seed: 9)
         for round in 0..<3000 {
             if round % 64 == 0 { await Task.yield() }
@@ -72,7 +74,8 @@ import Testing
         }
     }
 
-    @Test func sizes() throws {
+    @Test("Encoded diffs have the documented sizes")
+    func sizes() throws {
         let count = 100_000
         let old = Array(0..<count)
         var random = SeededGenerator(seed: 2)
@@ -94,7 +97,8 @@ import Testing
         #expect(try size(old) <= 6)
     }
 
-    @Test func bytesThatAreNoMessageAreRefused() {
+    @Test("Bytes that are not a message are rejected")
+    func bytesThatAreNoMessageAreRefused() {
         func error(_ bytes: [UInt8], limit: Int = 1_000_000) -> ShelfDiffError? {
             do throws(ShelfDiffError) { _ = try Diff(wireForm: bytes, limit: limit) } catch { return error }
             return nil
@@ -125,7 +129,8 @@ import Testing
         #expect(error([1, 5, 0, 1, 1, 0, 0, 9, 0x41]) == .malformed)
     }
 
-    @Test func mutatedMessagesNeverTrapAndWhatIsReadIsADiff() async throws {
+    @Test("Mutated messages never trap, and whatever decodes is a valid diff")
+    func mutatedMessagesNeverTrapAndWhatIsReadIsADiff() async throws {
         var random = SeededGenerator(seed: 77)
         var accepted = 0
         for round in 0..<30_000 {

@@ -22,7 +22,8 @@ import Testing
         return (code, process.standardOutput, process.standardError)
     }
 
-    @Test func importSortAndExportWorkTogether() async throws {
+    @Test("An imported file is sorted and exported by commands")
+    func importSortAndExportWorkTogether() async throws {
         let database = try await TestDatabase.migrated()
         let url = ["DATABASE_URL": database.configuration.dsn]
         let imported = try await run(["import", "-", "--format", "csv"], input: Self.file, environment: url)
@@ -44,7 +45,8 @@ import Testing
         try await database.drop()
     }
 
-    @Test func everyFailureHasItsExitCode() async throws {
+    @Test("Each kind of failure has its exit code")
+    func everyFailureHasItsExitCode() async throws {
         let database = try await TestDatabase.migrated()
         let empty = try await TestDatabase.empty()
         let url = ["DATABASE_URL": database.configuration.dsn]
@@ -72,7 +74,8 @@ import Testing
         try await empty.drop()
     }
 
-    @Test func aKilledImportLeavesNothing() async throws {
+    @Test("A killed import leaves no rows behind")
+    func aKilledImportLeavesNothing() async throws {
         let database = try await TestDatabase.migrated()
         let url = ["DATABASE_URL": database.configuration.dsn]
         let pool = PostgresPool(database.configuration, options: .init(size: 1))
@@ -112,7 +115,10 @@ extension CommandTests {
         return String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self) == "True\n"
     }
 
-    @Test func aDiffOfFilesIsTakenByOthers() async throws {
+    @Test("An independent JSON Patch implementation applies the diff of two files")
+    func aDiffOfFilesIsTakenByOthers()
+        async throws
+    {
         let folder = FileManager.default.temporaryDirectory.appending(path: "aisle-diff-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -143,7 +149,8 @@ extension CommandTests {
         #expect(try await run(["diff", folder.path + "/old.txt", "-", "--to", "price"]).0 == 64)
     }
 
-    @Test func aDiffOfAShelfSaysWhatMoves() async throws {
+    @Test("The diff of a shelf lists the moves between two sorts")
+    func aDiffOfAShelfSaysWhatMoves() async throws {
         let database = try await TestDatabase.migrated()
         let url = ["DATABASE_URL": database.configuration.dsn]
         #expect(try await run(["import", "-", "--format", "csv"], input: Self.file, environment: url).0 == 0)
@@ -160,7 +167,8 @@ extension CommandTests {
         try await database.drop()
     }
 
-    @Test func aShelfIsArrangedByHand() async throws {
+    @Test("The order commands move, set, undo and log a manual order")
+    func aShelfIsArrangedByHand() async throws {
         let database = try await TestDatabase.migrated()
         let url = ["DATABASE_URL": database.configuration.dsn]
         #expect(try await run(["import", "-", "--format", "csv"], input: Self.file, environment: url).0 == 0)
@@ -189,7 +197,10 @@ extension CommandTests {
         try await database.drop()
     }
 
-    @Test func anInterruptedImportSaysSoAndLeavesNothing() async throws {
+    @Test("An interrupted import says so, and changes nothing")
+    func anInterruptedImportSaysSoAndLeavesNothing()
+        async throws
+    {
         let database = try await TestDatabase.migrated()
         let pool = PostgresPool(database.configuration, options: .init(size: 1))
         let process = try TestProcess(
@@ -208,7 +219,8 @@ extension CommandTests {
         try await database.drop()
     }
 
-    @Test func settingsComeFromFlagsThenTheEnvironmentThenAFile() async throws {
+    @Test("Flags override the environment, which overrides the configuration file")
+    func settingsComeFromFlagsThenTheEnvironmentThenAFile() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "aisle-settings-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -294,7 +306,10 @@ extension CommandTests {
         return words.first.flatMap { Int($0) }
     }
 
-    @Test func aServerOutlivesItsDatabaseAndEndsWhenAsked() async throws {
+    @Test("A server survives a database restart and stops on SIGTERM")
+    func aServerOutlivesItsDatabaseAndEndsWhenAsked()
+        async throws
+    {
         let cluster = try TestServer.separate()
         let admin = try await PostgresConnection.connect(cluster.configuration(database: "postgres"))
         try await admin.perform {
@@ -338,7 +353,10 @@ extension CommandTests {
         try cluster.remove()
     }
 
-    @Test func devStartsAllOfItAndStopsAllOfItTwice() async throws {
+    @Test("`aisle dev` starts and stops the database and the server, twice")
+    func devStartsAllOfItAndStopsAllOfItTwice()
+        async throws
+    {
         let folder = FileManager.default.temporaryDirectory.appending(path: "aisle-dev-\(UUID().uuidString.prefix(8))")
             .path
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)

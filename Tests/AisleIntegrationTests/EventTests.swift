@@ -8,7 +8,7 @@ import Testing
 
 /// Two servers on one database, devices on real sockets.
 @Suite(.serialized, .timeLimit(.minutes(15))) struct EventTests {
-    @Test(arguments: ["true", "false"])
+    @Test("A change of a setting reaches the user's other devices, and no other user", arguments: ["true", "false"])
     func aChangeReachesTheUsersOtherDevicesAndNobodyElses(listens: String) async throws {
         try await TestServers.run(["AISLE_LISTEN": listens]) { servers in
             let (ann, bob) = (try await TestServers.token("ann"), try await TestServers.token("bob"))
@@ -47,7 +47,10 @@ import Testing
         }
     }
 
-    @Test func aShelfIsFollowedByDiffsThatLeadToItsOrder() async throws {
+    @Test("The diffs of a shelf's stream lead to its current order")
+    func aShelfIsFollowedByDiffsThatLeadToItsOrder()
+        async throws
+    {
         try await TestServers.run { servers in
             let writer = try await TestServers.token("m", [.catalogWrite])
             let path = "/stores/corner/shelves/dairy"
@@ -123,7 +126,8 @@ import Testing
         return shown
     }
 
-    @Test func nothingIsMissingAfterTheListenersConnectionIsLost() async throws {
+    @Test("No event is missing after the listener's connection was lost")
+    func nothingIsMissingAfterTheListenersConnectionIsLost() async throws {
         try await TestServers.run { servers in
             let ann = try await TestServers.token("ann")
             let reader = EventReader(servers.url(0, "/me/events"), token: ann)
@@ -156,7 +160,8 @@ import Testing
         }
     }
 
-    @Test func aServerThatStopsSendsItsDevicesToAnother() async throws {
+    @Test("A stopping server closes its streams so that devices connect to another one")
+    func aServerThatStopsSendsItsDevicesToAnother() async throws {
         try await TestServers.run { servers in
             let ann = try await TestServers.token("ann")
             let reader = EventReader(servers.url(0, "/me/events"), token: ann)

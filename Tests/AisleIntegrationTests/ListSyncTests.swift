@@ -37,7 +37,8 @@ import Testing
         func value(_ item: String, _ field: String) -> String? { state.withLock { $0.fields[item]?[field]?.value } }
     }
 
-    @Test(arguments: [UInt64(1), 2]) func devicesConvergeAndNothingIsLost(_ seed: UInt64) async throws {
+    @Test("Devices that edit lists offline converge, and no edit is lost", arguments: [UInt64(1), 2])
+    func devicesConvergeAndNothingIsLost(_ seed: UInt64) async throws {
         try await TestServers.run { servers in
             let (ann, bob) = (try await TestServers.token("ann"), try await TestServers.token("bob"))
             let made = try await TestServers.send(.POST, servers.url(0, "/me/lists"), #"{"name":"Ours"}"#, as: ann)

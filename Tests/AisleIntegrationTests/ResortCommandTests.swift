@@ -71,7 +71,8 @@ import Testing
             - (current_date - date '2020-01-01')::double precision / s.counted_half_life_days) END) <> coalesce(d.bought, 0)
         """
 
-    @Test func howeverOftenItIsKilledEveryEventCountsOnce() async throws {
+    @Test("Each purchase counts once, however often imports and re-sorts are killed")
+    func howeverOftenItIsKilledEveryEventCountsOnce() async throws {
         let database = try await TestDatabase.migrated()
         let url = ["DATABASE_URL": database.configuration.dsn]
         try await fill(url, database)
@@ -111,7 +112,10 @@ import Testing
         try await database.drop()
     }
 
-    @Test func aCheckTellsWhatIsDueAndTheLogWhatWasDone() async throws {
+    @Test("A check reports what is due, and the log what was done")
+    func aCheckTellsWhatIsDueAndTheLogWhatWasDone()
+        async throws
+    {
         let database = try await TestDatabase.migrated()
         let url = ["DATABASE_URL": database.configuration.dsn]
         try await fill(url, database)
@@ -146,7 +150,8 @@ import Testing
         try await database.drop()
     }
 
-    @Test func pricesAreSetAndReplayed() async throws {
+    @Test("Prices are set, imported and replayed by commands")
+    func pricesAreSetAndReplayed() async throws {
         let database = try await TestDatabase.migrated()
         let url = ["DATABASE_URL": database.configuration.dsn]
         try await fill(url, database)

@@ -50,7 +50,8 @@ import Testing
         return (answer.status, try JSONReader.parse(Array(buffer: answer.body)))
     }
 
-    @Test func aServerIsNoDemonstrationByItself() async throws {
+    @Test("A server offers no demonstration unless it is told to")
+    func aServerIsNoDemonstrationByItself() async throws {
         try await TestAPI.withServer { client, _ in
             let parts = try await client.execute(uri: "/demo", method: .get)
             #expect(String(buffer: parts.body) == #"{"sessions":false,"storms":[]}"#)
@@ -62,13 +63,14 @@ import Testing
         }
     }
 
-    @Test func whoIsOnThisMachineHasASession() async throws {
+    @Test("A request from this machine gets a demonstration token")
+    func whoIsOnThisMachineHasASession() async throws {
         try await withDemo { client, _ in
             let parts = try await client.execute(uri: "/demo", method: .get)
             #expect(String(buffer: parts.body) == #"{"sessions":true,"storms":["s"]}"#)
             let ann = try await post(client, "/demo/tokens", #"{"user":"ann"}"#)
             #expect(ann.status == .created && ann.body["user"] == .string("ann"))
-            guard case .string(let token)? = ann.body["token"] else { return #expect(Bool(false)) }
+            let token = try #require(ann.body["token"]?.string)
             let settings = try await client.execute(
                 uri: "/v1/me/settings",
                 method: .get,
@@ -90,7 +92,10 @@ import Testing
     }
 
     /// A page of another site that leads its own name here gets nothing.
-    @Test(arguments: ["localhost", "127.0.0.1:80", "127.1.2.3", "[::1]:8080", "[::1]", "LocalHost:1"])
+    @Test(
+        "An authority that names this machine is accepted",
+        arguments: ["localhost", "127.0.0.1:80", "127.1.2.3", "[::1]:8080", "[::1]", "LocalHost:1"]
+    )
     func whoNamesThisMachineIsHeard(_ authority: String) { #expect(Demo.isLoopback(authority: authority)) }
 
     @Test(arguments: [
@@ -101,10 +106,13 @@ import Testing
     func whoNamesAnotherIsNot(_ authority: String) { #expect(!Demo.isLoopback(authority: authority)) }
 
     /// A page of another site, and what comes through a proxy.
-    @Test(arguments: [
-        ("Origin", "https://evil.example"), ("Origin", "null"), ("Forwarded", "for=10.0.0.1"),
-        ("X-Forwarded-For", "10.0.0.1"), ("Via", "1.1 proxy"),
-    ])
+    @Test(
+        "A request from another origin or through a proxy is rejected",
+        arguments: [
+            ("Origin", "https://evil.example"), ("Origin", "null"), ("Forwarded", "for=10.0.0.1"),
+            ("X-Forwarded-For", "10.0.0.1"), ("Via", "1.1 proxy"),
+        ]
+    )
     func whoComesFromElsewhereIsRefused(_ name: String, _ value: String) async throws {
         try await withDemo { client, _ in
             let answer = try await post(client, "/demo/tokens", #"{"user":"ann"}"#, [.init(name)!: value])
@@ -113,7 +121,8 @@ import Testing
     }
 
     /// However many ask at once: each day is played once, and in turn.
-    @Test func stormsComeOneAfterAnother() async throws {
+    @Test("Concurrent price storms run one after another")
+    func stormsComeOneAfterAnother() async throws {
         try await withDemo { client, catalog in
             let days = try await withThrowingTaskGroup(of: JSONValue?.self) { group in
                 for _ in 0..<8 { group.addTask { try await post(client, "/demo/stores/s/storm").body["day"] } }
@@ -125,7 +134,8 @@ import Testing
         }
     }
 
-    @Test func daysOfPricesArePlayedInTurnAndBeginAnew() async throws {
+    @Test("The days of a price storm are played in order, and start over at the end")
+    func daysOfPricesArePlayedInTurnAndBeginAnew() async throws {
         try await withDemo { client, catalog in
             for (day, price) in [(1, 90), (2, 100), (1, 90)] {
                 let storm = try await post(client, "/demo/stores/s/storm")

@@ -77,7 +77,8 @@ import Testing
         return values.map { if case .string(let text) = $0 { text } else { $0.text } }
     }
 
-    @Test func pagesAreNarrowedDownAndSayBy() async throws {
+    @Test("A filtered page returns the filter in force")
+    func pagesAreNarrowedDownAndSayBy() async throws {
         try await withServer { client, _ in
             let path = Self.shelf + "/products"
             for (query, expected) in [
@@ -110,7 +111,10 @@ import Testing
         }
     }
 
-    @Test func theLinkToTheNextPageAndTheTagCarryTheFilter() async throws {
+    @Test("The next link and the entity tag depend on the filter")
+    func theLinkToTheNextPageAndTheTagCarryTheFilter()
+        async throws
+    {
         try await withServer { client, _ in
             var path: String? = Self.shelf + "/products?in_stock=true&limit=1&sort=price"
             var seen: [String] = []
@@ -134,7 +138,8 @@ import Testing
         }
     }
 
-    @Test func facetsCountWhatAPickerShows() async throws {
+    @Test("Facets count what each choice of a picker would show")
+    func facetsCountWhatAPickerShows() async throws {
         try await withServer { client, _ in
             let answer = try await get(
                 client,
@@ -154,7 +159,10 @@ import Testing
         }
     }
 
-    @Test func ordersAndDiffsAreThoseOfWhatIsLeft() async throws {
+    @Test("Orders and diffs of a filter contain the matching products only")
+    func ordersAndDiffsAreThoseOfWhatIsLeft()
+        async throws
+    {
         try await withServer { client, _ in
             let order = try await get(client, Self.shelf + "/order?sort=price&in_stock=true")
             #expect(strings(order.json["ids"]) == ["c", "a", "d"])
@@ -188,7 +196,8 @@ import Testing
         }
     }
 
-    @Test func aFilterIsRememberedWithTheSort() async throws {
+    @Test("A remembered sort includes its filter")
+    func aFilterIsRememberedWithTheSort() async throws {
         try await withServer { client, _ in
             let own = "/v1/me/stores/s/shelves/x/sort"
             let put = try await send(

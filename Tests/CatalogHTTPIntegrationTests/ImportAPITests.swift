@@ -10,9 +10,7 @@ import Testing
 
 /// Imports over a real socket, into a real database.
 @Suite(.timeLimit(.minutes(15))) struct ImportAPITests {
-    private func withServer(
-        _ body: @escaping @Sendable (any TestClient) async throws -> Void
-    ) async throws {
+    private func withServer(_ body: @escaping @Sendable (any TestClient) async throws -> Void) async throws {
         try await TestAPI.withServer { client, _ in try await body(client) }
     }
 
@@ -30,14 +28,14 @@ import Testing
         return (response.status, try JSONReader.parse(Array(buffer: response.body)))
     }
 
-    @Test func aStoreThatIsNotThereIsMadeInTheCurrencyAskedFor() async throws {
+    @Test("An import creates a missing store in the requested currency")
+    func aStoreThatIsNotThereIsMadeInTheCurrencyAskedFor() async throws {
         try await withServer { (client: any TestClient) async throws in
             let rows = "shelf,sku,name,price,colour\nDairy,a,A,10.5,red\nDairy,b,B,x,red\n"
             let (status, answer) = try await post(client, "/v1/stores/new/imports?currency=SEK", rows)
             #expect(status == .ok && answer["inserted"] == .number("1") && answer["stores_created"] == .number("1"))
-            guard case .array(let warnings)? = answer["warnings"], case .array(let rejects)? = answer["rejects"] else {
-                return #expect(Bool(false))
-            }
+            let warnings = try #require(answer["warnings"]?.elements)
+            let rejects = try #require(answer["rejects"]?.elements)
             #expect(warnings.count == 1 && rejects.count == 1 && rejects[0]["line"] == .number("3"))
             let store = try await client.execute(uri: "/v1/stores/new", method: .get)
             #expect(String(buffer: store.body).contains(#""currency":"SEK""#))
@@ -45,7 +43,10 @@ import Testing
         }
     }
 
-    @Test func aRepeatedImportIsAnsweredAsTheFirst() async throws {
+    @Test("A repeated import with the same key gets the recorded response")
+    func aRepeatedImportIsAnsweredAsTheFirst()
+        async throws
+    {
         try await withServer { (client: any TestClient) async throws in
             func send(_ body: String) async throws -> (Int, String) {
                 let response = try await client.execute(
@@ -63,7 +64,8 @@ import Testing
         }
     }
 
-    @Test func aFileOfWhichNothingIsGoodIsRefusedWithEveryReason() async throws {
+    @Test("A file without a valid row is rejected with the reason for each row")
+    func aFileOfWhichNothingIsGoodIsRefusedWithEveryReason() async throws {
         try await withServer { (client: any TestClient) async throws in
             let (status, problem) = try await post(
                 client,
@@ -71,7 +73,7 @@ import Testing
                 "sku,name,price\n,A,1\nb,,1\nc,C,x\n"
             )
             #expect(status == .unprocessableContent)
-            guard case .array(let rejects)? = problem["rejects"] else { return #expect(Bool(false)) }
+            let rejects = try #require(problem["rejects"]?.elements)
             #expect(rejects.map { $0["column"] } == [.string("sku"), .string("name"), .string("price")])
             #expect(try await client.execute(uri: "/v1/stores/new", method: .get).status == .notFound)
         }

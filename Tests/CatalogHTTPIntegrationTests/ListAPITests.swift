@@ -90,7 +90,10 @@ import Testing
         try await send(client, .get, path + "/items" + query).texts("items", "name")
     }
 
-    @Test func checkedItemsSinkAndReturnToTheirPlace() async throws {
+    @Test("Checked items sink, and return to their place when unchecked")
+    func checkedItemsSinkAndReturnToTheirPlace()
+        async throws
+    {
         try await withServer { client, _ in
             let path = try await list(client, "Week")
             var ids: [String] = []
@@ -119,7 +122,8 @@ import Testing
         }
     }
 
-    @Test func itemsAreProductsOrTextsAndSortAsOneWalks() async throws {
+    @Test("Items are products or texts, and sort by the way through the store")
+    func itemsAreProductsOrTextsAndSortAsOneWalks() async throws {
         try await withServer { client, catalog in
             let path = try await list(client, "Week")
             for body in [
@@ -159,7 +163,8 @@ import Testing
         }
     }
 
-    @Test func whatIsDeletedCanBeBroughtBack() async throws {
+    @Test("Deleted lists and items can be restored")
+    func whatIsDeletedCanBeBroughtBack() async throws {
         try await withServer { client, _ in
             let path = try await list(client, "Week")
             let (a, b) = (try await item(client, path, "a"), try await item(client, path, "b"))
@@ -186,7 +191,8 @@ import Testing
         }
     }
 
-    @Test func listsSortAndMoveAsTheirUserWants() async throws {
+    @Test("Lists are sorted and moved per user")
+    func listsSortAndMoveAsTheirUserWants() async throws {
         try await withServer { client, _ in
             var paths: [String: String] = [:]
             for name in ["Zoo", "Apples", "Market"] { paths[name] = try await list(client, name) }
@@ -223,7 +229,8 @@ import Testing
         }
     }
 
-    @Test func movesRepeatsAndStaleVersionsAreAsOnShelves() async throws {
+    @Test("Moves, repeats and stale versions of lists behave as on shelves")
+    func movesRepeatsAndStaleVersionsAreAsOnShelves() async throws {
         try await withServer { client, _ in
             let path = try await list(client, "Week")
             var ids: [String] = []
@@ -261,7 +268,8 @@ import Testing
         }
     }
 
-    @Test func anothersListIsNotThereInAnyCall() async throws {
+    @Test("Another user's list returns 404 from every endpoint")
+    func anothersListIsNotThereInAnyCall() async throws {
         try await withServer { client, _ in
             let path = try await list(client, "Ann's")
             let item = try await item(client, path, "a")
@@ -300,7 +308,8 @@ import Testing
         }
     }
 
-    @Test func aListIsSharedAndTakenBack() async throws {
+    @Test("A list is shared, joined and revoked")
+    func aListIsSharedAndTakenBack() async throws {
         try await withServer { client, _ in
             let path = try await list(client, "Ours")
             let first = try await item(client, path, "a")
@@ -361,7 +370,10 @@ import Testing
         }
     }
 
-    @Test func whoIsOutLearnsNothingMoreByAnyWay() async throws {
+    @Test("A removed member receives no further events, exports or responses")
+    func whoIsOutLearnsNothingMoreByAnyWay()
+        async throws
+    {
         try await withServer { client, catalog in
             let path = try await list(client, "Ours")
             let share = try await send(client, .post, path + "/shares", #"{"role":"editor"}"#)
@@ -402,7 +414,10 @@ import Testing
         }
     }
 
-    @Test func devicesOwnIDsAreTakenInAnyCaseAndOnce() async throws {
+    @Test("Ids made by devices are accepted in any letter case, and once")
+    func devicesOwnIDsAreTakenInAnyCaseAndOnce()
+        async throws
+    {
         try await withServer { client, catalog in
             let path = try await list(client, "Week")
             let ids = (0..<3).map { _ in UniqueID.random().text.uppercased() }
@@ -468,7 +483,8 @@ import Testing
         }
     }
 
-    @Test func aListThatFollowsPricesIsToldByItsOrder() async throws {
+    @Test("A list sorted by price announces a change of order when prices change")
+    func aListThatFollowsPricesIsToldByItsOrder() async throws {
         try await withServer { client, catalog in
             let path = try await list(client, "Cheap first")
             _ = try await send(client, .patch, path, #"{"sort":"price"}"#)
@@ -482,7 +498,10 @@ import Testing
         }
     }
 
-    @Test func erasingAndMergingStandBesideWriters() async throws {
+    @Test("Erasing and merging users is safe beside concurrent writers")
+    func erasingAndMergingStandBesideWriters()
+        async throws
+    {
         try await withServer { client, _ in
             try await withThrowingTaskGroup(of: Int.self) { group in
                 for worker in 0..<6 {
@@ -535,7 +554,8 @@ import Testing
         }
     }
 
-    @Test func thereIsAnEndToListsAndItems() async throws {
+    @Test("The numbers of lists and items are limited")
+    func thereIsAnEndToListsAndItems() async throws {
         try await withServer { client, catalog in
             let path = try await list(client, "Long")
             let one = #"{"text":"x"}"#
@@ -565,7 +585,8 @@ import Testing
         }
     }
 
-    @Test func listsFollowTheirUserIntoAnAccountAndOutOfIt() async throws {
+    @Test("Lists move with a guest into an account, and go when it is erased")
+    func listsFollowTheirUserIntoAnAccountAndOutOfIt() async throws {
         try await withServer { client, _ in
             let path = try await list(client, "Guest's", as: "guest:1")
             _ = try await item(client, path, "a", as: "guest:1")

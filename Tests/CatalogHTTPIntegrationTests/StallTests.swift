@@ -78,7 +78,8 @@ import Testing
         }
     }
 
-    @Test func whoReadsNothingIsCutOffAndWhoReadsSlowlyIsNot() async throws {
+    @Test("A client that reads nothing is disconnected, and a slow one is served")
+    func whoReadsNothingIsCutOffAndWhoReadsSlowlyIsNot() async throws {
         let limit = TimeAmount.milliseconds(500)
         let api = await TestAPI.api(InMemoryCatalog(collate: collator()), importer: TestAPI.NoImports())
         let channel = HTTP1Channel.Configuration(additionalChannelHandlers: [StallHandler(limit: limit)])

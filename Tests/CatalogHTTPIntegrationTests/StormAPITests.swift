@@ -48,7 +48,10 @@ import Testing
         return "{\"event_id\":\"\(id)\",\"sku\":\"\(sku)\",\"quantity\":\(quantity),\"at\":\"\(at.rfc3339)\"}"
     }
 
-    @Test func purchasesCountOnceAndAreAllOrNone() async throws {
+    @Test("Purchases count once, and a request takes all of them or none")
+    func purchasesCountOnceAndAreAllOrNone()
+        async throws
+    {
         try await withServer { client, catalog in
             let body = "[\(event(1)),\(event(2, "b")),\(event(3, "nobody"))]"
             let first = try await post(client, "purchases", body)
@@ -91,7 +94,8 @@ import Testing
         }
     }
 
-    @Test func pricesAreSetAllOrNone() async throws {
+    @Test("A request sets all of its prices or none")
+    func pricesAreSetAllOrNone() async throws {
         try await withServer { client, catalog in
             func version() async throws -> Int64 {
                 try await catalog.shelf(Self.store, CatalogKey("x")!).state.version

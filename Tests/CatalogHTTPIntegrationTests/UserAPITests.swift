@@ -63,7 +63,8 @@ import Testing
         "Bearer " + (try await TestAPI.token(user, scopes, expiresIn: expiresIn))
     }
 
-    @Test func everyCallAsksForTheTokenThatItNeeds() async throws {
+    @Test("Each endpoint requires its token and scope")
+    func everyCallAsksForTheTokenThatItNeeds() async throws {
         try await withServer { client, _ in
             let (ann, writer) = (try await bearer("ann"), try await bearer("w", [.catalogWrite]))
             let bad = [
@@ -127,7 +128,8 @@ import Testing
         }
     }
 
-    @Test func aUserSeesTheirOwnAlone() async throws {
+    @Test("A user sees their own settings only")
+    func aUserSeesTheirOwnAlone() async throws {
         try await withServer { client, _ in
             let (ann, bob) = (try await bearer("ann"), try await bearer("bob"))
             #expect(try await send(client, .put, "/v1/me/settings/secret", #"{"value":"a"}"#, as: ann).status == 200)
@@ -153,7 +155,10 @@ import Testing
         }
     }
 
-    @Test func aSortIsRememberedAndAnimated() async throws {
+    @Test("A remembered sort is stored, and returns the diff to animate")
+    func aSortIsRememberedAndAnimated()
+        async throws
+    {
         try await withServer { client, _ in
             let ann = try await bearer("ann")
             func source() async throws -> String {
@@ -172,7 +177,7 @@ import Testing
             #expect(transition["moves"]?.text == #"[{"id":"a","from":0,"to":2,"after":"c"}]"#)
             #expect(try await source() == #""price" "user""#)
             let shelf = try await send(client, .get, Self.shelf, as: ann)
-            guard case .array(let options)? = shelf.json["sort_options"] else { return #expect(Bool(false)) }
+            let options = try #require(shelf.json["sort_options"]?.elements)
             #expect(options.filter { $0["selected"] == .bool(true) }.map { $0["sort"] } == [.string("price")])
             let order = try await send(client, .get, Self.shelf + "/order", as: ann)
             #expect(order.json["ids"]?.text == #"["b","c","a","d"]"#)
@@ -181,7 +186,7 @@ import Testing
             // From the one in force, and what enters comes with its product.
             let next = try await send(client, .put, Self.sort, #"{"sort":"-price","transition_limit":1}"#, as: ann)
             #expect(next.json["transition"]?["from_sort"] == .string("price"))
-            guard case .array(let inserts)? = next.json["transition"]?["inserts"] else { return #expect(Bool(false)) }
+            let inserts = try #require(next.json["transition"]?["inserts"]?.elements)
             #expect(inserts.map { $0["product"]?["sku"] } == [.string("d")])
             // Conditional on the revision.
             let tag = try #require(next.headers[.eTag])
@@ -222,31 +227,36 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        (Self.sort, #"{"sort":"prize"}"#, 400), (Self.sort, #"{"sort":7}"#, 400), (Self.sort, "{}", 422),
-        (Self.sort, #"{"sort":"price","limit":2}"#, 400), (Self.sort, #"{"sort":"price","transition_limit":0}"#, 422),
-        (Self.sort, "[]", 400), (Self.sort, "", 400), ("/v1/me/stores/s/shelves/none/sort", #"{"sort":"price"}"#, 404),
-        ("/v1/me/stores/none/shelves/x/sort", #"{"sort":"price"}"#, 404),
-        ("/v1/me/settings/k", #"{"value":null}"#, 422), ("/v1/me/settings/k", #"{}"#, 422),
-        ("/v1/me/settings/k", #"{"value":[1]}"#, 422), ("/v1/me/settings/k", #"{"value":1,"x":2}"#, 400),
-        ("/v1/me/settings/stores/s/sort", #"{"value":"prize"}"#, 400),
-        ("/v1/me/settings/stores/s/sort", #"{"value":7}"#, 422), ("/v1/me/settings/a//b", #"{"value":1}"#, 400),
-        ("/v1/me/settings/../b", #"{"value":1}"#, 400), ("/v1/me/settings/a%00", #"{"value":1}"#, 400),
-        ("/v1/me/settings/a%0A", #"{"value":1}"#, 400), ("/v1/me/settings/", #"{"value":1}"#, 400),
-        ("/v1/me/settings", #"{"settings":{}}"#, 400), ("/v1/me/settings", #"{"settings":[7]}"#, 400),
-        ("/v1/me/settings", #"{"settings":[{"key":"k","value":1}]}"#, 422),
-        ("/v1/me/settings", #"{"settings":[{"key":"k","value":1,"modified_at":"today"}]}"#, 422),
-        ("/v1/me/settings", #"{"settings":[{"key":"k","modified_at":"2026-01-01T00:00:00Z"}]}"#, 422),
-        (
-            "/v1/me/settings",
-            #"{"settings":[{"key":"k","value":1,"deleted":true,"modified_at":"2026-01-01T00:00:00Z"}]}"#, 422
-        ),
-        (
-            "/v1/me/settings",
-            #"{"settings":[{"key":"k","value":1,"modified_at":"2026-01-01T00:00:00Z"},{"key":"k","value":2,"modified_at":"2026-01-01T00:00:00Z"}]}"#,
-            422
-        ),
-    ])
+    @Test(
+        "An invalid setting is rejected, and changes nothing",
+        arguments: [
+            (Self.sort, #"{"sort":"prize"}"#, 400), (Self.sort, #"{"sort":7}"#, 400), (Self.sort, "{}", 422),
+            (Self.sort, #"{"sort":"price","limit":2}"#, 400),
+            (Self.sort, #"{"sort":"price","transition_limit":0}"#, 422),
+            (Self.sort, "[]", 400), (Self.sort, "", 400),
+            ("/v1/me/stores/s/shelves/none/sort", #"{"sort":"price"}"#, 404),
+            ("/v1/me/stores/none/shelves/x/sort", #"{"sort":"price"}"#, 404),
+            ("/v1/me/settings/k", #"{"value":null}"#, 422), ("/v1/me/settings/k", #"{}"#, 422),
+            ("/v1/me/settings/k", #"{"value":[1]}"#, 422), ("/v1/me/settings/k", #"{"value":1,"x":2}"#, 400),
+            ("/v1/me/settings/stores/s/sort", #"{"value":"prize"}"#, 400),
+            ("/v1/me/settings/stores/s/sort", #"{"value":7}"#, 422), ("/v1/me/settings/a//b", #"{"value":1}"#, 400),
+            ("/v1/me/settings/../b", #"{"value":1}"#, 400), ("/v1/me/settings/a%00", #"{"value":1}"#, 400),
+            ("/v1/me/settings/a%0A", #"{"value":1}"#, 400), ("/v1/me/settings/", #"{"value":1}"#, 400),
+            ("/v1/me/settings", #"{"settings":{}}"#, 400), ("/v1/me/settings", #"{"settings":[7]}"#, 400),
+            ("/v1/me/settings", #"{"settings":[{"key":"k","value":1}]}"#, 422),
+            ("/v1/me/settings", #"{"settings":[{"key":"k","value":1,"modified_at":"today"}]}"#, 422),
+            ("/v1/me/settings", #"{"settings":[{"key":"k","modified_at":"2026-01-01T00:00:00Z"}]}"#, 422),
+            (
+                "/v1/me/settings",
+                #"{"settings":[{"key":"k","value":1,"deleted":true,"modified_at":"2026-01-01T00:00:00Z"}]}"#, 422
+            ),
+            (
+                "/v1/me/settings",
+                #"{"settings":[{"key":"k","value":1,"modified_at":"2026-01-01T00:00:00Z"},{"key":"k","value":2,"modified_at":"2026-01-01T00:00:00Z"}]}"#,
+                422
+            ),
+        ]
+    )
     func whatCannotBeSetIsRefusedAndChangesNothing(path: String, body: String, status: Int) async throws {
         try await withServer { client, catalog in
             let answer = try await send(client, .put, path, body, as: try await bearer("ann"))
@@ -256,7 +266,8 @@ import Testing
         }
     }
 
-    @Test func valuesAreBounded() async throws {
+    @Test("The sizes of settings are limited")
+    func valuesAreBounded() async throws {
         try await withServer { client, _ in
             let ann = try await bearer("ann")
             func put(_ length: Int) async throws -> Int {
@@ -272,7 +283,8 @@ import Testing
     }
 
     /// How a user's lists are sorted is a setting like any other.
-    @Test func aListAppKeepsItsOwn() async throws {
+    @Test("An application stores settings of its own")
+    func aListAppKeepsItsOwn() async throws {
         try await withServer { client, _ in
             let ann = try await bearer("ann")
             let path = "/v1/me/settings/lists."
@@ -289,7 +301,7 @@ import Testing
             #expect(try await send(client, .put, path + "sink_checked", #"{"value":false}"#, as: ann).status == 200)
             #expect(try await send(client, .delete, path + "sort", as: ann).status == 204)
             let changed = try await send(client, .get, "/v1/me/settings?since=\(since)", as: ann)
-            guard case .array(let settings)? = changed.json["settings"] else { return #expect(Bool(false)) }
+            let settings = try #require(changed.json["settings"]?.elements)
             #expect(settings.map { $0["key"] } == [.string("lists.sink_checked"), .string("lists.sort")])
             #expect(settings[0]["value"] == .bool(false) && settings[1]["deleted"] == .bool(true))
             #expect(changed.json["resync"] == nil)
@@ -298,12 +310,12 @@ import Testing
             #expect(try await send(client, .get, path2, as: ann, ["If-None-Match": tag]).status == 304)
             // What was read can be sent back: nothing is newer than what stands.
             let echo = try await send(client, .put, "/v1/me/settings", changed.json.text, as: ann)
-            guard case .array(let standing)? = echo.json["settings"] else { return #expect(Bool(false)) }
+            let standing = try #require(echo.json["settings"]?.elements)
             #expect(standing.allSatisfy { $0["applied"] == .bool(false) })
             let future =
                 #"{"settings":[{"key":"lists.sort","value":"name","modified_at":"2999-01-01T00:00:00+02:00"}]}"#
             let taken = try await send(client, .put, "/v1/me/settings", future, as: ann)
-            guard case .array(let applied)? = taken.json["settings"] else { return #expect(Bool(false)) }
+            let applied = try #require(taken.json["settings"]?.elements)
             #expect(applied[0]["applied"] == .bool(true) && applied[0]["modified_at"]?.text.contains("2999") == false)
             #expect(
                 try await send(client, .get, "/v1/me/settings?since=99999999999999999", as: ann).json["resync"]
@@ -315,7 +327,8 @@ import Testing
         }
     }
 
-    @Test func aGuestBecomesAnAccount() async throws {
+    @Test("Merging a guest moves the guest's settings to the account")
+    func aGuestBecomesAnAccount() async throws {
         try await withServer { client, _ in
             let (ann, guest) = (try await bearer("ann"), try await bearer("guest:7"))
             let token = guest.dropFirst(7)
@@ -343,7 +356,8 @@ import Testing
         }
     }
 
-    @Test func whoMovesIsRemembered() async throws {
+    @Test("The history of an order names the user who made each change")
+    func whoMovesIsRemembered() async throws {
         try await withServer { client, catalog in
             let writer = try await bearer("mia", [.catalogWrite])
             let body = #"{"moves":[{"ids":["d"],"place":"first"}]}"#

@@ -68,7 +68,8 @@ import Testing
         return TokenVerifier(keys: keys, rules: rules, clock: clock)
     }
 
-    @Test func aGoodTokenTellsItsUserAndScopes() async throws {
+    @Test("A valid token yields its user and scopes")
+    func aGoodTokenTellsItsUserAndScopes() async throws {
         let verifier = await Self.verifier()
         let claims = #"{"sub":"guest:7","exp":1800000600,"nbf":1799999990,"scope":"openid catalog:write"}"#
         // Twice: the second time it is remembered.
@@ -80,29 +81,37 @@ import Testing
         #expect(try await verifier.verify(Self.hs256()).scopes.isEmpty)
     }
 
-    @Test(arguments: [
-        #"{"exp":1800000600}"#, #"{"sub":"","exp":1800000600}"#, #"{"sub":7,"exp":1800000600}"#,
-        #"{"sub":"a\u0007","exp":1800000600}"#, #"{"sub":"ann"}"#, #"{"sub":"ann","exp":"1800000600"}"#,
-        #"{"sub":"ann","exp":1e300}"#, #"{"sub":"ann","exp":-1}"#, #"{"sub":"ann","exp":1799999900}"#,
-        #"{"sub":"ann","exp":1800000600,"nbf":1800000100}"#, #"{"sub":"ann","exp":1900000000}"#,
-        #"{"sub":"ann","sub":"bob","exp":1800000600}"#, #"["sub"]"#, "no json", "",
-    ])
+    @Test(
+        "Invalid claims are rejected",
+        arguments: [
+            #"{"exp":1800000600}"#, #"{"sub":"","exp":1800000600}"#, #"{"sub":7,"exp":1800000600}"#,
+            #"{"sub":"a\u0007","exp":1800000600}"#, #"{"sub":"ann"}"#, #"{"sub":"ann","exp":"1800000600"}"#,
+            #"{"sub":"ann","exp":1e300}"#, #"{"sub":"ann","exp":-1}"#, #"{"sub":"ann","exp":1799999900}"#,
+            #"{"sub":"ann","exp":1800000600,"nbf":1800000100}"#, #"{"sub":"ann","exp":1900000000}"#,
+            #"{"sub":"ann","sub":"bob","exp":1800000600}"#, #"["sub"]"#, "no json", "",
+        ]
+    )
     func claimsThatAreNotGoodAreRefused(claims: String) async throws {
         let verifier = await Self.verifier()
         await #expect(throws: TokenError.self) { try await verifier.verify(Self.hs256(claims)) }
     }
 
-    @Test(arguments: [
-        #"{"alg":"none"}"#, #"{"alg":"None"}"#, #"{"alg":"HS512"}"#, #"{"alg":"RS256"}"#, #"{"alg":"ES256"}"#, #"{}"#,
-        #"{"alg":"HS256","crit":["x"],"x":1}"#, #"{"alg":"HS256","b64":false}"#, #"{"alg":"HS256","kid":7}"#,
-        #"{"alg":["HS256"]}"#,
-    ])
+    @Test(
+        "Invalid headers are rejected",
+        arguments: [
+            #"{"alg":"none"}"#, #"{"alg":"None"}"#, #"{"alg":"HS512"}"#, #"{"alg":"RS256"}"#, #"{"alg":"ES256"}"#,
+            #"{}"#,
+            #"{"alg":"HS256","crit":["x"],"x":1}"#, #"{"alg":"HS256","b64":false}"#, #"{"alg":"HS256","kid":7}"#,
+            #"{"alg":["HS256"]}"#,
+        ]
+    )
     func headersThatAreNotGoodAreRefused(header: String) async throws {
         let verifier = await Self.verifier(set: Self.set(Self.jwk("e", Self.elliptic), Self.rsaJWK))
         await #expect(throws: TokenError.self) { try await verifier.verify(Self.hs256(header: header)) }
     }
 
-    @Test func whatIsAlteredForgedOrTooLongIsRefused() async throws {
+    @Test("Altered, forged and oversized tokens are rejected")
+    func whatIsAlteredForgedOrTooLongIsRefused() async throws {
         let verifier = await Self.verifier()
         let good = Self.hs256()
         _ = try await verifier.verify(good)
@@ -121,7 +130,8 @@ import Testing
         }
     }
 
-    @Test func issuerAndAudienceMustBeOurs() async throws {
+    @Test("The issuer and the audience must match the configuration")
+    func issuerAndAudienceMustBeOurs() async throws {
         let rules = TokenVerifier.Rules(issuer: "https://id.example", audience: "aisle")
         let verifier = await Self.verifier(rules: rules)
         let base = #""sub":"ann","exp":1800000600"#
@@ -137,7 +147,10 @@ import Testing
         }
     }
 
-    @Test func keysOfASetAreForTheirOwnAlgorithmAlone() async throws {
+    @Test("A key of a key set verifies its own algorithm only")
+    func keysOfASetAreForTheirOwnAlgorithmAlone()
+        async throws
+    {
         let set = Self.set(Self.jwk("e", Self.elliptic), Self.rsaJWK)
         let verifier = await Self.verifier(set: set)
         #expect(try await verifier.verify(try Self.es256("e")).user.text == "ann")
@@ -160,7 +173,8 @@ import Testing
         #expect(try await single.verify(try Self.es256(nil)).user.text == "ann")
     }
 
-    @Test func keysThatAreNotForSignaturesAreLeftOut() async throws {
+    @Test("Keys for other uses than signatures are ignored")
+    func keysThatAreNotForSignaturesAreLeftOut() async throws {
         for unusable in [
             Self.jwk("e", Self.elliptic, #","use":"enc""#), Self.jwk("e", Self.elliptic, #","alg":"ES384""#),
             Self.jwk("e", Self.elliptic, #","d":"AAAA""#), #"{"kty":"oct","kid":"e","k":"c2VjcmV0"}"#,
@@ -187,7 +201,8 @@ import Testing
         func pass(_ seconds: Int) { clock.withLock { $0 += .seconds(seconds) } }
     }
 
-    @Test func rotatedKeysAreFetchedAndStrangersCannotMakeUsFetch() async throws {
+    @Test("Rotated keys are fetched, and unknown key ids do not cause fetches at will")
+    func rotatedKeysAreFetchedAndStrangersCannotMakeUsFetch() async throws {
         let issuer = Issuer()
         let keys = TokenKeys(
             secret: nil,
@@ -219,7 +234,8 @@ import Testing
         #expect(try await verifier.verify(new).user.text == "ann")
     }
 
-    @Test func aKeyThatIsWithdrawnIsMissedAlsoWhereOnlyKnownTokensCome() async throws {
+    @Test("A withdrawn key is noticed even if only cached tokens arrive")
+    func aKeyThatIsWithdrawnIsMissedAlsoWhereOnlyKnownTokensCome() async throws {
         let issuer = Issuer()
         issuer.document.withLock { $0 = Self.set(Self.jwk("old", Self.elliptic), Self.jwk("new", Self.other)) }
         let keys = TokenKeys(secret: nil, load: { try issuer.load() }, clock: { issuer.clock.withLock { $0 } })
@@ -236,7 +252,8 @@ import Testing
         await #expect(throws: TokenError.self) { try await verifier.verify(old) }
     }
 
-    @Test func aRememberedTokenEndsInTime() async throws {
+    @Test("A cached token expires on time")
+    func aRememberedTokenEndsInTime() async throws {
         let time = Mutex(Self.now)
         let keys = TokenKeys(secret: Self.secret)
         let verifier = TokenVerifier(keys: keys, clock: { time.withLock { $0 } })

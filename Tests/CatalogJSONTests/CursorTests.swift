@@ -26,9 +26,13 @@ import Testing
         id: "a \"b\""
     )
 
-    @Test func whatIsWrittenIsReadBack() throws { #expect(try codec.decode(codec.encode(cursor)) == cursor) }
+    @Test("A cursor survives encoding and decoding")
+    func whatIsWrittenIsReadBack() throws {
+        #expect(try codec.decode(codec.encode(cursor)) == cursor)
+    }
 
-    @Test func anyAlteredCharacterIsRefused() {
+    @Test("A cursor with any altered character is rejected")
+    func anyAlteredCharacterIsRefused() {
         let text = Array(codec.encode(cursor))
         for index in text.indices {
             for replacement in ["A", "B", "_", "=", "+"] as [Character] where replacement != text[index] {
@@ -40,12 +44,16 @@ import Testing
         }
     }
 
-    @Test(arguments: ["", "A", "====", "é", String(repeating: "A", count: 100_000), "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"])
+    @Test(
+        "A text that is not a cursor is rejected",
+        arguments: ["", "A", "====", "é", String(repeating: "A", count: 100_000), "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"]
+    )
     func whatIsNoCursorIsRefused(_ text: String) {
         #expect(throws: CatalogError.invalidCursor) { try codec.decode(text) }
     }
 
-    @Test func base64IsCanonical() {
+    @Test("Only canonical Base64 is accepted")
+    func base64IsCanonical() {
         #expect(Base64URL.decode("AA") == [0])
         #expect(Base64URL.decode("AB") == nil)
         for count in 0..<50 {
@@ -56,42 +64,59 @@ import Testing
 }
 
 @Suite(.timeLimit(.minutes(15))) struct SortTests {
-    @Test(arguments: ["price", "-price,name", "unit_price,-brand,tags", "position", "position,price"])
+    @Test(
+        "A sort's description is the text that it was parsed from",
+        arguments: ["price", "-price,name", "unit_price,-brand,tags", "position", "position,price"]
+    )
     func aSortIsNamedAsItIsWritten(_ text: String) throws { #expect(try Sort.parse(text).description == text) }
 
-    @Test func theTailTurnsWithTheFirstKey() throws {
+    @Test("The tie-breaker follows the direction of the first key")
+    func theTailTurnsWithTheFirstKey() throws {
         #expect(try Sort.parse("price").tailDirection == .ascending)
         #expect(try Sort.parse("-price").tailDirection == .descending)
         #expect(try Sort.parse("-popularity").tailDirection == .ascending)
         #expect(try Sort.parse("popularity").tailDirection == .descending)
     }
 
-    @Test(arguments: [
-        "", ",", "price,", "-", "--price", "Price", "price,-price", "price name", "-position", "po\u{301}sition",
-    ])
+    @Test(
+        "A text that is not a sort is rejected",
+        arguments: [
+            "", ",", "price,", "-", "--price", "Price", "price,-price", "price name", "-position", "po\u{301}sition",
+        ]
+    )
     func whatIsNoSortIsRefused(_ text: String) { #expect(throws: SortError.self) { try Sort.parse(text) } }
 
-    @Test(arguments: [
-        ("0", "0"), ("0.50", "0.5"), ("-1.20", "-1.2"), ("100", "100"),
-        ("0.00000000000000000000000000000000001", "0.00000000000000000000000000000000001"),
-    ])
+    @Test(
+        "Decimals are parsed and written exactly",
+        arguments: [
+            ("0", "0"), ("0.50", "0.5"), ("-1.20", "-1.2"), ("100", "100"),
+            ("0.00000000000000000000000000000000001", "0.00000000000000000000000000000000001"),
+        ]
+    )
     func decimalsAreExact(_ text: String, _ written: String) { #expect(ExactDecimal(text)?.description == written) }
 
-    @Test(arguments: [
-        "", ".", "1.", ".5", "1,5", "1e3", "+1", "0x1", "NaN", "1.2.3", " 1", String(repeating: "9", count: 37),
-    ])
+    @Test(
+        "A text that is not a decimal is rejected",
+        arguments: [
+            "", ".", "1.", ".5", "1,5", "1e3", "+1", "0x1", "NaN", "1.2.3", " 1", String(repeating: "9", count: 37),
+        ]
+    )
     func whatIsNoDecimalIsRefused(_ text: String) { #expect(ExactDecimal(text) == nil) }
 
-    @Test(arguments: [
-        ("EUR", "4.589", Int64(459), true), ("EUR", "4.585", 459, true), ("JPY", "198", 198, false),
-        ("KWD", "1.2345", 1235, true), ("EUR", "0", 0, false),
-    ])
+    @Test(
+        "Prices are rounded half up, and the rounding is reported",
+        arguments: [
+            ("EUR", "4.589", Int64(459), true), ("EUR", "4.585", 459, true), ("JPY", "198", 198, false),
+            ("KWD", "1.2345", 1235, true), ("EUR", "0", 0, false),
+        ]
+    )
     func pricesAreRoundedHalfUpAndSaySo(_ currency: String, _ amount: String, _ minor: Int64, _ wasRounded: Bool) {
         let price = Currency(currency)!.minorUnits(ExactDecimal(amount)!)
         #expect(price?.minor == minor && price?.wasRounded == wasRounded)
     }
 
-    @Test func momentsAreWrittenInUTC() {
+    @Test("Timestamps are written in UTC")
+    func momentsAreWrittenInUTC() {
         #expect(Timestamp(microseconds: 1_772_357_400_250_000).rfc3339 == "2026-03-01T09:30:00.25Z")
         #expect(Timestamp(microseconds: -1).rfc3339 == "1969-12-31T23:59:59.999999Z")
         #expect(Timestamp.date(ofDay: 19782) == "2024-02-29")

@@ -4,25 +4,33 @@ import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(15))) struct JSONTests {
-    @Test(arguments: [
-        "1", "-0.50", "1e10", "\"a\\n\\u00e9\\ud83c\\udf4e\"", "[1,[],{}]", "{\"a\":null,\"b\":[true,false]}",
-        " [ 1 , 2 ] ",
-    ])
+    @Test(
+        "JSON survives parsing and writing",
+        arguments: [
+            "1", "-0.50", "1e10", "\"a\\n\\u00e9\\ud83c\\udf4e\"", "[1,[],{}]", "{\"a\":null,\"b\":[true,false]}",
+            " [ 1 , 2 ] ",
+        ]
+    )
     func whatIsReadIsWrittenAgain(_ text: String) throws {
         let value = try JSONReader.parse(Array(text.utf8))
         #expect(try JSONReader.parse(Array(value.text.utf8)) == value)
     }
 
-    @Test(arguments: [
-        "", "01", "1.", ".5", "+1", "nul", "[1,]", "{\"a\":1,}", "{\"a\" 1}", "{a:1}", "\"\t\"", "\"\\x\"", "\"\\u12\"",
-        "\"\\u0000\"", "\"\\udc00\"", "[1 2]", "1 1",
-        "{\"a\":1,\"a\":2}", "\"", "NaN", "--1", "1e", "\"\\u+123\"",
-    ])
+    @Test(
+        "Invalid JSON is rejected",
+        arguments: [
+            "", "01", "1.", ".5", "+1", "nul", "[1,]", "{\"a\":1,}", "{\"a\" 1}", "{a:1}", "\"\t\"", "\"\\x\"",
+            "\"\\u12\"",
+            "\"\\u0000\"", "\"\\udc00\"", "[1 2]", "1 1",
+            "{\"a\":1,\"a\":2}", "\"", "NaN", "--1", "1e", "\"\\u+123\"",
+        ]
+    )
     func whatIsNoJSONIsRefused(_ text: String) {
         #expect(throws: JSONError.self) { try JSONReader.parse(Array(text.utf8)) }
     }
 
-    @Test func invalidUTF8AndDepthAreRefused() {
+    @Test("Invalid UTF-8 and deep nesting are rejected")
+    func invalidUTF8AndDepthAreRefused() {
         #expect(throws: JSONError.self) { try JSONReader.parse([0x22, 0xFF, 0x22]) }
         #expect(throws: JSONError.self) { try JSONReader.parse(Array(repeating: 0x5B, count: 100_000)) }
         let deep = String(repeating: "[", count: 32) + String(repeating: "]", count: 32)
@@ -30,22 +38,27 @@ import Testing
     }
 
     /// RFC 7396, appendix A.
-    @Test(arguments: [
-        (#"{"a":"b"}"#, #"{"a":"c"}"#, #"{"a":"c"}"#), (#"{"a":"b"}"#, #"{"b":"c"}"#, #"{"a":"b","b":"c"}"#),
-        (#"{"a":"b"}"#, #"{"a":null}"#, "{}"),
-        (#"{"a":["b"]}"#, #"{"a":"c"}"#, #"{"a":"c"}"#),
-        (#"{"a":{"b":"c"}}"#, #"{"a":{"b":"d","c":null}}"#, #"{"a":{"b":"d"}}"#),
-        ("[1,2]", #"{"a":"b","c":null}"#, #"{"a":"b"}"#),
-        ("{}", #"{"a":{"bb":{"ccc":null}}}"#, #"{"a":{"bb":{}}}"#), (#"{"e":null}"#, #"{"a":1}"#, #"{"e":null,"a":1}"#),
-        (#"{"a":"foo"}"#, "null", "null"),
-    ])
+    @Test(
+        "Merge patches follow RFC 7396",
+        arguments: [
+            (#"{"a":"b"}"#, #"{"a":"c"}"#, #"{"a":"c"}"#), (#"{"a":"b"}"#, #"{"b":"c"}"#, #"{"a":"b","b":"c"}"#),
+            (#"{"a":"b"}"#, #"{"a":null}"#, "{}"),
+            (#"{"a":["b"]}"#, #"{"a":"c"}"#, #"{"a":"c"}"#),
+            (#"{"a":{"b":"c"}}"#, #"{"a":{"b":"d","c":null}}"#, #"{"a":{"b":"d"}}"#),
+            ("[1,2]", #"{"a":"b","c":null}"#, #"{"a":"b"}"#),
+            ("{}", #"{"a":{"bb":{"ccc":null}}}"#, #"{"a":{"bb":{}}}"#),
+            (#"{"e":null}"#, #"{"a":1}"#, #"{"e":null,"a":1}"#),
+            (#"{"a":"foo"}"#, "null", "null"),
+        ]
+    )
     func mergePatchesDoWhatTheStandardSays(_ target: String, _ patch: String, _ result: String) throws {
         #expect(
             try JSONReader.parse(Array(target.utf8)).merging(try JSONReader.parse(Array(patch.utf8))).text == result
         )
     }
 
-    @Test func writtenTextIsEscaped() {
+    @Test("Written texts are escaped")
+    func writtenTextIsEscaped() {
         var json = JSONText()
         json.object { json in
             json.field("a", "q\"\\\n\u{1}é")

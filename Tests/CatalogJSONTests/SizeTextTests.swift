@@ -4,7 +4,8 @@ import Foundation
 import Testing
 
 @Suite(.timeLimit(.minutes(15))) struct SizeTextTests {
-    @Test func everyGoldenTextIsReadAsItShould() throws {
+    @Test("Each golden text is parsed to its size")
+    func everyGoldenTextIsReadAsItShould() throws {
         let url = Bundle.module.url(forResource: "sizes", withExtension: "tsv", subdirectory: "Cases")!
         let lines = try String(contentsOf: url, encoding: .utf8).split(separator: "\n").dropFirst()
         #expect(lines.count >= 40)
@@ -20,12 +21,16 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        "1 400 ml", "6-10kg", "1/2 l", "6 Stück 300 g", "1.000 g", "12 oz", "Rope 5 m", "500 g 2 Stück", "x 5 g", "",
-        "  ",
-        "99999999999999999999999999999999999999999 kg", "0.0000000000000000001 kg", "3x", "kg", "((((", "+", "5 +",
-        "1 kg +",
-    ])
+    @Test(
+        "An ambiguous size stays unknown",
+        arguments: [
+            "1 400 ml", "6-10kg", "1/2 l", "6 Stück 300 g", "1.000 g", "12 oz", "Rope 5 m", "500 g 2 Stück", "x 5 g",
+            "",
+            "  ",
+            "99999999999999999999999999999999999999999 kg", "0.0000000000000000001 kg", "3x", "kg", "((((", "+", "5 +",
+            "1 kg +",
+        ]
+    )
     func whatIsAmbiguousStaysUnknown(_ text: String) {
         let isName = text.hasPrefix("Rope")
         if text == "12 oz" {
@@ -35,16 +40,21 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        ("Vollmilch 3,5% 1 l", "1 l 1"), ("Coca-Cola 6x0,33l", "0.33 l 6"), ("Mehl Type 00 1 kg", "1 kg 1"),
-        ("0.500 kg", "0.5 kg 1"),
-        ("1.125 kg", "1.125 kg 1"), ("Bananen ca. 1 kg", "1 kg 1"), ("MILK 2L", "2 l 1"), ("Tea 20 Stk", "20 piece 1"),
-    ])
+    @Test(
+        "A size is read from the end of a name",
+        arguments: [
+            ("Vollmilch 3,5% 1 l", "1 l 1"), ("Coca-Cola 6x0,33l", "0.33 l 6"), ("Mehl Type 00 1 kg", "1 kg 1"),
+            ("0.500 kg", "0.5 kg 1"),
+            ("1.125 kg", "1.125 kg 1"), ("Bananen ca. 1 kg", "1 kg 1"), ("MILK 2L", "2 l 1"),
+            ("Tea 20 Stk", "20 piece 1"),
+        ]
+    )
     func namesAreReadAtTheirEnd(_ text: String, _ expected: String) {
         #expect(SizeText.parse(text).map { "\($0.amount) \($0.unit.rawValue) \($0.packs)" } == expected)
     }
 
-    @Test func noTextMakesItStumble() {
+    @Test("No text makes the parser trap")
+    func noTextMakesItStumble() {
         var generator = SystemRandomNumberGenerator()
         let pieces = [
             "1", "0,5", " ", "x", "(", ")", "+", "-", "kg", "ml", "pack", "of", "set", "ca", ".", "é", "🍎", "each",

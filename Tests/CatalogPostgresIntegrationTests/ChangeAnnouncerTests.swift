@@ -5,7 +5,8 @@ import Testing
 
 /// What one server tells others.
 @Suite(.timeLimit(.minutes(15))) struct ChangeAnnouncerTests {
-    @Test func everyChangeIsHeardElsewhere() async throws {
+    @Test("Each change is announced to other servers")
+    func everyChangeIsHeardElsewhere() async throws {
         let database = try await TestDatabase.migrated()
         let catalog = PostgresCatalog(try Database(database.configuration, announces: true))
         let source = PostgresChangeSource(database.configuration)

@@ -11,7 +11,8 @@ import Testing
     private static let store = CatalogKey("shop")!
     private static let shelf = CatalogKey("dairy")!
 
-    @Test(arguments: [SoldOut.last, .mixed]) func everyFilterLeavesWhatIsMeant(_ soldOut: SoldOut) async throws {
+    @Test("Each filter keeps exactly the products that the oracle keeps", arguments: [SoldOut.last, .mixed])
+    func everyFilterLeavesWhatIsMeant(_ soldOut: SoldOut) async throws {
         try await withShelf(soldOut, seed: soldOut == .last ? 1 : 2) { memory, catalog, products, generator in
             let several = ["brand,-price", "-brand,price", "-unit_price,name", "tags,-created", "modified,position"]
             let sorts = Sort.allSingle + several.map { try! Sort.parse($0) }
@@ -42,8 +43,8 @@ import Testing
         }
     }
 
-    @Test(arguments: [SoldOut.last, .mixed]) func facetsCountAsIfTheirOwnFilterWereOff(_ soldOut: SoldOut) async throws
-    {
+    @Test("Each facet's counts ignore that facet's own filter", arguments: [SoldOut.last, .mixed])
+    func facetsCountAsIfTheirOwnFilterWereOff(_ soldOut: SoldOut) async throws {
         try await withShelf(soldOut, seed: 3) { memory, catalog, products, generator in
             for round in 0..<60 {
                 let keys = Set(FilterKey.allCases.shuffled(using: &generator).prefix(round % 5))
@@ -69,7 +70,8 @@ import Testing
         }
     }
 
-    @Test func aCursorGoesOnWithItsOwnFilterAndNoOther() async throws {
+    @Test("A cursor is valid for its own filter only")
+    func aCursorGoesOnWithItsOwnFilterAndNoOther() async throws {
         try await withShelf(.last, seed: 4) { _, catalog, _, _ in
             let filter = try Filter([.inStock: .flag(true)])
             var request = PageRequest(store: Self.store, shelf: Self.shelf, sort: .system, filter: filter, limit: 5)

@@ -44,7 +44,8 @@ import Testing
         kiosk,Dairy & Eggs,a,Mjölk,,14.90,,SEK,1,l,,,,,
         """# + "\r\n"
 
-    @Test func aFileIsTakenWholeAndChangesNothingTheSecondTime() async throws {
+    @Test("A file is imported completely, and changes nothing the second time")
+    func aFileIsTakenWholeAndChangesNothingTheSecondTime() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             let (first, rejections) = try await run(catalog, "\u{FEFF}" + file)
             #expect(rejections.isEmpty)
@@ -75,7 +76,8 @@ import Testing
         }
     }
 
-    @Test func aColumnThatTheFileLacksStaysAsItIs() async throws {
+    @Test("A column that the file lacks stays unchanged")
+    func aColumnThatTheFileLacksStaysAsItIs() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             _ = try await run(catalog, file)
             let (summary, _) = try await run(catalog, "store,sku,name,price\ncorner,a,Milk,1.29\n")
@@ -96,7 +98,8 @@ import Testing
         }
     }
 
-    @Test func badRowsAreNamedAndTheGoodOnesTaken() async throws {
+    @Test("Invalid rows are reported, and valid ones imported")
+    func badRowsAreNamedAndTheGoodOnesTaken() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             let text = """
                 store,shelf,sku,name,price,currency,size,unit
@@ -126,7 +129,8 @@ import Testing
         }
     }
 
-    @Test func oneBadRowStopsAnImportThatSaysSo() async throws {
+    @Test("One invalid row stops an import with on_error=abort")
+    func oneBadRowStopsAnImportThatSaysSo() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             var options = ImportOptions(format: .csv)
             options.onError = .abort
@@ -144,7 +148,8 @@ import Testing
         }
     }
 
-    @Test func aDryRunCountsAndChangesNothing() async throws {
+    @Test("A dry run counts and changes nothing")
+    func aDryRunCountsAndChangesNothing() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             var options = ImportOptions(format: .csv)
             options.isDryRun = true
@@ -153,7 +158,8 @@ import Testing
         }
     }
 
-    @Test func repeatedRowsCountOnceAndTheLastOneHolds() async throws {
+    @Test("Of repeated rows the last one wins")
+    func repeatedRowsCountOnceAndTheLastOneHolds() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             let text = "store,shelf,sku,name,price\ns,one,a,First,1.00\ns,two,a,Second,2.00\ns,one,a,Third,3.00\n"
             let (summary, _) = try await run(catalog, text)
@@ -164,7 +170,8 @@ import Testing
         }
     }
 
-    @Test func pruningTakesAwayWhatTheFileDoesNotNameAndReturnsKeepTheirPlace() async throws {
+    @Test("Pruning removes what the file does not name, and returning products get their old place")
+    func pruningTakesAwayWhatTheFileDoesNotNameAndReturnsKeepTheirPlace() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             _ = try await run(catalog, file)
             var options = ImportOptions(format: .csv)
@@ -180,7 +187,8 @@ import Testing
         }
     }
 
-    @Test func linesOfJSONAreReadToo() async throws {
+    @Test("NDJSON files are imported")
+    func linesOfJSONAreReadToo() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             let text = """
                 {"store":"s","shelf":"x","sku":"a","name":"A","price":0.10,"tags":["t","u"],"in_stock":false}
@@ -197,7 +205,8 @@ import Testing
         }
     }
 
-    @Test func twoImportsAtOnceBothArrive() async throws {
+    @Test("Two concurrent imports both succeed")
+    func twoImportsAtOnceBothArrive() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             let header = "store,shelf,sku,name,price\n"
             let files = (0..<4).map { file in
@@ -222,7 +231,10 @@ import Testing
         }
     }
 
-    @Test func theSameFileAtTheSameTimeCountsOnce() async throws {
+    @Test("The same file imported twice at the same time counts once")
+    func theSameFileAtTheSameTimeCountsOnce()
+        async throws
+    {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             _ = try await run(catalog, file)
             let (corner, dairy) = (CatalogKey("corner")!, CatalogKey("dairy-eggs")!)
@@ -249,7 +261,8 @@ import Testing
         }
     }
 
-    @Test func whatIsExportedChangesNothingAndMakesTheSameAgain() async throws {
+    @Test("An exported file changes nothing, and recreates the catalog in an empty database")
+    func whatIsExportedChangesNothingAndMakesTheSameAgain() async throws {
         let more = #"""
             corner,Dairy & Eggs,~,"Cheese, ""about""",,,,EUR,~250,g,2,0.5,,a|b,7,4006381333931,https://img.example/c.png
             corner,,lost,Nowhere,,3.10,,EUR,,,,,,,,,
@@ -276,7 +289,8 @@ import Testing
         }
     }
 
-    @Test func whatIsOddAboutAFileIsSaid() async throws {
+    @Test("Unusual features of a file produce warnings")
+    func whatIsOddAboutAFileIsSaid() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             var options = ImportOptions(format: .csv)
             options.store = CatalogKey("other")
@@ -301,7 +315,8 @@ import Testing
         }
     }
 
-    @Test func nothingIsTakenAwayForARowThatIsRejectedOrAColumnThatIsNotThere() async throws {
+    @Test("Pruning keeps products of rejected rows and of missing columns")
+    func nothingIsTakenAwayForARowThatIsRejectedOrAColumnThatIsNotThere() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             _ = try await run(catalog, file)
             var options = ImportOptions(format: .csv)
@@ -325,14 +340,20 @@ import Testing
         }
     }
 
-    @Test func linesAreCountedInFilesWithCarriageReturns() async throws {
+    @Test("Line numbers are right in files with carriage returns")
+    func linesAreCountedInFilesWithCarriageReturns()
+        async throws
+    {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             let (_, rejections) = try await run(catalog, "store,sku,name\r\ns,a,A\r\ns,,B\r\ns,c,C\r\ns,d,\"D")
             #expect(rejections.map(\.line) == [3, 5])
         }
     }
 
-    @Test func manyTitlesWithOneSlugAndHugeRowsAreNoTrouble() async throws {
+    @Test("Many titles with one slug, and huge rows, are imported")
+    func manyTitlesWithOneSlugAndHugeRowsAreNoTrouble()
+        async throws
+    {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             let titles = (0..<1500).map { String(UnicodeScalar(0x4E00 + $0)!) }
             let rows = titles.enumerated().map { "s,\($0.element),p\($0.offset),N" }
@@ -365,7 +386,8 @@ import Testing
         }
     }
 
-    @Test func placingWhileAProductChangesLeavesNoPlacementBehind() async throws {
+    @Test("A placement made while its product changes has the new values")
+    func placingWhileAProductChangesLeavesNoPlacementBehind() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             let store = CatalogKey("s")!
             _ = try await run(

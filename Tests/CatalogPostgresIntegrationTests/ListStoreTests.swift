@@ -12,9 +12,7 @@ import Testing
     private static let shop = CatalogKey("shop")!
 
     /// A catalog, and what users were told of each list's version by it.
-    private func withBoth(
-        _ body: (InMemoryCatalog, PostgresCatalog) async throws -> Void
-    ) async throws {
+    private func withBoth(_ body: (InMemoryCatalog, PostgresCatalog) async throws -> Void) async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             let memory = InMemoryCatalog(collate: collator())
             var generator = SeededGenerator(seed: 11)
@@ -123,7 +121,8 @@ import Testing
         return text
     }
 
-    @Test(arguments: [UInt64(1), 2, 3]) func randomStepsLeaveWhatTheSpecificationLeaves(_ seed: UInt64) async throws {
+    @Test("Random steps leave the same lists in PostgreSQL and in memory", arguments: [UInt64(1), 2, 3])
+    func randomStepsLeaveWhatTheSpecificationLeaves(_ seed: UInt64) async throws {
         try await withBoth { memory, catalog in
             var generator = SeededGenerator(seed: seed)
             var lists = (0..<5).map { _ in UniqueID.random() }
@@ -238,7 +237,8 @@ import Testing
         }
     }
 
-    @Test func twoWhoEditAtOnceLoseNothing() async throws {
+    @Test("Concurrent edits of one list are all kept")
+    func twoWhoEditAtOnceLoseNothing() async throws {
         try await withBoth { _, catalog in
             let (ann, bob) = (Self.users[0], Self.users[1])
             let list = NewList(name: "Together")
@@ -297,7 +297,8 @@ import Testing
         }
     }
 
-    @Test func whatIsToldFollowsOneAnother() async throws {
+    @Test("Events of a list have consecutive revisions")
+    func whatIsToldFollowsOneAnother() async throws {
         try await withBoth { memory, catalog in
             for store in [memory, catalog] as [any CatalogStore] {
                 let ann = Self.users[0]
@@ -334,7 +335,8 @@ import Testing
         }
     }
 
-    @Test func deletedListsAndItemsGoInTheEnd() async throws {
+    @Test("Deleted lists and items are swept after their time")
+    func deletedListsAndItemsGoInTheEnd() async throws {
         try await withBoth { _, catalog in
             let ann = Self.users[0]
             let (kept, gone) = (NewList(name: "kept"), NewList(name: "gone"))

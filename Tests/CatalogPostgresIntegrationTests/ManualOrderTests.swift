@@ -99,7 +99,10 @@ import Testing
     }()
 
     /// In a database of another locale too: no collation has a say in keys.
-    @Test func theLocaleOfTheDatabaseDoesNotMatter() async throws {
+    @Test("Ordering keys compare by bytes in any database locale")
+    func theLocaleOfTheDatabaseDoesNotMatter()
+        async throws
+    {
         let database = try await TestDatabase.migrated(icuLocale: "hr")
         let catalog = PostgresCatalog(try Database(database.configuration))
         let ids = (0..<14).map { "p\($0)" }
@@ -110,7 +113,8 @@ import Testing
     }
 
     /// The database and the specification do the same, whatever is asked, with products that go and come back between.
-    @Test(.serialized, arguments: 0..<soak.seeds) func theDatabaseDoesWhatIsMeant(_ seed: Int) async throws {
+    @Test("Random edits leave the same order as edits of a plain list", .serialized, arguments: 0..<soak.seeds)
+    func theDatabaseDoesWhatIsMeant(_ seed: Int) async throws {
         let ids = (0..<14).map { "p\($0)" }
         try await withShelf(ids) { (catalog: PostgresCatalog) async throws in
             try await compare(catalog, ids, seed: seed, rounds: Self.soak.rounds)
@@ -154,7 +158,8 @@ import Testing
         }
     }
 
-    @Test func aMoveWritesItsRowsAndANoOpNone() async throws {
+    @Test("A move writes the moved rows only, and a no-op none")
+    func aMoveWritesItsRowsAndANoOpNone() async throws {
         try await withShelf((0..<20).map { "p\($0)" }) { (catalog: PostgresCatalog) async throws in
             let start = try await catalog.shelf(Self.shop, Self.shelf).state
             for (moved, target) in [
@@ -180,7 +185,8 @@ import Testing
         }
     }
 
-    @Test func theAnswerLeadsAClientThere() async throws {
+    @Test("The returned diff leads a client to the new order")
+    func theAnswerLeadsAClientThere() async throws {
         try await withShelf(["a", "b", "c", "d", "e"]) { (catalog: PostgresCatalog) async throws in
             let request = OrderEditRequest(
                 store: Self.shop,
@@ -198,7 +204,10 @@ import Testing
         }
     }
 
-    @Test func everyUndoCanBeTakenBackAndFiftyChangesUndone() async throws {
+    @Test("Fifty changes can be undone, and each undo undone")
+    func everyUndoCanBeTakenBackAndFiftyChangesUndone()
+        async throws
+    {
         let (database, memory) = (try await TestDatabase.migrated(), InMemoryCatalog(collate: collator()))
         let real = PostgresCatalog(try Database(database.configuration))
         for catalog in [real, memory] as [any CatalogStore] {
@@ -233,7 +242,8 @@ import Testing
         try await database.drop()
     }
 
-    @Test func theSameMoveMayComeAgainInOneRequest() async throws {
+    @Test("One request may contain the same move twice")
+    func theSameMoveMayComeAgainInOneRequest() async throws {
         try await withShelf(["a", "b", "c"]) { (catalog: PostgresCatalog) async throws in
             let first = OrderMove(["c"], .first)
             _ = try await edit(catalog, .moves([first, OrderMove(["b"], .first), first]))
@@ -243,7 +253,10 @@ import Testing
         }
     }
 
-    @Test func changesAreTakenBackOneAfterAnotherAndDoneAgain() async throws {
+    @Test("Changes are undone one after another and redone")
+    func changesAreTakenBackOneAfterAnotherAndDoneAgain()
+        async throws
+    {
         try await withShelf(["a", "b", "c", "d"]) { (catalog: PostgresCatalog) async throws in
             var seen = [try await order(catalog)]
             for wanted in [
@@ -275,7 +288,10 @@ import Testing
     }
 
     /// Writers, compaction, and connections that are cut in the middle: each move is made whole or not at all.
-    @Test func movesAgainstCompactionAndLostConnections() async throws {
+    @Test("Moves survive concurrent compaction and lost connections")
+    func movesAgainstCompactionAndLostConnections()
+        async throws
+    {
         let ids = (0..<30).map { "p\($0)" }
         try await withShelf(ids) { (catalog: PostgresCatalog) async throws in
             let start = try await catalog.shelf(Self.shop, Self.shelf).state.orderVersion
@@ -325,7 +341,8 @@ import Testing
         }
     }
 
-    @Test func aStaleVersionMovesNothing() async throws {
+    @Test("A stale version moves nothing")
+    func aStaleVersionMovesNothing() async throws {
         try await withShelf(["a", "b", "c"]) { (catalog: PostgresCatalog) async throws in
             let version = try await catalog.shelf(Self.shop, Self.shelf).state.orderVersion
             _ = try await edit(catalog, .moves([OrderMove(["c"], .first)]), expected: version)
@@ -336,7 +353,8 @@ import Testing
         }
     }
 
-    @Test func theSameCallMovesOnce() async throws {
+    @Test("A repeated call moves once")
+    func theSameCallMovesOnce() async throws {
         try await withShelf(["a", "b", "c", "d"]) { (catalog: PostgresCatalog) async throws in
             let call = IdempotentCall(key: "k", fingerprint: [1])
             let wanted = OrderEdit.moves([OrderMove(["a"], .position(2))])
@@ -369,7 +387,8 @@ import Testing
         }
     }
 
-    @Test func longKeysBecomeShortAndNoOrderChanges() async throws {
+    @Test("Compaction shortens keys and changes no order")
+    func longKeysBecomeShortAndNoOrderChanges() async throws {
         try await withShelf((0..<40).map { "p\($0)" }) { (catalog: PostgresCatalog) async throws in
             // In turns from both sides into one gap: the worst there is.
             for round in 0..<700 {
@@ -399,7 +418,8 @@ import Testing
         }
     }
 
-    @Test func shelvesAreMovedInTheirStore() async throws {
+    @Test("Shelves are moved within their store")
+    func shelvesAreMovedInTheirStore() async throws {
         for catalog in [InMemoryCatalog(collate: collator())] as [any CatalogStore] { try await checkShelves(catalog) }
         try await withCatalog { (catalog: PostgresCatalog) async throws in try await checkShelves(catalog) }
     }

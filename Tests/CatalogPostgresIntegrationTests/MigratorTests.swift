@@ -23,7 +23,8 @@ import Testing
         }
     }
 
-    @Test func upAndDownAndUpAgain() async throws {
+    @Test("The schema migrates up, down and up again")
+    func upAndDownAndUpAgain() async throws {
         let database = try await TestDatabase.empty()
         let pool = PostgresPool(database.configuration, options: .init(size: 2))
         #expect(try await Migrator.check(pool) == .empty)
@@ -39,7 +40,8 @@ import Testing
         try await database.drop()
     }
 
-    @Test func manyMigratorsAtOnceMigrateOnce() async throws {
+    @Test("Concurrent migrators migrate once")
+    func manyMigratorsAtOnceMigrateOnce() async throws {
         let database = try await TestDatabase.empty()
         let pool = PostgresPool(database.configuration, options: .init(size: 8))
         let steps = try await withThrowingTaskGroup(of: Int.self) { group in
@@ -51,7 +53,8 @@ import Testing
         try await database.drop()
     }
 
-    @Test func aForeignSchemaIsRefused() async throws {
+    @Test("An unknown or altered schema is rejected")
+    func aForeignSchemaIsRefused() async throws {
         let database = try await TestDatabase.migrated()
         let pool = PostgresPool(database.configuration, options: .init(size: 1))
         try await pool.perform { try $0.run(script: "UPDATE schema_migration SET checksum = 'x' WHERE version = 2") }
@@ -67,7 +70,8 @@ import Testing
         try await database.drop()
     }
 
-    @Test func doctorFindsWhatIsWrong() async throws {
+    @Test("The doctor reports what is wrong with a database")
+    func doctorFindsWhatIsWrong() async throws {
         let database = try await TestDatabase.migrated()
         let pool = PostgresPool(database.configuration, options: .init(size: 1))
         let bad = try await Doctor(pool).examine().filter { !$0.isGood }

@@ -12,7 +12,8 @@ import Testing
     private static let store = CatalogKey(CatalogGenerator.store)!
     private static let shelf = CatalogKey("shelf-1")!
 
-    @Test func everySingleKeySortUsesItsIndexFromEveryCursor() async throws {
+    @Test("Each single-key sort reads its index from every cursor, without sorting")
+    func everySingleKeySortUsesItsIndexFromEveryCursor() async throws {
         let database = try await TestDatabase.migrated()
         let catalog = PostgresCatalog(try Database(database.configuration))
         try await CatalogGenerator(shelves: 20, products: 20_000, seed: 5).run(catalog.database.writes.pool)
@@ -68,7 +69,8 @@ import Testing
     }
 
     /// A filter that keeps a tenth or more reads at most twenty times what the page shows, from wherever it goes on.
-    @Test func commonFiltersReadLittleMoreThanThePage() async throws {
+    @Test("Common filters read at most 20 times the page")
+    func commonFiltersReadLittleMoreThanThePage() async throws {
         let database = try await TestDatabase.migrated()
         let catalog = PostgresCatalog(try Database(database.configuration))
         try await CatalogGenerator(shelves: 1, products: 100_000, seed: 5).run(catalog.database.writes.pool)

@@ -85,7 +85,8 @@ import Testing
 
     static func isNear(_ a: Double, _ b: Double) -> Bool { abs(a - b) <= 1e-6 * max(1, abs(b)) || max(a, b) < 1e-9 }
 
-    @Test(arguments: [1, 14, 3650]) func scoresAreWhatPurchasesAddUpTo(halfLife: Int) async throws {
+    @Test("Scores equal the decayed sum of purchases", arguments: [1, 14, 3650])
+    func scoresAreWhatPurchasesAddUpTo(halfLife: Int) async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             try await Self.fill(catalog, halfLife: halfLife)
             var random = SeededGenerator(seed: UInt64(halfLife))
@@ -118,7 +119,8 @@ import Testing
         }
     }
 
-    @Test func whatSlidesIsCountedByDays() async throws {
+    @Test("Sliding windows count whole days")
+    func whatSlidesIsCountedByDays() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             try await Self.fill(catalog, boost: 2)
             var random = SeededGenerator(seed: 5)
@@ -156,7 +158,8 @@ import Testing
         }
     }
 
-    @Test func seedsPurchasesAndNewcomersAddUp() async throws {
+    @Test("Seeds, purchases and the newcomer boost add up")
+    func seedsPurchasesAndNewcomersAddUp() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             let file = "store,shelf,sku,name,popularity\nshop,shelf,a,A,8\nshop,shelf,b,B,\n"
             _ = try await Importer(catalog).run(ImporterTests.Pieces(text: file), ImportOptions(format: .csv))
@@ -189,7 +192,10 @@ import Testing
         }
     }
 
-    @Test func whatIsRefundedLateOrMadeAnewKeepsItsPurchases() async throws {
+    @Test("Late refunds and recreated products keep exact counts")
+    func whatIsRefundedLateOrMadeAnewKeepsItsPurchases()
+        async throws
+    {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             try await Self.fill(catalog, halfLife: 1)
             let (sku, book) = (Self.skus[0], PurchaseBook(catalog))
@@ -232,7 +238,10 @@ import Testing
         }
     }
 
-    @Test func eventsOfStrangersWaitForThem() async throws {
+    @Test("Purchases of unknown products wait until the product exists")
+    func eventsOfStrangersWaitForThem()
+        async throws
+    {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             try await Self.fill(catalog)
             let sku = SKU("later")!
@@ -250,7 +259,8 @@ import Testing
         }
     }
 
-    @Test func whoIsForgottenStillCounts() async throws {
+    @Test("Purchases of forgotten customers stay counted")
+    func whoIsForgottenStillCounts() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             try await Self.fill(catalog)
             var random = SeededGenerator(seed: 11)
@@ -287,7 +297,8 @@ import Testing
         }
     }
 
-    @Test func manyAtOnceFoldEachEventOnce() async throws {
+    @Test("Concurrent folds count each event once")
+    func manyAtOnceFoldEachEventOnce() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             try await Self.fill(catalog)
             var random = SeededGenerator(seed: 3)

@@ -74,7 +74,8 @@ import Testing
         }
     }
 
-    @Test func aRunBringsEverythingUpToDateAndTheNextFindsNothing() async throws {
+    @Test("A re-sort updates everything, and the next one finds nothing to do")
+    func aRunBringsEverythingUpToDateAndTheNextFindsNothing() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             try await fill(catalog)
             for seed in 1...3 as ClosedRange<UInt64> {
@@ -105,7 +106,10 @@ import Testing
         }
     }
 
-    @Test func aDryRunTellsWhatARunDoesAndChangesNothing() async throws {
+    @Test("A dry run reports what a run does, and changes nothing")
+    func aDryRunTellsWhatARunDoesAndChangesNothing()
+        async throws
+    {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             try await fill(catalog)
             try await buy(catalog, seed: 1)
@@ -140,7 +144,8 @@ import Testing
         }
     }
 
-    @Test func twoAtOnceAndWritersBesideDoNotDisturbEachOther() async throws {
+    @Test("Concurrent re-sorts and writers do not disturb each other")
+    func twoAtOnceAndWritersBesideDoNotDisturbEachOther() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             try await fill(catalog)
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -168,7 +173,8 @@ import Testing
         }
     }
 
-    @Test func onlyTheNamedShelvesFollow() async throws {
+    @Test("A re-sort of named shelves changes no other shelf")
+    func onlyTheNamedShelvesFollow() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             try await fill(catalog)
             try await buy(catalog, seed: 1)
@@ -187,7 +193,8 @@ import Testing
         }
     }
 
-    @Test func theDimensionIsThatOfMostProducts() async throws {
+    @Test("The comparison dimension is that of most products")
+    func theDimensionIsThatOfMostProducts() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             try await fill(catalog)
             _ = try await Resorter(catalog).run(ResortRequest())

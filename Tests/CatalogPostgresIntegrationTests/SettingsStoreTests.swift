@@ -30,7 +30,8 @@ import Testing
         try await store.edit(SettingsEdit([.init(self.key(key), value)], expecting: expectation), of: user)[0]
     }
 
-    @Test func aSettingIsSetReadChangedAndDeleted() async throws {
+    @Test("A setting is created, read, changed and deleted")
+    func aSettingIsSetReadChangedAndDeleted() async throws {
         try await onBoth { store in
             #expect(try await store.settings(of: Self.ann, since: nil, limit: nil).settings.isEmpty)
             #expect(try await store.revisions(of: [Self.ann]).isEmpty)
@@ -61,7 +62,8 @@ import Testing
         }
     }
 
-    @Test func expectationsHoldOrNothingIsChanged() async throws {
+    @Test("An edit whose expectation fails changes nothing")
+    func expectationsHoldOrNothingIsChanged() async throws {
         try await onBoth { store in
             func stale(_ expectation: SettingsEdit.Expectation) async throws -> Int64?? {
                 do {
@@ -85,7 +87,8 @@ import Testing
         }
     }
 
-    @Test func manyAreChangedTogetherOrNotAtAll() async throws {
+    @Test("Several settings change together or not at all")
+    func manyAreChangedTogetherOrNotAtAll() async throws {
         try await onBoth { store in
             let now = Timestamp.now()
             func at(_ seconds: Int64) -> Timestamp { Timestamp(microseconds: now.microseconds + seconds * 1_000_000) }
@@ -115,7 +118,8 @@ import Testing
         }
     }
 
-    @Test func aUserHasSoManySettingsAndNoMore() async throws {
+    @Test("The number of a user's settings is limited")
+    func aUserHasSoManySettingsAndNoMore() async throws {
         try await onBoth { store in
             let now = Timestamp.now()
             func writes(_ range: Range<Int>) -> SettingsEdit {
@@ -143,7 +147,8 @@ import Testing
         }
     }
 
-    @Test func deletionsAreRememberedToABoundAndWhoMissedThemReadsEverything() async throws {
+    @Test("A device that missed swept tombstones gets a resync")
+    func deletionsAreRememberedToABoundAndWhoMissedThemReadsEverything() async throws {
         try await onBoth { store in
             let first = try await put(store, "kept", .number("1"))
             let now = Timestamp.now()
@@ -163,7 +168,8 @@ import Testing
         }
     }
 
-    @Test func versionsTellOfAllThatAShelfShows() async throws {
+    @Test("The versions change with everything that a shelf shows")
+    func versionsTellOfAllThatAShelfShows() async throws {
         let (store, parent, shelf) = (CatalogKey("s")!, CatalogKey("p")!, CatalogKey("x")!)
         let address = ShelfAddress(store, shelf)
         try await onBoth { catalog in
@@ -192,7 +198,8 @@ import Testing
         }
     }
 
-    @Test func whoAsksFromAnotherLifeGetsEverything() async throws {
+    @Test("A revision of an erased account gets a resync")
+    func whoAsksFromAnotherLifeGetsEverything() async throws {
         try await onBoth { store in
             let first = try await put(store, "a", .number("1"))
             let none = try await store.settings(of: Self.bob, since: 5, limit: nil)
@@ -210,7 +217,8 @@ import Testing
         }
     }
 
-    @Test func aGuestJoinsAnAccount() async throws {
+    @Test("Merging a guest keeps the newer value of each setting")
+    func aGuestJoinsAnAccount() async throws {
         let guest = UserID("guest:1")!
         try await onBoth { store in
             for (number, name) in ["theirs", "both", "gone", "mine"].enumerated() where name != "mine" {
@@ -240,7 +248,8 @@ import Testing
         }
     }
 
-    @Test func ticketsAreGoodOnceAndNotForLong() async throws {
+    @Test("A ticket is valid once, and for a short time")
+    func ticketsAreGoodOnceAndNotForLong() async throws {
         try await onBoth { store in
             let now = Timestamp.now().microseconds
             func ticket(_ number: UInt8, _ seconds: Int64 = 60_000) -> Ticket {
@@ -276,7 +285,8 @@ import Testing
     }
 
     /// Every combination of who has a sort decides as it is written down.
-    @Test func whoseSortCounts() async throws {
+    @Test("The remembered sort wins over the shelf's and the store's default")
+    func whoseSortCounts() async throws {
         let (store, parent, shelf) = (CatalogKey("s")!, CatalogKey("p")!, CatalogKey("x")!)
         // From the one that counts most on; none but the last is what an empty catalog would do.
         let levels: [(source: SortSource, sort: Sort)] = [
@@ -329,7 +339,8 @@ import Testing
         }
     }
 
-    @Test func aRememberedSortThatNoLongerExistsFallsToTheNextAndStays() async throws {
+    @Test("A remembered sort that no longer exists is skipped and kept")
+    func aRememberedSortThatNoLongerExistsFallsToTheNextAndStays() async throws {
         let (store, shelf) = (CatalogKey("s")!, CatalogKey("x")!)
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             _ = try await catalog.put(Store(key: store, title: "S", currency: Currency("EUR")!))
@@ -353,7 +364,8 @@ import Testing
 
     // MARK: - In the database alone
 
-    @Test func deletionsAreForgottenInTimeAndWhoMissedThemReadsEverything() async throws {
+    @Test("Tombstones expire, and a device that missed them gets a resync")
+    func deletionsAreForgottenInTimeAndWhoMissedThemReadsEverything() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             let first = try await put(catalog, "old", .number("1"))
             _ = try await put(catalog, "stays", .number("1"))
@@ -374,7 +386,8 @@ import Testing
         }
     }
 
-    @Test func nothingOfAnErasedUserIsLeft() async throws {
+    @Test("No table mentions an erased user")
+    func nothingOfAnErasedUserIsLeft() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             let (store, shelf) = (CatalogKey("s")!, CatalogKey("x")!)
             _ = try await catalog.put(Store(key: store, title: "S", currency: Currency("EUR")!))
@@ -426,7 +439,8 @@ import Testing
     }
 
     /// Eight writers of one user at once: every change has a revision of its own, and none is lost.
-    @Test func writersOfOneUserTakeTurns() async throws {
+    @Test("Concurrent writers of one user are serialized")
+    func writersOfOneUserTakeTurns() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             let revisions = try await withThrowingTaskGroup(of: [Int64].self) { group in
                 for writer in 0..<8 {

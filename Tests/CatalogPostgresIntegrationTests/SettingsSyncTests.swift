@@ -78,11 +78,13 @@ import Testing
         for device in devices { #expect(device.state == expected, "seed \(seed)") }
     }
 
-    @Test func devicesConvergeInMemory() async throws {
+    @Test("Devices converge with the in-memory catalog")
+    func devicesConvergeInMemory() async throws {
         for seed in 0..<300 as Range<UInt64> { try await run(InMemoryCatalog(collate: collator()), seed: seed) }
     }
 
-    @Test func devicesConvergeInTheDatabase() async throws {
+    @Test("Devices converge with PostgreSQL")
+    func devicesConvergeInTheDatabase() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             for seed in 0..<40 as Range<UInt64> {
                 try await run(catalog, seed: seed)

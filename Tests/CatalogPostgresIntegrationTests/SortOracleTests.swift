@@ -10,7 +10,11 @@ import Testing
     private static let store = CatalogKey("shop")!
     private static let shelf = CatalogKey("dairy")!
 
-    @Test(arguments: [UInt64(1), 2], [SoldOut.last, .mixed]) func everySortPagesAsSpecified(
+    @Test(
+        "Each sort pages through exactly the order of the specification",
+        arguments: [UInt64(1), 2],
+        [SoldOut.last, .mixed]
+    ) func everySortPagesAsSpecified(
         _ seed: UInt64,
         _ soldOut: SoldOut
     ) async throws {

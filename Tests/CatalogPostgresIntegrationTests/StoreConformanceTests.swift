@@ -12,13 +12,18 @@ import Testing
     private static let dairy = CatalogKey("dairy")!
     private static let cheese = CatalogKey("cheese")!
 
-    @Test func theStoreInMemory() async throws { try await check(InMemoryCatalog(collate: collator())) }
+    @Test("The in-memory catalog conforms to the contract of the stores")
+    func theStoreInMemory() async throws {
+        try await check(InMemoryCatalog(collate: collator()))
+    }
 
-    @Test func theStoreInPostgreSQL() async throws {
+    @Test("The PostgreSQL catalog conforms to the contract of the stores")
+    func theStoreInPostgreSQL() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in try await check(catalog) }
     }
 
-    @Test func ordersOfADiffAreOfOneMoment() async throws {
+    @Test("Both orders of a diff are from one snapshot")
+    func ordersOfADiffAreOfOneMoment() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             _ = try await catalog.put(Store(key: Self.shop, title: "Shop", currency: Currency("EUR")!))
             _ = try await catalog.put(Shelf(key: Self.dairy, title: "Dairy"), in: Self.shop)

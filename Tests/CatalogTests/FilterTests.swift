@@ -29,16 +29,20 @@ import Testing
         )
     }
 
-    @Test(arguments: [
-        ("price_max=0.99", Int64(99), true), ("price_max=0.989", 99, false), ("price_max=0.9901", 99, true),
-        ("price_min=0.99", 99, true), ("price_min=0.991", 99, false), ("price_min=0&price_max=0", 0, true),
-        ("price_min=1&price_max=1.00", 100, true),
-    ]) func priceBoundsAreInclusiveAndExact(_ query: String, _ price: Int64, _ isLeft: Bool) throws {
+    @Test(
+        "Price limits are inclusive and exact",
+        arguments: [
+            ("price_max=0.99", Int64(99), true), ("price_max=0.989", 99, false), ("price_max=0.9901", 99, true),
+            ("price_min=0.99", 99, true), ("price_min=0.991", 99, false), ("price_min=0&price_max=0", 0, true),
+            ("price_min=1&price_max=1.00", 100, true),
+        ]
+    ) func priceBoundsAreInclusiveAndExact(_ query: String, _ price: Int64, _ isLeft: Bool) throws {
         #expect(try filter(query).accepts(try product(price: price), in: Self.euro) == isLeft)
         #expect(try !filter(query).accepts(try product(), in: Self.euro), "without a price")
     }
 
-    @Test func pricesAreInTheStoresCurrency() throws {
+    @Test("Prices of a filter are in the store's currency")
+    func pricesAreInTheStoresCurrency() throws {
         let five = try filter("price_max=5")
         #expect(five.accepts(try product(price: 5), in: Currency("JPY")!))
         #expect(!five.accepts(try product(price: 6), in: Currency("JPY")!))
@@ -46,15 +50,18 @@ import Testing
         #expect(!five.accepts(try product(price: 5001), in: Currency("KWD")!))
     }
 
-    @Test(arguments: [
-        // 3.30 for 275 g is 1.20 for 100 g, exactly.
-        ("1.20/100g", Int64(330), 275, MeasureUnit.g, true), ("1.1999/100g", 330, 275, .g, false),
-        ("12/kg", 330, 275, .g, true), ("12/1kg", 331, 275, .g, false), ("12/l", 330, 275, .g, false),
-        // A third of a cent more than a third: no binary or decimal fraction is equal.
-        ("1/3g", 100, 3, .g, true), ("1/3g", 101, 3, .g, false), ("0.5/piece", 300, 6, .piece, true),
-        ("0.5 / piece", 301, 6, .piece, false), ("5.443108/lb", 1200, 1000, .g, false),
-        ("5.443109/lb", 1200, 1000, .g, true),
-    ]) func unitPricesCompareExactlyInsideADimension(
+    @Test(
+        "Unit prices compare exactly within a dimension",
+        arguments: [
+            // 3.30 for 275 g is 1.20 for 100 g, exactly.
+            ("1.20/100g", Int64(330), 275, MeasureUnit.g, true), ("1.1999/100g", 330, 275, .g, false),
+            ("12/kg", 330, 275, .g, true), ("12/1kg", 331, 275, .g, false), ("12/l", 330, 275, .g, false),
+            // A third of a cent more than a third: no binary or decimal fraction is equal.
+            ("1/3g", 100, 3, .g, true), ("1/3g", 101, 3, .g, false), ("0.5/piece", 300, 6, .piece, true),
+            ("0.5 / piece", 301, 6, .piece, false), ("5.443108/lb", 1200, 1000, .g, false),
+            ("5.443109/lb", 1200, 1000, .g, true),
+        ]
+    ) func unitPricesCompareExactlyInsideADimension(
         _ limit: String,
         _ price: Int64,
         _ amount: Int,
@@ -66,7 +73,8 @@ import Testing
         #expect(!filter.accepts(try product(price: price), in: Self.euro), "without a size")
     }
 
-    @Test func valuesAreJoinedByOrAndKeysByAnd() throws {
+    @Test("Values of a filter are combined by OR, keys by AND")
+    func valuesAreJoinedByOrAndKeysByAnd() throws {
         let either = try filter("brand=Arla&brand=&tag=new")
         #expect(either.accepts(try product(brand: "Arla", tags: ["new", "x"]), in: Self.euro))
         #expect(either.accepts(try product(tags: ["new"]), in: Self.euro))
@@ -81,33 +89,42 @@ import Testing
         #expect(Filter.none.accepts(try product(), in: Self.euro))
     }
 
-    @Test(arguments: [
-        ("created_after=2026-03-01", "2026-03-01T00:00:00Z", true),
-        ("created_after=2026-03-01", "2026-02-28T23:59:59.999999Z", false),
-        ("created_before=2026-03-01", "2026-03-01T23:59:59.999999Z", true),
-        ("created_before=2026-03-01", "2026-03-02T00:00:00Z", false),
-        ("created_after=2026-03-01T02%3A00%3A00%2B02%3A00", "2026-03-01T00:00:00Z", true),
-    ]) func aDayCountsWhole(_ query: String, _ createdAt: String, _ isLeft: Bool) throws {
+    @Test(
+        "A day in a filter includes all of its moments",
+        arguments: [
+            ("created_after=2026-03-01", "2026-03-01T00:00:00Z", true),
+            ("created_after=2026-03-01", "2026-02-28T23:59:59.999999Z", false),
+            ("created_before=2026-03-01", "2026-03-01T23:59:59.999999Z", true),
+            ("created_before=2026-03-01", "2026-03-02T00:00:00Z", false),
+            ("created_after=2026-03-01T02%3A00%3A00%2B02%3A00", "2026-03-01T00:00:00Z", true),
+        ]
+    ) func aDayCountsWhole(_ query: String, _ createdAt: String, _ isLeft: Bool) throws {
         #expect(try filter(query).accepts(try product(createdAt: createdAt), in: Self.euro) == isLeft)
     }
 
-    @Test(arguments: [
-        ("price_min=5&price_max=4.99", "price_max"),
-        ("created_after=2026-03-02&created_before=2026-03-01", "created_before"),
-        ("modified_after=2026-03-01T00%3A00%3A00.000001Z&modified_before=2026-03-01T00%3A00%3A00Z", "modified_before"),
-        ("price_max=five", "price_max"), ("price_max=-1", "price_max"), ("price_max=1e3", "price_max"),
-        ("price_max=", "price_max"),
-        ("price_max=1.1234567", "price_max"), ("price_max=1000000000000", "price_max"),
-        ("price_max=1&price_max=2", "price_max"),
-        ("in_stock=yes", "in_stock"), ("in_stock=", "in_stock"), ("unit_price_max=1.20", "unit_price_max"),
-        ("unit_price_max=1/0g", "unit_price_max"), ("unit_price_max=1/5parsec", "unit_price_max"),
-        ("unit_price_max=/kg", "unit_price_max"),
-        ("unit_price_max=1/2/kg", "unit_price_max"), ("created_after=2026-02-30", "created_after"),
-        ("created_after=monday", "created_after"),
-        ("dimension=weight", "dimension"), ("brand=a%0Ab", "brand"),
-        ("created_before=9999-12-31T23%3A59%3A59-23%3A59", "created_before"),
-        ("created_after=0001-01-01T00%3A00%3A00%2B01%3A00", "created_after"),
-    ]) func whatIsWrongIsNamed(_ query: String, _ parameter: String) {
+    @Test(
+        "An invalid filter names its parameter",
+        arguments: [
+            ("price_min=5&price_max=4.99", "price_max"),
+            ("created_after=2026-03-02&created_before=2026-03-01", "created_before"),
+            (
+                "modified_after=2026-03-01T00%3A00%3A00.000001Z&modified_before=2026-03-01T00%3A00%3A00Z",
+                "modified_before"
+            ),
+            ("price_max=five", "price_max"), ("price_max=-1", "price_max"), ("price_max=1e3", "price_max"),
+            ("price_max=", "price_max"),
+            ("price_max=1.1234567", "price_max"), ("price_max=1000000000000", "price_max"),
+            ("price_max=1&price_max=2", "price_max"),
+            ("in_stock=yes", "in_stock"), ("in_stock=", "in_stock"), ("unit_price_max=1.20", "unit_price_max"),
+            ("unit_price_max=1/0g", "unit_price_max"), ("unit_price_max=1/5parsec", "unit_price_max"),
+            ("unit_price_max=/kg", "unit_price_max"),
+            ("unit_price_max=1/2/kg", "unit_price_max"), ("created_after=2026-02-30", "created_after"),
+            ("created_after=monday", "created_after"),
+            ("dimension=weight", "dimension"), ("brand=a%0Ab", "brand"),
+            ("created_before=9999-12-31T23%3A59%3A59-23%3A59", "created_before"),
+            ("created_after=0001-01-01T00%3A00%3A00%2B01%3A00", "created_after"),
+        ]
+    ) func whatIsWrongIsNamed(_ query: String, _ parameter: String) {
         #expect {
             try Filter(query: query)
         } throws: { error in
@@ -116,7 +133,8 @@ import Testing
         }
     }
 
-    @Test func aFilterStaysShortEnoughToTravel() throws {
+    @Test("The length of a filter is limited")
+    func aFilterStaysShortEnoughToTravel() throws {
         let brands = (0..<100).map { "\($0)" + String(repeating: "ä", count: 60) }
         #expect(throws: CatalogError.self) { try Filter { $0 == .brand ? brands : [] } }
         #expect(throws: CatalogError.self) { try Filter { $0 == .brand ? Array(repeating: "x", count: 101) : [] } }
@@ -135,7 +153,8 @@ import Testing
         }
     }
 
-    @Test func aFilterReadsWhatItWrites() throws {
+    @Test("A filter survives writing and parsing")
+    func aFilterReadsWhatItWrites() throws {
         let texts: [FilterKey: [String]] = [
             .brand: ["Käse & Co=+%", "", "Arla", "Arla"], .tag: ["new"], .inStock: ["true"], .priceMin: ["1.50"],
             .priceMax: ["5"], .unitPriceMax: ["1.20/100 Gramm"], .createdAfter: ["2026-03-01"],
@@ -156,7 +175,8 @@ import Testing
         #expect(try Filter(query: "") == .none && Filter { _ in [] } == nil)
     }
 
-    @Test func inJSONTextsMayStandAlone() throws {
+    @Test("A filter in JSON may have a text instead of an array")
+    func inJSONTextsMayStandAlone() throws {
         let given = try JSONReader.parse(Array(#"{"brand":"Arla","price_max":4.5,"in_stock":false,"tag":null}"#.utf8))
         #expect(try Filter(json: given).query == "brand=Arla&in_stock=false&price_max=4.5")
         for wrong in [
@@ -168,7 +188,8 @@ import Testing
         }
     }
 
-    @Test func bucketsHaveRoundEndsAndHoldEverything() {
+    @Test("Price buckets have round limits and cover all prices")
+    func bucketsHaveRoundEndsAndHoldEverything() {
         #expect(PriceBucket.all([]).isEmpty)
         #expect(PriceBucket.all([PriceCount(99, 4)]) == [PriceBucket(count: 4)])
         let even = PriceBucket.all((1...1000).map { PriceCount(Int64($0), 1) })

@@ -22,7 +22,8 @@ import Testing
         return try! JSONDecoder().decode([Case].self, from: Data(contentsOf: url))
     }()
 
-    @Test func everyGoldenValueIsShownAsPublished() throws {
+    @Test("Each golden unit price is shown as published")
+    func everyGoldenValueIsShownAsPublished() throws {
         #expect(Self.cases.count >= 20)
         for golden in Self.cases {
             let unit = try #require(MeasureUnit(rawValue: golden.unit))
@@ -45,15 +46,20 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        (UnitPricing.eu, "250", MeasureUnit.ml, 290, "EUR", "11.60", "1 l"),
-        (.eu, "300", .g, 99, "EUR", "3.30", "1 kg"),
-        (.se, "1140", .piece, 8995, "SEK", "7.89", "100 pieces"), (.se, "99", .piece, 990, "SEK", "0.10", "1 piece"),
-        (.gb, "500", .g, 29, "GBP", "0.580", "1 kg"), (.au, "500", .g, 250, "AUD", "0.50", "100 g"),
-        (.au, "1", .kg, 250, "AUD", "2.50", "1 kg"),
-        (.au, "41", .piece, 410, "AUD", "10.00", "100 pieces"), (.us, "12", .floz_us, 129, "USD", "0.108", "1 floz_us"),
-        (.us, "1", .qt_us, 399, "USD", "3.99", "1 qt_us"), (.us, "1", .lb, 99, "USD", "0.990", "1 lb"),
-    ])
+    @Test(
+        "A unit price has the reference quantity of the store's rules",
+        arguments: [
+            (UnitPricing.eu, "250", MeasureUnit.ml, 290, "EUR", "11.60", "1 l"),
+            (.eu, "300", .g, 99, "EUR", "3.30", "1 kg"),
+            (.se, "1140", .piece, 8995, "SEK", "7.89", "100 pieces"),
+            (.se, "99", .piece, 990, "SEK", "0.10", "1 piece"),
+            (.gb, "500", .g, 29, "GBP", "0.580", "1 kg"), (.au, "500", .g, 250, "AUD", "0.50", "100 g"),
+            (.au, "1", .kg, 250, "AUD", "2.50", "1 kg"),
+            (.au, "41", .piece, 410, "AUD", "10.00", "100 pieces"),
+            (.us, "12", .floz_us, 129, "USD", "0.108", "1 floz_us"),
+            (.us, "1", .qt_us, 399, "USD", "3.99", "1 qt_us"), (.us, "1", .lb, 99, "USD", "0.990", "1 lb"),
+        ]
+    )
     func storesShowTheirOwnReference(
         _ rules: UnitPricing,
         _ amount: String,
@@ -69,7 +75,8 @@ import Testing
         #expect(shown?.per == per)
     }
 
-    @Test func keysDifferExactlyAsFractionsDo() throws {
+    @Test("Unit price keys compare exactly like the fractions")
+    func keysDifferExactlyAsFractionsDo() throws {
         var generator = SeededGenerator(seed: 3)
         var prices: [UnitPrice] = []
         for _ in 0..<400 {

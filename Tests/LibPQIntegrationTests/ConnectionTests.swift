@@ -3,7 +3,8 @@ import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(15))) struct ConnectionTests {
-    @Test func everyTypeTravelsThereAndBack() async throws {
+    @Test("Values of every type survive a round trip")
+    func everyTypeTravelsThereAndBack() async throws {
         let connection = try await PostgresConnection.connect(TestServer.configuration)
         try await connection.perform { database in
             let values: [PostgresValue] = [
@@ -43,7 +44,8 @@ import Testing
         }
     }
 
-    @Test func settingsHoldFromTheFirstStatementOn() async throws {
+    @Test("Settings apply from the first statement on")
+    func settingsHoldFromTheFirstStatementOn() async throws {
         var configuration = try TestServer.configuration.database("postgres")
         configuration.settings = ["jit": "off", "statement_timeout": "1234ms", "aisle.test": "a b\\\\c"]
         let connection = try await PostgresConnection.connect(configuration)
@@ -57,7 +59,8 @@ import Testing
         #expect(shown == ["off", "1234ms", "a b\\\\c"])
     }
 
-    @Test func theConnectionStringsOwnSettingsHaveTheLastWord() async throws {
+    @Test("Options of the connection string override the settings")
+    func theConnectionStringsOwnSettingsHaveTheLastWord() async throws {
         var configuration = TestServer.configuration
         configuration.dsn += " options='-c synchronous_commit=off -c work_mem=5MB'"
         configuration.settings = ["work_mem": "3MB", "aisle.test": "two words"]
@@ -70,7 +73,10 @@ import Testing
         #expect(found == ["off", "5MB", "two words"])
     }
 
-    @Test func aFailedStatementLeavesTheConnectionUsable() async throws {
+    @Test("A failed statement leaves the connection usable")
+    func aFailedStatementLeavesTheConnectionUsable()
+        async throws
+    {
         let connection = try await PostgresConnection.connect(TestServer.configuration)
         let error = await #expect(throws: PostgresError.self) {
             try await connection.perform { try $0.execute("SELECT 1 / $1", [.int4(0)]) }
@@ -80,7 +86,8 @@ import Testing
         #expect(try await connection.perform { try $0.query("SELECT 1::int8") { try $0.first { try $0.int(0) } } } == 1)
     }
 
-    @Test func aRolledBackTransactionLeavesNothing() async throws {
+    @Test("A rolled back transaction leaves nothing behind")
+    func aRolledBackTransactionLeavesNothing() async throws {
         struct Stop: Error {}
         let connection = try await PostgresConnection.connect(TestServer.configuration)
         try await connection.perform { try $0.run(script: "CREATE TEMP TABLE t (x int)") }
@@ -95,7 +102,8 @@ import Testing
         #expect(try await connection.perform { try $0.query("SELECT 1 FROM t") { $0.count } } == 0)
     }
 
-    @Test func aKilledBackendIsALostConnection() async throws {
+    @Test("A killed backend is reported as a lost connection")
+    func aKilledBackendIsALostConnection() async throws {
         let connection = try await PostgresConnection.connect(TestServer.configuration)
         let killer = try await PostgresConnection.connect(TestServer.configuration)
         let pid = try await connection.perform {
@@ -109,7 +117,10 @@ import Testing
         #expect(await connection.isReusable() == false)
     }
 
-    @Test func aCancelledTaskStopsItsStatementOnTheServer() async throws {
+    @Test("Cancelling a task cancels its statement on the server")
+    func aCancelledTaskStopsItsStatementOnTheServer()
+        async throws
+    {
         let connection = try await PostgresConnection.connect(TestServer.configuration)
         let watcher = try await PostgresConnection.connect(TestServer.configuration)
         let pid = try await connection.perform {
@@ -124,7 +135,8 @@ import Testing
         #expect(try await connection.perform { try $0.query("SELECT 2::int8") { try $0.first { try $0.int(0) } } } == 2)
     }
 
-    @Test func statementsThatTravelTogetherSeeWhatWasBefore() async throws {
+    @Test("Each statement of a round trip sees the effects of those before it")
+    func statementsThatTravelTogetherSeeWhatWasBefore() async throws {
         let connection = try await PostgresConnection.connect(TestServer.configuration)
         try await connection.perform { database in
             try database.run(script: "CREATE TEMP TABLE t (n int8)")
@@ -142,7 +154,10 @@ import Testing
         }
     }
 
-    @Test func whatFailsLaterFailsTheTransaction() async throws {
+    @Test("A deferred statement that fails also fails its transaction")
+    func whatFailsLaterFailsTheTransaction()
+        async throws
+    {
         let connection = try await PostgresConnection.connect(TestServer.configuration)
         try await connection.perform { database in
             try database.run(script: "CREATE TEMP TABLE t (n int8 CONSTRAINT t_pkey PRIMARY KEY)")
@@ -178,7 +193,10 @@ import Testing
         #expect(await connection.isReusable())
     }
 
-    @Test func aCancelledTaskStopsWhatTravelsTogether() async throws {
+    @Test("Cancelling a task cancels a pipeline of statements")
+    func aCancelledTaskStopsWhatTravelsTogether()
+        async throws
+    {
         let connection = try await PostgresConnection.connect(TestServer.configuration)
         let watcher = try await PostgresConnection.connect(TestServer.configuration)
         let pid = try await connection.perform {
@@ -198,7 +216,8 @@ import Testing
         #expect(try await connection.perform { try $0.query("SELECT 2::int8") { try $0.first { try $0.int(0) } } } == 2)
     }
 
-    @Test func aBackendThatIsKilledWhileStatementsTravelTogetherIsALostConnection() async throws {
+    @Test("A backend killed during a pipeline is reported as a lost connection")
+    func aBackendThatIsKilledWhileStatementsTravelTogetherIsALostConnection() async throws {
         let connection = try await PostgresConnection.connect(TestServer.configuration)
         let error = await #expect(throws: PostgresError.self) {
             try await connection.perform { database in
@@ -212,7 +231,8 @@ import Testing
         #expect(await !connection.isReusable())
     }
 
-    @Test func aDeadlineStopsItsStatementOnTheServer() async throws {
+    @Test("A deadline cancels its statement on the server")
+    func aDeadlineStopsItsStatementOnTheServer() async throws {
         let connection = try await PostgresConnection.connect(TestServer.configuration)
         let error = await #expect(throws: PostgresError.self) {
             try await connection.perform(within: .milliseconds(50)) { try $0.execute("SELECT pg_sleep(600)") }
@@ -221,7 +241,8 @@ import Testing
         #expect(try await connection.perform { try $0.query("SELECT 2::int8") { try $0.first { try $0.int(0) } } } == 2)
     }
 
-    @Test func copyCarriesLargeDataBothWays() async throws {
+    @Test("COPY transfers large data in both directions")
+    func copyCarriesLargeDataBothWays() async throws {
         let connection = try await PostgresConnection.connect(TestServer.configuration)
         let rows = 200_000
         let (sent, received, sum) = try await connection.perform { database in
@@ -241,7 +262,8 @@ import Testing
         #expect(sent == rows && received == rows && sum == rows * (rows - 1) / 2)
     }
 
-    @Test func aBadCopyFailsAndLeavesTheConnectionUsable() async throws {
+    @Test("A failed COPY leaves the connection usable")
+    func aBadCopyFailsAndLeavesTheConnectionUsable() async throws {
         let connection = try await PostgresConnection.connect(TestServer.configuration)
         try await connection.perform { try $0.run(script: "CREATE TEMP TABLE numbers (x int8)") }
         let error = await #expect(throws: PostgresError.self) {

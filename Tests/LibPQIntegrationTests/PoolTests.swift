@@ -3,7 +3,8 @@ import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(15))) struct PoolTests {
-    @Test func tenThousandLeasesLeakNothing() async throws {
+    @Test("Ten thousand leases leak no connection")
+    func tenThousandLeasesLeakNothing() async throws {
         let pool = PostgresPool(TestServer.configuration, options: .init(size: 4, leaseTimeout: .seconds(600)))
         let sum = try await withThrowingTaskGroup(of: Int.self) { group in
             for number in 0..<10_000 {
@@ -21,7 +22,8 @@ import Testing
         pool.shutDown()
     }
 
-    @Test func aFullPoolRefusesAfterItsTime() async throws {
+    @Test("A lease from a full pool times out")
+    func aFullPoolRefusesAfterItsTime() async throws {
         let pool = PostgresPool(TestServer.configuration, options: .init(size: 1, leaseTimeout: .seconds(2)))
         try await pool.withConnection { _ in
             let error = await #expect(throws: PostgresError.self) {
@@ -33,7 +35,8 @@ import Testing
         pool.shutDown()
     }
 
-    @Test func aCancelledWaiterLeavesTheQueue() async throws {
+    @Test("A cancelled waiter leaves the queue")
+    func aCancelledWaiterLeavesTheQueue() async throws {
         let pool = PostgresPool(TestServer.configuration, options: .init(size: 1, leaseTimeout: .seconds(60)))
         try await pool.withConnection { _ in
             let waiter = Task { try await pool.perform { try $0.execute("SELECT 1") } }
@@ -46,7 +49,10 @@ import Testing
         pool.shutDown()
     }
 
-    @Test func aPoisonedTransactionIsNotLentAgain() async throws {
+    @Test("A connection inside a failed transaction is not leased again")
+    func aPoisonedTransactionIsNotLentAgain()
+        async throws
+    {
         let pool = PostgresPool(TestServer.configuration, options: .init(size: 1))
         func backend() async throws -> Int32 {
             try await pool.perform { try $0.query("SELECT pg_backend_pid()") { try $0.first { try $0.int4(0) }! } }
@@ -60,7 +66,10 @@ import Testing
         pool.shutDown()
     }
 
-    @Test func killedIdleConnectionsAreReplacedUnseen() async throws {
+    @Test("Idle connections that were killed are replaced silently")
+    func killedIdleConnectionsAreReplacedUnseen()
+        async throws
+    {
         let pool = PostgresPool(TestServer.configuration, options: .init(size: 3, leaseTimeout: .seconds(600)))
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<50 {
@@ -87,7 +96,10 @@ import Testing
         pool.shutDown()
     }
 
-    @Test func poolAndPipelineRecoverFromARestart() async throws {
+    @Test("The pool and the pipeline recover from a database restart")
+    func poolAndPipelineRecoverFromARestart()
+        async throws
+    {
         let cluster = try TestServer.separate()
         let pool = PostgresPool(
             cluster.configuration(database: "postgres"),
@@ -121,7 +133,8 @@ import Testing
 }
 
 @Suite(.timeLimit(.minutes(15))) struct PipelineTests {
-    @Test func anErrorAbortsNoNeighbour() async throws {
+    @Test("An error in a pipeline does not abort its neighbours")
+    func anErrorAbortsNoNeighbour() async throws {
         let pipeline = try PostgresPipeline(TestServer.configuration)
         let outcomes = await withTaskGroup(of: (Int, Int?).self) { group in
             for number in 0..<2000 {
@@ -142,7 +155,8 @@ import Testing
         pipeline.shutDown()
     }
 
-    @Test func aReaderOfManyStatementsNeedsNoNameForEach() async throws {
+    @Test("More distinct statements than names can be read in a pipeline")
+    func aReaderOfManyStatementsNeedsNoNameForEach() async throws {
         let pipeline = try PostgresPipeline(TestServer.configuration)
         for number in 0..<500 {
             let query = PostgresQuery(PostgresStatement("SELECT \(number)::int8"))
@@ -188,7 +202,8 @@ import Testing
         pipeline.shutDown()
     }
 
-    @Test func afterShutdownNobodyWaits() async throws {
+    @Test("Shutting down fails all waiters")
+    func afterShutdownNobodyWaits() async throws {
         let pipeline = try PostgresPipeline(TestServer.configuration)
         pipeline.shutDown()
         await #expect(throws: PostgresError.self) {
@@ -200,7 +215,8 @@ import Testing
 }
 
 @Suite(.timeLimit(.minutes(15))) struct ListenerTests {
-    @Test func noticesArriveAndALostConnectionIsAGap() async throws {
+    @Test("Notifications arrive, and a lost connection is reported as a gap")
+    func noticesArriveAndALostConnectionIsAGap() async throws {
         let connection = try await PostgresConnection.connect(TestServer.configuration)
         var notices = try PostgresListener(TestServer.configuration, channels: ["Shelf \"a\""]).notices()
             .makeAsyncIterator()

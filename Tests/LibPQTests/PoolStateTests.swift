@@ -6,7 +6,8 @@ import Testing
 @Suite(.timeLimit(.minutes(15))) struct PoolStateTests {
     private let now = ContinuousClock.now
 
-    @Test func waitersAreServedInOrderAndNeverMoreConnectionsThanAllowed() {
+    @Test("Waiters are served in order, and the number of connections is limited")
+    func waitersAreServedInOrderAndNeverMoreConnectionsThanAllowed() {
         var state = PoolState(limits: .init(connections: 1))
         #expect(state.request(1, now: now) == [.connect(1)])
         #expect(state.request(2, now: now) == [])
@@ -16,7 +17,8 @@ import Testing
         #expect(state.idleCount == 1)
     }
 
-    @Test func aBrokenConnectionIsReplacedForWhoWaits() {
+    @Test("A broken connection is replaced for the next waiter")
+    func aBrokenConnectionIsReplacedForWhoWaits() {
         var state = PoolState(limits: .init(connections: 1))
         _ = state.request(1, now: now)
         _ = state.connected(1, now: now, jitter: 0)
@@ -24,7 +26,8 @@ import Testing
         #expect(state.release(1, isReusable: false, now: now) == [.close(1), .connect(2)])
     }
 
-    @Test func anOldConnectionIsNotLent() {
+    @Test("A connection past its age is not leased")
+    func anOldConnectionIsNotLent() {
         var state = PoolState(limits: .init(connections: 2, lifetime: .seconds(10)))
         _ = state.request(1, now: now)
         _ = state.connected(1, now: now, jitter: 0)
@@ -32,7 +35,8 @@ import Testing
         #expect(state.request(2, now: now + .seconds(11)) == [.close(1), .connect(2)])
     }
 
-    @Test func aServerThatIsAwayIsToldAtOnceAndTriedAgainLater() {
+    @Test("An unreachable server fails waiters at once, and is tried again later")
+    func aServerThatIsAwayIsToldAtOnceAndTriedAgainLater() {
         var state = PoolState(limits: .init(connections: 2))
         _ = state.request(1, now: now)
         #expect(state.connectFailed(1, now: now, jitter: 1) == [.fail(waiter: 1, .unavailable)])
@@ -42,7 +46,8 @@ import Testing
         #expect(state.request(4, now: now + .milliseconds(250)) == [.fail(waiter: 4, .unavailable)])
     }
 
-    @Test func aConnectionThatTurnsOutDeadGivesItsWaiterTheNext() {
+    @Test("A waiter whose connection is dead gets the next one")
+    func aConnectionThatTurnsOutDeadGivesItsWaiterTheNext() {
         var state = PoolState(limits: .init(connections: 2))
         _ = state.request(1, now: now)
         _ = state.request(2, now: now)
@@ -55,7 +60,8 @@ import Testing
         #expect(state.discard(1, returning: 3) == [.close(1), .connect(3)])
     }
 
-    @Test func theQueueIsBoundedAndShutdownEmptiesIt() {
+    @Test("The queue is limited, and a shutdown empties it")
+    func theQueueIsBoundedAndShutdownEmptiesIt() {
         var state = PoolState(limits: .init(connections: 1, waiting: 2))
         _ = state.request(1, now: now)
         _ = state.request(2, now: now)
@@ -67,7 +73,8 @@ import Testing
         #expect(state.connected(1, now: now, jitter: 0) == [.close(1)])
     }
 
-    @Test func whoWaitsThroughAPauseIsServedWhenItEnds() {
+    @Test("A waiter is served when a pause after a failure ends")
+    func whoWaitsThroughAPauseIsServedWhenItEnds() {
         var state = PoolState(limits: .init(connections: 2))
         _ = state.request(1, now: now)
         _ = state.connected(1, now: now, jitter: 0)
@@ -77,7 +84,8 @@ import Testing
         #expect(state.wake() == [.connect(3)])
     }
 
-    @Test func whoGivesUpBetweenGrantAndUseIsNotForgotten() {
+    @Test("A connection granted to a waiter that gave up goes to the next")
+    func whoGivesUpBetweenGrantAndUseIsNotForgotten() {
         var state = PoolState(limits: .init(connections: 1))
         _ = state.request(1, now: now)
         #expect(state.connected(1, now: now, jitter: 0) == [.grant(waiter: 1, connection: 1)])

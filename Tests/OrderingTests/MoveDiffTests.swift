@@ -17,7 +17,8 @@ import Testing
         return found
     }
 
-    @Test(arguments: 0...8) func everyPermutation(_ count: Int) async {
+    @Test("The diff of each permutation is minimal and leads there", arguments: 0...8)
+    func everyPermutation(_ count: Int) async {
         let old = Array(0..<count)
         for (number, new) in arrangements(of: old, whole: true).enumerated() {
             if number % 64 == 0 { await Task.yield() }
@@ -35,7 +36,8 @@ import Testing
         }
     }
 
-    @Test func everyPairOfArrangementsOfFiveElements() async {
+    @Test("The diff of each pair of arrangements of five elements is minimal")
+    func everyPairOfArrangementsOfFiveElements() async {
         let lists = arrangements(of: [0, 1, 2, 3, 4], whole: false)
         for old in lists {
             await Task.yield()
@@ -75,7 +77,8 @@ import Testing
         return (old, Array(Set(new)).count == new.count ? new : old)
     }
 
-    @Test func twentyThousandRandomPairs() async {
+    @Test("Diffs of random lists agree with an independent oracle")
+    func twentyThousandRandomPairs() async {
         var random = SeededGenerator(seed: 20)
         for round in 0..<20_000 {
             if round % 64 == 0 { await Task.yield() }
@@ -87,7 +90,8 @@ import Testing
         }
     }
 
-    @Test func repeatsAreMatchedFirstToFirst() async {
+    @Test("Repeated elements are matched in order")
+    func repeatsAreMatchedFirstToFirst() async {
         var random = SeededGenerator(seed: 3)
         for round in 0..<5000 {
             if round % 64 == 0 { await Task.yield() }
@@ -116,7 +120,8 @@ import Testing
         var least: Least
     }
 
-    @Test func goldenCases() throws {
+    @Test("Golden diffs are reproduced")
+    func goldenCases() throws {
         let url = try #require(Bundle.module.url(forResource: "diff", withExtension: "json", subdirectory: "Cases"))
         let cases = try JSONDecoder().decode([Case].self, from: Data(contentsOf: url))
         #expect(cases.count >= 25)
@@ -129,7 +134,8 @@ import Testing
         }
     }
 
-    @Test func largeListsOfEveryKindAreNoTrouble() {
+    @Test("Large lists of every kind are compared")
+    func largeListsOfEveryKindAreNoTrouble() {
         let count = 100_000
         let old = Array(0..<count)
         var random = SeededGenerator(seed: 5)
@@ -155,18 +161,21 @@ import Testing
         #expect(diff.deletes.count == 3 && diff.inserts.count == 2 && diff.moves.isEmpty)
     }
 
-    @Test func aWindowLetsElementsInAndOut() {
+    @Test("A window has inserts and deletes at its end")
+    func aWindowLetsElementsInAndOut() {
         let diff = MoveDiff(from: ["a", "b", "c", "d"], to: ["c", "d", "a", "b"], first: 2)
         #expect(diff.deletes == [0, 1] && diff.inserts == [0, 1] && diff.moves.isEmpty && diff.newCount == 2)
         #expect(MoveDiff(from: ["a"], to: ["b", "a"], first: 5).inserts == [0])
     }
 
-    @Test func whatChangedIsApartFromWhatMoved() {
+    @Test("Changed elements are reported apart from moved ones")
+    func whatChangedIsApartFromWhatMoved() {
         let diff = MoveDiff(from: ["a", "b", "c"], to: ["c", "x", "a"]).marking(changed: [0, 1, 2])
         #expect(diff.changed == [0, 2] && diff.moves.count == 1)
     }
 
-    @Test func aLongDiffCanBeGivenUp() {
+    @Test("A long diff can be cancelled")
+    func aLongDiffCanBeGivenUp() {
         struct GivenUp: Error {}
         let old = Array(0..<200_000)
         var asked = 0
@@ -179,7 +188,8 @@ import Testing
         #expect(asked == 3)
     }
 
-    @Test func partsThatAreNoDiffAreRefused() {
+    @Test("Parts that do not form a diff are rejected")
+    func partsThatAreNoDiffAreRefused() {
         func flaw(
             _ old: Int,
             _ new: Int,

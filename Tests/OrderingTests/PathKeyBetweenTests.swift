@@ -24,7 +24,8 @@ import Testing
         return try JSONDecoder().decode(Cases.self, from: Data(contentsOf: url))
     }
 
-    @Test func goldenKeys() throws {
+    @Test("Golden keys are reproduced")
+    func goldenKeys() throws {
         for golden in try cases().between {
             let key = try PathKey.between(golden.a.map { PathKey($0) }, golden.b.map { PathKey($0) })
             #expect(key.parts == golden.key, "\(golden)")
@@ -46,7 +47,8 @@ import Testing
         return last
     }
 
-    @Test func goldenChains() throws {
+    @Test("Golden chains of insertions are reproduced")
+    func goldenChains() throws {
         for (name, expected) in try cases().chains_from_0_1 {
             let parts = name.split(separator: "/")
             let key = try chain(String(parts[0]), Int(parts[1])!)
@@ -54,7 +56,8 @@ import Testing
         }
     }
 
-    @Test func tenThousandKeysAtAnEndStayShort() throws {
+    @Test("Ten thousand keys appended at an end stay short")
+    func tenThousandKeysAtAnEndStayShort() throws {
         for way in ["front", "back"] { #expect(try chain(way, 10_000).length <= 6) }
         var (top, bottom) = (PathKey([0]), PathKey([0]))
         for _ in 0..<10_000 {
@@ -66,7 +69,8 @@ import Testing
     }
 
     /// Keys made anywhere, one or many at once: in order, all different, and no longer than promised.
-    @Test(arguments: 0..<20) func keysMadeAnywhereStandWhereTheyShould(_ seed: Int) async throws {
+    @Test("Keys made at random places compare in order", arguments: 0..<20)
+    func keysMadeAnywhereStandWhereTheyShould(_ seed: Int) async throws {
         var random = SeededGenerator(seed: UInt64(seed))
         var keys: [PathKey] = []
         for round in 0..<1500 {
@@ -90,7 +94,8 @@ import Testing
         }
     }
 
-    @Test func aGapFillsAtTheRatePromised() async throws {
+    @Test("Keys in one gap grow at the documented rate")
+    func aGapFillsAtTheRatePromised() async throws {
         for seed in 0..<50 {
             await Task.yield()
             var random = SeededGenerator(seed: UInt64(seed))
@@ -106,7 +111,8 @@ import Testing
         }
     }
 
-    @Test func boundsThatAreNoneAreRefused() {
+    @Test("Limits in the wrong order are rejected")
+    func boundsThatAreNoneAreRefused() {
         #expect(throws: PathKeyError.notAscending) { try PathKey.between(PathKey([1]), PathKey([1])) }
         #expect(throws: PathKeyError.notAscending) { try PathKey.between(PathKey([1, 0]), PathKey([1])) }
         #expect(throws: PathKeyError.notAscending) { try PathKey.between(PathKey([2]), PathKey([1]), count: 3) }

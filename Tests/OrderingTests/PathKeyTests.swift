@@ -22,20 +22,23 @@ import Testing
         return try! JSONDecoder().decode(Cases.self, from: Data(contentsOf: url))
     }()
 
-    @Test func everyGoldenPartIsWrittenAndReadBack() throws {
+    @Test("Each golden part survives encoding and decoding")
+    func everyGoldenPartIsWrittenAndReadBack() throws {
         for example in Self.cases.codec_examples {
             #expect(hex(PathKey([example.value]).bytes) == example.hex)
             #expect(try PathKey(bytes: bytes(example.hex)).parts == [example.value])
         }
     }
 
-    @Test func bytesThatAreNoKeyAreRefused() {
+    @Test("Bytes that are not a key are rejected")
+    func bytesThatAreNoKeyAreRefused() {
         for invalid in Self.cases.invalid_hex.keys {
             #expect(throws: PathKeyError.self) { try PathKey(bytes: bytes(invalid)) }
         }
     }
 
-    @Test func bytesCompareAsPathsDo() {
+    @Test("Encoded keys compare like their paths")
+    func bytesCompareAsPathsDo() {
         let edges: [Int64] = [
             PathKey.range.lowerBound, -269_488_193, -1_052_737, -1_052_736, -4161, -4160, -65, -64, -1, 0, 1, 63, 64,
             4159, 4160,
@@ -49,7 +52,8 @@ import Testing
         }
     }
 
-    @Test func appendedKeysFollowAStepApart() {
+    @Test("Appended keys are one step apart")
+    func appendedKeysFollowAStepApart() {
         #expect(PathKey.appending(3, after: nil).map(\.parts) == [[0], [16], [32]])
         #expect(PathKey.appending(2, after: PathKey([5, 7])).map(\.parts) == [[21], [37]])
     }

@@ -26,7 +26,8 @@ import Testing
         func makeAsyncIterator() -> Iterator { Iterator(rest: bytes[...]) }
     }
 
-    @Test func aChainIsImportedWholeAndEveryProductReachedOnce() async throws {
+    @Test("A chain is imported completely, and paging reaches each product once")
+    func aChainIsImportedWholeAndEveryProductReachedOnce() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             let summary = try await Importer(catalog).run(try File("konzum-hr.csv"), ImportOptions(format: .csv))
             #expect(
@@ -46,7 +47,8 @@ import Testing
 
     /// What a picker shows of the largest shelf is what its filters leave: every range of prices, the brands and tags that most
     /// products have, and what is in stock.
-    @Test func everyFacetCountsWhatItsFilterLeaves() async throws {
+    @Test("Each facet counts what its filter keeps")
+    func everyFacetCountsWhatItsFilterLeaves() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             _ = try await Importer(catalog).run(try File("konzum-hr.csv"), ImportOptions(format: .csv))
             var largest: (store: CatalogKey, shelf: CatalogKey, count: Int)?
@@ -101,7 +103,8 @@ import Testing
         }
     }
 
-    @Test func theChainsOwnFileIsImportedByMapping() async throws {
+    @Test("A chain's own file is imported by column mapping")
+    func theChainsOwnFileIsImportedByMapping() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             let mapping: [ImportColumn: String] = [
                 .name: "Product", .sku: "ProductId", .brand: "Brand", .size: "Quantity", .barcode: "Barcode",
@@ -119,7 +122,8 @@ import Testing
     }
 
     /// Two years of a chain's prices, day by day: each day's diffs applied to the day before give the day after.
-    @Test func aChainsPricesAreReplayedDayByDay() async throws {
+    @Test("A chain's price history is replayed day by day")
+    func aChainsPricesAreReplayedDayByDay() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             let summary = try await Importer(catalog).run(try File("spar-at.csv"), ImportOptions(format: .csv))
             #expect(summary.read == 28_317 && summary.rejected == 0)
