@@ -79,7 +79,7 @@ final class PipelinedConnection {
 
     /// A statement with its parameters; it is sent to be prepared if it has a name and is not prepared yet.
     ///
-    /// - Parameter opening: what is sent before; nil once it is.
+    /// - Parameter opening: the settings, which are sent before the first preparation; nil afterwards.
     private func call(
         _ statement: PostgresStatement,
         _ parameters: [PostgresValue],

@@ -7,7 +7,7 @@ struct PreparedCall {
     let name: String?
     let buffers: ParameterBuffers
 
-    /// Whether the call only makes the statement known under its name.
+    /// Whether the call prepares the statement without running it.
     var isPreparation = false
 
     var beginsTransaction: Bool { statement.sql.hasPrefix("BEGIN") && !isPreparation }
@@ -20,7 +20,7 @@ struct PreparedCall {
         }
     }
 
-    /// Makes the statement known under its name; it must have one.
+    /// Sends the preparation; `name` must not be nil.
     func sendPreparation(_ raw: OpaquePointer) -> Int32 {
         PQsendPrepare(raw, name, statement.sql, Int32(buffers.oids.count), buffers.oids)
     }
@@ -31,7 +31,9 @@ extension PostgresConnection {
     /// So many statements wait at most: their names stay known, and neither side's buffers fill.
     private static let laterLimit = 64
 
-    /// Leaves a statement for the next call, with which it is sent. What it throws, that call throws.
+    /// Sends a statement with the next round trip, which may be the preparation of another statement. Its error is thrown there.
+    ///
+    /// Only inside a transaction.
     package func executeLater(_ statement: PostgresStatement, _ parameters: [PostgresValue] = []) throws {
         if later.count >= Self.laterLimit { try runLater() }
         later.append(try prepare(statement, parameters))

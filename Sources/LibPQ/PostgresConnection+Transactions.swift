@@ -39,7 +39,7 @@ extension PostgresConnection {
         }
     }
 
-    /// Begins a transaction with the next statement; `commit` or `rollback` ends it. For work that spans several blocks.
+    /// Begins a transaction with the next round trip; `commit` or `rollback` ends it. For work that spans several blocks.
     ///
     /// Without a mode the transaction is READ COMMITTED, whatever the server's default is.
     package func begin(_ mode: StaticString = "") throws {

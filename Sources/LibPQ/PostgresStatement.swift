@@ -1,8 +1,10 @@
 /// A whole statement of SQL that can be prepared. Compares in constant time where two statements differ.
 package struct PostgresStatement: Hashable, Sendable, ExpressibleByStringInterpolation {
+    /// The text of the statement.
     package let sql: String
     private let hash: Int
 
+    /// The statement that a fragment is.
     package init(_ sql: SQL) {
         self.sql = sql.text
         hash = sql.text.hashValue

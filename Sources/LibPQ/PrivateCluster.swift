@@ -23,13 +23,13 @@ package struct PrivateCluster: Sendable {
     private let settings: [String]
 
     private var data: String { home + "/data" }
-    package var socket: String { home + "/socket" }
+    private var socket: String { home + "/socket" }
     package var log: String { home + "/postgres.log" }
 
     /// - Parameters:
     ///   - folder: where the cluster should live; made when it is started.
     ///   - binaries: where `initdb` and `pg_ctl` are; the system's newest PostgreSQL by default.
-    ///   - settings: lines of `postgresql.conf` besides our own.
+    ///   - settings: lines of `postgresql.conf` in addition to the defaults; used only when the cluster is created.
     /// - Throws: `Failure`, where PostgreSQL is not installed.
     package init(folder: String, binaries: String? = nil, settings: [String] = []) throws {
         self.binaries = try binaries ?? Self.findBinaries()

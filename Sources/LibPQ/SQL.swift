@@ -1,17 +1,20 @@
 /// A fragment of SQL that is made of literals in the source code, never of data.
 ///
 /// Interpolation takes other fragments and whole numbers, and quotes what is named as an identifier or a literal. Values
-/// belong into parameters.
+/// belong in parameters.
 package struct SQL: Hashable, Sendable, ExpressibleByStringInterpolation {
+    /// The text of the fragment.
     package let text: String
 
     /// SQL of text that is known only at run time. Nobody checks it, so it must not contain anything from outside.
     package init(unchecked text: String) { self.text = text }
 
+    /// The fragment that a literal says.
     package init(stringLiteral text: StaticString) { self.text = text.description }
+    /// The fragment that a literal with interpolations says.
     package init(stringInterpolation parts: Interpolation) { text = parts.text }
 
-    /// What a string literal with interpolations is put together by.
+    /// The builder of an interpolated literal.
     package struct Interpolation: StringInterpolationProtocol {
         fileprivate(set) var text = ""
 
@@ -23,19 +26,32 @@ package struct SQL: Hashable, Sendable, ExpressibleByStringInterpolation {
 
         /// A name of a table, column or other object.
         package mutating func appendInterpolation(identifier name: String) {
-            text += "\"" + name.replacing("\"", with: "\"\"") + "\""
+            text += "\"" + name.escaping(["\""], with: ["\"", "\""]) + "\""
         }
 
         /// A text, where SQL takes no parameter.
         package mutating func appendInterpolation(literal value: String) {
-            text += "E'" + value.replacing("\\", with: "\\\\").replacing("'", with: "''") + "'"
+            text += "E'" + value.escaping(["\\"], with: ["\\", "\\"]).escaping(["'"], with: ["'", "'"]) + "'"
         }
     }
 }
 
 extension Sequence<SQL> {
-    /// The fragments in order, with a separator between each two.
+    /// The fragments in order.
+    ///
+    /// - Parameter separator: written between each two.
     package func joined(_ separator: SQL = ", ") -> SQL {
         SQL(unchecked: map(\.text).joined(separator: separator.text))
+    }
+}
+
+extension String {
+    /// The text with each of some scalars replaced. Characters would not do: a quote and a combining mark are one character.
+    fileprivate func escaping(_ scalars: Set<Unicode.Scalar>, with replacement: [Unicode.Scalar]) -> String {
+        var escaped = UnicodeScalarView()
+        for scalar in unicodeScalars {
+            if scalars.contains(scalar) { escaped.append(contentsOf: replacement) } else { escaped.append(scalar) }
+        }
+        return String(escaped)
     }
 }

@@ -13,11 +13,11 @@ package struct SQLTemplate<Slot: Hashable & Sendable>: Hashable, Sendable, Expre
 
     init() {}
 
-    package init(_ sql: SQL) { append(.sql(sql)) }
     package init(stringLiteral text: StaticString) { append(.sql(SQL(stringLiteral: text))) }
     package init(stringInterpolation: Interpolation) { self = stringInterpolation.template }
 
     mutating func append(_ part: Part) {
+        if case .sql(let sql) = part, sql.text.isEmpty { return }
         if case .sql(let sql) = part, case .sql(let last)? = parts.last {
             parts[parts.endIndex - 1] = .sql("\(last)\(sql)")
         } else {
@@ -41,7 +41,7 @@ package struct SQLTemplate<Slot: Hashable & Sendable>: Hashable, Sendable, Expre
         return (PostgresStatement(SQL(unchecked: text)), slots)
     }
 
-    /// What a string literal with interpolations is put together by.
+    /// The builder of an interpolated literal.
     package struct Interpolation: StringInterpolationProtocol {
         fileprivate var template = SQLTemplate()
 
@@ -60,11 +60,13 @@ package struct SQLTemplate<Slot: Hashable & Sendable>: Hashable, Sendable, Expre
 }
 
 extension Sequence {
-    /// The fragments in order, with a separator between each two.
+    /// The fragments in order.
+    ///
+    /// - Parameter separator: written between each two.
     package func joined<Slot>(_ separator: SQL = ", ") -> SQLTemplate<Slot> where Element == SQLTemplate<Slot> {
         var joined = SQLTemplate<Slot>()
-        for template in self {
-            if !joined.parts.isEmpty { joined.append(.sql(separator)) }
+        for (index, template) in enumerated() {
+            if index > 0 { joined.append(.sql(separator)) }
             template.parts.forEach { joined.append($0) }
         }
         return joined

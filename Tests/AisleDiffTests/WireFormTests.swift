@@ -28,7 +28,8 @@ import Testing
         let message = Diff(fromVersion: 42, toVersion: 42, content: .moves(diff, inserts: [.init(id: "x")]))
         #expect(message.wireForm() == bytes)
         let read = try Diff(wireForm: bytes)
-        #expect(read.fromVersion == 42 && read.toVersion == 42)
+        #expect(read.fromVersion == 42)
+        #expect(read.toVersion == 42)
         #expect(try read.apply(to: ["a", "b", "c", "d", "e", "f"]) == ["c", "d", "x", "f", "b", "e"])
         #expect(throws: ShelfDiffError.otherList) { try read.apply(to: ["a"]) }
     }
@@ -68,8 +69,10 @@ import Testing
                 let bytes = try #require(message(diff, versions: versions).wireForm(asOrder: asOrder))
                 let read = try Diff(wireForm: bytes)
                 let (readDiff, ids) = try #require(self.parts(read))
-                #expect(readDiff == diff && ids == diff.inserts.map { "id \($0)" })
-                #expect(read.fromVersion == versions?.0 && read.toVersion == versions?.1)
+                #expect(readDiff == diff)
+                #expect(ids == diff.inserts.map { "id \($0)" })
+                #expect(read.fromVersion == versions?.0)
+                #expect(read.toVersion == versions?.1)
             }
         }
     }
@@ -153,7 +156,8 @@ import Testing
             let list = Array(0..<diff.oldCount)
             #expect(diff.inserts.count == ids.count)
             let result = diff.apply(to: list) { -$0 - 1 }
-            #expect(result.count == diff.newCount && Set(result).count == result.count)
+            #expect(result.count == diff.newCount)
+            #expect(Set(result).count == result.count)
         }
         #expect(accepted > 100)
     }

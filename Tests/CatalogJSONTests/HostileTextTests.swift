@@ -12,8 +12,10 @@ import Testing
     @Test("A text with at most 30 combining marks in a row is safe, one with more is not")
     func streamSafety() {
         let thirty = String(repeating: "\u{301}", count: 30)
-        #expect("a\(thirty)".isStreamSafe && "a\(thirty)b\(thirty)".isStreamSafe)
-        #expect("".isStreamSafe && "Crème fraîche, Ряженка, žółć, 한국어, ไทย, 👩‍👩‍👧".isStreamSafe)
+        #expect("a\(thirty)".isStreamSafe)
+        #expect("a\(thirty)b\(thirty)".isStreamSafe)
+        #expect("".isStreamSafe)
+        #expect("Crème fraîche, Ряженка, žółć, 한국어, ไทย, 👩‍👩‍👧".isStreamSafe)
         #expect(!"a\(thirty)\u{316}".isStreamSafe)
         #expect(!Self.hiddenMarks.isStreamSafe)
     }

@@ -40,22 +40,27 @@ import Testing
             // What is stored is what was sent, digits and order and all.
             let value = try JSONReader.parse(Array(#"{"z":1.50,"a":[1e2,null,true],"ü":"\u00e9\"\n"}"#.utf8))
             let first = try await put(store, "a/b c/ü", value)
-            #expect(first.isApplied && first.previous == nil)
+            #expect(first.isApplied)
+            #expect(first.previous == nil)
             #expect(try await store.setting(key("a/b c/ü"), of: Self.ann) == first.setting)
             #expect(try await store.setting(key("a/b c/ü"), of: Self.ann).value == value)
             let second = try await put(store, "a/b c/ü", .bool(false))
-            #expect(second.previous == first.setting && second.setting.revision > first.setting.revision)
+            #expect(second.previous == first.setting)
+            #expect(second.setting.revision > first.setting.revision)
             #expect(second.setting.modifiedAt >= first.setting.modifiedAt)
             await #expect(throws: CatalogError.self) { try await store.setting(key("a/b c/ü"), of: Self.bob) }
             #expect(try await put(store, "a/b c/ü", .string("bob's"), of: Self.bob).previous == nil)
             #expect(try await store.setting(key("a/b c/ü"), of: Self.ann).value == .bool(false))
             let gone = try await put(store, "a/b c/ü", nil)
-            #expect(gone.isApplied && gone.setting.isDeleted)
+            #expect(gone.isApplied)
+            #expect(gone.setting.isDeleted)
             #expect(try await put(store, "a/b c/ü", nil).isApplied == false)
             await #expect(throws: CatalogError.self) { try await store.setting(key("a/b c/ü"), of: Self.ann) }
             #expect(try await store.settings(of: Self.ann, since: nil, limit: nil).settings.isEmpty)
             let since = try await store.settings(of: Self.ann, since: first.setting.revision, limit: nil)
-            #expect(since.settings == [gone.setting] && since.revision == gone.setting.revision && !since.isResync)
+            #expect(since.settings == [gone.setting])
+            #expect(since.revision == gone.setting.revision)
+            #expect(!since.isResync)
             let back = try await put(store, "a/b c/ü", .number("7"))
             #expect(back.previous?.isDeleted == true)
             #expect(try await store.revisions(of: [Self.ann, Self.bob]).count == 2)
@@ -111,7 +116,8 @@ import Testing
                 ]),
                 of: Self.ann
             )
-            #expect(later.map(\.isApplied) == [true, false] && later[1].setting.isDeleted)
+            #expect(later.map(\.isApplied) == [true, false])
+            #expect(later[1].setting.isDeleted)
             let page = try await store.settings(of: Self.ann, since: nil, limit: nil)
             #expect(page.settings.map(\.key.text) == ["future"])
             #expect(try await store.edit(SettingsEdit([]), of: Self.ann).isEmpty)
@@ -161,10 +167,13 @@ import Testing
             let early = try await delete(0..<9000)
             let late = try await delete(9000..<10_010)
             let since = try await store.settings(of: Self.ann, since: 0, limit: nil)
-            #expect(since.settings.count == 10_001 && since.settings.contains(first.setting))
+            #expect(since.settings.count == 10_001)
+            #expect(since.settings.contains(first.setting))
             #expect(try await store.settings(of: Self.ann, since: early[8].setting.revision, limit: nil).isResync)
             let known = try await store.settings(of: Self.ann, since: early[9].setting.revision, limit: nil)
-            #expect(!known.isResync && known.settings.count == 10_000 && known.settings.last == late.last?.setting)
+            #expect(!known.isResync)
+            #expect(known.settings.count == 10_000)
+            #expect(known.settings.last == late.last?.setting)
         }
     }
 
@@ -205,7 +214,8 @@ import Testing
             let none = try await store.settings(of: Self.bob, since: 5, limit: nil)
             #expect(none == SettingsPage(settings: [], revision: 0, isResync: true))
             let ahead = try await store.settings(of: Self.ann, since: first.setting.revision + 10, limit: nil)
-            #expect(ahead.isResync && ahead.settings == [first.setting])
+            #expect(ahead.isResync)
+            #expect(ahead.settings == [first.setting])
             try await store.erase(Self.ann)
             try await store.erase(Self.ann)
             #expect(try await store.revisions(of: [Self.ann]).isEmpty)
@@ -213,7 +223,8 @@ import Testing
             // Revisions never repeat.
             #expect(back.setting.revision > first.setting.revision)
             let known = try await store.settings(of: Self.ann, since: first.setting.revision, limit: nil)
-            #expect(known.isResync && known.settings == [back.setting])
+            #expect(known.isResync)
+            #expect(known.settings == [back.setting])
         }
     }
 
@@ -312,12 +323,14 @@ import Testing
                 let expected = (0..<6).first { has($0) != nil }.map { levels[$0] } ?? (.system, .system)
                 let request = PageRequest(store: store, shelf: shelf, sort: has(0), user: Self.ann)
                 let page = try await catalog.page(request)
-                #expect(page.plan.sort == expected.sort && page.plan.source == expected.source, "\(mask)")
+                #expect(page.plan.sort == expected.sort, "\(mask)")
+                #expect(page.plan.source == expected.source, "\(mask)")
                 let remembered = try await catalog.rememberedViews(Self.ann, store, shelf)
                 let order = try await catalog.order(
                     OrderRequest(address: ShelfAddress(store, shelf), view: ShelfView(sort: has(0)), user: Self.ann)
                 )
-                #expect(order.sort == expected.sort && order.source == expected.source, "\(mask)")
+                #expect(order.sort == expected.sort, "\(mask)")
+                #expect(order.source == expected.source, "\(mask)")
                 if has(0) == nil {
                     let head = try await catalog.shelf(store, shelf)
                     let options = SortOption.options(
@@ -379,9 +392,11 @@ import Testing
             #expect(try await catalog.sweepUsers() == 1)
             #expect(try await catalog.sweepUsers() == 0)
             let missed = try await catalog.settings(of: Self.ann, since: first.setting.revision, limit: nil)
-            #expect(missed.isResync && missed.settings.map(\.key.text) == ["stays", "new"])
+            #expect(missed.isResync)
+            #expect(missed.settings.map(\.key.text) == ["stays", "new"])
             let knew = try await catalog.settings(of: Self.ann, since: gone.setting.revision, limit: nil)
-            #expect(!knew.isResync && knew.settings.map(\.key.text) == ["new"])
+            #expect(!knew.isResync)
+            #expect(knew.settings.map(\.key.text) == ["new"])
             #expect(knew.settings[0].revision > later.setting.revision)
         }
     }
@@ -411,7 +426,8 @@ import Testing
             let call = IdempotentCall(key: "k", fingerprint: [1])
             _ = try await catalog.keep(ticket, id: .random(), once: call)
             let export = try await catalog.export(user)
-            #expect(export.settings.map(\.key.text) == ["a"] && export.orderChanges.count == 1)
+            #expect(export.settings.map(\.key.text) == ["a"])
+            #expect(export.orderChanges.count == 1)
             try await catalog.erase(user)
             #expect(
                 try await catalog.export(user).json
@@ -463,7 +479,8 @@ import Testing
             let all = revisions.flatMap(\.self)
             #expect(Set(all).count == 200)
             let page = try await catalog.settings(of: Self.ann, since: nil, limit: nil)
-            #expect(page.revision == all.max() && page.settings.count == 5)
+            #expect(page.revision == all.max())
+            #expect(page.settings.count == 5)
         }
     }
 }

@@ -89,6 +89,17 @@ import Testing
         #expect(failures.isEmpty, "\(failures.joined(separator: "\n"))")
     }
 
+    @Test("The columns that are read come first, in the order of a row")
+    func columnsThatAreReadComeFirst() {
+        #expect(ProductColumn.read.map(\.rawValue) == Array(1...ProductColumn.read.count))
+    }
+
+    @Test("A product has a value for each column that it states, and for no other", arguments: ProductColumn.allCases)
+    func statedColumnsHaveValues(_ column: ProductColumn) {
+        let product = Product(sku: SKU("a")!, name: "A")
+        #expect((column.value(of: product) != nil) == column.isStated)
+    }
+
     @Test("The server prepares the statements of every sort's pages, from every kind of cursor")
     func everyPageFitsTheSchema() async throws {
         var statements: [(name: String, statements: [PostgresStatement])] = []
@@ -297,6 +308,7 @@ import Testing
     func noStatementIsWrittenWhereItIsRun() throws {
         let pattern =
             #/(?:execute|query|executeLater|copyIn)\(\s*"(?:""\s*)?(?:SELECT|INSERT|UPDATE|DELETE|WITH|COPY)\b([^"]*)/#
+        #expect(Self.sources.count > 50)
         for (name, text) in Self.sources {
             for match in text.matches(of: pattern) where !match.1.contains("\\(") {
                 Issue.record("\(name): give this statement a name: \(match.0)")

@@ -52,7 +52,9 @@ import Testing
                     for _ in 0..<120 {
                         let diff = try await catalog.diff(request)
                         // Torn orders would have a product in one and not in the other.
-                        #expect(diff.diff.inserts.isEmpty && diff.diff.deletes.isEmpty && diff.old.count >= 58)
+                        #expect(diff.diff.inserts.isEmpty)
+                        #expect(diff.diff.deletes.isEmpty)
+                        #expect(diff.old.count >= 58)
                     }
                 }
                 try await group.waitForAll()
@@ -87,12 +89,16 @@ import Testing
             to: ShelfView(sort: Sort(.price, .ascending))
         )
         let whole = try await catalog.diff(request)
-        #expect(whole.old == ["d1", "d2", "d3", "d4"] && whole.new == ["d2", "d3", "d1", "d4"])
-        #expect(whole.diff.moves.count == 1 && whole.products.isEmpty)
+        #expect(whole.old == ["d1", "d2", "d3", "d4"])
+        #expect(whole.new == ["d2", "d3", "d1", "d4"])
+        #expect(whole.diff.moves.count == 1)
+        #expect(whole.products.isEmpty)
         request.limit = 2
         let window = try await catalog.diff(request)
-        #expect(window.old == ["d1", "d2"] && window.new == ["d2", "d3"])
-        #expect(window.insertedIDs == ["d3"] && window.products["d3"]?.priceMinor == 200)
+        #expect(window.old == ["d1", "d2"])
+        #expect(window.new == ["d2", "d3"])
+        #expect(window.insertedIDs == ["d3"])
+        #expect(window.products["d3"]?.priceMinor == 200)
         request.from = .list(["d4", "x"])
         #expect(try await catalog.diff(request).deletedIDs == ["d4", "x"])
         request.limit = 0
@@ -116,7 +122,8 @@ import Testing
         #expect(try await catalog.put(Shelf(key: Self.dairy, title: "Dairy", defaultSort: sort), in: Self.shop))
         #expect(try await catalog.put(Shelf(key: Self.cheese, title: "Cheese", parent: Self.dairy), in: Self.shop))
         let head = try await catalog.shelf(Self.shop, Self.cheese)
-        #expect(head.resolve().sort == sort && head.resolve().source == .shelf)
+        #expect(head.resolve().sort == sort)
+        #expect(head.resolve().source == .shelf)
         await #expect(throws: CatalogError.self) {
             try await catalog.put(Shelf(key: Self.cheese, title: "Cheese", parent: CatalogKey("none")!), in: Self.shop)
         }
@@ -131,7 +138,8 @@ import Testing
         let rest = try await catalog.shelves(
             ShelvesRequest(store: Self.shop, sort: .nameDescending, limit: 1, after: first.next)
         )
-        #expect(first.shelves.map(\.shelf.key) == [Self.dairy] && rest.shelves.map(\.shelf.key) == [Self.cheese])
+        #expect(first.shelves.map(\.shelf.key) == [Self.dairy])
+        #expect(rest.shelves.map(\.shelf.key) == [Self.cheese])
         #expect(rest.next == nil)
     }
 
@@ -141,7 +149,9 @@ import Testing
             #expect(try await catalog.put(product, in: Self.shop))
         }
         let first = try await catalog.product(Self.shop, SKU("p1")!)
-        #expect(first.shelves.isEmpty && first.product.priceMinor == 100 && first.product.popularity == .none)
+        #expect(first.shelves.isEmpty)
+        #expect(first.product.priceMinor == 100)
+        #expect(first.product.popularity == .none)
         var changed = first.product
         changed.brand = "Brand"
         #expect(
@@ -163,12 +173,14 @@ import Testing
             try await catalog.put(Store(key: Self.shop, title: "My Shop", currency: Currency("USD")!))
         }
         let second = try await catalog.product(Self.shop, SKU("p1")!).product
-        #expect(second.createdAt == first.product.createdAt && second.brand == "Brand")
+        #expect(second.createdAt == first.product.createdAt)
+        #expect(second.brand == "Brand")
         #expect(try await catalog.products(Self.shop, [SKU("p3")!, SKU("none")!]).products.map(\.sku.text) == ["p3"])
         let page = try await catalog.products(Self.shop, after: nil, limit: 3)
         #expect(page.products.map(\.sku.text) == ["p1", "p2", "p3"])
         let next = try await catalog.products(Self.shop, after: page.next, limit: 3)
-        #expect(next.products.map(\.sku.text) == ["p4", "p5"] && next.next == nil)
+        #expect(next.products.map(\.sku.text) == ["p4", "p5"])
+        #expect(next.next == nil)
     }
 
     private func checkPlacements(_ catalog: some CatalogStore) async throws {
@@ -184,7 +196,8 @@ import Testing
         #expect(try await catalog.place(SKU("p1")!, on: Self.dairy, in: Self.shop))
         #expect(try await catalog.order(Self.shop, Self.dairy, .position).ids == ["p2", "p1", "p3"])
         let after = try await catalog.shelf(Self.shop, Self.dairy).state
-        #expect(after.version == before.version + 2 && after.orderVersion == before.orderVersion + 2)
+        #expect(after.version == before.version + 2)
+        #expect(after.orderVersion == before.orderVersion + 2)
         await #expect(throws: CatalogError.self) {
             try await catalog.place(SKU("none")!, on: Self.dairy, in: Self.shop)
         }
@@ -213,7 +226,8 @@ import Testing
         #expect(try await catalog.shelves(ShelvesRequest(store: Self.shop)).shelves.isEmpty)
         #expect(try await catalog.put(Shelf(key: Self.dairy, title: "Again"), in: Self.shop))
         let reborn = try await catalog.shelf(Self.shop, Self.dairy).state
-        #expect(reborn.version > version + 1 && reborn.productCount == 0)
+        #expect(reborn.version > version + 1)
+        #expect(reborn.productCount == 0)
         #expect(try await catalog.product(Self.shop, SKU("p1")!).shelves.isEmpty)
     }
 }

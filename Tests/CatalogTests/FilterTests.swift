@@ -172,7 +172,8 @@ import Testing
                 + "&created_after=2026-03-01T00%3A00%3A00Z&created_before=2026-03-02T23%3A59%3A59.999999Z"
                 + "&modified_after=2026-03-01T08%3A00%3A00Z&modified_before=2026-03-05T23%3A59%3A59.999999Z&dimension=mass&dimension=volume"
         )
-        #expect(try Filter(query: "") == .none && Filter { _ in [] } == nil)
+        #expect(try Filter(query: "") == .none)
+        #expect(try Filter { _ in [] } == nil)
     }
 
     @Test("A filter in JSON may have a text instead of an array")
@@ -193,16 +194,20 @@ import Testing
         #expect(PriceBucket.all([]).isEmpty)
         #expect(PriceBucket.all([PriceCount(99, 4)]) == [PriceBucket(count: 4)])
         let even = PriceBucket.all((1...1000).map { PriceCount(Int64($0), 1) })
-        #expect(even.map(\.from) == [nil, 200, 400, 600, 800] && even.map(\.to) == [199, 399, 599, 799, nil])
+        #expect(even.map(\.from) == [nil, 200, 400, 600, 800])
+        #expect(even.map(\.to) == [199, 399, 599, 799, nil])
         #expect(even.map(\.count) == [199, 200, 200, 200, 201])
         // Half of everything at one price, and a few that are dear.
         let skewed = PriceBucket.all([
             PriceCount(99, 500), PriceCount(199, 300), PriceCount(1999, 150), PriceCount(99_999, 1),
         ])
-        #expect(skewed.reduce(0) { $0 + $1.count } == 951 && skewed.allSatisfy { $0.count > 0 } && skewed.count > 1)
+        #expect(skewed.reduce(0) { $0 + $1.count } == 951)
+        #expect(skewed.allSatisfy { $0.count > 0 })
+        #expect(skewed.count > 1)
         for minor in [Int64(0), 1, 7, 99, 123, 999, 1_234_567, 999_999_999_999] {
             let round = PriceBucket.round(minor)
-            #expect(round >= 1 && abs(round - minor) <= max(1, minor / 4), "\(minor) → \(round)")
+            #expect(round >= 1, "\(minor) → \(round)")
+            #expect(abs(round - minor) <= max(1, minor / 4), "\(minor) → \(round)")
         }
     }
 }

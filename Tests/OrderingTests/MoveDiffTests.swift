@@ -158,20 +158,26 @@ import Testing
         }
         let same = [Int](repeating: 7, count: count)
         let diff = MoveDiff(from: [1] + same + [2], to: [3] + same.dropLast() + [4])
-        #expect(diff.deletes.count == 3 && diff.inserts.count == 2 && diff.moves.isEmpty)
+        #expect(diff.deletes.count == 3)
+        #expect(diff.inserts.count == 2)
+        #expect(diff.moves.isEmpty)
     }
 
     @Test("A window has inserts and deletes at its end")
     func aWindowLetsElementsInAndOut() {
         let diff = MoveDiff(from: ["a", "b", "c", "d"], to: ["c", "d", "a", "b"], first: 2)
-        #expect(diff.deletes == [0, 1] && diff.inserts == [0, 1] && diff.moves.isEmpty && diff.newCount == 2)
+        #expect(diff.deletes == [0, 1])
+        #expect(diff.inserts == [0, 1])
+        #expect(diff.moves.isEmpty)
+        #expect(diff.newCount == 2)
         #expect(MoveDiff(from: ["a"], to: ["b", "a"], first: 5).inserts == [0])
     }
 
     @Test("Changed elements are reported apart from moved ones")
     func whatChangedIsApartFromWhatMoved() {
         let diff = MoveDiff(from: ["a", "b", "c"], to: ["c", "x", "a"]).marking(changed: [0, 1, 2])
-        #expect(diff.changed == [0, 2] && diff.moves.count == 1)
+        #expect(diff.changed == [0, 2])
+        #expect(diff.moves.count == 1)
     }
 
     @Test("A long diff can be cancelled")

@@ -64,7 +64,8 @@ import Testing
             top = try PathKey.between(nil, top)
             bottom = try PathKey.between(bottom, nil)
         }
-        #expect(top.length <= 6 && bottom.length <= 6)
+        #expect(top.length <= 6)
+        #expect(bottom.length <= 6)
         #expect(try chain("ping", 1000).length <= 1 + 1 + 200)
     }
 

@@ -99,7 +99,8 @@ import Testing
                 #expect(left.count == count, "\(filter.query)")
                 #expect(left == products.filter { filter.accepts($0, in: currency) }.map(\.sku.text))
             }
-            #expect(cases.count > 20 && facets.total == count)
+            #expect(cases.count > 20)
+            #expect(facets.total == count)
         }
     }
 
@@ -113,7 +114,9 @@ import Testing
             ]
             let options = ImportOptions(format: .csv, store: CatalogKey("konzum-0204")!, mapping: mapping)
             let summary = try await Importer(catalog).run(try File("konzum-0204-2025-07-03.csv"), options)
-            #expect(summary.read == 10_950 && summary.rejected == 0 && summary.inserted == 10_950)
+            #expect(summary.read == 10_950)
+            #expect(summary.rejected == 0)
+            #expect(summary.inserted == 10_950)
             let priceless = try await catalog.database.writes.perform {
                 try $0.query("SELECT 1 FROM product WHERE price_minor IS NULL") { $0.count }
             }
@@ -126,7 +129,8 @@ import Testing
     func aChainsPricesAreReplayedDayByDay() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             let summary = try await Importer(catalog).run(try File("spar-at.csv"), ImportOptions(format: .csv))
-            #expect(summary.read == 28_317 && summary.rejected == 0)
+            #expect(summary.read == 28_317)
+            #expect(summary.rejected == 0)
             let store = CatalogKey("spar")!
             let currency = try await catalog.store(store).currency
             let lines = String(decoding: try File("spar-at-price-events.csv").bytes, as: UTF8.self)
@@ -164,7 +168,9 @@ import Testing
                     moved[step.sort, default: []].append(step.moved)
                 }
             }
-            #expect(days == 576 && changed > 40_000 && refused == 1)
+            #expect(days == 576)
+            #expect(changed > 40_000)
+            #expect(refused == 1)
             for (place, ids) in shown {
                 let words = place.split(separator: " ")
                 let order = try await catalog.order(
@@ -195,7 +201,8 @@ import Testing
             guard let next = page.next else { break }
             request.after = next
         }
-        #expect(listings.count == state.productCount && Set(listings.map(\.product.sku)).count == state.productCount)
+        #expect(listings.count == state.productCount)
+        #expect(Set(listings.map(\.product.sku)).count == state.productCount)
         guard sort != .position else { return }
         let collate = collator()
         let isInOrder = zip(listings, listings.dropFirst()).allSatisfy {

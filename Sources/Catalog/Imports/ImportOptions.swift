@@ -21,7 +21,7 @@ package struct ImportOptions: Sendable {
     package var currency: Currency
     /// Whether a row without a size has it read from the end of its name.
     package var readsSizeFromName: Bool
-    /// Whether one bad row stops everything.
+    /// What an invalid row does to the import.
     package var onError: ErrorPolicy
     /// Whether what the file does not name is taken away from the stores that it names.
     package var prunes: Bool

@@ -65,7 +65,9 @@ enum WebAsset: String, CaseIterable {
         case .shopPage, .devicesPage, .merchandisePage, .listsPage, .docsPage: "text/html; charset=utf-8"
         case .style: "text/css; charset=utf-8"
         case .icon: "image/svg+xml"
-        default: "text/javascript; charset=utf-8"
+        case .client, .alerts, .cards, .dom, .drag, .format, .header, .language, .navigation, .session, .shelves,
+            .storage, .sortable, .texts, .shop, .devices, .merchandise, .lists, .docs:
+            "text/javascript; charset=utf-8"
         }
     }
 

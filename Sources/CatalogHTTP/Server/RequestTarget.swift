@@ -73,7 +73,8 @@ struct RequestTarget {
         guard let choice = C(rawValue: text) else {
             throw .malformed(
                 parameter: name,
-                detail: "\(name) must be one of those allowed, not “\(text.prefix(64))”",
+                detail:
+                    "\(name) must be \(C.allCases.map(\.rawValue).joined(separator: ", ")) (got “\(text.prefix(64))”)",
                 allowed: C.allCases.map(\.rawValue)
             )
         }

@@ -8,7 +8,7 @@ enum DatabaseStatements {
     static let isReadOnly: PostgresStatement = """
         SELECT pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on'
         """
-    /// Tells a channel, `$1`, a text, `$2`.
+    /// Sends a notification, `$2`, on a channel, `$1`.
     static let announce: PostgresStatement = "SELECT pg_notify($1, $2)"
     /// The key under which customers are hashed.
     static let customerKey: PostgresStatement = "SELECT customer_key FROM deployment WHERE deployment_id = 1"

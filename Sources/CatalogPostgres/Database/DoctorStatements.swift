@@ -15,7 +15,7 @@ enum DoctorStatements {
         SELECT collversion, pg_collation_actual_version(oid) FROM pg_collation
         WHERE collname = 'catalog' AND pg_collation_is_visible(oid)
         """
-    /// Those of some indexes, `$1`, that exist, and whether each is valid.
+    /// The given indexes, `$1`, that exist, and whether each is valid.
     static let indexes: PostgresStatement = """
         SELECT c.relname, i.indisvalid FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
         WHERE c.relname = ANY ($1) AND pg_table_is_visible(c.oid)

@@ -25,6 +25,7 @@ package struct CatalogExport: Sendable {
     ) async throws(CatalogError) {
         try await database.mappingErrors {
             let stores = if let store { [try await lookup.readStore(store)] } else { try await lookup.readStores() }
+            write(Array((ImportColumn.allCases.map(\.rawValue).joined(separator: ",") + "\n").utf8))
             try await database.writes.withConnection { connection in
                 // One snapshot for all of it; a connection that is given back in a transaction is closed.
                 // All is joined with all: by hashing, which needs no statistics, and right after an import there are none.
@@ -35,7 +36,6 @@ package struct CatalogExport: Sendable {
                     try $0.set("idle_in_transaction_session_timeout", "0")
                     try $0.set("statement_timeout", "0")
                 }
-                write(Array((ImportColumn.allCases.map(\.rawValue).joined(separator: ",") + "\n").utf8))
                 for store in stores {
                     try await connection.perform { connection in
                         try connection.beginCopyOut(

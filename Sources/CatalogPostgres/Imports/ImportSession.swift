@@ -43,13 +43,11 @@ final class ImportSession {
         }
     }
 
-    /// Deletes the staged rows of an import.
-    static func end(_ id: ImportID, on connection: PostgresConnection) async throws {
-        try await connection.perform(within: .seconds(60)) { connection in
-            try connection.transaction { connection in
-                try connection.execute(ImportStatements.deleteRows, [id.parameter])
-                try connection.execute(ImportStatements.deleteRun, [id.parameter])
-            }
+    /// Deletes what an import staged, in a transaction.
+    static func end(_ id: ImportID, _ connection: isolated PostgresConnection) throws {
+        try connection.transaction { connection in
+            try connection.execute(ImportStatements.deleteRows, [id.parameter])
+            try connection.execute(ImportStatements.deleteRun, [id.parameter])
         }
     }
 

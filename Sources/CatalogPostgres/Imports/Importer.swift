@@ -64,15 +64,23 @@ package struct Importer: Sendable {
                 try await session.apply()
                 await count(session.summary, connection)
             }
-            // What is left staged the next import sweeps.
-            try? await ImportSession.end(id, on: connection)
+            await end(id, connection)
             observer.see(.importEnded(session.summary))
             return session.summary
         } catch {
             observer.see(.importEnded(nil))
-            // In a task of its own: the failed one may be cancelled, and its rows must go all the same.
-            await Task { try? await ImportSession.end(id, on: connection) }.value
+            // In a task of its own: the failed one may be cancelled, and its rows must be deleted nevertheless.
+            await Task { await end(id, connection) }.value
             throw error
+        }
+    }
+
+    /// Deletes what an import staged; on another connection if its own was lost. If neither works, the next import sweeps it.
+    private func end(_ id: ImportID, _ connection: PostgresConnection) async {
+        do {
+            try await connection.perform(within: .seconds(60)) { try ImportSession.end(id, $0) }
+        } catch {
+            try? await pool.perform(within: .seconds(60)) { try ImportSession.end(id, $0) }
         }
     }
 }

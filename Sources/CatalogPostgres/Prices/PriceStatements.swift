@@ -4,7 +4,7 @@ internal import LibPQ
 enum PriceStatements {
     /// The keys of shelves, `$2`.
     static let shelfKeys: PostgresStatement = "SELECT key FROM shelf WHERE store_id = $1 AND shelf_id = ANY ($2)"
-    /// Those of some products, `$2`, that a store has.
+    /// The given products, `$2`, that exist.
     static let known: PostgresStatement = "SELECT sku FROM product WHERE store_id = $1 AND sku = ANY ($2)"
     /// The shelves on which products, `$2`, are placed.
     static let shelves: PostgresStatement = """

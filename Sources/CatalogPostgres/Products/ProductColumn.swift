@@ -39,7 +39,7 @@ enum ProductColumn: Int, CaseIterable, Sendable {
     /// Whether the column follows from others: it is written, but neither compared nor read. Such columns are last.
     var isDerived: Bool { self == .sizeDimension || self == .baseQuantity }
 
-    /// What a row has instead of the column where it is read.
+    /// The expression that reads the column.
     var selection: SQL {
         switch self {
         case .sizeAmount, .sizeDrained, .attributes: "\(name)::text"
@@ -95,11 +95,11 @@ enum ProductColumn: Int, CaseIterable, Sendable {
         }
     }
 
-    /// Those that are read, in order.
+    /// The columns that are read, in order.
     static let read = allCases.filter { !$0.isDerived }
-    /// Those that a product states, in order.
+    /// The columns that a product states, in order.
     static let stated = allCases.filter(\.isStated)
-    /// Those that an import stages, in order.
+    /// The columns that an import stages, in order.
     static let staged = allCases.filter { $0.imported != nil }
 }
 
@@ -110,6 +110,6 @@ extension Sequence<ProductColumn> {
     /// The names in a table, separated by commas.
     func names(in table: SQL) -> SQL { map { "\(table).\($0.name)" as SQL }.joined() }
 
-    /// What takes each column from another table, separated by commas.
+    /// SET assignments that copy each column from a table.
     func assignments(from table: SQL) -> SQL { map { "\($0.name) = \(table).\($0.name)" as SQL }.joined() }
 }

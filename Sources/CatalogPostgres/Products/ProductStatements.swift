@@ -1,6 +1,6 @@
 internal import LibPQ
 
-/// The statements that place and delete a product. `$1` is the store's number.
+/// The statements that write, place and delete a product. `$1` is the store's number.
 enum ProductStatements {
     static let modifiedAt: PostgresStatement = "SELECT modified_at FROM product WHERE store_id = $1 AND sku = $2"
     /// Takes a product, `$2`, off shelves, `$3`; its places are kept.

@@ -30,7 +30,7 @@ struct ResortCommand: AsyncParsableCommand {
         @Flag(help: "All shelves of all stores.") var all = false
         @Option(help: "Only shelves changed since: 24h, 30m, 7d, or a time.") var changedSince: String?
         @Option(help: "How many shelves are worked on at once.") var jobs = 2
-        @Option(help: "What is told of moves.") var diff = ResortRequest.DiffDetail.summary
+        @Option(help: "How much detail of the moves to report.") var diff = ResortRequest.DiffDetail.summary
         @Option(help: "Write what is told, a line for each shelf that changed, to a file.") var out: String?
         @Option(help: "How many days customers are kept.") var keepDays = Purchase.keptDays
         @Option(help: "text or json, an object a line.") var format: Format = .text

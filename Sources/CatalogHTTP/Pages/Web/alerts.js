@@ -62,7 +62,7 @@ export async function attempt(work, { isKept = false, isRefused = () => false } 
 export const isAway = (error) => error instanceof Problem && (error.status === 0 || error.status === 429 || error.status >= 500);
 export const problemText = (error) => (isAway(error) ? text("away") : `${text("wrong")} ${error.message}`);
 
-/** Says something to who listens, without showing it. */
+/** Announces a message to screen readers. */
 export function announce(message) {
   const live = find("announcements");
   live.textContent = live.textContent === message ? `${message}\u00a0` : message;

@@ -5,9 +5,9 @@ import { amountText, moneyText, placeholder, sizeText, unitPriceText } from "/fo
 import { language, text } from "/language.js";
 import { aisle } from "/session.js";
 
-/** An amount of a currency in the language of now, with at most so many decimals. */
+/** An amount of a currency in the current language, with at most so many decimals. */
 export const amount = (value, currency, most) => amountText(language.now, value, currency, most);
-/** An amount in minor units in the language of now. */
+/** An amount in minor units in the current language. */
 export const money = (minor, currency) => moneyText(language.now, minor, currency);
 
 const blank = document.createElement("template");

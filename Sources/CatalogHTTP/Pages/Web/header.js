@@ -1,6 +1,6 @@
 /** The header of the pages: links, who is signed in, the language. */
 import { find, make } from "/dom.js";
-import { language, speak, text, translate } from "/language.js";
+import { language, setLanguage, text, translate } from "/language.js";
 import { device, onSession, people, session, tokenName, withUser } from "/session.js";
 import { keep } from "/storage.js";
 
@@ -28,7 +28,7 @@ function bar() {
     select.addEventListener("change", () => change(select.value));
     return select;
   };
-  const languages = choose("language", [["en", "English"], ["ru", "Русский"]], language.now, speak);
+  const languages = choose("language", [["en", "English"], ["ru", "Русский"]], language.now, setLanguage);
   const { scope, demo, user } = session;
   const names = user && !people[scope].includes(user) ? [...people[scope], user] : people[scope];
   const users = demo?.sessions ? choose("user", names.map((name) => [name, name]), user, (chosen) => {

@@ -9,14 +9,14 @@ const listeners = [];
 /** Calls when another language is chosen. */
 export const onLanguage = (listener) => listeners.push(listener);
 
-/** A text in the language of now; texts with values are functions of them. */
+/** A text in the current language; texts with values are functions of them. */
 export const text = (name, ...values) => {
   const found = texts[language.now][name];
   return typeof found === "function" ? found(...values) : found;
 };
 
 /** Chooses another language, and draws the texts of the page again. */
-export function speak(chosen) {
+export function setLanguage(chosen) {
   language.now = chosen;
   keep("aisle.language", chosen);
   translate();

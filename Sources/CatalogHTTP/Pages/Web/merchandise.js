@@ -47,7 +47,6 @@ const model = {
   anchor: null,
 };
 
-
 const path = (rest = "") => `/v1/stores/${view.store}/shelves/${view.shelf}${rest}`;
 const elementOf = (id) => childOf(grid, id);
 const isForestalled = () => model.forestalled.moves.length > 0 || model.forestalled.whole !== null;

@@ -50,7 +50,7 @@ function subjectOf(token) {
 
 const listeners = [];
 
-/** Calls when somebody signed in, or nobody did. */
+/** Calls the listener after each sign-in attempt. */
 export const onSession = (listener) => listeners.push(listener);
 
 /**

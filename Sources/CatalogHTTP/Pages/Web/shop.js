@@ -57,7 +57,6 @@ const settingKey = () => `stores/${view.store}/shelves/${view.shelf}/sort`;
 /** The sort of a remembered view, which may have a filter too. */
 const sortOf = (value) => value?.sort ?? value;
 
-
 /** Who is signed in; asked once, however often the page is opened meanwhile. */
 const begin = () => (model.beginning ??= signIn().then((found) => {
   model.session = found;
@@ -282,7 +281,6 @@ function follow(own) {
 // MARK: - Lists
 
 const cardOf = (product) => card(product, model.session && !device ? make("button", { type: "button", class: "plus", "aria-label": text("addToList", product.name) }, "+") : null);
-
 
 /** The list that was changed last, or a first one. */
 async function currentList(key) {
