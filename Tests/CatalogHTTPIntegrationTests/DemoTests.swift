@@ -50,7 +50,7 @@ import Testing
         return (answer.status, try JSONReader.parse(Array(buffer: answer.body)))
     }
 
-    @Test("A server offers no demonstration unless it is told to")
+    @Test("A server offers no demonstration unless it is configured to")
     func aServerIsNoDemonstrationByItself() async throws {
         try await TestAPI.withServer { client, _ in
             let parts = try await client.execute(uri: "/demo", method: .get)

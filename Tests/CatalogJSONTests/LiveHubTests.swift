@@ -167,7 +167,7 @@ import Testing
         }
     }
 
-    @Test("A follower that returns to a deleted shelf is told so")
+    @Test("A follower that returns to a deleted shelf gets an event that says so")
     func whoComesBackToAShelfThatIsGoneIsToldSo()
         async throws
     {

@@ -55,7 +55,7 @@ import Testing
         #expect(refusal([change(2), change(1)], 1)?.contains("change 2") == true)
     }
 
-    @Test("A later change that was undone does not stand in the way")
+    @Test("A later change that was undone does not prevent an undo")
     func undoneLaterChangesDoNotCount() throws {
         let changes = [change(3, "undo", undoes: 2), change(2, undoneBy: 3), change(1)]
         #expect(try changes.undone(by: 1).number == 1)

@@ -1,18 +1,18 @@
-/** What goes wrong: telling it, and trying again for as long as the server is away. */
+/** Errors: showing them, and repeating requests while the server is unreachable. */
 import { Problem } from "/aisle.js";
 import { find } from "/dom.js";
 import { text } from "/language.js";
 
 const shown = {
-  /** What is told before all else. */
+  /** The message that is shown until it is cleared, before any other. */
   standing: null,
-  /** Whether it is told that the server is away. */
+  /** Whether the shown message says that the server is unreachable. */
   isAway: false,
-  /** What takes another message back after a while. */
+  /** The timer that clears any other message. */
   timer: null,
 };
 
-/** Tells what went wrong, or nothing but what stands anyway. It is there for some seconds. */
+/** Shows an error for ten seconds; null clears it. */
 export function alarm(message) {
   clearTimeout(shown.timer);
   shown.isAway = message === text("away") || message === text("waiting");
@@ -22,24 +22,24 @@ export function alarm(message) {
   find("away").textContent = said ?? "";
 }
 
-/** The server is there again. */
+/** Clears the message that the server is unreachable. */
 export const relieve = () => shown.isAway && alarm(null);
 
-/** What is told before all else, for as long as it stands. */
+/** Shows a message until it is cleared by null. */
 export function stand(message) {
   shown.standing = message;
   alarm(null);
 }
 
-/** Grows with every change of what a page shows: what was asked for before is of no account. */
+/** A counter that grows when the page shows another view. Responses to requests of an earlier turn are ignored. */
 export const turn = { now: 0 };
 
 /**
- * Does something that asks the server, tells what goes wrong, and tries again for as long as the server is away.
+ * Runs work that calls the server, shows its errors, and repeats it while the server is unreachable.
  * @param {() => Promise<any>} work
- * @param {{isKept?: boolean, isRefused?: (error: Problem) => boolean}} [how] whether it is to be done even when another turn has
- *   begun, as what the user wrote is; who mends what was refused, so that it is tried again
- * @returns {Promise<any>} what came; undefined where nothing did, or another turn began
+ * @param {{isKept?: boolean, isRefused?: (error: Problem) => boolean}} [how] `isKept`: whether the work continues after another
+ *   turn has begun, as edits by the user do; `isRefused`: corrects a rejected request and returns true to repeat it
+ * @returns {Promise<any>} the result of the work; undefined if it failed or another turn began
  */
 export async function attempt(work, { isKept = false, isRefused = () => false } = {}) {
   for (const own = turn.now; isKept || own === turn.now; ) {

@@ -36,19 +36,19 @@ export function card(product, tool) {
   return element;
 }
 
-/** Draws a card anew, in its place. */
+/** Updates a card in place. */
 function redraw(element, fresh) {
   element.product = fresh.product;
   element.classList.toggle("out", fresh.classList.contains("out"));
   element.replaceChildren(...fresh.children);
 }
 
-/** Draws all cards anew, in another language. @param {(product: any) => HTMLElement} draw */
+/** Redraws all cards, in another language. @param {(product: any) => HTMLElement} draw */
 export function redrawCards(container, draw) {
   for (const child of container.children) if (child.product) redraw(child, draw(child.product));
 }
 
-/** Reads products again, and draws the cards that show them anew. @param {string[]} ids @param {(product: any) => HTMLElement} draw */
+/** Reads products again, and redraws their cards. @param {string[]} ids @param {(product: any) => HTMLElement} draw */
 export async function refreshCards(container, store, ids, draw) {
   const own = turn.now;
   for (let at = 0; at < ids.length; at += 100) {
@@ -79,7 +79,7 @@ export async function appendPage(container, { store, shelf }, query, next, draw)
   return { next: page.page.next_cursor };
 }
 
-/** The cursor behind the first so many products; null where there are no more. */
+/** The cursor after the first `count` products; null if there are no more. */
 async function cursorBehind(store, shelf, query, count) {
   let cursor;
   for (let left = count; left > 0 && cursor !== null; ) {

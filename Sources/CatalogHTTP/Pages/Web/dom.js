@@ -19,7 +19,7 @@ export const childOf = (container, id) => container.querySelector(`:scope > [dat
 /** The id of the child that stands behind another, or else before it. */
 export const besideOf = (child) => [child.nextElementSibling, child.previousElementSibling].find((other) => other?.dataset.id)?.dataset.id;
 
-/** Gives the focus back to the control that had it, where its row or card was drawn anew. @returns {() => void} */
+/** Remembers the focused control; the returned function focuses it again after its row or card was redrawn. @returns {() => void} */
 export function keepingFocus(container) {
   const focused = document.activeElement;
   const child = [...container.children].find((child) => child.contains(focused));

@@ -4,7 +4,7 @@ import { language, setLanguage, text, translate } from "/language.js";
 import { device, onSession, people, session, tokenName, withUser } from "/session.js";
 import { keep } from "/storage.js";
 
-/** Where nobody is signed in by itself: a token that somebody pastes, for as long as the tab lives. */
+/** The form to paste a token, which is kept until the tab is closed. For servers that are not a demonstration. */
 function signInForm() {
   const input = make("input", { type: "text", id: "pasted", autocomplete: "off", required: true, "data-label": "token" });
   const form = session.token ? make("form", { id: "sign-out" }, make("button", { "data-text": "signOut" })) : make("form", { id: "sign-in" }, input, " ", make("button", { "data-text": "useToken" }));

@@ -22,7 +22,7 @@ const model = {
   changing: Promise.resolve(),
   /** How many of them wait. */
   waiting: 0,
-  /** What was removed, the last at the end, to bring it back. */
+  /** Removed items, the latest last, for undo. */
   removed: [],
   ending: null,
 };

@@ -36,8 +36,8 @@ const model = {
   /** Moves that are shown, and not yet made; and what sends them. */
   queue: [],
   sending: null,
-  /** What another's change forestalled: moves, or a change of the order as a whole. */
-  forestalled: { moves: [], whole: null },
+  /** The edits that the server rejected because another user changed the order first: moves, or one edit of the whole order. */
+  rejected: { moves: [], whole: null },
   isHeld: false,
   isLooking: false,
   /** Whether the order as a whole is being changed, and until when. */
@@ -49,7 +49,7 @@ const model = {
 
 const path = (rest = "") => `/v1/stores/${view.store}/shelves/${view.shelf}${rest}`;
 const elementOf = (id) => childOf(grid, id);
-const isForestalled = () => model.forestalled.moves.length > 0 || model.forestalled.whole !== null;
+const isRejected = () => model.rejected.moves.length > 0 || model.rejected.whole !== null;
 const condition = () => ({ "if-match": `"order-${model.orderVersion}"`, "idempotency-key": crypto.randomUUID() });
 const pause = (time) => new Promise((done) => setTimeout(done, time));
 
@@ -58,7 +58,7 @@ const pause = (time) => new Promise((done) => setTimeout(done, time));
 async function open() {
   const own = ++turn.now;
   model.ending();
-  [model.shelf, model.forestalled, model.isWhole, model.isLoading, model.isLooking, model.latest, model.mustLook] = [null, { moves: [], whole: null }, false, false, false, 0, false];
+  [model.shelf, model.rejected, model.isWhole, model.isLoading, model.isLooking, model.latest, model.mustLook] = [null, { moves: [], whole: null }, false, false, false, 0, false];
   find("conflict").hidden = true;
   rearranging.cancel();
   state.textContent = text("loading");
@@ -94,7 +94,7 @@ async function open() {
 /** Goes to another shelf, once what was moved on this one is made, or let go. */
 async function leave(place, { isBack = false } = {}) {
   await Promise.all([model.sending, model.changing]);
-  if (isForestalled()) {
+  if (isRejected()) {
     if (isBack) navigate(withUser("/merchandise", { store: view.store, shelf: view.shelf }));
     return find(find("again").disabled ? "let-go" : "again").focus();
   }
@@ -173,7 +173,7 @@ async function look(own) {
   model.shelf = { ...model.shelf, product_count: found.product_count };
   find("wire").value = transferText(text, diff, diff.bytes);
   const shown = show(diff);
-  if (isForestalled()) {
+  if (isRejected()) {
     mark([...diff.moves, ...diff.inserts].map((part) => part.id));
     find("again").disabled = false;
     find("again").focus({ preventScroll: true });
@@ -279,7 +279,7 @@ async function flush() {
 
 /** Another was faster: theirs is shown, ours is kept. */
 async function conflict(own, { moves = [], whole = null }) {
-  model.forestalled = { moves: [...model.forestalled.moves, ...moves], whole: whole ?? model.forestalled.whole };
+  model.rejected = { moves: [...model.rejected.moves, ...moves], whole: whole ?? model.rejected.whole };
   model.mustLook = true;
   find("conflict-text").textContent = text("conflict", "");
   find("conflict").hidden = false;
@@ -288,7 +288,7 @@ async function conflict(own, { moves = [], whole = null }) {
   render();
   await attempt(async () => {
     await readChanges(own);
-    if (own !== turn.now || !isForestalled()) return;
+    if (own !== turn.now || !isRejected()) return;
     find("conflict-text").textContent = text("conflict", model.changes.length ? changeText(model.changes[0]) : "");
     announce(find("conflict-text").textContent);
   });
@@ -297,13 +297,13 @@ async function conflict(own, { moves = [], whole = null }) {
 
 /** Marks what others moved. */
 function mark(ids) {
-  const mine = new Set(model.forestalled.moves.flatMap((move) => move.ids));
+  const mine = new Set(model.rejected.moves.flatMap((move) => move.ids));
   for (const id of ids) if (!mine.has(id)) elementOf(id)?.classList.add("theirs");
 }
 
 function settleConflict(isAgain) {
-  const { moves, whole } = model.forestalled;
-  model.forestalled = { moves: [], whole: null };
+  const { moves, whole } = model.rejected;
+  model.rejected = { moves: [], whole: null };
   find("conflict").hidden = true;
   for (const element of grid.querySelectorAll(".theirs")) element.classList.remove("theirs");
   render();
@@ -325,12 +325,12 @@ function settleConflict(isAgain) {
 
 /** Changes the order as a whole: by undo, or by baking a sort. */
 function changeWhole(rest, method, body) {
-  if (!model.isAllowed || !model.shelf || model.isWhole || isForestalled()) return;
+  if (!model.isAllowed || !model.shelf || model.isWhole || isRejected()) return;
   model.isWhole = true;
   const [own, target] = [turn.now, path(rest)];
   model.changing = (async () => {
     await model.sending;
-    if (isForestalled()) return void (model.isWhole = false);
+    if (isRejected()) return void (model.isWhole = false);
     // A request that is repeated is made once.
     const headers = condition();
     let isStale = false;
@@ -419,7 +419,7 @@ addEventListener("keydown", (event) => {
 const rearranging = sortable(grid, {
   selected: () => [...selection],
   move,
-  isClosed: () => !model.isAllowed || !model.shelf || isForestalled() || model.isWhole,
+  isClosed: () => !model.isAllowed || !model.shelf || isRejected() || model.isWhole,
   held: (is) => {
     model.isHeld = is;
     if (!is) setTimeout(catchUp, 0);
@@ -490,6 +490,6 @@ onLanguage(async () => {
 onEndNear(more);
 onNavigate((parts) => leave({ store: parts.get("store"), shelf: parts.get("shelf") }, { isBack: true }));
 // What is not sent yet would be lost.
-addEventListener("beforeunload", (event) => (model.queue.length || isForestalled()) && event.preventDefault());
+addEventListener("beforeunload", (event) => (model.queue.length || isRejected()) && event.preventDefault());
 translate();
 open();

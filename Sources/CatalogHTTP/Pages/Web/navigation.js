@@ -19,7 +19,7 @@ export function onNavigate(listener) {
   });
 }
 
-/** A link to another view of this page, with a number: a plain press goes there without loading the page anew. */
+/** A link to another view of this page, with a count. A plain click shows the view without reloading the page. */
 export function viewLink(href, isCurrent, title, count, go) {
   const link = make("a", { href, "aria-current": isCurrent ? "page" : null }, title, make("span", {}, String(count)));
   link.addEventListener("click", (event) => {
