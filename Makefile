@@ -121,12 +121,13 @@ test-thread test-address: test-%: deps # Run the tests of pure logic and of libp
 	    --filter '^(OrderingTests|AisleDiffTests|CatalogTests|CatalogJSONTests|LibPQTests|LibPQIntegrationTests)\.'
 
 .PHONY: test-all
-test-all: lint test ## Run everything: also sanitizers, poolers, faults, browsers and real catalogs
+test-all: lint test ## Run everything but mutations: also coverage, sanitizers, poolers, Citus, faults, browsers and real catalogs
 	if [ -d ../shared/data ]; then $(MAKE) --no-print-directory test-real; fi
 	$(MAKE) --no-print-directory test-pooler
 	$(MAKE) --no-print-directory test-citus
 	$(MAKE) --no-print-directory test-faults
 	$(MAKE) --no-print-directory test-browser
+	$(MAKE) --no-print-directory test-coverage
 	$(MAKE) --no-print-directory test-address
 	$(MAKE) --no-print-directory test-thread
 
