@@ -20,7 +20,8 @@ POOLER_SOURCE := $(wildcard ../shared/pgbouncer/build.sh)
 POOLER := .aisle/pooler
 # Citus, where it is there to be built.
 CITUS_SOURCE := $(wildcard ../shared/citus/build.sh)
-CITUS := .aisle/citus
+# Its server runs as another user where the tests run as root, so it must be reachable for all.
+CITUS := /var/tmp/aisle-citus-$(shell id -u)
 # For how many seconds the fault tests stop the database.
 STALL := 60
 # What `make bench` imports, where it is there.
@@ -103,8 +104,8 @@ test-pooler: build-tests ## Run the API's tests through PgBouncer in transaction
 .PHONY: test-citus
 test-citus: build-tests ## Plan every statement on Citus, where ../shared/citus is there to be built
 	if [ -n "$(CITUS_SOURCE)" ]; then \
-	    $(CITUS_SOURCE) "$$PWD/$(CITUS)" && \
-	    AISLE_TEST_CITUS="$$PWD/$(CITUS)" $(TEST_RUN) --filter citusPlansEveryStatement; \
+	    $(CITUS_SOURCE) "$(CITUS)" && \
+	    AISLE_TEST_CITUS="$(CITUS)" $(TEST_RUN) --filter citusPlansEveryStatement; \
 	fi
 
 .PHONY: test-faults
