@@ -75,8 +75,8 @@ private final class ListenLoop: Sendable {
 
     private func listen(_ handle: ConnectionHandle) -> Bool {
         channels.allSatisfy { channel in
-            let quoted = channel.replacing("\"", with: "\"\"")
-            guard let result = PQexec(handle.raw, "LISTEN \"\(quoted)\"") else { return false }
+            let listen: SQL = "LISTEN \(identifier: channel)"
+            guard let result = PQexec(handle.raw, listen.text) else { return false }
             defer { PQclear(result) }
             return PQresultStatus(result) == PGRES_COMMAND_OK
         }

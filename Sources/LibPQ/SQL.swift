@@ -26,12 +26,12 @@ package struct SQL: Hashable, Sendable, ExpressibleByStringInterpolation {
 
         /// A name of a table, column or other object.
         package mutating func appendInterpolation(identifier name: String) {
-            text += "\"" + name.escaping(["\""], with: ["\"", "\""]) + "\""
+            text += "\"" + name.doubling("\"") + "\""
         }
 
         /// A text, where SQL takes no parameter.
         package mutating func appendInterpolation(literal value: String) {
-            text += "E'" + value.escaping(["\\"], with: ["\\", "\\"]).escaping(["'"], with: ["'", "'"]) + "'"
+            text += "E'" + value.doubling("\\").doubling("'") + "'"
         }
     }
 }
@@ -46,12 +46,10 @@ extension Sequence<SQL> {
 }
 
 extension String {
-    /// The text with each of some scalars replaced. Characters would not do: a quote and a combining mark are one character.
-    fileprivate func escaping(_ scalars: Set<Unicode.Scalar>, with replacement: [Unicode.Scalar]) -> String {
-        var escaped = UnicodeScalarView()
-        for scalar in unicodeScalars {
-            if scalars.contains(scalar) { escaped.append(contentsOf: replacement) } else { escaped.append(scalar) }
-        }
-        return String(escaped)
+    /// The text with a scalar doubled. Characters would not do: a quote and a combining mark are one character.
+    fileprivate func doubling(_ scalar: Unicode.Scalar) -> String {
+        var doubled = UnicodeScalarView()
+        for next in unicodeScalars { doubled.append(contentsOf: next == scalar ? [next, next] : [next]) }
+        return String(doubled)
     }
 }

@@ -47,7 +47,7 @@ import Testing
         "ShelfStatements.setPositions": "integer, text[], bytea[]",
     ]
 
-    /// What a transaction sets, and what is copied: PREPARE takes neither.
+    /// COPY and SET statements, which PREPARE does not accept.
     private static let unprepared: Set<String> = [
         "ImportStatements.stage", "GeneratorStatements.copyShelves", "PlacementStatements.copyPositions",
         "PopularityStatements.stage", "PopularityStatements.waitLong",
