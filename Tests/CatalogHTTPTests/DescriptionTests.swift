@@ -77,15 +77,6 @@ import Testing
         #expect(text.contains(facet.rawValue))
     }
 
-    @Test("The shop's page knows every filter, in the order of the code")
-    func theShopKnowsEveryFilter() throws {
-        let page = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appending(path: "Sources/CatalogHTTP/Pages/Web/shop.js")
-        let script = try String(contentsOf: page, encoding: .utf8)
-        let list = try #require(script.firstMatch(of: #/const filters = \[([^\]]*)\]/#)?.1)
-        #expect(list.matches(of: #/"(\w+)"/#).map { String($0.1) } == FilterKey.allCases.map(\.name))
-    }
-
     @Test("The description has exactly the operations of the endpoint table")
     func operationsMatch() async throws {
         let api = await MemoryAPI().api

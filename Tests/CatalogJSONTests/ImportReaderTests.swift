@@ -47,15 +47,15 @@ import Testing
         #expect(record.line == 2)
         #expect(record.store.text == "s")
         #expect(record.shelf == "Dairy")
-        #expect(record.sku.text == "a")
-        #expect(record.priceMinor == 99)
-        #expect(record.regularPriceMinor == 129)
-        #expect(record.size?.packs == 6)
-        #expect(record.size?.unit == .ml)
-        #expect(!record.inStock)
-        #expect(record.tags == ["new", "cold"])
-        #expect(record.barcode == "40123")
-        #expect(record.imageURL == "https://x/y.png")
+        #expect(record.product.sku.text == "a")
+        #expect(record.product.priceMinor == 99)
+        #expect(record.product.regularPriceMinor == 129)
+        #expect(record.product.size?.packs == 6)
+        #expect(record.product.size?.unit == .ml)
+        #expect(!record.product.inStock)
+        #expect(record.product.tags == ["new", "cold"])
+        #expect(record.product.barcode == "40123")
+        #expect(record.product.imageURL == "https://x/y.png")
     }
 
     @Test(
@@ -126,8 +126,8 @@ import Testing
             """,
             .ndjson
         )
-        #expect(outcome.records.map(\.sku.text) == ["a", "b"])
-        #expect(outcome.records.map(\.priceMinor) == [129, 200])
+        #expect(outcome.records.map(\.product.sku.text) == ["a", "b"])
+        #expect(outcome.records.map(\.product.priceMinor) == [129, 200])
         #expect(outcome.rejections.count == 3)
     }
 }

@@ -94,12 +94,6 @@ import Testing
         #expect(ProductColumn.read.map(\.rawValue) == Array(1...ProductColumn.read.count))
     }
 
-    @Test("A product has a value for each column that it states, and for no other", arguments: ProductColumn.allCases)
-    func statedColumnsHaveValues(_ column: ProductColumn) {
-        let product = Product(sku: SKU("a")!, name: "A")
-        #expect((column.value(of: product) != nil) == column.isStated)
-    }
-
     @Test("The server prepares the statements of every sort's pages, from every kind of cursor")
     func everyPageFitsTheSchema() async throws {
         var statements: [(name: String, statements: [PostgresStatement])] = []

@@ -52,22 +52,18 @@ package struct Filter: Sendable, Hashable {
         func isInside<T: Comparable>(_ own: T?, _ limit: T) -> Bool {
             own.map { key.comparison == .atLeast ? $0 >= limit : $0 <= limit } ?? false
         }
-        return switch (key, value) {
-        case (.brand, .texts(let brands)): brands.contains { $0.utf8.elementsEqual((product.brand ?? "").utf8) }
-        case (.tag, .texts(let tags)):
-            tags.contains { tag in
-                tag.isEmpty ? product.tags.isEmpty : product.tags.contains { $0.utf8.elementsEqual(tag.utf8) }
+        return switch (key.compared(of: product, in: currency), value) {
+        case (.texts(let own), .texts(let wanted)):
+            wanted.contains { text in
+                text.isEmpty ? own.isEmpty : own.contains { $0.utf8.elementsEqual(text.utf8) }
             }
-        case (.inStock, .flag(let flag)): product.inStock == flag
-        case (_, .amount(let limit)):
-            isInside(product.priceMinor.map { ExactDecimal(Int128($0), scale: currency.exponent) }, limit)
-        case (_, .amountPerQuantity(let limit)): limit.covers(product, in: currency)
-        case (.createdAfter, .moment(let limit)), (.createdBefore, .moment(let limit)):
-            isInside(product.createdAt, limit)
-        case (_, .moment(let limit)): isInside(product.modifiedAt, limit)
-        case (_, .dimensions(let dimensions)):
-            product.size.map { dimensions.contains($0.unit.dimension) } ?? false
-        case (_, .texts), (_, .flag): false
+        case (.flag(let own), .flag(let wanted)): own == wanted
+        case (.amount(let own), .amount(let limit)): isInside(own, limit)
+        case (.unitPrice, .amountPerQuantity(let limit)): limit.covers(product, in: currency)
+        case (.moment(let own), .moment(let limit)): isInside(own, limit)
+        case (.dimension(let own), .dimensions(let wanted)): own.map(wanted.contains) ?? false
+        // A value of another form than its key's.
+        case (.texts, _), (.flag, _), (.amount, _), (.unitPrice, _), (.moment, _), (.dimension, _): false
         }
     }
 }

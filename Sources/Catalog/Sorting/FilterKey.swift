@@ -1,5 +1,5 @@
-/// A key that products are filtered by: its name, the form of its values, its comparison and its help. Its column is in
-/// `FilterColumns` of CatalogPostgres, its title in `FilterOption`.
+/// A key that products are filtered by: its name, the form of its values, its comparison, its help and its title. Its column
+/// is beside `ProductColumn` of CatalogPostgres.
 package enum FilterKey: String, CaseIterable, Sendable, Hashable {
     case brand, tag
     case inStock = "in_stock"
@@ -64,6 +64,32 @@ package enum FilterKey: String, CaseIterable, Sendable, Hashable {
         }
     }
 
+    /// The part of a product that a filter compares.
+    enum Compared {
+        /// All texts of the product; none if it has none.
+        case texts([String])
+        case flag(Bool)
+        case amount(ExactDecimal?)
+        case unitPrice
+        case moment(Timestamp)
+        case dimension(Dimension?)
+    }
+
+    /// The part of a product that the key compares.
+    func compared(of product: Product, in currency: Currency) -> Compared {
+        switch self {
+        case .brand: .texts(product.brand.map { [$0] } ?? [])
+        case .tag: .texts(product.tags)
+        case .inStock: .flag(product.inStock)
+        case .priceMin, .priceMax:
+            .amount(product.priceMinor.map { ExactDecimal(Int128($0), scale: currency.exponent) })
+        case .unitPriceMax: .unitPrice
+        case .createdAfter, .createdBefore: .moment(product.createdAt)
+        case .modifiedAfter, .modifiedBefore: .moment(product.modifiedAt)
+        case .dimension: .dimension(product.size?.unit.dimension)
+        }
+    }
+
     /// Whether several values may be given, of which any may hold.
     package var isRepeatable: Bool { form == .texts || form == .dimensions }
 
@@ -93,5 +119,36 @@ package enum FilterKey: String, CaseIterable, Sendable, Hashable {
         case .modifiedBefore: "last changed then or before; a day counts to its end, in UTC"
         case .dimension: "whose size is a \(Dimension.allCases.map(\.rawValue).joined(separator: ", "))"
         }
+    }
+
+    /// The form's name in the API.
+    package var typeName: String {
+        switch form {
+        case .texts: "text"
+        case .flag: "boolean"
+        case .amount: "amount"
+        case .amountPerQuantity: "amount_per_quantity"
+        case .moment: "time"
+        case .dimensions: "dimension"
+        }
+    }
+
+    /// The title in a picker.
+    package func title(_ language: Language) -> String {
+        let (en, ru) =
+            switch self {
+            case .brand: ("Brand", "Бренд")
+            case .tag: ("Tag", "Метка")
+            case .inStock: ("In stock", "В наличии")
+            case .priceMin: ("Price from", "Цена от")
+            case .priceMax: ("Price up to", "Цена до")
+            case .unitPriceMax: ("Unit price up to", "Цена за единицу до")
+            case .createdAfter: ("New since", "Новинки с")
+            case .createdBefore: ("In the range before", "В продаже до")
+            case .modifiedAfter: ("Changed since", "Изменено с")
+            case .modifiedBefore: ("Not changed since", "Не менялось с")
+            case .dimension: ("Sold by", "Продаётся на")
+            }
+        return language == .ru ? ru : en
     }
 }

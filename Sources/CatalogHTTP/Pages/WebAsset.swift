@@ -1,3 +1,5 @@
+internal import Catalog
+
 /// A file of the storefront's pages, embedded in the program.
 ///
 /// The raw value is its path, without the first slash.
@@ -12,6 +14,7 @@ enum WebAsset: String, CaseIterable {
     case cards = "cards.js"
     case dom = "dom.js"
     case drag = "drag.js"
+    case filters = "filters.js"
     case format = "format.js"
     case header = "header.js"
     case language = "language.js"
@@ -41,6 +44,7 @@ enum WebAsset: String, CaseIterable {
         case .cards: PackageResources.cards_js
         case .dom: PackageResources.dom_js
         case .drag: PackageResources.drag_js
+        case .filters: Self.filtersModule
         case .format: PackageResources.format_js
         case .header: PackageResources.header_js
         case .language: PackageResources.language_js
@@ -65,11 +69,18 @@ enum WebAsset: String, CaseIterable {
         case .shopPage, .devicesPage, .merchandisePage, .listsPage, .docsPage: "text/html; charset=utf-8"
         case .style: "text/css; charset=utf-8"
         case .icon: "image/svg+xml"
-        case .client, .alerts, .cards, .dom, .drag, .format, .header, .language, .navigation, .session, .shelves,
+        case .client, .alerts, .cards, .dom, .drag, .filters, .format, .header, .language, .navigation, .session,
+            .shelves,
             .storage, .sortable, .texts, .shop, .devices, .merchandise, .lists, .docs:
             "text/javascript; charset=utf-8"
         }
     }
+
+    /// A module that names the filters, so that the shop's page reads all of them from its address.
+    private static let filtersModule: [UInt8] = {
+        let names = FilterKey.allCases.map { "\"\($0.name)\"" }.joined(separator: ", ")
+        return Array("/** The names of the filters. */\nexport const filters = [\(names)];\n".utf8)
+    }()
 
     /// What the pages may load, and from where: their own files, the API and themselves in a frame, and nothing else.
     /// Source: Content Security Policy 3.

@@ -2,23 +2,24 @@ package import Catalog
 
 /// One checked row of an import.
 package struct ImportRecord: Sendable {
-    package var line: Int
-    package var store: CatalogKey
+    package let line: Int
+    package let store: CatalogKey
     /// What the file calls the shelf: a key or a title.
-    package var shelf: String?
-    package var sku: SKU
-    package var currency: Currency
-    package var name: String
-    package var brand: String?
-    package var priceMinor: Int64?
-    package var regularPriceMinor: Int64?
-    package var wasRounded: Bool
-    package var size: Size?
-    package var barcode: String?
-    package var imageURL: String?
-    package var inStock: Bool
-    package var tags: [String]
-    package var popularity: Double
+    package let shelf: String?
+    package let currency: Currency
+    /// The product as the row states it.
+    package var product: Product
+    /// Whether a price had more digits than the currency.
+    package var wasRounded = false
+    /// The purchases that the row states.
+    package var popularity = 0.0
     /// The manual position as a fraction: numerator ÷ denominator.
-    package var position: (ExactDecimal, ExactDecimal)?
+    package let position: (ExactDecimal, ExactDecimal)?
+
+    /// Sets the prices: the promotional price is the current one, and makes the price the regular one.
+    mutating func set(price: (minor: Int64, wasRounded: Bool)?, promotional: (minor: Int64, wasRounded: Bool)?) {
+        product.priceMinor = (promotional ?? price)?.minor
+        product.regularPriceMinor = promotional == nil ? nil : price?.minor
+        wasRounded = price?.wasRounded ?? false || promotional?.wasRounded ?? false
+    }
 }

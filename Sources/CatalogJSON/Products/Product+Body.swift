@@ -1,69 +1,90 @@
 package import Catalog
 
 extension Product {
-    /// Reads a product from a body; what the server makes is ignored.
+    /// Reads a product from a request body. Fields that the server computes are ignored.
     package init(sku: SKU, currency: Currency, body: JSONValue) throws(CatalogError) {
         var reader = try BodyReader(body)
-        try reader.checkKey("sku", sku.text)
-        reader.ignore("unit_price", "popularity", "as_of", "shelves", "created_at", "modified_at")
-        guard let name = try reader.words("name", bytes: Self.nameLimit) else {
-            throw .unprocessable(field: "name", detail: "name is missing")
-        }
-        if let code = try reader.string("currency", bytes: 16), code != currency.code {
-            throw .unprocessable(field: "currency", detail: "the store's currency is \(currency.code), not \(code)")
-        }
-        let tags = try reader.strings("tags") ?? []
-        guard tags.count <= Self.tagCountLimit, tags.allSatisfy(Self.isTag), Set(tags).count == tags.count else {
-            throw .unprocessable(
-                field: "tags",
-                detail: "there are at most \(Self.tagCountLimit) different tags, each \(Self.tagRule)"
-            )
-        }
-        let imageURL = try reader.words("image_url", bytes: Self.imageURLLimit)
-        guard imageURL.map(Self.isImageURL) ?? true else {
-            throw .unprocessable(field: "image_url", detail: "image_url must be \(Self.imageURLRule)")
-        }
-        let attributes = reader.value("attributes") ?? .object([])
-        guard attributes.isWithinNumberLimits else {
-            throw .unprocessable(field: "attributes", detail: "a number in attributes has more than 64 digits")
-        }
-        guard case .object = attributes, attributes.text.utf8.count <= Self.attributesLimit else {
-            throw .unprocessable(field: "attributes", detail: "attributes must be an object of at most 4096 bytes")
-        }
-        self.init(
-            sku: sku,
-            name: name,
-            brand: try reader.words("brand", bytes: Self.brandLimit),
-            priceMinor: try reader.price("price_minor"),
-            regularPriceMinor: try reader.price("regular_price_minor"),
-            size: try Size(field: "size", body: reader.value("size")),
-            barcode: try reader.words("barcode", bytes: Self.barcodeLimit),
-            imageURL: imageURL,
-            attributes: attributes.text,
-            inStock: try reader.bool("in_stock") ?? true,
-            tags: tags
-        )
+        self.init(sku: sku, name: "")
+        for field in ProductField.allCases { try field.read(&reader, currency: currency, into: &self) }
         try reader.end()
         guard regularPriceMinor == nil || priceMinor != nil else {
             throw .unprocessable(
                 field: "regular_price_minor",
-                detail: "there is a crossed-out price only beside a price; leave regular_price_minor out too"
+                detail: "regular_price_minor needs a price_minor; leave it out too"
             )
         }
     }
 }
 
-extension Size {
-    /// Reads a size from a body; nil for null or an amount of zero.
-    fileprivate init?(field: String, body: JSONValue?) throws(CatalogError) {
-        guard let body else { return nil }
+extension BodyReader {
+    mutating func productName() throws(CatalogError) -> String {
+        guard let name = try words("name", bytes: Product.nameLimit) else {
+            throw .unprocessable(field: "name", detail: "name is missing")
+        }
+        return name
+    }
+
+    mutating func checkCurrency(_ currency: Currency) throws(CatalogError) {
+        guard let code = try string("currency", bytes: 16), code != currency.code else { return }
+        throw .unprocessable(field: "currency", detail: "the store's currency is \(currency.code), not \(code)")
+    }
+
+    /// A price in minor units.
+    mutating func price(_ name: String) throws(CatalogError) -> Int64? {
+        guard let price = try integer(name) else { return nil }
+        guard price >= 0, price < Product.priceLimit else {
+            throw .unprocessable(
+                field: name,
+                detail: "\(name) must be from 0 to \(Product.priceLimit - 1) minor units"
+            )
+        }
+        return price
+    }
+
+    mutating func imageURL() throws(CatalogError) -> String? {
+        let imageURL = try words("image_url", bytes: Product.imageURLLimit)
+        guard imageURL.map(Product.isImageURL) ?? true else {
+            throw .unprocessable(field: "image_url", detail: "image_url must be \(Product.imageURLRule)")
+        }
+        return imageURL
+    }
+
+    mutating func attributes() throws(CatalogError) -> String {
+        let attributes = value("attributes") ?? .object([])
+        guard attributes.isWithinNumberLimits else {
+            throw .unprocessable(field: "attributes", detail: "a number in attributes has more than 64 digits")
+        }
+        let text = attributes.text
+        guard case .object = attributes, text.utf8.count <= Product.attributesLimit else {
+            throw .unprocessable(
+                field: "attributes",
+                detail: "attributes must be an object of at most \(Product.attributesLimit) bytes"
+            )
+        }
+        return text
+    }
+
+    mutating func tags() throws(CatalogError) -> [String] {
+        let tags = try strings("tags") ?? []
+        guard tags.count <= Product.tagCountLimit, tags.allSatisfy(Product.isTag), Set(tags).count == tags.count else {
+            throw .unprocessable(
+                field: "tags",
+                detail: "there are at most \(Product.tagCountLimit) different tags, each \(Product.tagRule)"
+            )
+        }
+        return tags
+    }
+
+    /// A size; nil for null or an amount of zero.
+    mutating func size() throws(CatalogError) -> Size? {
+        guard let body = value("size") else { return nil }
         var reader = try BodyReader(body)
         guard let amount = try reader.decimal("amount"), let spelling = try reader.string("unit", bytes: 32) else {
-            throw .unprocessable(field: field, detail: "a size needs an amount and a unit")
+            throw .unprocessable(field: "size", detail: "a size needs an amount and a unit")
         }
         guard let unit = MeasureUnit(spelling: spelling) else {
             throw .malformed(
-                parameter: field,
+                parameter: "size",
                 detail: "no such unit: “\(spelling)”",
                 allowed: MeasureUnit.allCases.map(\.rawValue)
             )
@@ -73,7 +94,7 @@ extension Size {
         let isApproximate = try reader.bool("approximate") ?? false
         try reader.end()
         do {
-            try self.init(
+            return try Size(
                 amount: amount,
                 unit: unit,
                 packs: Int(packs),
@@ -81,17 +102,7 @@ extension Size {
                 isApproximate: isApproximate
             )
         } catch {
-            throw .unprocessable(field: field, detail: error.reason)
+            throw .unprocessable(field: "size", detail: error.reason)
         }
-    }
-}
-
-extension BodyReader {
-    fileprivate mutating func price(_ name: String) throws(CatalogError) -> Int64? {
-        guard let price = try integer(name) else { return nil }
-        guard price >= 0, price < Product.priceLimit else {
-            throw .unprocessable(field: name, detail: "\(name) must be from 0 to 999999999999 minor units")
-        }
-        return price
     }
 }

@@ -90,8 +90,6 @@ package struct CatalogExport: Sendable {
         case .store: "s.key"
         case .shelf: "h.name"
         case .sku: "r.sku"
-        case .name: "r.name"
-        case .brand: "r.brand"
         case .price:
             decimal("CASE WHEN r.price_minor IS NOT NULL THEN coalesce(r.regular_price_minor, r.price_minor) END")
         case .promoPrice: decimal("CASE WHEN r.regular_price_minor IS NOT NULL THEN r.price_minor END")
@@ -101,11 +99,10 @@ package struct CatalogExport: Sendable {
         case .packCount: "r.size_packs"
         case .drained: "r.size_drained"
         case .popularity: "r.popularity_seed::text::numeric"
-        case .inStock: "r.in_stock"
         case .tags: "array_to_string(r.tags, '|')"
         case .position: "h.place"
-        case .barcode: "r.barcode"
-        case .imageURL: "r.image_url"
+        // The others are columns of a product.
+        default: "r.\(ProductColumn.allCases.first { $0.imported == column }!.name)"
         }
     }
 }

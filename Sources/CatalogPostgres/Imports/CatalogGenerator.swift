@@ -132,15 +132,15 @@ package struct CatalogGenerator: Sendable {
                     within = 0
                     continue
                 }
-                let product = GeneratedProduct(made, &random)
+                let product = GeneratedProduct.make(made, &random)
                 text.field(store)
                 if table != .product { text.field(first + Int32(shelf)) }
-                text.field(product.sku)
+                text.field(product.sku.text)
                 switch table {
-                case .product: product.write(&text)
+                case .product: write(product, &text)
                 case .placement:
                     text.field(product.inStock ? 0 : 1)
-                    product.write(&text)
+                    write(product, &text)
                 case .position: text.field(bytes: PathKey([Int64(within) * PathKey.step]).bytes)
                 }
                 text.endRow()
@@ -150,6 +150,10 @@ package struct CatalogGenerator: Sendable {
             onProgress(made)
             return text.bytes
         }
+    }
+
+    private func write(_ product: Product, _ text: inout CopyText) {
+        for column in ProductColumn.allCases { text.field(column.value(of: product)) }
     }
 }
 
@@ -169,17 +173,8 @@ private struct SplitMix {
     mutating func pick<T>(_ values: [T]) -> T { values[below(values.count)] }
 }
 
-private struct GeneratedProduct {
-    let sku: String
-    let inStock: Bool
-    private let name: String
-    private let brand: String?
-    private let price: Int64?
-    private let size: Size?
-    private let tags: [String]
-    private let popularity: Popularity
-    private let created: Timestamp
-
+/// The products that the generator makes.
+private enum GeneratedProduct {
     private static let kinds = [
         "Milk", "Butter", "Yoghurt", "Bread", "Pasta", "Rice", "Coffee", "Tea", "Juice", "Soap", "Apples", "Cheese",
         "Ham", "Chocolate", "Beans", "Flour",
@@ -195,44 +190,29 @@ private struct GeneratedProduct {
         (.piece, [1, 6, 10, 12]),
     ]
 
-    init(_ number: Int, _ random: inout SplitMix) {
-        sku = "g\(number + 1)"
-        let (unit, amounts) = random.pick(Self.units)
+    static func make(_ number: Int, _ random: inout SplitMix) -> Product {
+        let (unit, amounts) = random.pick(units)
         let amount = random.pick(amounts)
-        name = "\(random.pick(Self.qualities)) \(random.pick(Self.kinds)) \(number % 997) \(amount) \(unit.rawValue)"
-        brand = random.below(10) == 0 ? nil : random.pick(Self.brands)
-        price = random.below(50) == 0 ? nil : Int64(random.below(30) * 100 + random.pick(Self.endings))
-        size =
+        var product = Product(
+            sku: SKU("g\(number + 1)")!,
+            name: "\(random.pick(qualities)) \(random.pick(kinds)) \(number % 997) \(amount) \(unit.rawValue)"
+        )
+        product.brand = random.below(10) == 0 ? nil : random.pick(brands)
+        product.priceMinor = random.below(50) == 0 ? nil : Int64(random.below(30) * 100 + random.pick(endings))
+        product.size =
             random.below(20) == 0
             ? nil : try? Size(amount: ExactDecimal(Int128(amount)), unit: unit, packs: random.below(8) == 0 ? 6 : 1)
-        inStock = random.below(12) > 0
-        tags = Array(["organic", "local", "vegan"].prefix(random.below(4)))
+        product.inStock = random.below(12) > 0
+        product.tags = Array(["organic", "local", "vegan"].prefix(random.below(4)))
         let purchases = random.below(5) == 0 ? 0 : random.below(2000)
-        popularity = Popularity(purchases: Double(purchases), day: Popularity.epochDay + 2000, halfLifeDays: 14)
-        created = Timestamp(microseconds: 1_700_000_000_000_000 + Int64(random.below(50_000_000)) * 1_000_000)
-    }
-
-    /// The columns of `ProductColumn`, in order.
-    func write(_ text: inout CopyText) {
-        for column in ProductColumn.allCases {
-            switch column {
-            case .name: text.field(name)
-            case .brand: text.field(brand)
-            case .priceMinor: text.field(price)
-            case .regularPriceMinor, .barcode, .imageURL: text.null()
-            case .sizeAmount: text.field(size?.amount)
-            case .sizeUnit: text.field(size?.unit.rawValue)
-            case .sizePacks: text.field(size?.packs)
-            case .sizeDrained: text.field(size?.drained)
-            case .sizeApproximate: text.field(size?.isApproximate)
-            case .sizeDimension: text.field(size?.unit.dimension.ordinal)
-            case .baseQuantity: text.field(size?.baseQuantity)
-            case .attributes: text.raw("{}")
-            case .inStock: text.field(inStock)
-            case .tags: text.field(tags)
-            case .popularityLog2: text.field(popularity.log2)
-            case .createdAt, .modifiedAt: text.raw(created.rfc3339)
-            }
-        }
+        product.popularity = Popularity(
+            purchases: Double(purchases),
+            day: Popularity.epochDay + 2000,
+            halfLifeDays: 14
+        )
+        let created = 1_700_000_000_000_000 + Int64(random.below(50_000_000)) * 1_000_000
+        product.createdAt = Timestamp(microseconds: created)
+        product.modifiedAt = product.createdAt
+        return product
     }
 }

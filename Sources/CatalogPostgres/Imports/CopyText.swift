@@ -1,4 +1,5 @@
 internal import Catalog
+internal import LibPQ
 
 /// Writes rows of COPY's text format.
 ///
@@ -65,6 +66,26 @@ struct CopyText {
         let quoted = values.map { "\"" + $0.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\"" }
         field("{" + quoted.joined(separator: ",") + "}")
     }
+
+    mutating func field(_ value: PostgresValue) {
+        switch value {
+        case .bool(let value): field(value)
+        case .int2(let value): field(value)
+        case .int4(let value): field(value)
+        case .int8(let value): field(value)
+        case .float8(let value): if let value { field(value) } else { null() }
+        case .text(let text), .jsonb(let text): field(text)
+        case .bytea(let value): if let value { field(bytes: value) } else { null() }
+        case .numeric(let digits): if let digits { raw(digits) } else { null() }
+        case .timestamptz(let value): if let value { raw(Timestamp(microseconds: value).rfc3339) } else { null() }
+        case .date(let day): if let day { raw(Timestamp.date(ofDay: Int(day))) } else { null() }
+        case .textArray(let values): field(values)
+        case .int8Array(let values): raw("{" + values.map(String.init).joined(separator: ",") + "}")
+        case .byteaArray(let values): field(values.map { "\\x" + $0.map(Self.hex).joined() })
+        }
+    }
+
+    private static func hex(_ byte: UInt8) -> String { (byte < 16 ? "0" : "") + String(byte, radix: 16) }
 
     mutating func raw(_ text: String) {
         separate()

@@ -29,27 +29,3 @@ struct ImportColumns: Sendable {
         position_denominator
         """
 }
-
-extension ImportRecord {
-    /// Writes what the record states for a column.
-    func write(_ column: ProductColumn, to row: inout CopyText) {
-        switch column {
-        case .name: row.field(name)
-        case .brand: row.field(brand)
-        case .priceMinor: row.field(priceMinor)
-        case .regularPriceMinor: row.field(regularPriceMinor)
-        case .sizeAmount: row.field(size?.amount)
-        case .sizeUnit: row.field(size?.unit.rawValue)
-        case .sizePacks: row.field(size?.packs)
-        case .sizeDrained: row.field(size?.drained)
-        case .sizeApproximate: row.field(size?.isApproximate)
-        case .sizeDimension: row.field(size?.unit.dimension.ordinal)
-        case .baseQuantity: row.field(size?.baseQuantity)
-        case .barcode: row.field(barcode)
-        case .imageURL: row.field(imageURL)
-        case .inStock: row.field(inStock)
-        case .tags: row.field(tags)
-        case .attributes, .popularityLog2, .createdAt, .modifiedAt: row.null()
-        }
-    }
-}

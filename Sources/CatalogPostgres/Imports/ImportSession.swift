@@ -124,8 +124,8 @@ final class ImportSession {
                 throw CatalogError.unprocessable(field: "file", detail: rejection.description)
             }
         case .record(let record):
-            if record.size == nil { summary.sizesUnknown += 1 }
-            if record.size?.isApproximate == true { summary.sizesApproximate += 1 }
+            if record.product.size == nil { summary.sizesUnknown += 1 }
+            if record.product.size?.isApproximate == true { summary.sizesApproximate += 1 }
             if record.wasRounded { summary.pricesRounded += 1 }
             write(record, shelf: try shelfKey(record), to: &rows)
         }
@@ -164,8 +164,8 @@ final class ImportSession {
         rows.field(record.line)
         rows.raw(record.store.text)
         rows.field(shelf?.text)
-        rows.field(record.sku.text)
-        for column in ProductColumn.staged { record.write(column, to: &rows) }
+        rows.field(record.product.sku.text)
+        for column in ProductColumn.staged { rows.field(column.value(of: record.product)) }
         rows.field(record.popularity)
         rows.field(record.position?.0)
         rows.field(record.position?.1)

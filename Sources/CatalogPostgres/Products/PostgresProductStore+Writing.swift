@@ -24,7 +24,7 @@ extension PostgresProductStore {
             }
             let changed = try connection.execute(
                 ProductStatements.upsert,
-                key + ProductColumn.stated.map { $0.value(of: product)! }
+                key + ProductColumn.stated.map { $0.value(of: product) }
             )
             if modifiedAt == nil {
                 try connection.execute(

@@ -83,7 +83,7 @@ struct FilterShape: Hashable, Sendable {
                 "\(column) <= \(value)::numeric(70, 33) / \(quantity) + 1e-33",
                 "p.price_minor * \(quantity) <= \(value) * p.base_quantity",
             ]
-        case (.hasAny, _), (.equals, _): return []
+        case (.hasAny, _), (.equals, _): preconditionFailure("\(key.name) has a value of another form")
         }
     }
 

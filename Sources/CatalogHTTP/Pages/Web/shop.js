@@ -3,6 +3,7 @@ import { Settings, animate } from "/aisle.js";
 import { alarm, announce, attempt, problemText, stand, turn } from "/alerts.js";
 import { amount, appendPage, card, isEndNear, onEndNear, refreshCards } from "/cards.js";
 import { find, idsOf, make } from "/dom.js";
+import { filters } from "/filters.js";
 import { transferText } from "/format.js";
 import "/header.js";
 import { onLanguage, text, translate } from "/language.js";
@@ -16,9 +17,6 @@ const pageSize = 60;
 const movable = 300;
 /** As many are brought into the order of now, where others change it; and followed at most. */
 const [correctable, followable] = [10_000, 100];
-const filters = [
-  "brand", "tag", "in_stock", "price_min", "price_max", "unit_price_max", "created_after", "created_before", "modified_after", "modified_before", "dimension",
-];
 
 /** What is wanted: it stands in the address, so that a link and the back button bring it back. */
 const view = { store: null, shelf: null, sort: null, filter: {} };

@@ -1,0 +1,124 @@
+internal import Catalog
+
+/// The context of one row of an import: reads the values of its columns from their texts.
+struct ImportRow {
+    let line: Int
+    let currency: Currency
+    let options: ImportOptions
+
+    func price(
+        _ column: ImportColumn,
+        _ text: String?
+    ) throws(ImportRejection) -> (minor: Int64, wasRounded: Bool)? {
+        guard let text else { return nil }
+        guard let amount = ExactDecimal(text) else {
+            throw reject(column, text, "is no decimal number; write 1.99, with a point and no separators")
+        }
+        guard let price = currency.minorUnits(amount) else {
+            throw reject(column, text, "must be 0 or more and less than 10^12 minor units")
+        }
+        return price
+    }
+
+    /// - Parameter name: the product's name, which may end with its size.
+    func size(
+        name: String,
+        _ text: String?,
+        unit unitText: String?,
+        packs packsText: String?,
+        drained drainedText: String?
+    ) throws(ImportRejection) -> Size? {
+        guard let text else { return options.readsSizeFromName ? SizeText.parse(name) : nil }
+        let isApproximate = text.utf8.first == UInt8(ascii: "~")
+        guard let amount = ExactDecimal(isApproximate ? text.dropFirst() : text[...]) else {
+            // Not a number: a text such as "6 x 330 ml", which says its own unit.
+            let size = SizeText.parse(text)
+            return size == nil && options.readsSizeFromName ? SizeText.parse(name) : size
+        }
+        guard let unitText else { throw reject(.unit, nil, "is missing: a size needs a unit") }
+        guard let unit = MeasureUnit(spelling: unitText) else { throw reject(.unit, unitText, "is no unit") }
+        var packs = 1
+        if let packsText {
+            guard let count = Int(packsText), (1...1_000_000).contains(count) else {
+                throw reject(.packCount, packsText, "must be a whole number from 1 to 1000000")
+            }
+            packs = count
+        }
+        var drained: ExactDecimal?
+        if let drainedText {
+            drained = ExactDecimal(drainedText)
+            if drained == nil { throw reject(.drained, drainedText, "is no decimal number") }
+        }
+        do {
+            let size = try Size(
+                amount: amount,
+                unit: unit,
+                packs: packs,
+                drained: drained,
+                isApproximate: isApproximate
+            )
+            return size == nil && options.readsSizeFromName ? SizeText.parse(name) : size
+        } catch {
+            throw reject(.size, text, error.reason)
+        }
+    }
+
+    func flag(_ column: ImportColumn, _ text: String?) throws(ImportRejection) -> Bool {
+        switch text?.lowercased() {
+        case nil, "true", "t", "1", "yes", "y": true
+        case "false", "f", "0", "no", "n": false
+        default: throw reject(column, text, "must be true or false")
+        }
+    }
+
+    func tags(_ text: String?) throws(ImportRejection) -> [String] {
+        var tags: [String] = []
+        for part in (text ?? "").split(whereSeparator: { $0 == "|" || $0 == ";" }) {
+            let tag = String(part).trimmed
+            if tag.isEmpty || tags.contains(tag) { continue }
+            guard Product.isTag(tag) else {
+                throw reject(.tags, tag, "a tag is \(Product.tagRule)")
+            }
+            tags.append(tag)
+            guard tags.count <= Product.tagCountLimit else {
+                throw reject(.tags, nil, "has more than \(Product.tagCountLimit) tags")
+            }
+        }
+        return tags
+    }
+
+    func imageURL(_ text: String?) throws(ImportRejection) -> String? {
+        guard let text else { return nil }
+        guard Product.isImageURL(text) else { throw reject(.imageURL, text, "must be \(Product.imageURLRule)") }
+        return text
+    }
+
+    func popularity(_ text: String?) throws(ImportRejection) -> Double {
+        guard let text else { return 0 }
+        guard ExactDecimal(text) != nil, let value = Double(text), (0...Popularity.seedLimit).contains(value) else {
+            throw reject(.popularity, text, "must be a number of purchases, 0 to 10^12")
+        }
+        return value
+    }
+
+    func position(_ text: String?) throws(ImportRejection) -> (ExactDecimal, ExactDecimal)? {
+        guard let text else { return nil }
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        if parts.count <= 2, let top = ExactDecimal(parts[0]) {
+            let bottom = parts.count == 2 ? ExactDecimal(parts[1]) : ExactDecimal(1)
+            if let bottom, !bottom.isZero { return (top, bottom) }
+        }
+        throw reject(.position, text, "must be a number or a fraction such as 1/3")
+    }
+
+    func reject(_ column: ImportColumn, _ value: String?, _ reason: String) -> ImportRejection {
+        options.reject(line, column, value, reason)
+    }
+}
+
+extension ImportOptions {
+    /// The rejection of a row for one of its columns, named as the file names it.
+    func reject(_ line: Int, _ column: ImportColumn, _ value: String?, _ reason: String) -> ImportRejection {
+        ImportRejection(line: line, column: title(of: column), value: value, reason: reason)
+    }
+}

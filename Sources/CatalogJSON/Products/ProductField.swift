@@ -1,0 +1,104 @@
+internal import Catalog
+
+/// A field of a product: how JSON shows it, and how a request body and an import's row set it.
+///
+/// The cases are in the order in which JSON shows them.
+enum ProductField: CaseIterable {
+    case sku, name, brand, priceMinor, currency, regularPriceMinor, size, unitPrice, barcode, imageURL, attributes
+    case popularity, inStock, tags, asOf, shelves, createdAt, modifiedAt
+
+    /// Writes the field as responses show it.
+    ///
+    /// - Parameter shelves: the product's shelves, if the response lists them.
+    func write(
+        _ product: Product,
+        _ presentation: ProductPresentation,
+        shelves: [CatalogKey]?,
+        to json: inout JSONText
+    ) {
+        switch self {
+        case .sku: json.field("sku", product.sku.text)
+        case .name: json.field("name", product.name)
+        case .brand: json.field("brand", product.brand)
+        case .priceMinor: json.field("price_minor", product.priceMinor)
+        case .currency: json.field("currency", presentation.store.currency.code)
+        case .regularPriceMinor: json.field("regular_price_minor", product.regularPriceMinor)
+        case .size: json.field("size", product.size)
+        case .unitPrice: json.field("unit_price", presentation.unitPrice(product))
+        case .barcode: json.field("barcode", product.barcode)
+        case .imageURL: json.field("image_url", product.imageURL)
+        case .attributes: json.field("attributes", json: product.attributes)
+        case .popularity: json.field("popularity", presentation.score(product))
+        case .inStock: json.field("in_stock", product.inStock)
+        case .tags: json.array("tags", product.tags) { $0.string($1) }
+        case .asOf: if shelves != nil { json.field("as_of", presentation.scoreDate) }
+        case .shelves: if let shelves { json.array("shelves", shelves) { $0.string($1.text) } }
+        case .createdAt: json.field("created_at", product.createdAt.rfc3339)
+        case .modifiedAt: json.field("modified_at", product.modifiedAt.rfc3339)
+        }
+    }
+
+    /// Reads the field from a request body. Fields that the server computes are ignored.
+    func read(
+        _ body: inout BodyReader,
+        currency: Currency,
+        into product: inout Product
+    ) throws(CatalogError) {
+        switch self {
+        case .sku: try body.checkKey("sku", product.sku.text)
+        case .name: product.name = try body.productName()
+        case .brand: product.brand = try body.words("brand", bytes: Product.brandLimit)
+        case .priceMinor: product.priceMinor = try body.price("price_minor")
+        case .currency: try body.checkCurrency(currency)
+        case .regularPriceMinor: product.regularPriceMinor = try body.price("regular_price_minor")
+        case .size: product.size = try body.size()
+        case .unitPrice: body.ignore("unit_price")
+        case .barcode: product.barcode = try body.words("barcode", bytes: Product.barcodeLimit)
+        case .imageURL: product.imageURL = try body.imageURL()
+        case .attributes: product.attributes = try body.attributes()
+        case .popularity: body.ignore("popularity")
+        case .inStock: product.inStock = try body.bool("in_stock") ?? true
+        case .tags: product.tags = try body.tags()
+        case .asOf: body.ignore("as_of")
+        case .shelves: body.ignore("shelves")
+        case .createdAt: body.ignore("created_at")
+        case .modifiedAt: body.ignore("modified_at")
+        }
+    }
+
+    /// Reads the field from a row of an import. An import sets neither attributes nor what the server computes.
+    ///
+    /// - Parameter text: returns the checked text of a column of at most that many bytes; nil if it is empty.
+    func read(
+        _ row: ImportRow,
+        into record: inout ImportRecord,
+        _ text: (ImportColumn, _ limit: Int) throws(ImportRejection) -> String?
+    ) throws(ImportRejection) {
+        switch self {
+        case .name:
+            guard let name = try text(.name, Product.nameLimit) else { throw row.reject(.name, nil, "is missing") }
+            record.product.name = name
+        case .brand: record.product.brand = try text(.brand, Product.brandLimit)
+        case .priceMinor:
+            record.set(
+                price: try row.price(.price, try text(.price, 64)),
+                promotional: try row.price(.promoPrice, try text(.promoPrice, 64))
+            )
+        case .size:
+            record.product.size = try row.size(
+                name: record.product.name,
+                try text(.size, 200),
+                unit: try text(.unit, 64),
+                packs: try text(.packCount, 32),
+                drained: try text(.drained, 64)
+            )
+        case .barcode: record.product.barcode = try text(.barcode, Product.barcodeLimit)
+        case .imageURL: record.product.imageURL = try row.imageURL(try text(.imageURL, Product.imageURLLimit))
+        case .popularity: record.popularity = try row.popularity(try text(.popularity, 64))
+        case .inStock: record.product.inStock = try row.flag(.inStock, try text(.inStock, 16))
+        case .tags: record.product.tags = try row.tags(try text(.tags, 4096))
+        case .sku, .currency, .regularPriceMinor, .unitPrice, .attributes, .asOf, .shelves, .createdAt, .modifiedAt:
+            break
+        }
+    }
+}
