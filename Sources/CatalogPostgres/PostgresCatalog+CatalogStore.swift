@@ -1,7 +1,7 @@
 internal import CatalogJSON
 package import Catalog
 
-// The stores, as one.
+// Forwards each store protocol to its implementation.
 extension PostgresCatalog: CatalogStore {
     // MARK: - Stores
 

@@ -44,27 +44,27 @@ package struct PostgresCatalog: Sendable {
         try await purchases.forget(customer: customer)
     }
 
-    /// Returns the shelves on which some products are placed.
+    /// Returns the shelves on which products are placed.
     package func shelves(of skus: [SKU], in store: CatalogKey) async throws(CatalogError) -> [CatalogKey] {
         try await prices.shelves(of: skus, in: store)
     }
 
-    /// Returns those of some products that the store has.
+    /// Returns the products among the given ones that exist in the store.
     package func known(_ skus: [SKU], in store: CatalogKey) async throws(CatalogError) -> Set<SKU> {
         try await prices.known(skus, in: store)
     }
 
-    /// Deletes recorded responses that have expired, some at a time; returns how many.
+    /// Deletes expired recorded responses in batches and returns their number.
     package func sweepResponses() async throws(CatalogError) -> Int { try await responses.sweep() }
 
-    /// Forgets deleted settings and expired tickets; returns how many users or rows that were.
+    /// Purges old tombstones of settings and expired tickets; returns the number of affected users and rows.
     ///
-    /// - Parameter days: how long deletions are remembered.
+    /// - Parameter days: how long tombstones are kept, in days.
     package func sweepUsers(after days: Int = Setting.tombstoneDays) async throws(CatalogError) -> Int {
         try await users.sweep(after: days)
     }
 
-    /// Forgets lists, items and places that were deleted too long ago to be brought back; returns how many.
+    /// Purges lists, items and memberships that can no longer be restored; returns their number.
     package func sweepLists(after days: Int = UserList.tombstoneDays) async throws(CatalogError) -> Int {
         try await listStore.sweep(after: days)
     }

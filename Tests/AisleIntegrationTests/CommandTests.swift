@@ -144,7 +144,7 @@ extension CommandTests {
         }
         let moves = try await run(["diff", folder.path + "/old.txt", "-"], input: "")
         #expect(moves.1.hasPrefix("change\tid\tname\tfrom\tto\tafter\ndelete\t"))
-        #expect(moves.2.contains("280 go"))
+        #expect(moves.2.contains("280 deleted"))
         #expect(try await run(["diff", "-", "-"]).0 == 64)
         #expect(try await run(["diff", folder.path + "/none", "-"]).0 == 66)
         #expect(try await run(["diff", folder.path + "/old.txt", "-"], input: "a\na\n").0 == 65)
@@ -158,7 +158,7 @@ extension CommandTests {
         #expect(try await run(["import", "-", "--format", "csv"], input: Self.file, environment: url).0 == 0)
         let moves = try await run(["diff", "dairy", "--from", "name", "--to", "unit_price"], environment: url)
         #expect(moves.1 == "change\tid\tname\tfrom\tto\tafter\nmove\tm1\tMilk\t2\t0\t\nmove\tm2\tCream\t1\t1\tm1\n")
-        #expect(moves.2.contains("2 of 3 move from name to unit_price"))
+        #expect(moves.2.contains("2 of 3 moved from name to unit_price"))
         let json = try await run(
             ["diff", "shop/dairy", "--to", "-name", "--limit", "1", "--format", "json"],
             environment: url
@@ -198,7 +198,7 @@ extension CommandTests {
         #expect(try await run(["move", "dairy", "b1"], environment: url).0 == 64)
         #expect(try await run(["move", "dairy", "b1", "--first", "--last"], environment: url).0 == 64)
         #expect(try await run(["move", "dairy", "none", "--first"], environment: url).0 == 65)
-        #expect(try await run(["order", "compact", "--all"], environment: url).2.contains("made 0 keys anew"))
+        #expect(try await run(["order", "compact", "--all"], environment: url).2.contains("rewrote 0 keys"))
         try await database.drop()
     }
 

@@ -110,8 +110,8 @@ final class TestProcess: Sendable {
 
     /// The port that a server says it listens on, once it does.
     func port() async -> Int? {
-        guard await says("Aisle serves http://127.0.0.1:") else { return nil }
-        let address = standardError.split(separator: "Aisle serves http://127.0.0.1:").last ?? ""
+        guard await says("Listening on http://127.0.0.1:") else { return nil }
+        let address = standardError.split(separator: "Listening on http://127.0.0.1:").last ?? ""
         return Int(address.prefix { $0.isNumber })
     }
 

@@ -58,7 +58,7 @@ import Testing
             for path in ["/demo/tokens", "/demo/stores/s/storm"] {
                 let answer = try await post(client, path, #"{"user":"ann"}"#)
                 #expect(answer.status == .notFound)
-                #expect(answer.body["detail"] == .string("this server is no demonstration"))
+                #expect(answer.body["detail"] == .string("this server is not a demo"))
             }
         }
     }

@@ -34,7 +34,7 @@ import Testing
     @Test("A parameter that is given twice is refused where one value is expected")
     func repeatedParameters() throws {
         let target = try target("/", "sort=price&sort=name")
-        #expect(throws: CatalogError.malformed(parameter: "sort", detail: "sort is given twice")) {
+        #expect(throws: CatalogError.malformed(parameter: "sort", detail: "sort must be given only once")) {
             try target.value("sort")
         }
     }
@@ -45,7 +45,7 @@ import Testing
         #expect(
             throws: CatalogError.malformed(
                 parameter: "limt",
-                detail: "no such query parameter",
+                detail: "unknown query parameter",
                 allowed: ["limit", "sort"]
             )
         ) { try target.allow("limit", "sort") }

@@ -65,7 +65,7 @@ import Testing
 
     @Test("A quote that does not end is broken, with the line on which it begins")
     func unterminatedQuotes() {
-        #expect(read("a\n1\n\"never\nends") == [["a"], ["1"], ["broken", "3", "a quoted field does not end"]])
+        #expect(read("a\n1\n\"never\nends") == [["a"], ["1"], ["broken", "3", "unterminated quoted field"]])
     }
 
     @Test("A record that is too long is broken, and the next one is read")

@@ -61,12 +61,12 @@ import Testing
     @Test(
         "A value that cannot be is rejected with its line and column",
         arguments: [
-            ("a,Milk,x", "2 price is no decimal number; write 1.99, with a point and no separators"),
+            ("a,Milk,x", "2 price is not a decimal number; use a point and no thousands separators, such as 1.99"),
             ("a,Milk,-1", "2 price must be 0 or more and less than 10^12 minor units"),
             ("a,Milk,99999999999", "2 price must be 0 or more and less than 10^12 minor units"),
-            ("a,,1", "2 name is missing"), (",Milk,1", "2 sku a sku is \(SKU.rule)"),
-            ("a/b,Milk,1", "2 sku a sku is \(SKU.rule)"), ("a,Milk", "2  the row has 2 columns, the header 3"),
-            ("a,Mi\u{7}lk,1", "2 name has a control character"),
+            ("a,,1", "2 name is missing"), (",Milk,1", "2 sku must be \(SKU.rule)"),
+            ("a/b,Milk,1", "2 sku must be \(SKU.rule)"), ("a,Milk", "2  the row has 2 columns, the header 3"),
+            ("a,Mi\u{7}lk,1", "2 name contains a control character"),
         ]
     )
     func rejects(_ row: String, _ expected: String) throws {
@@ -78,9 +78,9 @@ import Testing
     @Test(
         "Other columns are checked too",
         arguments: [
-            ("in_stock", "maybe", "must be true or false"), ("currency", "EURO", "is no ISO 4217 code"),
-            ("store", "Not A Key", "a store's key is \(CatalogKey.rule)"),
-            ("tags", "a\u{0}b", "has a control character"),
+            ("in_stock", "maybe", "must be true or false"), ("currency", "EURO", "is not an ISO 4217 code"),
+            ("store", "Not A Key", "must be \(CatalogKey.rule)"),
+            ("tags", "a\u{0}b", "contains a control character"),
             ("popularity", "-1", "must be a number from 0 to 10^9"), ("drained", "x", ""), ("position", "x", ""),
         ]
     )

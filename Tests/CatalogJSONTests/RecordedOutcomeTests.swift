@@ -99,7 +99,7 @@ import Testing
     @Test("A record of another kind is a fault", arguments: ["", "[]", "{}", "{\"version\":1}", "not JSON"])
     func otherRecords(_ body: String) {
         let recorded = RecordedResponse(body: Array(body.utf8))
-        let fault = CatalogError.fault("a recorded response cannot be read")
+        let fault = CatalogError.fault("invalid recorded response")
         #expect(throws: fault) { try OrderEditOutcome(recorded: recorded) }
         #expect(throws: fault) { try PriceOutcome(recorded: recorded) }
         #expect(throws: fault) { try IssuedTicket(recorded: recorded) }

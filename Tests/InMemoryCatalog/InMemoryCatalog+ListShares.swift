@@ -77,7 +77,7 @@ extension InMemoryCatalog {
                     return try self.held(id, user, users).document(isNew: false)
                 }
             }
-            throw .notFound("such share")
+            throw .notFound("share")
         }
     }
 

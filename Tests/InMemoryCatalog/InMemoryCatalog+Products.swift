@@ -29,7 +29,7 @@ extension InMemoryCatalog {
                 throw .conflict("the shelf was changed at the same time; try again")
             }
             if let parent = shelf.parent, content.shelves[parent].map({ $0.isRemoved }) ?? true {
-                throw .unprocessable(field: "parent", detail: "there is no shelf “\(parent)”")
+                throw .unprocessable(field: "parent", detail: "shelf “\(parent)” does not exist")
             }
             let wasThere = content.shelves[shelf.key].map { !$0.isRemoved } ?? false
             if content.shelves[shelf.key] == nil { content.shelfOrder.append(shelf.key) }

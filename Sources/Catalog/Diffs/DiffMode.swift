@@ -1,9 +1,9 @@
-/// How a diff is answered.
+/// The form of a diff in a response.
 package enum DiffMode: String, CaseIterable, Sendable {
-    /// The least moves.
+    /// The minimal moves.
     case moves
-    /// The least moves, or the order whole when more than half of the list moves.
+    /// The minimal moves, or the whole order if more than half of the list moves.
     case auto
-    /// The order whole.
+    /// The whole order.
     case order
 }

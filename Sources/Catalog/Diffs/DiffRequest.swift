@@ -2,11 +2,11 @@ internal import AisleDiff
 
 /// A request for the diff to a shelf's order.
 package struct DiffRequest: Sendable {
-    /// What the client shows.
+    /// The order that the client shows now.
     package enum Start: Sendable {
-        /// The shelf as it is asked for.
+        /// A view of the shelf.
         case view(ShelfView)
-        /// Any list of ids.
+        /// An arbitrary list of ids.
         case list([String])
     }
 
@@ -14,15 +14,15 @@ package struct DiffRequest: Sendable {
     package var shelf: CatalogKey
     package var from: Start
     package var to: ShelfView
-    /// The user whose remembered sort applies where a view names none.
+    /// The user whose remembered sort applies if a view names none.
     package var user: UserID?
-    /// Only the first so many of both orders are looked at.
+    /// The window: only the first `limit` products of both orders are compared.
     package var limit: Int?
     package var mode: DiffMode
-    /// Whether the answer can carry the products that enter the window.
+    /// Whether the response may include the products that enter the window.
     package var carriesProducts = true
 
-    /// The largest window: its products travel with the answer.
+    /// The largest window; its products are included in the response.
     package static let windowLimit = 10_000
 
     package init(
@@ -41,7 +41,7 @@ package struct DiffRequest: Sendable {
         self.mode = mode
     }
 
-    /// The views whose orders are read: the one to reach, and the one that the client shows, if it is a view.
+    /// The views whose orders are read: the target and, if the client shows a view, the start.
     package var views: [ShelfView] {
         if case .view(let view) = from { [to, view] } else { [to] }
     }
@@ -49,9 +49,9 @@ package struct DiffRequest: Sendable {
     /// - Throws: `malformed` for a limit out of range, `unprocessable` for a list with a repeated id, `tooLarge`.
     package func check() throws(CatalogError) {
         if let limit, !(1...Self.windowLimit).contains(limit) {
-            throw .malformed(parameter: "limit", detail: "limit must be from 1 to \(Self.windowLimit)")
+            throw .malformed(parameter: "limit", detail: "must be between 1 and \(Self.windowLimit) (got \(limit))")
         }
-        // All of the list, not only the part inside the window.
+        // Check the whole list, not only the part inside the window.
         if case .list(let ids) = from, limit != nil { try OrderDiff.check(ids, "from") }
     }
 }

@@ -1,27 +1,27 @@
 package import AisleDiff
 
-/// The diff between two orders, with the versions, sorts and products that a response to it has.
+/// The diff between two orders, with the versions, sorts and products for the response.
 package struct OrderDiff: Sendable {
-    /// The longest list that is compared.
+    /// The maximum number of ids in a list.
     package static let listLimit = 200_000
 
-    /// The shelf's order that was reached; nil where two lists of no shelf were compared.
+    /// The target order; nil if two plain lists were compared.
     package let reached: ShelfOrder?
-    /// The sort that it was reached from, where it was one.
+    /// The sort of the old order, if it was a view of the shelf.
     package let fromSort: Sort?
-    /// The view that it was reached from; nil for a list.
+    /// The view of the old order; nil for a list.
     package private(set) var fromView: ResolvedView?
-    /// The shelf's version that it was reached from, where that is known.
+    /// The shelf version of the old order, if known.
     package let fromVersion: Int64?
-    /// The version that was reached.
+    /// The shelf version of the new order.
     package let toVersion: Int64?
     package let old: [String]
     package let new: [String]
     package private(set) var diff: MoveDiff
     package let isWholeOrder: Bool
-    /// How long comparing took.
+    /// The time spent comparing the orders.
     package let comparing: Duration
-    /// How long reading the orders took.
+    /// The time spent reading the orders.
     package private(set) var reading: Duration = .zero
     /// The products that enter a window, by id.
     package private(set) var products: [String: Product] = [:]
@@ -60,28 +60,28 @@ package struct OrderDiff: Sendable {
     static func check(_ ids: [String], _ field: String, isOwn: Bool = false) throws(CatalogError) {
         guard ids.count <= listLimit else {
             throw .tooLarge(
-                "\(field) has \(ids.count) ids; at most \(listLimit) are compared" + (isOwn ? "; name a limit" : "")
+                "\(field) has \(ids.count) ids; the maximum is \(listLimit)" + (isOwn ? "; set limit" : "")
             )
         }
         if !isOwn, let id = ids.firstRepeat {
-            throw .unprocessable(field: field, detail: "the id “\(id.prefix(64))” stands in \(field) twice")
+            throw .unprocessable(field: field, detail: "duplicate id “\(id.prefix(64))” in \(field)")
         }
     }
 
-    /// The ids of what comes in.
+    /// The ids of inserted products.
     package var insertedIDs: [String] { diff.inserts.map { new[Int($0)] } }
 
-    /// The ids of what goes.
+    /// The ids of deleted products.
     package var deletedIDs: [String] { diff.deletes.map { old[Int($0)] } }
 
-    /// With the products that enter a window, and the indexes in the new list of those whose content differs.
+    /// Returns a copy with the products that enter a window and the new indexes of products whose content changed.
     package func with(_ products: [Product], changed: [Int32]) -> OrderDiff {
         var copy = with(products, reading: reading)
         copy.diff = diff.marking(changed: changed)
         return copy
     }
 
-    /// With the products that enter a window, and the time that reading the orders took.
+    /// Returns a copy with the products that enter a window and the time spent reading.
     package func with(_ products: [Product], reading: Duration) -> OrderDiff {
         var copy = self
         copy.reading = reading
@@ -91,9 +91,9 @@ package struct OrderDiff: Sendable {
 }
 
 extension OrderDiff {
-    /// Compares what a client shows with a shelf's orders.
+    /// Compares the order that a client shows with a shelf's order.
     ///
-    /// - Parameter orders: those of `request.views`, in that order.
+    /// - Parameter orders: the orders of `request.views`, in that sequence.
     /// - Throws: as `init(old:new:mode:)`.
     package init(_ request: DiffRequest, _ orders: [ShelfOrder]) throws(CatalogError) {
         let old: [String] =
@@ -111,7 +111,7 @@ extension OrderDiff {
         fromView = orders.count > 1 ? orders[1].view : nil
     }
 
-    /// Whether the response carries the products that enter a window.
+    /// Whether the response includes the products that enter a window.
     package func carriesProducts(for request: DiffRequest) -> Bool {
         request.limit != nil && request.carriesProducts && !isWholeOrder && !diff.inserts.isEmpty
     }

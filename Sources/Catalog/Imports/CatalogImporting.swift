@@ -1,8 +1,8 @@
-/// What imports files into a catalog.
+/// A service that imports files into a catalog.
 package protocol CatalogImporting: Sendable {
     /// - Parameters:
     ///   - pieces: the file, in pieces of any size.
-    ///   - onReject: told of every row that is not taken, in order.
+    ///   - onReject: called for every rejected row, in file order.
     func importFile<Pieces: AsyncSequence>(
         _ pieces: Pieces,
         _ options: ImportOptions,

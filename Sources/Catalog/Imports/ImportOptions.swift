@@ -1,37 +1,37 @@
-/// How a file is read.
+/// The options of an import.
 package struct ImportOptions: Sendable {
     package enum Format: String, CaseIterable, Sendable { case csv, ndjson }
 
-    /// What a bad row does to the others.
+    /// The effect of an invalid row on the rest of the import.
     package enum ErrorPolicy: String, CaseIterable, Sendable {
-        /// It is left out.
+        /// Skip the row.
         case skip
-        /// It stops the import, which then changes nothing.
+        /// Stop the import without changing anything.
         case abort
     }
 
     package var format: Format
-    /// The store of all rows, where the file has no such column.
+    /// The store of all rows if the file has no `store` column.
     package var store: CatalogKey?
-    /// Whether rows of other stores are refused.
+    /// Whether rows for other stores are rejected.
     package var isForOneStore = false
-    /// The file's own names of columns.
+    /// The file's column names.
     package var mapping: [ImportColumn: String]
-    /// The currency of stores that the import creates, where the file has none.
+    /// The currency of stores that the import creates if the file has no `currency` column.
     package var currency: Currency
-    /// Whether a row without a size has it read from the end of its name.
+    /// Whether a missing size is parsed from the end of the product's name.
     package var readsSizeFromName: Bool
-    /// What an invalid row does to the import.
+    /// The handling of invalid rows.
     package var onError: ErrorPolicy
-    /// Whether what the file does not name is taken away from the stores that it names.
+    /// Whether products and placements missing from the file are removed from the stores in it.
     package var prunes: Bool
-    /// Reports what would be done.
+    /// Whether to report the result without changing anything.
     package var isDryRun: Bool
-    /// How many shelves the import may create; a wrongly mapped column would make one of each row.
+    /// The maximum number of new shelves; a wrongly mapped column would create one per row.
     package var newShelfLimit = Self.defaultNewShelfLimit
     package static let defaultNewShelfLimit = 1000
     package static let greatestNewShelfLimit = 1_000_000
-    /// Whether a rejection has the row itself, which may be a megabyte.
+    /// Whether a rejection includes the raw row, which may be 1 MB long.
     package var keepsRejectedRows = false
 
     package init(
@@ -54,6 +54,6 @@ package struct ImportOptions: Sendable {
         self.isDryRun = isDryRun
     }
 
-    /// The file's name of a column.
+    /// Returns the file's name for a column.
     package func title(of column: ImportColumn) -> String { mapping[column] ?? column.rawValue }
 }

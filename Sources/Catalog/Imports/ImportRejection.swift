@@ -1,11 +1,11 @@
-/// A row that is not taken, and why.
+/// A rejected row and the reason.
 package struct ImportRejection: Sendable, Hashable, Error {
     package let line: Int
-    /// The file's own name of the column; nil where the whole row is wrong.
+    /// The file's name for the column; nil if the whole row is invalid.
     package let column: String?
     package let value: String?
     package let reason: String
-    /// The row as the file has it; nil where it was not asked for, or too long to keep.
+    /// The raw row; nil if it was not requested or is too long to keep.
     package var row: String?
 
     package init(line: Int, column: String? = nil, value: String? = nil, reason: String) {
@@ -15,7 +15,7 @@ package struct ImportRejection: Sendable, Hashable, Error {
         self.reason = reason
     }
 
-    /// The first bytes of a text, whole characters of Unicode only: one grapheme may be a megabyte.
+    /// Truncates a text at a Unicode scalar, not at a grapheme: a single grapheme may be 1 MB long.
     private static func cut(_ text: String, _ limit: Int) -> String {
         guard text.utf8.count > limit else { return text }
         var scalars = String.UnicodeScalarView()

@@ -1,13 +1,13 @@
-/// What an import did, or would do.
+/// The result of an import, or of a dry run.
 package struct ImportSummary: Sendable, Hashable {
     package var read = 0
     package var inserted = 0
     package var updated = 0
     package var unchanged = 0
     package var rejected = 0
-    /// Rows that name the same product on the same shelf as a later row, which counts.
+    /// Rows superseded by a later row for the same product and shelf.
     package var repeated = 0
-    /// Placements taken away, and products deleted, by pruning.
+    /// Placements and products deleted by pruning.
     package var removedPlacements = 0
     package var removedProducts = 0
     package var sizesApproximate = 0
@@ -15,12 +15,12 @@ package struct ImportSummary: Sendable, Hashable {
     package var pricesRounded = 0
     package var storesCreated = 0
     package var shelvesCreated = 0
-    /// Warnings about the file as a whole, such as columns that are ignored.
+    /// Warnings about the file as a whole, such as ignored columns.
     package var warnings: [String] = []
 
     package init() {}
 
-    /// The name and number of each count, in the order in which they are reported.
+    /// The counts and their names, in reporting order.
     package var counts: [(name: String, count: Int)] {
         [
             ("read", read), ("inserted", inserted), ("updated", updated), ("unchanged", unchanged),

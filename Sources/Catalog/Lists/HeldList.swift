@@ -1,14 +1,14 @@
 package import Ordering
 
-/// A list as one of its users has it.
+/// A list together with one user's membership in it.
 package struct HeldList: Sendable, Hashable {
     package var list: UserList
     package var role: ListRole
-    /// Its place in the user's own order of lists.
+    /// The list's ordering key among the user's lists.
     package var key: PathKey
-    /// The user's revision when it changed last for them.
+    /// The user's revision at the last change.
     package var revision: Int64
-    /// When they left it, or it was taken from them; as deleted to them.
+    /// When the user left or was removed; the list then counts as deleted for them.
     package var leftAt: Timestamp?
 
     package init(list: UserList, role: ListRole, key: PathKey, revision: Int64, leftAt: Timestamp? = nil) {
@@ -21,7 +21,7 @@ package struct HeldList: Sendable, Hashable {
 
     package var isDeleted: Bool { leftAt != nil || list.isDeleted }
 
-    /// One of which only that it was left is known: its owner is gone.
+    /// Returns the membership in a list whose owner was erased; only the departure is still known.
     package static func gone(
         _ id: UniqueID,
         _ role: ListRole,

@@ -1,9 +1,9 @@
-/// A list, or a change of one, as JSON for the user who asked for it.
+/// A list, or a list change, as JSON for the requesting user.
 ///
-/// It is kept as it is: a list holds facts about products, such as prices, which change before a request is repeated.
+/// The JSON is recorded verbatim: it contains prices, which may change before the request is repeated.
 package struct ListDocument: Sendable, Hashable {
     package let json: [UInt8]
-    /// Whether the request created the list or changed items; false if everything was there already.
+    /// Whether the request created the list or changed items; false if nothing changed.
     package let isNew: Bool
 
     package init(json: [UInt8], isNew: Bool) {

@@ -1,9 +1,9 @@
-/// A change of a list.
+/// A change to a list.
 package enum ListEdit: Sendable, Hashable {
     case add([NewListItem])
-    /// The items in turn.
+    /// Changes items, in sequence.
     case change([ListItemChange])
-    /// Moves items in the manual order, one move after the other.
+    /// Moves items in the manual order, in sequence.
     case move([OrderMove])
     case set(ListSettings)
 }

@@ -1,15 +1,15 @@
-/// What the catalog knows of the products on a list, and how texts compare.
+/// The catalog data needed to sort and show a list: products, aisles and collation ranks.
 package struct ListFacts: Sendable {
-    /// Those that exist.
+    /// The products that exist.
     package var products: [ProductReference: (store: Store, product: Product)] = [:]
-    /// Where one comes by them in the store, counted from its entrance; none for what stands on no shelf.
+    /// Each product's place along the store's shelves, from the entrance; absent for products on no shelf.
     package var aisles: [ProductReference: Int] = [:]
-    /// The place of each text among all that are compared, in the catalog's collation.
+    /// The rank of each compared text in the catalog's collation.
     package var ranks: [String: Int] = [:]
 
     package init() {}
 
-    /// What an item is called.
+    /// Returns an item's display name.
     package func name(of item: ListItem) -> String {
         item.product.flatMap { products[$0]?.product.name } ?? item.text
     }

@@ -1,30 +1,30 @@
 package import Ordering
 
-/// What stands on a user's list: a product of a store, or free text.
+/// An item on a user's list: a product of a store, or free text.
 package struct ListItem: Hashable, Sendable {
-    /// What devices change independently of each other: of two changes of one field the later wins, and neither touches
-    /// another field.
+    /// The fields that devices change independently. Of two changes to one field the later wins;
+    /// other fields are not affected.
     package enum Field: String, CaseIterable, Sendable, Hashable {
         case text, quantity, note, checked, deleted
     }
 
     package let id: UniqueID
     package let product: ProductReference?
-    /// Free text; of a product, its name when it was put on the list.
+    /// Free text, or the product's name when it was added.
     package var text: String
     /// Above 0.
     package var quantity: ExactDecimal
     package var note: String?
     package var isChecked: Bool
-    /// Its place in the manual order: as it was added, or moved.
+    /// The ordering key in the manual order.
     package var key: PathKey
     package let createdAt: Timestamp
     package var modifiedAt: Timestamp
-    /// When it was deleted; it can be brought back for `UserList.tombstoneDays`.
+    /// When the item was deleted; it can be restored for `UserList.tombstoneDays`.
     package var deletedAt: Timestamp?
-    /// The list's version when it changed last.
+    /// The list version at the item's last change.
     package var version: Int64
-    /// When each field was changed last, on the device where that was; nil for not since it was made.
+    /// When each field was last changed, by the device's clock; absent if never changed.
     package var changes: [Field: Timestamp]
 
     package init(
@@ -59,15 +59,15 @@ package struct ListItem: Hashable, Sendable {
 
     package static let textLimit = 500
     package static let noteLimit = 1000
-    /// Quantities are below this.
+    /// The exclusive upper limit of a quantity.
     package static let quantityLimit = ExactDecimal(1_000_000)
     package static let quantityScale = 3
 }
 
 extension ListItem {
-    /// Makes a change, field by field: of two changes of one field the later wins, a tie goes to what stands.
+    /// Applies a change field by field. The later of two changes to a field wins; a tie keeps the current value.
     ///
-    /// - Returns: whether anything is another now.
+    /// - Returns: whether anything changed.
     mutating func apply(_ change: ListItemChange, now: Timestamp) -> Bool {
         let moment = min(change.modifiedAt ?? now, now)
         let before = self
@@ -84,7 +84,7 @@ extension ListItem {
         note(.note, self.note, change.note) { self.note = $0 }
         note(.checked, isChecked, change.isChecked) { isChecked = $0 }
         note(.deleted, isDeleted, change.isDeleted) { deletedAt = $0 ? deletedAt ?? now : nil }
-        // What is confirmed stays as it is, but what is older must not win later: its time is kept.
+        // An unchanged value still records its time, so that an older change cannot win later.
         guard !isSame(as: before) else { return false }
         modifiedAt = now
         return true

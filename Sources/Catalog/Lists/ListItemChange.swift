@@ -1,13 +1,13 @@
-/// A change of a list item.
+/// A change to a list item.
 package struct ListItemChange: Hashable, Sendable {
     package var id: UniqueID
     package var text: String?
     package var quantity: ExactDecimal?
-    /// nil leaves it as it is; a nil inside takes it away.
+    /// nil keeps the note; a nested nil removes it.
     package var note: String??
     package var isChecked: Bool?
     package var isDeleted: Bool?
-    /// When it was changed on a device; nil for now. One in the future counts as now.
+    /// When the change was made on a device; nil for now. A future time counts as now.
     package var modifiedAt: Timestamp?
 
     package init(

@@ -1,10 +1,10 @@
-/// What a list's items are sorted by.
+/// The sort of a list's items.
 package enum ListItemSort: String, CaseIterable, Sendable, Hashable {
-    /// As they were added, or moved.
+    /// The manual order.
     case position
     case name
     case nameDescending = "-name"
-    /// As one walks through the store: by its shelves' manual order, and theirs.
+    /// The walking order: by the manual order of shelves, then of products on a shelf.
     case shelf
     case price
     case priceDescending = "-price"
@@ -13,15 +13,15 @@ package enum ListItemSort: String, CaseIterable, Sendable, Hashable {
 
     var isDescending: Bool { rawValue.hasPrefix("-") }
 
-    /// The same without the direction.
+    /// The sort key without its direction.
     var key: ListItemSort { isDescending ? ListItemSort(rawValue: String(rawValue.dropFirst()))! : self }
 }
 
 extension ListItemSort {
-    /// The items as they are shown: by the sort, those without a value behind in both directions, then in the manual order;
-    /// where checked ones sink, all of them behind those that are not.
+    /// Returns the items in display order: by the sort, missing values last in both directions, then in manual order.
+    /// If `sinks` is set, all checked items follow the unchecked ones.
     ///
-    /// Prices in different currencies, and unit prices of different dimensions, do not compare: they stand in groups.
+    /// Prices in different currencies and unit prices in different dimensions are not comparable: they form groups.
     package func order(_ items: [ListItem], sinks: Bool, _ facts: ListFacts) -> [ListItem] {
         let decorated = items.map { (item: $0, value: Value(of: $0, key, facts)) }
         return decorated.sorted { a, b in
@@ -36,7 +36,7 @@ extension ListItemSort {
 
     private enum Comparison {
         case same
-        /// Between groups, and what is missing.
+        /// An order that the direction does not reverse: between groups, and for missing values.
         case fixed(Bool)
         case turning(Bool)
     }

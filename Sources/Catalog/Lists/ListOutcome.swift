@@ -2,26 +2,26 @@
 package struct ListOutcome: Sendable {
     package var held: HeldList
     package var facts: ListFacts
-    /// What changed of it.
+    /// The ids of changed items.
     package var changed: Set<UniqueID>
-    /// Those of them that are others now, not only elsewhere.
+    /// The changed items whose content differs, not only their place.
     package var edited: Set<UniqueID>
-    /// As it was shown before, and is now.
+    /// The display order before and after the edit.
     package var old: [String]
     package var new: [ListItem]
     package var fromVersion: Int64
-    /// Whether a device that has the version before surely shows `old`: prices, names and shelves change without the list.
+    /// Whether a device at `fromVersion` certainly shows `old`: prices, names and shelves may change without the list.
     package var isOldSure: Bool
-    /// Items that were to be changed, and that are not there any more.
+    /// Items that the edit names and that no longer exist.
     package var missing: [UniqueID]
-    /// Items that were named, which are answered as they stand even where nothing changed.
+    /// Items that the edit names; the response includes them even if nothing changed.
     package var named: Set<UniqueID>
-    /// Whether it had been deleted: devices have nothing of it any more.
+    /// Whether the list was restored: devices no longer have its data.
     package var isBroughtBack: Bool
 
     /// - Parameters:
-    ///   - before: the list before the change, and `held` as it is now.
-    ///   - facts: at least those that both orders ask for, and of the items that changed or were named.
+    ///   - before: the list before the change; `held` has it after the change.
+    ///   - facts: the data for both orders and for the items that changed or were named.
     package init(
         of edit: ListEdit,
         _ before: UserList,

@@ -1,39 +1,39 @@
 package import Ordering
 
-// What holds of lists wherever they are kept.
+// Rules for lists that every store shares.
 
 extension CatalogError {
     package static func goneList(_ id: UniqueID) -> CatalogError {
-        .conflict("list “\(id)” was deleted or left; bring it back, or make one with another id")
+        .conflict("list “\(id)” was deleted or left; restore it, or create a list with another id")
     }
 
     package static let tooManyLists = CatalogError.unprocessable(
         field: "lists",
-        detail: "a user has at most \(UserList.countLimit) lists; delete some that are not needed any more"
+        detail: "a user can have at most \(UserList.countLimit) lists; delete lists that are no longer needed"
     )
     package static let tooManyDeletedLists = CatalogError.unprocessable(
         field: "lists",
-        detail: "too many lists were deleted lately; \(UserList.tombstoneDays) days after that they are forgotten"
+        detail: "too many recently deleted lists; they are purged after \(UserList.tombstoneDays) days"
     )
     package static let tooManyShares = CatalogError.unprocessable(
         field: "shares",
-        detail: "a list has at most \(ListShare.countLimit) shares; take back some that are not needed any more"
+        detail: "a list can have at most \(ListShare.countLimit) shares; revoke shares that are no longer needed"
     )
     package static let tooManyMembers = CatalogError.unprocessable(
         field: "shares",
-        detail: "at most \(ListShare.memberLimit) users join a list"
+        detail: "a list can have at most \(ListShare.memberLimit) members"
     )
 }
 
 extension ListRole {
-    /// Whether it lets somebody do more than a role that they have already; nil for none.
+    /// Whether the role permits more than a user's current role; nil for none.
     package func isBetter(than own: ListRole?) -> Bool { own == nil || (own == .reader && mayEdit) }
 }
 
 extension NewList {
-    /// The list that is made.
+    /// Returns the list to create.
     ///
-    /// - Parameter sinksChecked: the user's setting of that name.
+    /// - Parameter sinksChecked: the user's setting `lists.sink_checked`.
     package func list(of user: UserID, sinksChecked: JSONValue?, now: Timestamp) -> UserList {
         UserList(
             id: id,
@@ -48,7 +48,7 @@ extension NewList {
 }
 
 extension ListSort {
-    /// What a user's setting says; the latest first where there is none.
+    /// Reads a user's setting; defaults to the latest first.
     package init(setting: JSONValue?) {
         if case .string(let text)? = setting, let sort = ListSort(rawValue: text) {
             self = sort
@@ -59,13 +59,13 @@ extension ListSort {
 }
 
 extension HeldList {
-    /// Whether one may make a change.
+    /// Checks that the user may make a change.
     ///
-    /// - Throws: `notFound` for a list that is gone, unless it is brought back; `forbidden`; `staleList`.
+    /// - Throws: `notFound` for a deleted list, unless the edit restores it; `forbidden`; `staleList`.
     package func check(_ edit: ListEdit, _ expected: Set<Int64>?) throws(CatalogError) {
         guard leftAt == nil, !list.isDeleted || edit.bringsBack else { throw .notFound("list “\(list.id)”") }
         guard role.mayEdit else {
-            throw .forbidden("this list was shared with you to read; its owner may let you edit it")
+            throw .forbidden("you have read-only access to this list; ask its owner for the editor role")
         }
         if case .set(let settings) = edit, settings.isDeleted != nil { try checkOwner() }
         try checkVersion(expected)
@@ -76,27 +76,27 @@ extension HeldList {
     }
 
     package func checkOwner() throws(CatalogError) {
-        guard role == .owner else { throw .forbidden("only the owner of the list may do that") }
+        guard role == .owner else { throw .forbidden("only the owner of the list can do this") }
     }
 }
 
 extension ListEdit {
-    /// Whether it brings a deleted list back.
+    /// Whether the edit restores a deleted list.
     package var bringsBack: Bool { if case .set(let settings) = self { settings.isDeleted == false } else { false } }
 
-    /// The items that are to be there from now on.
+    /// The ids of added items.
     package var added: Set<UniqueID> { if case .add(let items) = self { Set(items.map(\.id)) } else { [] } }
 
-    /// Items that it was to change, and that are not there any more.
+    /// Returns the items that the edit names and that no longer exist.
     package func missing(in list: UserList) -> [UniqueID] {
         let known = Set(list.items.map(\.id))
         return items.filter { !known.contains($0) }
     }
 
-    /// The items that it changes.
+    /// The items that the edit changes.
     package var items: [UniqueID] { if case .change(let changes) = self { changes.map(\.id) } else { [] } }
 
-    /// The products that it names.
+    /// The products that the edit names.
     package var products: [ProductReference] {
         if case .add(let items) = self { items.compactMap(\.product) } else { [] }
     }
@@ -108,12 +108,12 @@ extension PathKey {
 }
 
 extension PositionList {
-    /// A key of more bytes has a short list numbered anew.
+    /// The key length in bytes above which a short list is renumbered.
     private static let longKey = 64
 
-    /// Makes moves, one after the other. There are few rows: where a key grows long, all get new ones.
+    /// Applies moves in sequence. The list is short: if a key grows too long, all rows get new keys.
     ///
-    /// - Returns: the last new key of each row that has one.
+    /// - Returns: the final key of each row that got a new one.
     /// - Throws: as `OrderEdit.check` and `OrderMove.apply`.
     package mutating func renumber(by moves: [OrderMove]) throws(CatalogError) -> [(id: String, key: PathKey)] {
         try OrderEdit.moves(moves).check()
@@ -130,7 +130,7 @@ extension PositionList {
 }
 
 extension ListsMoved {
-    /// The least lists that moved from one order to another.
+    /// Returns the minimal set of lists that moved between two orders.
     package static func between(_ old: [String], _ new: [String]) -> [OrderEditOutcome.Moved] {
         let moves = MoveDiff(from: old, to: new).moves
         return OrderEditOutcome.Moved.of(moves.map { new[Int($0.to)] }, from: old, to: new)
@@ -138,7 +138,7 @@ extension ListsMoved {
 }
 
 extension [OrderMove] {
-    /// The same, of ids that are UUIDs in any case of their letters.
+    /// The moves with all UUIDs in lower case.
     package var byUniqueID: [OrderMove] {
         func id(_ text: String) -> String { UniqueID(text)?.text ?? text }
         return map { move in

@@ -1,4 +1,4 @@
-/// A change of a list's own settings; nil leaves a setting as it is.
+/// A change to a list's settings; nil keeps a setting.
 package struct ListSettings: Sendable, Hashable {
     package var name: String?
     package var autoSort: Bool?

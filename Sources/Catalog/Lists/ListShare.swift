@@ -1,11 +1,11 @@
-/// A way into a list for others: who has its token joins.
+/// An invitation to a list; anyone with its token can join.
 package struct ListShare: Sendable, Hashable {
     package let id: UniqueID
     package let role: ListRole
     package let createdAt: Timestamp
-    /// Nobody joins any more after that; who has joined stays.
+    /// When the share stops admitting new members; existing members stay.
     package let expiresAt: Timestamp
-    /// How many have joined by it.
+    /// The number of members who joined through this share.
     package var members: Int
 
     package init(id: UniqueID, role: ListRole, createdAt: Timestamp, expiresAt: Timestamp, members: Int = 0) {
@@ -16,9 +16,9 @@ package struct ListShare: Sendable, Hashable {
         self.members = members
     }
 
-    /// The most shares of a list that are open, and the most who join one list.
+    /// The maximum number of open shares, and of members, per list.
     package static let countLimit = 20
     package static let memberLimit = 50
-    /// How long one may join, in days.
+    /// How long a share is valid, in days.
     package static let days = 30
 }

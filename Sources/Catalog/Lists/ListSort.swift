@@ -1,8 +1,8 @@
-/// What a user's lists are sorted by.
+/// The sort of a user's lists.
 package enum ListSort: String, CaseIterable, Sendable, Hashable {
     /// The latest first.
     case lastModified = "last-modified"
     case name
-    /// As the user moved them; as they were made.
+    /// The user's manual order; new lists in creation order.
     case manual
 }

@@ -1,24 +1,24 @@
 /// Users' lists, their items and their members.
 package protocol ListStore: Sendable {
-    /// A user's lists in the order of a sort.
+    /// Returns a user's lists, sorted.
     ///
     /// - Parameters:
-    ///   - sort: nil for the user's own (`lists.sort`).
-    ///   - since: only those that changed for them behind a revision, deleted ones too; nil for all that stand.
+    ///   - sort: nil for the user's setting (`lists.sort`).
+    ///   - since: the revision after which lists changed, deleted ones included; nil for all current lists.
     func lists(of user: UserID, by sort: ListSort?, since: Int64?) async throws(CatalogError) -> ListsPage
-    /// One of a user's lists, and what the catalog knows of its products.
+    /// Returns one of a user's lists and the catalog data of its products.
     ///
-    /// - Parameter sort: by which its items will be shown; nil for the list's own.
-    /// - Throws: `notFound`, where it is another's too.
+    /// - Parameter sort: the sort in which items will be shown; nil for the list's own.
+    /// - Throws: `notFound`, also for a list of another user.
     func list(
         _ id: UniqueID,
         of user: UserID,
         by sort: ListItemSort?
     ) async throws(CatalogError) -> (HeldList, ListFacts)
-    /// Makes a list; one that is there already under its id is answered as it is.
+    /// Creates a list, or returns the existing list with the same id.
     ///
-    /// - Parameter new: `autoSort` nil for the user's own setting (`lists.sink_checked`).
-    /// - Throws: `unprocessable` for one too many; `conflict` where the id is that of another list of theirs that is gone.
+    /// - Parameter new: if its `autoSort` is nil, the user's setting (`lists.sink_checked`) applies.
+    /// - Throws: `unprocessable` if the user has too many lists; `conflict` if the id belongs to a deleted list.
     func createList(
         _ new: NewList,
         of user: UserID,
@@ -26,8 +26,8 @@ package protocol ListStore: Sendable {
     ) async throws(CatalogError) -> ListDocument
     /// Changes a list.
     ///
-    /// - Parameter expected: the versions of which it must have one, where it matters.
-    /// - Throws: `notFound`; `forbidden` for who may only read it; `staleList`; as `UserList.apply`.
+    /// - Parameter expected: the accepted versions of the list; nil for any.
+    /// - Throws: `notFound`; `forbidden` for a reader; `staleList`; as `UserList.apply`.
     func editList(
         _ id: UniqueID,
         of user: UserID,
@@ -35,7 +35,7 @@ package protocol ListStore: Sendable {
         expected: Set<Int64>?,
         once call: IdempotentCall?
     ) async throws(CatalogError) -> ListDocument
-    /// Leaves a list that one has joined; deletes one's own.
+    /// Leaves a joined list, or deletes an own list.
     func removeList(_ id: UniqueID, of user: UserID, expected: Set<Int64>?) async throws(CatalogError)
     /// Moves lists in the user's own order.
     func moveLists(
@@ -45,7 +45,7 @@ package protocol ListStore: Sendable {
     ) async throws(CatalogError) -> ListsMoved
     /// Creates a share of a list.
     ///
-    /// - Throws: `notFound`; `forbidden` for who is not its owner; `unprocessable` for one too many.
+    /// - Throws: `notFound`; `forbidden` for anyone but the owner; `unprocessable` for too many shares.
     func share(
         _ id: UniqueID,
         of user: UserID,
@@ -54,11 +54,11 @@ package protocol ListStore: Sendable {
         once call: IdempotentCall?
     ) async throws(CatalogError) -> IssuedShare
     func shares(_ id: UniqueID, of user: UserID) async throws(CatalogError) -> [ListShare]
-    /// Revokes a share and removes the members who joined by it.
+    /// Revokes a share and removes the members who joined through it.
     func revoke(_ share: UniqueID, _ id: UniqueID, of user: UserID) async throws(CatalogError)
-    /// Joins the list that a token belongs to; a member keeps the better of both roles.
+    /// Joins the list of a share token; an existing member keeps the broader role.
     ///
-    /// - Throws: `notFound` for a token that is none, was taken back or is too old.
+    /// - Throws: `notFound` for an invalid, revoked or expired token.
     func join(
         _ digest: [UInt8],
         of user: UserID,

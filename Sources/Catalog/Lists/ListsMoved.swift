@@ -1,4 +1,4 @@
-/// Lists that were moved in their user's own order.
+/// The outcome of moving lists in a user's order.
 package struct ListsMoved: Sendable, Hashable {
     package var revision: Int64
     package var moved: [OrderEditOutcome.Moved]

@@ -2,7 +2,7 @@ internal import Ordering
 
 /// A user's lists, without their items.
 package struct ListsPage: Sendable, Hashable {
-    /// The edit as an event: numbers stand for the items.
+    /// A list with the number of its items.
     package struct Entry: Sendable, Hashable {
         package var held: HeldList
         package var items: Int
@@ -16,13 +16,13 @@ package struct ListsPage: Sendable, Hashable {
     }
 
     package var entries: [Entry]
-    /// The user's, to ask from next.
+    /// The user's revision, for the next `since`.
     package var revision: Int64
-    /// Whether the reader must forget what it has: this is everything.
+    /// Whether this is a full resync: the client must discard its local lists.
     package var isResync: Bool
-    /// What they are sorted by; nil for those that changed, by revision.
+    /// The sort of the lists; nil for changed lists, which are ordered by revision.
     package var sort: ListSort?
-    /// With those that changed: all that stand, in the user's own order.
+    /// In a page of changes, the ids of all current lists in the user's order.
     package var order: [UniqueID]?
 
     package init(entries: [Entry], revision: Int64, isResync: Bool) {
@@ -31,9 +31,9 @@ package struct ListsPage: Sendable, Hashable {
         self.isResync = isResync
     }
 
-    /// The same in the order of a sort; ties by the user's own order.
+    /// Returns the page in the order of a sort; ties are broken by the user's order.
     ///
-    /// - Parameter ranks: the places of the names in the catalog's collation.
+    /// - Parameter ranks: the rank of each name in the catalog's collation.
     package func sorted(by sort: ListSort, _ ranks: [String: Int]) -> ListsPage {
         var page = self
         page.sort = sort

@@ -1,9 +1,9 @@
-/// A new item of a list.
+/// A new list item.
 package struct NewListItem: Hashable, Sendable {
-    /// Made by the device; an item that is there already is not added again.
+    /// The id chosen by the device; an existing item is not added again.
     package var id: UniqueID
     package var product: ProductReference?
-    /// nil of a product: its name.
+    /// nil for a product: its name is used.
     package var text: String?
     package var quantity: ExactDecimal
     package var note: String?

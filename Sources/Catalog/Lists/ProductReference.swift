@@ -1,4 +1,4 @@
-/// A product of a store, wherever that is.
+/// A reference to a product of any store.
 package struct ProductReference: Hashable, Sendable {
     package var store: CatalogKey
     package var sku: SKU

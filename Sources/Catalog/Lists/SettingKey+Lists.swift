@@ -1,6 +1,6 @@
 extension SettingKey {
-    /// How a user wants their lists sorted.
+    /// The user's sort for their lists.
     package static let listsSort = SettingKey(stored: "lists.sort")
-    /// Whether checked items sink on lists that a user makes.
+    /// Whether checked items sink on the user's new lists.
     package static let listsSinkChecked = SettingKey(stored: "lists.sink_checked")
 }

@@ -1,20 +1,20 @@
 internal import Ordering
 
-/// A user's own list, with all that stands on it.
+/// A user's list with its items.
 package struct UserList: Hashable, Sendable {
     package var id: UniqueID
-    /// Whose it is; others may have joined it.
+    /// The user who owns the list; others may be members.
     package var owner: UserID
     package var name: String
-    /// Whether a checked item sinks below those that are not.
+    /// Whether checked items sink below unchecked ones.
     package var autoSort: Bool
     package var sort: ListItemSort
-    /// Grows with every change of the list or its items.
+    /// A counter that grows with every change to the list or its items.
     package var version: Int64
     package let createdAt: Timestamp
     package var modifiedAt: Timestamp
     package var deletedAt: Timestamp?
-    /// Deleted ones too, for as long as they can be brought back; in any order.
+    /// All items, including deleted ones that can be restored; in any order.
     package var items: [ListItem]
 
     package init(
@@ -44,34 +44,34 @@ package struct UserList: Hashable, Sendable {
     package var isDeleted: Bool { deletedAt != nil }
     package var standing: [ListItem] { items.filter { !$0.isDeleted } }
 
-    /// The items as they are shown.
+    /// Returns the items in display order.
     ///
     /// - Parameter sort: nil for the list's own.
     package func shown(_ facts: ListFacts, by sort: ListItemSort? = nil) -> [ListItem] {
         (sort ?? self.sort).order(standing, sinks: autoSort, facts)
     }
 
-    /// The most bytes of a list's name.
+    /// The maximum length of a list's name, in bytes.
     package static let nameLimit = 200
-    /// The most lists of a user, without deleted ones.
+    /// The maximum number of lists per user, not counting deleted ones.
     package static let countLimit = 500
-    /// The most items of a list, without deleted ones; and the most that were deleted and can be brought back.
+    /// The maximum number of items per list; also the maximum number of deleted items that can be restored.
     package static let itemLimit = 2000
-    /// The most lists that a user has in all, with those that can be brought back.
+    /// The maximum number of lists per user, including deleted ones that can be restored.
     package static let rememberedLimit = 2000
-    /// The most items that are added at once.
+    /// The maximum number of items per addition.
     package static let addLimit = 100
-    /// How long a list or an item that was deleted can be brought back, in days.
+    /// How long a deleted list or item can be restored, in days.
     package static let tombstoneDays = 30
 }
 
 extension UserList {
-    /// Makes a change, all of it or nothing: the heart of every store of lists. The version grows by one where anything that is
-    /// shown changed.
+    /// Applies an edit atomically; every list store uses it. The version grows by one if anything
+    /// visible changed.
     ///
-    /// - Returns: the items that changed; none where only the list itself did.
-    /// - Throws: `unprocessable`; `notFound` for a list that is deleted, or a single item that is not there. Of several, those
-    ///   that are not there any more are passed over.
+    /// - Returns: the changed items; empty if only the list's own settings changed.
+    /// - Throws: `unprocessable`; `notFound` for a deleted list or a single missing item. If several items are
+    ///   named, missing ones are skipped.
     /// - Complexity: O(n log n).
     package mutating func apply(
         _ edit: ListEdit,
@@ -130,7 +130,7 @@ extension UserList {
     ) throws(CatalogError) -> Set<UniqueID> {
         var added: Set<UniqueID> = []
         let known = Set(items.map(\.id))
-        // Behind all, those that were deleted too: they come back to where they stood.
+        // Append after all items, deleted ones included: a restored item returns to its place.
         var last = items.map(\.key).max()
         for item in new where !known.contains(item.id) && !added.contains(item.id) {
             if let product = item.product, facts.products[product] == nil {
@@ -165,7 +165,7 @@ extension UserList {
                 if changes.count > 1 { continue }
                 throw .notFound("item “\(change.id)”")
             }
-            // One that is deleted is only ever brought back: what else was changed of it meanwhile is kept for then.
+            // Changes to a deleted item are applied too; they show once it is restored.
             if items[index].apply(change, now: now) { changed.insert(change.id) }
         }
         try checkNumber()
@@ -173,7 +173,7 @@ extension UserList {
         return changed
     }
 
-    /// Of deleted items that are too many the oldest are forgotten.
+    /// Purges the oldest deleted items above the limit.
     private mutating func forgetOldest() {
         let deleted = items.filter(\.isDeleted).sorted { ($0.deletedAt!, $0.id) < ($1.deletedAt!, $1.id) }
         let surplus = Set(deleted.dropLast(Self.itemLimit).map(\.id))
@@ -197,7 +197,7 @@ extension UserList {
         guard standing.count <= Self.itemLimit else {
             throw .unprocessable(
                 field: "items",
-                detail: "a list has at most \(Self.itemLimit) items; delete some that are bought, or begin another list"
+                detail: "a list can have at most \(Self.itemLimit) items; delete bought items, or start another list"
             )
         }
     }

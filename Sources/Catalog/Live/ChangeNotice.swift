@@ -1,6 +1,6 @@
-/// What a source of changes tells.
+/// A notification from a change source.
 package enum ChangeNotice: Sendable, Hashable {
     case changed(Set<ChangeTopic>)
-    /// Anything may have changed: some were not heard.
+    /// Notifications were lost; anything may have changed.
     case gap
 }

@@ -1,5 +1,5 @@
-/// Hears what any server changes.
+/// A source of change notifications from all servers.
 package protocol ChangeSource: Sendable {
-    /// What is heard, until its consumer ends.
+    /// Returns a stream of notifications; it ends when the consumer stops.
     func notices() throws -> AsyncStream<ChangeNotice>
 }

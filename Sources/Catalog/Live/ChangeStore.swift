@@ -1,11 +1,11 @@
-/// The versions and revisions by which changes are noticed.
+/// The versions and revisions used to detect changes.
 package protocol ChangeStore: Sendable {
-    /// Returns the versions of those of the shelves that exist.
+    /// Returns the versions of the given shelves; missing shelves are left out.
     func versions(of shelves: [ShelfAddress]) async throws(CatalogError) -> [ShelfAddress: ShelfVersion]
-    /// Returns the latest revision of each user who has any.
+    /// Returns the latest revision of each user who has one.
     func revisions(of users: [UserID]) async throws(CatalogError) -> [UserID: Int64]
-    /// Returns what changed in a user's settings and lists after a revision, as events for their devices.
+    /// Returns the changes to a user's settings and lists after a revision, as events.
     ///
-    /// - Parameter limit: the most events; the page's revision is then that of the last one.
+    /// - Parameter limit: the maximum number of events; the page's revision is that of the last event.
     func changes(of user: UserID, since: Int64, limit: Int) async throws(CatalogError) -> ChangesPage
 }

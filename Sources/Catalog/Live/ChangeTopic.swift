@@ -1,4 +1,4 @@
-/// What may have changed. Counters of the database are the truth; this only says where to look.
+/// The subject of a change notification. It only says where to look; the database's counters are authoritative.
 package enum ChangeTopic: Sendable, Hashable {
     case user(UserID)
     /// Something on a shelf of the store, or the store itself.

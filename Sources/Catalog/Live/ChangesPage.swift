@@ -1,10 +1,10 @@
-/// Changes of a user's settings and lists, as events for their devices.
+/// Changes to a user's settings and lists, as events.
 package struct ChangesPage: Sendable {
-    /// By revision.
+    /// The events, by revision.
     package var events: [LiveEvent]
-    /// What to ask from next.
+    /// The revision to continue from.
     package var revision: Int64
-    /// Whether changes are missing that are no longer kept: the devices then read everything again.
+    /// Whether older changes were purged: the devices must resync.
     package var isResync: Bool
 
     package init(events: [LiveEvent], revision: Int64, isResync: Bool) {

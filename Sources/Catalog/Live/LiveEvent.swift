@@ -1,22 +1,22 @@
-/// What a follower is told.
+/// An event for a subscriber.
 package struct LiveEvent: Sendable, Hashable {
     package enum Name: String, Sendable {
         /// One of the user's settings changed.
         case setting
-        /// One of the user's lists changed, or their order did.
+        /// One of the user's lists, or their order, changed.
         case list
-        /// A shelf's order, or how it got to it.
+        /// A shelf's order changed.
         case order
-        /// Something was missed: read everything again.
+        /// Events were lost: the client must resync.
         case gap
-        /// There is no such shelf any more; nothing follows.
+        /// The shelf no longer exists; no more events follow.
         case gone
     }
 
     package var name: Name
-    /// What to resume from.
+    /// The id to resume from.
     package var id: Int64
-    /// JSON, on one line.
+    /// The event's data: single-line JSON.
     package var data: [UInt8]
 
     package init(_ name: Name, id: Int64, data: [UInt8]) {

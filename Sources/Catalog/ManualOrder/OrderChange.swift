@@ -1,8 +1,8 @@
-/// A change of a shelf's manual order that is remembered.
+/// A recorded change to a shelf's manual order.
 package struct OrderChange: Sendable, Hashable {
-    /// How many products of a change are listed.
+    /// The maximum number of products listed per change.
     package static let shownLimit = 5
-    /// How many changes are remembered: those that can be taken back, and as many undos.
+    /// The number of recorded changes: those that can be undone, and as many undos.
     package static let memoryLimit = 2 * OrderEdit.historyLimit
 
     package var number: Int64
@@ -10,7 +10,7 @@ package struct OrderChange: Sendable, Hashable {
     package var subject: String?
     /// `move`, `set`, `bake` or `undo`.
     package var kind: String
-    /// How many products moved, and the first few of them.
+    /// The number of products that moved, and the first few of them.
     package var count: Int
     package var ids: [String]
     package var undoes: Int64?
@@ -38,31 +38,31 @@ package struct OrderChange: Sendable, Hashable {
 }
 
 extension [OrderChange] {
-    /// The change that an undo takes back, of changes from the latest on.
+    /// Returns the change that an undo reverts. The changes are ordered from the latest.
     ///
-    /// Without a number it is the last that stands and is no undo itself. A change that is named must be the last that
-    /// stands, an undo among them: taking an undo back does its change again.
+    /// Without a number it is the last change in effect that is not an undo. A given change must be the last one in
+    /// effect, undos included: undoing an undo redoes its change.
     ///
     /// - Throws: `conflict`.
     package func undone(by number: Int64?) throws(CatalogError) -> OrderChange {
         guard let number else {
             guard let last = first(where: { $0.undoneBy == nil && $0.kind != "undo" }) else {
-                throw .conflict("there is no change to take back; the last \(OrderEdit.historyLimit) are remembered")
+                throw .conflict("nothing to undo; only the last \(OrderEdit.historyLimit) changes can be undone")
             }
             return last
         }
         guard let change = first(where: { $0.number == number }) else {
             throw .conflict("change \(number) is not among the last \(OrderEdit.historyLimit)")
         }
-        guard change.undoneBy == nil else { throw .conflict("change \(number) was taken back already") }
-        // A change and the undo that took it back cancel out, and so do an undo and what took that one back.
+        guard change.undoneBy == nil else { throw .conflict("change \(number) was already undone") }
+        // A change and its undo cancel out, and so do an undo and its redo.
         let later = prefix { $0.number != number }.first { later in
             guard later.undoneBy == nil else { return false }
             guard later.kind == "undo" else { return true }
             return change.kind == "undo" && !isUndo(later.undoes, after: change)
         }
         guard later == nil else {
-            throw .conflict("change \(later!.number) was made after it; take that one back first")
+            throw .conflict("change \(later!.number) is more recent; undo it first")
         }
         return change
     }
@@ -71,9 +71,9 @@ extension [OrderChange] {
         contains { $0.number == number && $0.kind == "undo" && $0.number > change.number }
     }
 
-    /// What stands and what does not, once a change was taken back by another: the changes whose mark turns.
+    /// Returns the changes whose `undoneBy` mark flips when another change undoes this one.
     ///
-    /// An undo that is taken back makes its change stand again; a redo that is taken back makes its undo stand again; and so on.
+    /// Undoing an undo puts its change back in effect; undoing a redo puts its undo back in effect; and so on.
     package func marks(undoing change: OrderChange, by number: Int64) -> [(number: Int64, undoneBy: Int64?)] {
         var marks: [(number: Int64, undoneBy: Int64?)] = [(change.number, number)]
         var turned = change

@@ -1,27 +1,27 @@
-/// A change of a shelf's manual order.
+/// An edit of a shelf's manual order.
 package enum OrderEdit: Sendable, Hashable {
-    /// One after the other, all or none.
+    /// Applies moves in sequence, all or none.
     case moves([OrderMove])
-    /// The whole order; products that are left out keep their order, behind.
+    /// Sets the whole order; products that are not listed follow in their current order.
     case set([String])
-    /// What a sort says now.
+    /// Copies a sort's current order into the manual order.
     case snapshot(Sort)
-    /// Takes a change back: that one, or the last that still stands.
+    /// Undoes the given change, or the last one in effect.
     case undo(change: Int64?)
 
-    /// The most moves at once.
+    /// The maximum number of moves per edit.
     package static let moveLimit = 1000
-    /// How many changes of a shelf can be taken back.
+    /// The number of changes per shelf that can be undone.
     package static let historyLimit = 50
 
-    /// The most elements that several moves together may look at: each looks at its whole list.
+    /// The maximum number of elements that several moves may scan in total; each scans the whole list.
     private static let workLimit = 2_000_000
 
-    /// - Throws: `tooLarge`, where so many moves of so long a list would keep others waiting.
+    /// - Throws: `tooLarge` if the moves would take so long that other requests would have to wait.
     package static func checkWork(moves: Int, of count: Int) throws(CatalogError) {
         let most = max(1, workLimit / max(1, count))
         guard moves <= most else {
-            throw .tooLarge("\(moves) moves in a list of \(count); make at most \(most) at once")
+            throw .tooLarge("\(moves) moves in a list of \(count); the maximum is \(most) per request")
         }
     }
 
@@ -30,25 +30,28 @@ package enum OrderEdit: Sendable, Hashable {
         switch self {
         case .moves(let moves):
             guard (1...Self.moveLimit).contains(moves.count) else {
-                throw .unprocessable(field: "moves", detail: "1 to \(Self.moveLimit) moves are made at once")
+                throw .unprocessable(field: "moves", detail: "moves must have 1 to \(Self.moveLimit) elements")
             }
             for move in moves { try move.check() }
         case .set(let ids):
             guard ids.count <= OrderDiff.listLimit else {
-                throw .tooLarge("an order of more than \(OrderDiff.listLimit) products")
+                throw .tooLarge("ids has \(ids.count) products; the maximum is \(OrderDiff.listLimit)")
             }
             if let id = ids.firstRepeat {
-                throw .unprocessable(field: "ids", detail: "“\(id.prefix(64))” is named twice")
+                throw .unprocessable(field: "ids", detail: "duplicate id “\(id.prefix(64))”")
             }
         case .snapshot(let sort):
             guard sort != .position else {
-                throw .unprocessable(field: "from_sort", detail: "the manual order is what it is; name another sort")
+                throw .unprocessable(
+                    field: "from_sort",
+                    detail: "the manual order cannot be its own source; choose another sort"
+                )
             }
         case .undo: return
         }
     }
 
-    /// What the history calls it.
+    /// The kind of edit in the order history.
     package var kind: String {
         switch self {
         case .moves: "move"
@@ -58,9 +61,9 @@ package enum OrderEdit: Sendable, Hashable {
         }
     }
 
-    /// The whole order that it means; nil for an undo.
+    /// Returns the resulting order; nil for an undo.
     ///
-    /// - Parameter sorted: the shelf's products by a sort.
+    /// - Parameter sorted: returns the shelf's products in the order of a sort.
     package func target(from order: [String], sorted: (Sort) -> [String]) throws(CatalogError) -> [String]? {
         switch self {
         case .moves(let moves):

@@ -3,9 +3,9 @@ package struct OrderEditOutcome: Sendable {
     /// A product that moved.
     package struct Moved: Sendable, Hashable {
         package var id: String
-        /// Its left neighbour now; nil for the front.
+        /// The current left neighbour; nil at the front.
         package var after: String?
-        /// Its indexes before and now, where they were asked for.
+        /// The old and new index, if requested.
         package var from: Int?
         package var to: Int?
 
@@ -16,9 +16,9 @@ package struct OrderEditOutcome: Sendable {
             self.to = to
         }
 
-        /// Products that moved from one order to another, in the order given.
+        /// Returns the products that moved between two orders, in the given sequence.
         ///
-        /// - Parameter indexed: whether with their indexes.
+        /// - Parameter indexed: whether to include indexes.
         package static func of(
             _ ids: [String],
             from old: [String],
@@ -40,11 +40,11 @@ package struct OrderEditOutcome: Sendable {
 
     package var version: Int64
     package var orderVersion: Int64
-    /// From the front on; empty where everything was in place.
+    /// The moved products, from the front; empty if nothing moved.
     package var moved: [Moved]
-    /// The number under which the change is remembered; nil where nothing changed.
+    /// The number of the recorded change; nil if nothing changed.
     package var change: Int64?
-    /// Whether a key became so long that it is due for compaction.
+    /// Whether a key is long enough to need compaction.
     package var isLong = false
 
     package init(version: Int64, orderVersion: Int64, moved: [Moved], change: Int64? = nil) {

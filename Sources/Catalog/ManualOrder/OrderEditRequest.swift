@@ -1,15 +1,15 @@
-/// What a client asks to change of a shelf's manual order.
+/// A request to edit a shelf's manual order.
 package struct OrderEditRequest: Sendable {
     package var store: CatalogKey
     package var shelf: CatalogKey
     package var edit: OrderEdit
-    /// The order version that the shelf must still have, where it matters.
+    /// The order version that the shelf must still have; nil for any.
     package var expected: Int64?
-    /// Who asks, where that is known.
+    /// The user who makes the request, if known.
     package var subject: String?
-    /// Reports what would be done.
+    /// Whether to report the result without changing anything.
     package var isDryRun: Bool
-    /// Whether the answer has indexes, which cost a count over the shelf.
+    /// Whether the response includes indexes, which require a count over the shelf.
     package var wantsIndexes: Bool
 
     package init(

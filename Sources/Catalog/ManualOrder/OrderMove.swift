@@ -1,12 +1,12 @@
-/// One move of a manual order: some products, which keep the order in which they are named, and where they go.
+/// One move in a manual order: products, in the given sequence, and their target.
 package struct OrderMove: Sendable, Hashable {
     package enum Target: Sendable, Hashable {
-        /// Right behind a product, or right before it.
+        /// Immediately after a product, or immediately before it.
         case after(String)
         case before(String)
         case first
         case last
-        /// So many products from the front, counted after the moved ones are taken out; beyond the end is the end.
+        /// An index counted without the moved products; an index past the end means the end.
         case position(Int)
     }
 
@@ -18,10 +18,10 @@ package struct OrderMove: Sendable, Hashable {
         self.target = target
     }
 
-    /// The most products of one move.
+    /// The maximum number of products per move.
     package static let countLimit = 10_000
 
-    /// The product that the target names.
+    /// The product that the target refers to.
     package var anchor: String? {
         switch target {
         case .after(let id), .before(let id): id
@@ -29,27 +29,27 @@ package struct OrderMove: Sendable, Hashable {
         }
     }
 
-    /// Whether the products are to go next to one of themselves: a single one stays where it is.
+    /// Whether a single product is its own anchor: it stays in place.
     package var isInPlace: Bool { ids.count == 1 && ids.first == anchor }
 
-    /// - Throws: `unprocessable` for no product, a repeated one, one that is its own anchor, a position below 0.
+    /// - Throws: `unprocessable` for no product, a duplicate, a product that is its own anchor, or a negative position.
     package func check() throws(CatalogError) {
-        guard !ids.isEmpty else { throw .unprocessable(field: "ids", detail: "a move names no product") }
+        guard !ids.isEmpty else { throw .unprocessable(field: "ids", detail: "ids must not be empty") }
         guard ids.count <= Self.countLimit else {
-            throw .unprocessable(field: "ids", detail: "a move names at most \(Self.countLimit) products")
+            throw .unprocessable(field: "ids", detail: "a move can have at most \(Self.countLimit) products")
         }
         if let id = ids.firstRepeat {
-            throw .unprocessable(field: "ids", detail: "“\(id.prefix(64))” is named twice in one move")
+            throw .unprocessable(field: "ids", detail: "duplicate id “\(id.prefix(64))” in one move")
         }
         if let anchor, ids.count > 1, ids.contains(anchor) {
             throw .unprocessable(field: "ids", detail: "“\(anchor.prefix(64))” cannot move next to itself")
         }
         if case .position(let position) = target, position < 0 {
-            throw .unprocessable(field: "position", detail: "a position is 0 or more, not \(position)")
+            throw .unprocessable(field: "position", detail: "position must be 0 or more (got \(position))")
         }
     }
 
-    /// The order after the move: what it means.
+    /// Returns the order after the move.
     ///
     /// - Throws: as `check`, and for a product that is not in the order.
     package func apply(to order: [String]) throws(CatalogError) -> [String] {
@@ -75,7 +75,7 @@ package struct OrderMove: Sendable, Hashable {
 }
 
 extension Array where Element: Hashable {
-    /// The first element that stood before.
+    /// The first element that repeats an earlier one.
     package var firstRepeat: Element? {
         var seen = Set<Element>(minimumCapacity: count)
         return first { !seen.insert($0).inserted }
@@ -84,6 +84,6 @@ extension Array where Element: Hashable {
 
 extension CatalogError {
     package static func unknownProduct(_ id: String) -> CatalogError {
-        .unprocessable(field: "ids", detail: "“\(id.prefix(64))” does not stand in this order")
+        .unprocessable(field: "ids", detail: "“\(id.prefix(64))” is not in this order")
     }
 }

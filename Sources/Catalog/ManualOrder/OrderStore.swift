@@ -1,6 +1,6 @@
 /// The manual orders of shelves.
 package protocol OrderStore: Sendable {
-    /// Changes a shelf's manual order.
+    /// Edits a shelf's manual order.
     ///
     /// - Parameter call: nil for a request without an idempotency key.
     /// - Throws: `stale`, `keyReused`, `conflict` (also while the same call is in progress), and as `OrderEdit.check`.
@@ -8,7 +8,7 @@ package protocol OrderStore: Sendable {
         _ request: OrderEditRequest,
         once call: IdempotentCall?
     ) async throws(CatalogError) -> OrderEditOutcome
-    /// Returns the recent changes of a shelf's manual order, the latest first.
+    /// Returns the recent changes to a shelf's manual order, the latest first.
     func orderHistory(_ store: CatalogKey, _ shelf: CatalogKey) async throws(CatalogError) -> [OrderChange]
 }
 

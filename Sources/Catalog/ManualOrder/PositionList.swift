@@ -1,7 +1,7 @@
 internal import AisleDiff
 package import Ordering
 
-/// A shelf's manual order with its keys, those of products that were taken off too: they keep their place.
+/// A shelf's manual order with its keys. Removed products keep their place.
 package struct PositionList: Sendable {
     package struct Row: Sendable, Hashable {
         package var id: String
@@ -15,19 +15,19 @@ package struct PositionList: Sendable {
         }
     }
 
-    /// By key.
+    /// The rows, sorted by key.
     package private(set) var rows: [Row]
 
     /// - Parameter rows: in any order.
     package init(_ rows: [Row]) { self.rows = rows.sorted { $0.key < $1.key } }
 
-    /// The products that stand on the shelf, in order.
+    /// The products on the shelf, in order.
     package var ids: [String] { rows.lazy.filter { !$0.isRemoved }.map(\.id) }
 
-    /// Makes one move: its products alone get new keys, right behind the target's left neighbour or right before its
-    /// right one, whoever was taken off there.
+    /// Applies one move. Only its products get new keys, directly next to the target's neighbour, whether or not
+    /// that neighbour was removed from the shelf.
     ///
-    /// - Returns: the new keys; none where everything is in place.
+    /// - Returns: the new keys; empty if nothing moves.
     /// - Throws: as `OrderMove.apply`.
     /// - Complexity: O(n).
     package mutating func apply(_ move: OrderMove) throws(CatalogError) -> [(id: String, key: PathKey)] {
@@ -55,7 +55,7 @@ package struct PositionList: Sendable {
                 count: move.ids.count
             )
         } catch {
-            throw .fault("no key is left: \(error)")
+            throw .fault("no ordering key left: \(error)")
         }
         let made = zip(move.ids, keys).map { (id: $0, key: $1) }
         rows =
@@ -64,18 +64,18 @@ package struct PositionList: Sendable {
         return made
     }
 
-    /// Brings the products that stand on the shelf into another order, with the least keys made anew.
+    /// Reorders the products on the shelf with the minimal number of new keys.
     ///
     /// - Parameter target: the same products in another order.
-    /// - Returns: what moved, and each one's new key, in order.
-    /// - Throws: `PathKeyError` where no key is left.
+    /// - Returns: the moved products and their new keys, in order.
+    /// - Throws: `PathKeyError` if no key is left.
     /// - Complexity: O(n log n).
     package mutating func reorder(to target: [String]) throws(PathKeyError) -> [(id: String, key: PathKey)] {
         let diff = MoveDiff(from: ids, to: target)
         guard !diff.moves.isEmpty else { return [] }
         let moved = Set(diff.moves.map { target[Int($0.to)] })
         let staying = rows.filter { !moved.contains($0.id) }
-        // By bytes: ids that Swift calls equal may be two products.
+        // Compare bytes: ids that Swift considers equal may be different products.
         let places = Dictionary(
             staying.enumerated().map { (SKU(stored: $1.id), $0) },
             uniquingKeysWith: { first, _ in first }
@@ -87,7 +87,7 @@ package struct PositionList: Sendable {
             var end = start + 1
             while end < diff.moves.count, diff.moves[end].to == diff.moves[end - 1].to + 1 { end += 1 }
             let first = Int(diff.moves[start].to)
-            // The row behind the left neighbour may be of a product that was taken off: its key counts all the same.
+            // The row after the left neighbour may be a removed product; its key still counts.
             let left = first > 0 ? places[SKU(stored: target[first - 1])] : nil
             let right = left.map { $0 + 1 } ?? 0
             let keys = try PathKey.between(
@@ -102,7 +102,7 @@ package struct PositionList: Sendable {
         return made
     }
 
-    /// For each of some products, in the order of their keys, what stands before it, products taken off too; nil for the
+    /// Returns the left neighbours of products, in key order. A neighbour may be a removed product; nil at the
     /// front.
     package func lefts(of ids: Set<String>) -> [(id: String, left: String?)] {
         var last: String?
@@ -114,7 +114,7 @@ package struct PositionList: Sendable {
         return found
     }
 
-    /// The order in which some products stand where they stood once, each behind what then was before it.
+    /// Returns the order with products moved back after their recorded left neighbours.
     package func restoring(_ lefts: [(id: String, left: String?)]) -> [String] {
         let diff = NeighbourDiff(placements: lefts.map { .init(id: $0.id, after: $0.left) })
         let standing = Set(ids)

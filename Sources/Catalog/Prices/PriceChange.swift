@@ -1,9 +1,9 @@
 /// A new price of a product.
 package struct PriceChange: Sendable, Hashable {
     package var sku: SKU
-    /// nil where it has none.
+    /// nil for no price.
     package var priceMinor: Int64?
-    /// nil leaves the crossed-out price as it is; a nil inside takes it away.
+    /// nil keeps the crossed-out price; a nested nil removes it.
     package var regularPriceMinor: Int64??
 
     package init(sku: SKU, priceMinor: Int64?, regularPriceMinor: Int64?? = nil) {
@@ -12,14 +12,14 @@ package struct PriceChange: Sendable, Hashable {
         self.regularPriceMinor = regularPriceMinor
     }
 
-    /// The most changes of one request.
+    /// The maximum number of changes per request.
     package static let countLimit = 10_000
 
-    /// - Throws: `unprocessable`, naming a product that is there twice.
+    /// - Throws: `unprocessable` for a duplicate product.
     package static func checkRepeats(_ changes: [PriceChange]) throws(CatalogError) {
         var seen: Set<SKU> = []
         for change in changes where !seen.insert(change.sku).inserted {
-            throw .unprocessable(field: "sku", detail: "product “\(change.sku)” is there more than once")
+            throw .unprocessable(field: "sku", detail: "duplicate product “\(change.sku)”")
         }
     }
 

@@ -1,10 +1,10 @@
 /// The outcome of price changes.
 package struct PriceOutcome: Sendable, Hashable {
-    /// Products whose price is another now.
+    /// The number of products whose price changed.
     package var changed = 0
-    /// Products that had that price already.
+    /// The number of products that already had the price.
     package var unchanged = 0
-    /// The shelves that changed.
+    /// The shelves that show a changed product.
     package var shelves: Set<CatalogKey> = []
 
     package init() {}

@@ -3,7 +3,7 @@ package protocol PriceStore: Sendable {
     /// Sets prices, all or none.
     ///
     /// - Parameter currency: the currency of the prices, which must still be the store's; nil if that is certain.
-    /// - Throws: `unprocessable` for a product that does not exist, or that is named twice.
+    /// - Throws: `unprocessable` for an unknown or duplicate product.
     func setPrices(
         _ prices: [PriceChange],
         in store: CatalogKey,

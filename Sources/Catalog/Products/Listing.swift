@@ -1,9 +1,9 @@
-/// A product as it stands on a shelf: what an order compares.
+/// A product on a shelf, with everything that a sort compares.
 package struct Listing: Hashable, Sendable {
     package var product: Product
-    /// Its place in the shelf's manual order, by bytes.
+    /// The ordering key in the shelf's manual order, compared by bytes.
     package var position: [UInt8]
-    /// Whether it sorts behind what is in stock.
+    /// Whether the product sorts after available products.
     package var isSoldOut: Bool
 
     package init(product: Product, position: [UInt8], isSoldOut: Bool) {

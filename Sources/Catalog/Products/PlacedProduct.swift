@@ -1,4 +1,4 @@
-/// A product and the shelves that it stands on.
+/// A product and the shelves that it is placed on.
 package struct PlacedProduct: Sendable {
     package let store: Store
     package let product: Product

@@ -3,14 +3,14 @@ package struct Product: Hashable, Sendable {
     package var sku: SKU
     package var name: String
     package var brand: String?
-    /// What one piece costs now, in minor units; below `priceLimit`.
+    /// The current price of one piece in minor units; below `priceLimit`.
     package var priceMinor: Int64?
-    /// The crossed-out price, where there is one.
+    /// The crossed-out price, if there is one.
     package var regularPriceMinor: Int64?
     package var size: Size?
     package var barcode: String?
     package var imageURL: String?
-    /// A JSON object of the client's own, at most `attributesLimit` bytes of text.
+    /// A client-defined JSON object of at most `attributesLimit` bytes.
     package var attributes: String
     package var popularity: Popularity
     package var inStock: Bool
@@ -52,7 +52,7 @@ package struct Product: Hashable, Sendable {
 
     package var unitPrice: UnitPrice? { UnitPrice(priceMinor: priceMinor, size: size) }
 
-    /// Prices are below this many minor units.
+    /// The exclusive upper limit of a price, in minor units.
     package static let priceLimit: Int128 = 1_000_000_000_000
     package static let nameLimit = 500
     package static let brandLimit = 200
@@ -63,14 +63,14 @@ package struct Product: Hashable, Sendable {
     package static let attributesLimit = 4096
 
     package static let tagRule =
-        "1 to \(tagLimit) bytes of printable text without | or ; and without spaces at its ends"
+        "1 to \(tagLimit) bytes of printable text without | or ; and without leading or trailing spaces"
 
     package static func isTag(_ text: String) -> Bool {
         (1...tagLimit).contains(text.utf8.count) && text.isPrintable && !text.utf8.contains { $0 == 0x7C || $0 == 0x3B }
             && text.first?.isWhitespace == false && text.last?.isWhitespace == false
     }
 
-    package static let imageURLRule = "an http:// or https:// address, or a path that begins with /"
+    package static let imageURLRule = "an http:// or https:// address, or a path that starts with /"
 
     package static func isImageURL(_ text: String) -> Bool {
         let isPlain = text.unicodeScalars.allSatisfy { $0.value > 0x20 && !$0.properties.isWhitespace }

@@ -1,7 +1,7 @@
 /// The products of a store, and the shelves on which they are placed.
 package protocol ProductStore: Sendable {
     func product(_ store: CatalogKey, _ sku: SKU) async throws(CatalogError) -> PlacedProduct
-    /// Returns those of the products that exist, in any order.
+    /// Returns the existing products among the given ones, in any order.
     func products(_ store: CatalogKey, _ skus: [SKU]) async throws(CatalogError) -> ProductsPage
     /// Returns a page of all products, ordered by SKU.
     func products(_ store: CatalogKey, after: Cursor?, limit: Int) async throws(CatalogError) -> ProductsPage
@@ -22,7 +22,7 @@ package protocol ProductStore: Sendable {
     func remove(product: SKU, from store: CatalogKey) async throws(CatalogError)
     /// Places a product on a shelf: at the end of the manual order, or where it was before it was removed.
     ///
-    /// - Returns: whether it was not there.
+    /// - Returns: whether the product was newly placed.
     func place(_ sku: SKU, on shelf: CatalogKey, in store: CatalogKey) async throws(CatalogError) -> Bool
     func unplace(_ sku: SKU, from shelf: CatalogKey, in store: CatalogKey) async throws(CatalogError)
 }

@@ -1,4 +1,4 @@
-/// A page of all of a store's products, by sku.
+/// A page of a store's products, ordered by SKU.
 package struct ProductsPage: Sendable {
     package let store: Store
     package let products: [Product]

@@ -4,25 +4,25 @@
     internal import Darwin
 #endif
 
-/// How often a product is bought, lately: purchases that fade by half every half-life.
+/// A product's popularity: its purchases, exponentially decayed by half every half-life.
 ///
-/// What is stored and ordered by does not change with time alone: `log₂ Σ count(d) × 2^((d − epoch) ÷ half-life)`, to
-/// 10⁻⁶ ("forward decay": Cormode, Shkapenyuk, Srivastava, Xu, ICDE 2009). Scaled to a day, it is the score that answers
-/// show. A product that was never bought stores −∞ and shows 0; none is missing.
+/// The stored sort value does not change with time alone: `log₂ Σ count(d) × 2^((d − epoch) ÷ half-life)`, rounded to
+/// 10⁻⁶ ("forward decay": Cormode, Shkapenyuk, Srivastava, Xu, ICDE 2009). Scaled to a day, it is the score in
+/// responses. A product that was never bought stores −∞ and shows 0; the value is never missing.
 package struct Popularity: Hashable, Sendable, Comparable {
     /// The stored logarithm.
     package let log2: Double
 
     /// Day 0 of the logarithm, 2020-01-01, in days since 1970-01-01.
     package static let epochDay = 18262
-    /// The most purchases that an import may state.
+    /// The maximum number of purchases that an import may set.
     package static let seedLimit = 1e12
 
     package static let none = Popularity(log2: -.infinity)
 
     package init(log2: Double) { self.log2 = log2 }
 
-    /// So many purchases on one day.
+    /// Creates the popularity of a number of purchases on one day.
     package init(purchases: Double, day: Int, halfLifeDays: Int) {
         guard purchases > 0 else {
             self = .none
@@ -32,8 +32,8 @@ package struct Popularity: Hashable, Sendable, Comparable {
         self.log2 = (value * 1e6).rounded() / 1e6
     }
 
-    /// The score on a day: 1 for a purchase on that day, 0.5 for one a half-life before. Of a sliding window, whatever
-    /// was counted.
+    /// Returns the score on a day: 1 per purchase on that day, 0.5 per purchase one half-life earlier. For a sliding
+    /// window, the plain count.
     package func score(day: Int, count: PopularityCount) -> Double {
         if log2 == -.infinity { return 0 }
         guard count.metric == .decay else { return exp2(log2) }

@@ -1,4 +1,4 @@
-/// How a store's popularity was counted last.
+/// The rule and the day of a store's last popularity count.
 package struct PopularityCount: Hashable, Sendable {
     package var metric: PopularityMetric
     package var halfLifeDays: Int
@@ -13,7 +13,7 @@ package struct PopularityCount: Hashable, Sendable {
         self.day = day
     }
 
-    /// Whether two counts went by the same rule. (The half-life rules decay alone.)
+    /// Returns whether two counts used the same rule. The half-life only matters for decay.
     package func hasRule(of other: PopularityCount) -> Bool {
         metric == other.metric && newcomerBoost == other.newcomerBoost
             && (metric != .decay || halfLifeDays == other.halfLifeDays)

@@ -1,4 +1,4 @@
-/// By what popularity is counted.
+/// The metric of popularity.
 package enum PopularityMetric: String, CaseIterable, Sendable, Hashable {
     case decay
     case last7Days = "7d"
@@ -7,7 +7,7 @@ package enum PopularityMetric: String, CaseIterable, Sendable, Hashable {
     case all
     case trend
 
-    /// How many days count, today's among them; nil for all.
+    /// The number of days that count, including today; nil for all.
     package var window: Int? {
         switch self {
         case .last7Days, .trend: 7

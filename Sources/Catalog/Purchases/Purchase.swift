@@ -1,12 +1,12 @@
-/// A purchase of a product, or a refund: an event that counts once, however often it is sent.
+/// A purchase or refund event; it counts once, however often it is sent.
 package struct Purchase: Sendable, Hashable {
     /// A UUID in lower case.
     package var eventID: String
     package var sku: SKU
-    /// Pieces; below zero for a refund, never zero.
+    /// The number of pieces; negative for a refund, never zero.
     package var quantity: Int32
     package var at: Timestamp
-    /// Whatever the caller tells customers apart by; only a keyed hash of it is kept.
+    /// The caller's customer identifier; only a keyed hash of it is stored.
     package var customer: String?
 
     package init(eventID: String, sku: SKU, quantity: Int32, at: Timestamp, customer: String? = nil) {
@@ -17,14 +17,14 @@ package struct Purchase: Sendable, Hashable {
         self.customer = customer
     }
 
-    /// The most events of one request.
+    /// The maximum number of events per request.
     package static let countLimit = 10_000
     package static let quantityLimit: Int32 = 1_000_000
-    /// The most bytes of a customer.
+    /// The maximum length of a customer identifier, in bytes.
     package static let customerLimit = 200
-    /// How far ahead of ours a clock may be, in microseconds.
+    /// How far a client's clock may run ahead, in microseconds.
     package static let leeway: Int64 = 300_000_000
-    /// The days for which customers and event ids are kept by default. An older event is refused: nothing would show whether
-    /// it was counted.
+    /// The default retention of customers and event ids, in days. An older event is rejected, because a duplicate
+    /// could not be detected.
     package static let keptDays = 400
 }

@@ -1,14 +1,14 @@
 /// The outcome of adding purchases.
 package struct PurchaseOutcome: Sendable, Hashable {
-    /// Told for the first time, of products that the store has.
+    /// New events of products that the store has.
     package var accepted = 0
-    /// Told before: they count once.
+    /// Duplicate events; they are not counted again.
     package var repeated = 0
-    /// Events of days that are no longer kept. They are refused: nothing would show whether they were counted.
+    /// Events older than the retention period. They are rejected, because duplicates could not be detected.
     package var tooOld = 0
-    /// Of products that the store does not have; they are kept apart until it has.
+    /// Events of unknown products; they are stored separately until the product exists.
     package var unknown = 0
-    /// Some of those products, at most 1,000.
+    /// Up to 1,000 of the unknown products.
     package var unknownSKUs: Set<String> = []
 
     package static let unknownLimit = 1000

@@ -1,6 +1,6 @@
 /// The purchases from which popularity is computed.
 package protocol PurchaseStore: Sendable {
-    /// Adds purchases: each event once, however often it is sent. The next re-sort counts them.
+    /// Adds purchases, each event once. The next re-sort counts them.
     ///
     /// - Throws: `notFound` if there is no such store.
     func add(

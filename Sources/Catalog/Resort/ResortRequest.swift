@@ -1,12 +1,12 @@
-/// What a re-sort is asked to do.
+/// A request for a re-sort.
 package struct ResortRequest: Sendable, Hashable {
     /// How a re-sort reports the moves of a shelf.
     package enum DiffDetail: String, CaseIterable, Sendable {
-        /// Nothing: the orders that shelves show are not compared.
+        /// No report; displayed orders are not compared.
         case none
-        /// How many products moved.
+        /// The number of moved products.
         case summary
-        /// The moves, as the API answers them.
+        /// The moves in the API's format.
         case moves
         /// The moves as RFC 6902 operations.
         case jsonPatch = "json-patch"
@@ -14,16 +14,16 @@ package struct ResortRequest: Sendable, Hashable {
 
     /// nil for every store.
     package var store: CatalogKey?
-    /// Of that store; empty for all.
+    /// Shelves of that store; empty for all.
     package var shelves: [CatalogKey]
-    /// Only shelves that were changed since, or whose products were bought.
+    /// Only shelves that changed or had purchases since then.
     package var changedSince: Timestamp?
     package var diffs: DiffDetail
-    /// Nothing is changed; what would be is told.
+    /// Whether to report the result without changing anything.
     package var isDryRun: Bool
-    /// How many shelves are worked on at once.
+    /// The number of shelves processed concurrently.
     package var jobs: Int
-    /// How many days customers and the ids of events are kept.
+    /// The retention of customers and event ids, in days.
     package var keptDays: Int
 
     package static let jobsLimit = 64

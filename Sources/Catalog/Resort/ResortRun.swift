@@ -1,8 +1,8 @@
-/// A re-sort that was run.
+/// A recorded re-sort run.
 package struct ResortRun: Sendable, Hashable {
     package enum State: String, Sendable {
         case running, done, failed
-        /// Its process is gone; `--resume` finishes it.
+        /// The process ended before the run finished; `--resume` continues it.
         case interrupted
     }
 
@@ -10,7 +10,7 @@ package struct ResortRun: Sendable, Hashable {
     package var state: State
     package var startedAt: Timestamp
     package var endedAt: Timestamp?
-    /// What was asked for, as JSON.
+    /// The request as JSON.
     package var request: String
     package var failure: String?
     package var summary: ResortSummary

@@ -1,17 +1,17 @@
-/// What a re-sort did altogether.
+/// The totals of a re-sort.
 package struct ResortSummary: Sendable, Hashable {
-    /// The purchase events that were folded.
+    /// The number of folded purchase events.
     package var events = 0
-    /// Products whose score is another.
+    /// The number of products whose score changed.
     package var products = 0
-    /// Shelves that were looked at, and those that changed.
+    /// The number of processed shelves, and of changed ones.
     package var shelves = 0
     package var changed = 0
     package var moved = 0
 
     package init() {}
 
-    /// Whether anything is, or would be, another than before.
+    /// Whether anything changed, or would change.
     package var isChange: Bool { events > 0 || products > 0 || changed > 0 }
 
     package var counts: [(name: String, count: Int)] {

@@ -1,13 +1,13 @@
-/// What a re-sort did to a shelf, or would do.
+/// The result of a re-sort, or of its dry run, for one shelf.
 package struct ShelfResort: Sendable {
     package var shelf: ShelfAddress
     package var products: Int
-    /// Products whose score on the shelf is another.
+    /// The number of products on the shelf whose score changed.
     package var rescored: Int
-    /// Products that moved: in the manual order where the shelf has a source for it, else in the order that it shows.
+    /// The number of moved products: in the manual order if it has a source sort, otherwise in the displayed order.
     package var moved: Int
     package var duration: Duration
-    /// The moves, where they were asked for.
+    /// The moves, if requested.
     package var diff: OrderDiff?
 
     package init(

@@ -1,4 +1,4 @@
-/// How a user wants a shelf, or the shelves of a store: the value of a setting of the catalog's own.
+/// A user's remembered sort and filter for a shelf or a whole store: the value of a catalog setting.
 package struct RememberedView: Hashable, Sendable {
     package var sort: Sort
     package var filter: Filter
@@ -19,13 +19,13 @@ package struct RememberedView: Hashable, Sendable {
         guard case .object(let members) = value, case .string(let text)? = value["sort"] else {
             throw .unprocessable(
                 field: field,
-                detail: "\(field) must be a sort, such as \"-unit_price\", or an object of a sort and a filter"
+                detail: "\(field) must be a sort, such as \"-unit_price\", or an object with sort and filter"
             )
         }
         if let stranger = members.first(where: { !["sort", "filter"].contains($0.name) }) {
             throw .malformed(
                 parameter: "\(field).\(stranger.name.prefix(64))",
-                detail: "no such member",
+                detail: "unknown member",
                 allowed: ["sort", "filter"]
             )
         }
@@ -38,7 +38,7 @@ package struct RememberedView: Hashable, Sendable {
         self.init(sort, filter ?? .none)
     }
 
-    /// What is stored: a sort alone as a string.
+    /// The stored value: a plain string if there is no filter.
     package var value: JSONValue {
         let sort = JSONValue.string(sort.description)
         return filter.isEmpty ? sort : .object([.init("sort", sort), .init("filter", filter.json)])

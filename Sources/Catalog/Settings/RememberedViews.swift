@@ -1,4 +1,4 @@
-/// What a user remembers for a shelf and for its store; nil for nothing, or for what no longer exists.
+/// A user's remembered views for a shelf and its store; nil if there is none, or if its sort no longer exists.
 package struct RememberedViews: Sendable, Hashable {
     package var shelf: RememberedView?
     package var store: RememberedView?
@@ -10,6 +10,6 @@ package struct RememberedViews: Sendable, Hashable {
 
     package static let none = RememberedViews()
 
-    /// The one that counts.
+    /// The view that applies.
     package var view: RememberedView? { shelf ?? store }
 }

@@ -1,7 +1,7 @@
 /// The key of a setting: the path behind `/v1/me/settings/`.
 ///
-/// 1 to 256 bytes of printable text, in parts between slashes of which none is empty, `.` or `..`. Letters with accents have
-/// one spelling, Unicode's composed one, however they come.
+/// 1 to 256 bytes of printable text. No part between slashes may be empty, `.` or `..`. Unicode's composed
+/// form is stored.
 package struct SettingKey: Hashable, Sendable, Comparable, CustomStringConvertible {
     package let text: String
 
@@ -15,21 +15,21 @@ package struct SettingKey: Hashable, Sendable, Comparable, CustomStringConvertib
         self.text = text
     }
 
-    /// A key that was checked before, when it was stored.
+    /// Creates a key from storage, without validation.
     package init(stored text: String) { self.text = text }
 
     package static let limit = 256
-    package static let rule = "1 to 256 bytes of printable text, its parts between slashes not empty, . or .."
+    package static let rule = "1 to 256 bytes of printable text; no part between slashes may be empty, . or .."
 
-    /// How a user wants a shelf sorted.
+    /// Returns the key of a user's remembered sort for a shelf.
     package static func sort(of shelf: CatalogKey, in store: CatalogKey) -> SettingKey {
         SettingKey(stored: "stores/\(store)/shelves/\(shelf)/sort")
     }
 
-    /// How a user wants every shelf of a store sorted.
+    /// Returns the key of a user's remembered sort for a store.
     package static func sort(in store: CatalogKey) -> SettingKey { SettingKey(stored: "stores/\(store)/sort") }
 
-    /// Whether this is a key of the catalog's own, whose value is a sort.
+    /// Whether this is a catalog key, whose value is a sort.
     package var isSort: Bool {
         let parts = text.split(separator: "/")
         guard parts.first == "stores", parts.last == "sort", parts.count == 3 || parts.count == 5 else { return false }
@@ -39,7 +39,7 @@ package struct SettingKey: Hashable, Sendable, Comparable, CustomStringConvertib
 
     package var description: String { text }
 
-    // By bytes, as the database tells them apart.
+    // Compare bytes, as the database does.
     package static func == (a: SettingKey, b: SettingKey) -> Bool { a.text.utf8.elementsEqual(b.text.utf8) }
     package func hash(into hasher: inout Hasher) { for byte in text.utf8 { hasher.combine(byte) } }
     package static func < (a: SettingKey, b: SettingKey) -> Bool { a.text.utf8.lexicographicallyPrecedes(b.text.utf8) }

@@ -1,10 +1,10 @@
-/// What is to be changed of a user's settings, all or none.
+/// An atomic change to a user's settings.
 package struct SettingsEdit: Sendable, Hashable {
     package struct Write: Sendable, Hashable {
         package var key: SettingKey
-        /// nil deletes.
+        /// The new value; nil deletes the setting.
         package var value: JSONValue?
-        /// When it was changed on a device; the later change wins. nil for now, whatever stands there.
+        /// When the change was made on a device; the later change wins. nil always wins.
         package var modifiedAt: Timestamp?
 
         package init(_ key: SettingKey, _ value: JSONValue?, modifiedAt: Timestamp? = nil) {
@@ -14,20 +14,20 @@ package struct SettingsEdit: Sendable, Hashable {
         }
     }
 
-    /// What must hold of the settings that are written.
+    /// A precondition on the written settings.
     package enum Expectation: Sendable, Hashable {
         case nothing
-        /// They are there.
+        /// The settings exist.
         case present
-        /// They are not there.
+        /// The settings do not exist.
         case absent
-        /// They are there, of one of these revisions.
+        /// The settings exist and have one of these revisions.
         case revision(Set<Int64>)
     }
 
     package var writes: [Write]
     package var expectation: Expectation
-    /// Whether what stood there before must be exactly that.
+    /// Whether the exact previous values are needed.
     package var needsPrevious = false
 
     package init(_ writes: [Write], expecting expectation: Expectation = .nothing) {
@@ -35,13 +35,13 @@ package struct SettingsEdit: Sendable, Hashable {
         self.expectation = expectation
     }
 
-    /// What a change did to one setting.
+    /// The result of a write to one setting.
     package struct Result: Sendable, Hashable {
-        /// As it stands now.
+        /// The setting after the write.
         package var setting: Setting
-        /// As it stood before; nil for one that there never was, or that is forgotten.
+        /// The setting before the write; nil if it never existed or its tombstone was purged.
         package var previous: Setting?
-        /// Whether what was asked for is what stands.
+        /// Whether the write was applied.
         package var isApplied: Bool
 
         package init(setting: Setting, previous: Setting?, isApplied: Bool) {
@@ -51,14 +51,14 @@ package struct SettingsEdit: Sendable, Hashable {
         }
     }
 
-    /// Decides what is written: the heart of every store of settings.
+    /// Decides the outcome of each write; every settings store uses it.
     ///
-    /// A device's clock that runs ahead wins nothing: a time in the future counts as now. A tie goes to what stands.
+    /// A future time counts as now, so a fast clock has no advantage. A tie keeps the current value.
     ///
     /// - Parameters:
-    ///   - existing: what stands under the keys, deleted ones too.
-    ///   - revision: the user's last one; each that is written gets the next.
-    /// - Throws: `staleSetting` where the expectation does not hold.
+    ///   - existing: the current settings of the keys, including deleted ones.
+    ///   - revision: the user's last revision; each applied write gets the next one.
+    /// - Throws: `staleSetting` if the expectation does not hold.
     package func decide(
         _ existing: [SettingKey: Setting],
         after revision: Int64,
@@ -100,7 +100,7 @@ package struct SettingsEdit: Sendable, Hashable {
         guard holds else { throw .staleSetting(current: current) }
     }
 
-    /// The one setting that is set, where that is all and nothing is expected of it.
+    /// The single unconditional write, if the edit is nothing more.
     package var plainWrite: (key: SettingKey, value: JSONValue)? {
         guard writes.count == 1, expectation == .nothing, !needsPrevious, writes[0].modifiedAt == nil,
             let value = writes[0].value
@@ -108,14 +108,14 @@ package struct SettingsEdit: Sendable, Hashable {
         return (writes[0].key, value)
     }
 
-    /// The revision before a user's first: microseconds since 1970, so that revisions never repeat, not even for a user
-    /// who was erased and came back. JavaScript's numbers are exact up to 2⁵³: until the year 2255.
+    /// Returns the revision before a user's first: microseconds since 1970, so revisions never repeat, even for a user
+    /// who was erased and returned. JavaScript represents it exactly up to 2⁵³, which is the year 2255.
     package static func firstRevision(_ now: Timestamp) -> Int64 { now.microseconds }
 
     package static func tooMany() -> CatalogError {
         .unprocessable(
             field: "key",
-            detail: "a user has at most \(Setting.countLimit) settings; delete some that are not needed any more"
+            detail: "a user can have at most \(Setting.countLimit) settings; delete settings that are no longer needed"
         )
     }
 }

@@ -1,10 +1,10 @@
-/// What is stored of a user that changed since a revision.
+/// A user's settings that changed since a revision.
 package struct SettingsPage: Sendable, Hashable {
-    /// By revision; deleted ones too, where the reader may still have them.
+    /// The settings by revision, including deleted ones that the client may still have.
     package var settings: [Setting]
-    /// What to ask from next.
+    /// The revision to continue from.
     package var revision: Int64
-    /// Whether the reader must forget what it has: this is everything.
+    /// Whether this is a full resync: the client must discard its local settings.
     package var isResync: Bool
 
     package init(settings: [Setting], revision: Int64, isResync: Bool) {

@@ -2,13 +2,13 @@
 package protocol SettingsStore: Sendable {
     /// - Throws: `notFound` for a setting that does not exist, or was deleted.
     func setting(_ key: SettingKey, of user: UserID) async throws(CatalogError) -> Setting
-    /// Returns what changed after a revision, by revision.
+    /// Returns the changes after a revision, ordered by revision.
     ///
-    /// Everything is returned for a revision that the user never had, or from before deletions that are no longer kept.
+    /// Returns everything for an unknown revision, or for one older than purged tombstones.
     ///
     /// - Parameters:
-    ///   - since: 0 for everything, with deletions; nil for all current settings.
-    ///   - limit: the most settings; the page's revision is then that of the last one.
+    ///   - since: 0 for everything, tombstones included; nil for all current settings.
+    ///   - limit: the maximum number of settings; the page's revision is that of the last one.
     func settings(of user: UserID, since: Int64?, limit: Int?) async throws(CatalogError) -> SettingsPage
     /// Returns the views that a user remembers for a shelf.
     func rememberedViews(
@@ -16,7 +16,7 @@ package protocol SettingsStore: Sendable {
         _ store: CatalogKey,
         _ shelf: CatalogKey
     ) async throws(CatalogError) -> RememberedViews
-    /// Changes settings, all or none; results in the order of the writes.
+    /// Changes settings atomically and returns results in the order of the writes.
     ///
     /// - Throws: `staleSetting`; `unprocessable` if the user would have too many.
     func edit(_ edit: SettingsEdit, of user: UserID) async throws(CatalogError) -> [SettingsEdit.Result]

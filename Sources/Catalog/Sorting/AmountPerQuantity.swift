@@ -1,10 +1,10 @@
-/// A price for a quantity, such as 1.20 for 100 g: in the currency of whatever store it is compared in.
+/// A price per quantity, such as 1.20 per 100 g, in the currency of the store where it is compared.
 package struct AmountPerQuantity: Sendable, Hashable {
     package let amount: ExactDecimal
     package let quantity: ExactDecimal
     package let unit: MeasureUnit
 
-    /// Reads `1.20/100g`, `12/kg`, `0.5 / piece`; nil for anything else, and for what is out of the bounds of prices and sizes.
+    /// Parses `1.20/100g`, `12/kg`, `0.5 / piece`; nil for anything else, or if a price or size limit is exceeded.
     package init?(_ text: String) {
         let halves = text.split(separator: "/", omittingEmptySubsequences: false).map { String($0).trimmed }
         guard halves.count == 2, let amount = FilterValue.amount(of: halves[0]), amount.significand < Self.limit
@@ -20,15 +20,15 @@ package struct AmountPerQuantity: Sendable, Hashable {
         self.baseQuantity = base
     }
 
-    /// In g, ml, pieces, m, m² or doses.
+    /// The quantity in g, ml, pieces, m, m² or doses.
     package let baseQuantity: ExactDecimal
 
-    /// The digits of an amount are fewer, so that it times any size fits into 128 bits.
+    /// The exclusive limit of an amount's significand: multiplied by any size, it fits into 128 bits.
     private static let limit: Int128 = 1_000_000_000_000_000
 
     package var text: String { "\(amount)/\(quantity == ExactDecimal(1) ? "" : quantity.description)\(unit.rawValue)" }
 
-    /// Whether a product costs no more. Exact.
+    /// Returns whether a product's unit price is at most this amount. The comparison is exact.
     func covers(_ product: Product, in currency: Currency) -> Bool {
         guard let price = product.priceMinor, let size = product.size, size.unit.dimension == unit.dimension,
             let cost = baseQuantity.multiplied(by: ExactDecimal(Int128(price), scale: currency.exponent)),

@@ -1,21 +1,21 @@
-/// Where a page ended: everything that is needed to go on from there, whatever has changed meanwhile.
+/// The position after a page's last row, independent of later changes.
 package struct Cursor: Hashable, Sendable {
-    /// What it pages through: a shelf, a store's shelves, a store's products. A cursor works nowhere else.
+    /// The collection that the cursor belongs to: a shelf, a store's shelves or a store's products.
     package var scope: String
     /// The order, in the API's grammar.
     package var sort: String
-    /// Where the order came from when the first page was asked for.
+    /// The source of the sort when the first page was requested.
     package var source: SortSource
-    /// What it is narrowed down by, as a query; and who decided that.
+    /// The filter as a query, and its source.
     package var filter: String
     package var filterSource: FilterSource
-    /// The comparison dimension that the order of groups began with.
+    /// The comparison dimension of the first page.
     package var dimension: Dimension
-    /// Whether the last one stood behind what is in stock.
+    /// Whether the last row is in the sold-out group.
     package var isSoldOut: Bool
-    /// The shelf's generation of keys: with another one a manual position is found by id.
+    /// The shelf's key generation; if it changed, a manual position is looked up by id.
     package var keyGeneration: Int64
-    /// The last one's value of each key.
+    /// The last row's value of each sort key.
     package var values: [SortValue]
     package var name: String
     package var id: String
@@ -48,6 +48,6 @@ package struct Cursor: Hashable, Sendable {
 }
 
 extension Cursor {
-    /// The place that it stands for, as text.
+    /// A text that identifies the position.
     package var place: String { "\(isSoldOut)\(values)\u{0}\(name)\u{0}\(id)" }
 }

@@ -1,10 +1,10 @@
-/// What is counted of a shelf for a picker: each as if its own filter were off.
+/// A facet of a shelf. Each facet's counts ignore that facet's own filter.
 package enum Facet: String, CaseIterable, Sendable, Hashable {
     case brand, tag
     case inStock = "in_stock"
     case price
 
-    /// The filter's keys that are off when it is counted.
+    /// The filter keys that are ignored for this facet's counts.
     package var keys: Set<FilterKey> {
         switch self {
         case .brand: [.brand]
@@ -14,16 +14,16 @@ package enum Facet: String, CaseIterable, Sendable, Hashable {
         }
     }
 
-    /// Reads names with commas between them.
+    /// Parses comma-separated facet names.
     ///
-    /// - Throws: `malformed` for one that there is not.
+    /// - Throws: `malformed` for an unknown or repeated name.
     package static func parse(_ text: String) throws(CatalogError) -> Set<Facet> {
         var facets: Set<Facet> = []
         for name in text.split(separator: ",", omittingEmptySubsequences: false) {
             guard let facet = Facet(rawValue: String(name)), facets.insert(facet).inserted else {
                 throw .malformed(
                     parameter: "facets",
-                    detail: "no such facet, or one that is named twice: “\(name.prefix(64))”",
+                    detail: "unknown or repeated facet “\(name.prefix(64))”",
                     allowed: allCases.map(\.rawValue)
                 )
             }

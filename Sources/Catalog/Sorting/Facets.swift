@@ -1,6 +1,6 @@
-/// How many products of a shelf have what.
+/// The facet counts of a shelf.
 package struct Facets: Sendable, Hashable {
-    /// How many have a brand, or a tag; the empty text stands for those without.
+    /// The number of products with a brand or tag; the empty value counts products without one.
     package struct Count: Sendable, Hashable {
         package let value: String
         package let count: Int
@@ -11,26 +11,26 @@ package struct Facets: Sendable, Hashable {
         }
     }
 
-    /// How many the whole filter leaves.
+    /// The number of products that match the whole filter.
     package var total = 0
     /// The facets that were counted.
     package let counted: Set<Facet>
-    /// Most products first, then by the value in the catalog's collation.
+    /// The counts by descending count, then by value in the catalog's collation.
     package var brands: [Count] = []
     package var tags: [Count] = []
     package var inStock = 0
     package var soldOut = 0
-    /// By price in minor units, ascending.
+    /// The counts by ascending price.
     package var prices: [PriceCount] = []
     package var unpriced = 0
 
     package init(counted: Set<Facet>) { self.counted = counted }
 
-    /// The most values of a facet that are told; those that the filter names are told besides.
+    /// The maximum number of values per facet; values in the filter are added to them.
     package static let valueLimit = 100
 }
 
-/// How many products cost so much.
+/// The number of products at a price.
 package struct PriceCount: Sendable, Hashable {
     package let minor: Int64
     package let count: Int

@@ -1,16 +1,16 @@
-// A filter as it is written: in a query, in JSON, in a cursor.
+// The text forms of a filter: in a query, in JSON and in a cursor.
 extension Filter {
-    /// The most values of one key.
+    /// The maximum number of values per key.
     package static let valueLimit = 100
-    /// The most bytes of a filter as a query: it travels in cursors and links.
+    /// The maximum length of a filter as a query, in bytes; cursors and links contain it.
     package static let queryLimit = 4096
-    /// The longest value of a text.
+    /// The maximum length of a text value, in bytes.
     private static let textLimit = 500
 
-    /// Reads the parameters of a query.
+    /// Parses query parameters.
     ///
-    /// - Parameter texts: the values that a key was given.
-    /// - Returns: nil where there is none at all.
+    /// - Parameter texts: returns the values given for a key.
+    /// - Returns: nil if no filter parameter is given.
     /// - Throws: `malformed`, naming the parameter.
     package init?(_ texts: (FilterKey) -> [String]) throws(CatalogError) {
         var values: [FilterKey: FilterValue] = [:]
@@ -25,25 +25,25 @@ extension Filter {
             throw .malformed(
                 parameter: keys.first { isRepeated($0) }?.name,
                 detail:
-                    "the filter has \(query.utf8.count) bytes as a query; at most \(Self.queryLimit): name fewer values"
+                    "the filter has \(query.utf8.count) bytes as a query; the maximum is \(Self.queryLimit)"
             )
         }
     }
 
-    /// Reads what `query` wrote; nothing is `none`.
+    /// Parses the output of `query`; an empty text is `none`.
     package init(query: String) throws(CatalogError) {
         var given: [FilterKey: [String]] = [:]
         for pair in query.split(separator: "&") {
             let halves = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             guard halves.count == 2, let key = FilterKey(rawValue: String(halves[0])),
                 let text = PercentEncoding.decode(halves[1].utf8)
-            else { throw .malformed(parameter: "filter", detail: "a filter cannot be read") }
+            else { throw .malformed(parameter: "filter", detail: "invalid filter") }
             given[key, default: []].append(text)
         }
         self = try Filter { given[$0] ?? [] } ?? .none
     }
 
-    /// Reads a JSON object of the keys: texts and dimensions alone or in an array, amounts as strings or numbers.
+    /// Parses a JSON object of filter keys. Texts and dimensions may be arrays; amounts are strings or numbers.
     ///
     /// - Throws: `malformed`, naming the member.
     package init(json: JSONValue, field: String = "filter") throws(CatalogError) {
@@ -54,9 +54,9 @@ extension Filter {
         for member in members {
             let name = "\(field).\(member.name.prefix(64))"
             guard let key = FilterKey(rawValue: member.name) else {
-                throw .malformed(parameter: name, detail: "no such filter", allowed: FilterKey.allCases.map(\.name))
+                throw .malformed(parameter: name, detail: "unknown filter", allowed: FilterKey.allCases.map(\.name))
             }
-            guard given[key] == nil else { throw .malformed(parameter: name, detail: "\(name) is given twice") }
+            guard given[key] == nil else { throw .malformed(parameter: name, detail: "duplicate \(name)") }
             if member.value == .null { continue }
             given[key] = try Self.texts(member.value, key, name)
         }
@@ -80,12 +80,12 @@ extension Filter {
             case (.bool(let flag), .flag): return flag ? "true" : "false"
             case (.number(let digits), .amount): return digits
             case (.string(let text), let form) where form != .flag: return text
-            default: throw .malformed(parameter: name, detail: "\(name): \(key.rule)")
+            default: throw .malformed(parameter: name, detail: "\(name) must be \(key.rule)")
             }
         }
         guard case .array(let values) = value, key.isRepeatable else { return [try text(value)] }
         guard !values.isEmpty else {
-            throw .malformed(parameter: name, detail: "\(name) is empty: leave it out to show all")
+            throw .malformed(parameter: name, detail: "\(name) must not be empty; omit it to show all products")
         }
         var texts: [String] = []
         for value in values { texts.append(try text(value)) }
@@ -94,19 +94,19 @@ extension Filter {
 
     private static func value(of given: [String], for key: FilterKey) throws(CatalogError) -> FilterValue {
         guard key.isRepeatable || given.count == 1 else {
-            throw .malformed(parameter: key.name, detail: "\(key.name) is given twice")
+            throw .malformed(parameter: key.name, detail: "\(key.name) must be given only once")
         }
         guard given.count <= valueLimit else {
             throw .malformed(
                 parameter: key.name,
-                detail: "\(key.name) is given \(given.count) times; at most \(valueLimit)"
+                detail: "\(key.name) has \(given.count) values; the maximum is \(valueLimit)"
             )
         }
         guard let value = key.value(of: given, textLimit: textLimit) else {
             let shown = given.first { key.value(of: [$0], textLimit: textLimit) == nil } ?? given[0]
             throw .malformed(
                 parameter: key.name,
-                detail: "\(key.name): \(key.rule), not “\(shown.prefix(64))”",
+                detail: "\(key.name) must be \(key.rule) (got “\(shown.prefix(64))”)",
                 allowed: key.allowed
             )
         }
@@ -115,12 +115,12 @@ extension Filter {
 
     // MARK: - Writing
 
-    /// Each key's values as they are written, in the order of the keys.
+    /// The query parameters, in key order.
     package var parameters: [(name: String, value: String)] {
         keys.flatMap { key in values[key]!.texts.map { (key.name, $0) } }
     }
 
-    /// The canonical query: the same for filters that are the same.
+    /// The canonical query; equal filters have equal queries.
     package var query: String {
         isEmpty ? "" : parameters.map { "\($0.name)=\(PercentEncoding.encode($0.value))" }.joined(separator: "&")
     }
@@ -138,7 +138,7 @@ extension Filter {
 }
 
 extension FilterKey {
-    /// The values from texts; nil where one of them is none.
+    /// Parses values; nil if one of them is invalid.
     fileprivate func value(of given: [String], textLimit: Int) -> FilterValue? {
         switch form {
         case .texts:
@@ -157,7 +157,7 @@ extension FilterKey {
                 let day: Int64 = 86_400_000_000
                 moment = isEnd ? Timestamp(microseconds: start.microseconds + day - 1) : start
             }
-            // With its offset one may be in a year that is not written: it could not be read again.
+            // An offset may move the time to a year outside 1 to 9999, which could not be parsed again.
             guard let moment, Timestamp(rfc3339: moment.rfc3339) == moment else { return nil }
             return .moment(moment)
         case .dimensions:
@@ -166,15 +166,15 @@ extension FilterKey {
         }
     }
 
-    /// What a value must be.
+    /// The requirement on a value, for error messages.
     fileprivate var rule: String {
         switch form {
-        case .texts: "a printable text of at most 500 bytes"
+        case .texts: "printable text of at most 500 bytes"
         case .flag: "true or false"
         case .amount: "a decimal of 0 or more in the store's currency, such as 4.99"
         case .amountPerQuantity: "an amount per quantity, such as 1.20/100g or 12/kg"
         case .moment: "a time such as 2026-03-01T08:00:00Z, or a day such as 2026-03-01"
-        case .dimensions: "one of those allowed"
+        case .dimensions: "one of the allowed values"
         }
     }
 
@@ -188,7 +188,7 @@ extension FilterKey {
 }
 
 extension FilterValue {
-    /// As it is written; what is written is read as the same value.
+    /// The texts of the value; parsing them returns an equal value.
     fileprivate var texts: [String] {
         switch self {
         case .texts(let texts): texts

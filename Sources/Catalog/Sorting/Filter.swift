@@ -1,13 +1,13 @@
-/// What of a shelf is shown: products for which every key holds. Empty, all of them.
+/// A restriction of a shelf to products that match every key; an empty filter matches all products.
 package struct Filter: Sendable, Hashable {
     package private(set) var values: [FilterKey: FilterValue]
 
-    /// Everything.
+    /// The filter that matches all products.
     package static let none = Filter(checked: [:])
 
     private init(checked values: [FilterKey: FilterValue]) { self.values = values }
 
-    /// - Throws: `malformed`, naming the parameter, for a range whose ends cross.
+    /// - Throws: `malformed`, naming the parameter, for an empty range.
     package init(_ values: [FilterKey: FilterValue]) throws(CatalogError) {
         self.values = values
         for (lower, upper) in FilterKey.allCases.compactMap({ key in key.upperEnd.map { (key, $0) } }) {
@@ -20,7 +20,7 @@ package struct Filter: Sendable, Hashable {
             guard !crosses else {
                 throw .malformed(
                     parameter: upper.name,
-                    detail: "\(upper.name) is below \(lower.name): no product could be between them"
+                    detail: "\(upper.name) must not be below \(lower.name)"
                 )
             }
         }
@@ -28,17 +28,17 @@ package struct Filter: Sendable, Hashable {
 
     package var isEmpty: Bool { values.isEmpty }
 
-    /// The keys that are compared, in their own order.
+    /// The keys in use, in declaration order.
     package var keys: [FilterKey] { FilterKey.allCases.filter { values[$0] != nil } }
 
     package subscript(key: FilterKey) -> FilterValue? { values[key] }
 
-    /// The same without some keys.
+    /// Returns the filter without the given keys.
     package func without(_ keys: Set<FilterKey>) -> Filter { Filter(checked: values.filter { !keys.contains($0.key) }) }
 
     // MARK: - The specification
 
-    /// Whether a product is shown.
+    /// Returns whether a product matches the filter.
     package func accepts(_ product: Product, in currency: Currency) -> Bool {
         values.allSatisfy { key, value in Self.holds(key, value, product, currency) }
     }

@@ -15,16 +15,16 @@ package enum FilterKey: String, CaseIterable, Sendable, Hashable {
     /// The name in the API and in cursors.
     package var name: String { rawValue }
 
-    /// What its values are.
+    /// The form of a key's values.
     package enum Form: Sendable, Hashable {
-        /// Any number of texts, of which one must be there; the empty one stands for products that have none.
+        /// One or more texts, any of which may match; the empty text matches products without a value.
         case texts
         case flag
         /// A decimal in the store's currency.
         case amount
         /// A decimal in the store's currency per quantity: `1.20/100g`.
         case amountPerQuantity
-        /// A moment, or a day in UTC, which counts from its beginning or to its end.
+        /// A time, or a UTC day, which means its start or its end.
         case moment(isEnd: Bool)
         case dimensions
     }
@@ -43,13 +43,13 @@ package enum FilterKey: String, CaseIterable, Sendable, Hashable {
 
     /// How a product's column is compared with the values.
     package enum Comparison: Sendable, Hashable {
-        /// It is one of them.
+        /// The column equals one of the values.
         case isAny
-        /// It has one of them.
+        /// The column contains one of the values.
         case hasAny
         case equals
         case atLeast, atMost
-        /// Its price is at most so much for the quantity; other dimensions do not compare.
+        /// The unit price is at most the amount per quantity; other dimensions do not match.
         case atMostPerQuantity
     }
 
@@ -90,10 +90,10 @@ package enum FilterKey: String, CaseIterable, Sendable, Hashable {
         }
     }
 
-    /// Whether several values may be given, of which any may hold.
+    /// Whether several values may be given, any of which may match.
     package var isRepeatable: Bool { form == .texts || form == .dimensions }
 
-    /// The other end of the range that this begins.
+    /// The key of the range's upper limit, if this key is the lower limit.
     var upperEnd: FilterKey? {
         switch self {
         case .priceMin: .priceMax
@@ -103,21 +103,21 @@ package enum FilterKey: String, CaseIterable, Sendable, Hashable {
         }
     }
 
-    /// What is left over, in a sentence for help texts and the API's description.
+    /// The matching products, as a phrase for help texts and the API description.
     package var summary: String {
         switch self {
-        case .brand: "of this brand; an empty one: without a brand"
-        case .tag: "with this tag; an empty one: without tags"
-        case .inStock: "in stock, or sold out"
-        case .priceMin: "that cost at least so much, in the store's currency"
-        case .priceMax: "that cost at most so much, in the store's currency"
+        case .brand: "of this brand; an empty value matches products without a brand"
+        case .tag: "with this tag; an empty value matches products without tags"
+        case .inStock: "in stock (true) or sold out (false)"
+        case .priceMin: "with at least this price, in the store's currency"
+        case .priceMax: "with at most this price, in the store's currency"
         case .unitPriceMax:
-            "that cost at most so much for a quantity, such as 1.20/100g; measured in another dimension: none"
-        case .createdAfter: "made then or later; a day counts from its beginning, in UTC"
-        case .createdBefore: "made then or before; a day counts to its end, in UTC"
-        case .modifiedAfter: "changed then or later; a day counts from its beginning, in UTC"
-        case .modifiedBefore: "last changed then or before; a day counts to its end, in UTC"
-        case .dimension: "whose size is a \(Dimension.allCases.map(\.rawValue).joined(separator: ", "))"
+            "with at most this unit price, such as 1.20/100g; products in other dimensions do not match"
+        case .createdAfter: "created at or after this time; a day means its start in UTC"
+        case .createdBefore: "created at or before this time; a day means its end in UTC"
+        case .modifiedAfter: "modified at or after this time; a day means its start in UTC"
+        case .modifiedBefore: "last modified at or before this time; a day means its end in UTC"
+        case .dimension: "measured by \(Dimension.allCases.map(\.rawValue).joined(separator: ", "))"
         }
     }
 

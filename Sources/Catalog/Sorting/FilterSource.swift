@@ -1,4 +1,4 @@
-/// Who decided what an answer is narrowed down by.
+/// The source of a response's filter.
 package enum FilterSource: String, CaseIterable, Sendable, Hashable {
     case query, user
 }

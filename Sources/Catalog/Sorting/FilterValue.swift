@@ -1,17 +1,17 @@
-/// What a filter compares by one key.
+/// The value of one filter key.
 package enum FilterValue: Sendable, Hashable {
-    /// In the order of their bytes, none twice.
+    /// Sorted by bytes, without duplicates.
     case texts([String])
     case flag(Bool)
     case amount(ExactDecimal)
     case amountPerQuantity(AmountPerQuantity)
     case moment(Timestamp)
-    /// In their own order, none twice.
+    /// In declaration order, without duplicates.
     case dimensions([Dimension])
 }
 
 extension FilterValue {
-    /// A decimal that a price may be compared with: not negative, at most 12 digits before the point and 6 behind.
+    /// Parses a non-negative decimal with at most 12 digits before and 6 after the point.
     static func amount(of text: String) -> ExactDecimal? {
         guard let amount = ExactDecimal(text), !amount.isNegative, amount.scale <= 6,
             amount < ExactDecimal(1_000_000_000_000)

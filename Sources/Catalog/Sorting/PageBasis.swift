@@ -1,4 +1,4 @@
-/// Everything that decides what a page shows: the shelf, its store, and the views that the caller remembers.
+/// Everything that a page depends on: the shelf, its store and the caller's remembered views.
 package struct PageBasis: Sendable, Hashable {
     package var head: ShelfHead
     package var views: RememberedViews

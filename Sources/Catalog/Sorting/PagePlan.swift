@@ -1,10 +1,10 @@
-/// A page request, resolved with the shelf's settings.
+/// A page request resolved with the shelf's settings.
 package struct PagePlan: Sendable, Hashable {
     package let view: ResolvedView
     package let facets: Set<Facet>
-    /// What prices are in.
+    /// The currency of prices.
     package let currency: Currency
-    /// Whether what is sold out sorts behind all else.
+    /// Whether sold-out products sort last.
     package let sortsSoldOutLast: Bool
     /// The dimension whose unit prices come first.
     package let dimension: Dimension
@@ -29,7 +29,7 @@ package struct PagePlan: Sendable, Hashable {
 }
 
 extension PagePlan {
-    /// The cursor that goes on behind a product.
+    /// Returns the cursor for the page after a product.
     package func cursor(at listing: Listing, scope: String) -> Cursor {
         Cursor(
             scope: scope,
@@ -46,10 +46,10 @@ extension PagePlan {
         )
     }
 
-    /// The facets' names, in their own order.
+    /// The facets' names, in declaration order.
     package var facetNames: String { Facet.allCases.filter(facets.contains).map(\.rawValue).joined(separator: ",") }
 
-    /// The entity tag of the answer: it changes with everything that the answer depends on.
+    /// Returns the entity tag of the response; it changes with everything that the response depends on.
     ///
     /// - Parameter day: the UTC day to which popularity is scaled.
     package func entityTag(_ head: ShelfHead, day: Int) -> String {

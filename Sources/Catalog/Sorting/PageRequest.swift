@@ -2,13 +2,13 @@
 package struct PageRequest: Sendable, Hashable {
     package var store: CatalogKey
     package var shelf: CatalogKey
-    /// nil: the caller's, the shelf's, the store's or the system's.
+    /// The requested sort; nil for the caller's, the shelf's, the store's or the system's.
     package var sort: Sort?
-    /// nil: what the caller remembers with their sort, where that counts.
+    /// The requested filter; nil for the one remembered with the caller's sort, if that sort applies.
     package var filter: Filter?
-    /// What is counted besides.
+    /// The facets to count.
     package var facets: Set<Facet>
-    /// Whose remembered sort counts where none is asked for.
+    /// The user whose remembered sort applies if none is requested.
     package var user: UserID?
     package var limit: Int
     package var after: Cursor?
@@ -36,7 +36,7 @@ package struct PageRequest: Sendable, Hashable {
         self.after = after
     }
 
-    /// What its cursors are bound to.
+    /// The scope of its cursors.
     package var scope: String { "products/\(store)/\(shelf)" }
 }
 
@@ -47,7 +47,7 @@ extension PageRequest {
         remembering remembered: RememberedViews = .none
     ) throws(CatalogError) -> PagePlan {
         guard Self.limits.contains(limit) else {
-            throw .malformed(parameter: "limit", detail: "limit must be from 1 to 100")
+            throw .malformed(parameter: "limit", detail: "limit must be between 1 and 100 (got \(limit))")
         }
         guard let after else {
             let view = head.resolve(ShelfView(sort: sort, filter: filter), remembering: remembered)

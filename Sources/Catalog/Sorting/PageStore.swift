@@ -1,14 +1,14 @@
-/// The pages and the whole order of a shelf.
+/// The pages and full orders of shelves.
 package protocol PageStore: Sendable {
-    /// Returns what a page depended on when it was last read, which may have changed since; nil if that is not known.
+    /// Returns the basis of a page from its last read, which may be outdated; nil if unknown.
     ///
-    /// It costs no read. A page that is planned from it is confirmed when it is read.
+    /// This reads nothing from the database. A page planned from it is verified when it is read.
     func likelyBasis(of request: PageRequest) -> PageBasis?
-    /// Reads what a page depends on.
+    /// Reads the basis of a page.
     ///
     /// - Throws: `notFound` for the store or the shelf.
     func basis(of request: PageRequest) async throws(CatalogError) -> PageBasis
-    /// Reads a page and what it depends on, of one moment.
+    /// Reads a page and its basis in one snapshot.
     ///
     /// - Parameter likely: a plan that may be outdated; the page is then planned again. nil to plan it here.
     /// - Throws: `notFound`, and as `PageRequest.plan`.

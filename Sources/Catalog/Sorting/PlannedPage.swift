@@ -1,4 +1,4 @@
-/// A page that is to be read, planned from a basis.
+/// A page request planned from a basis.
 package struct PlannedPage: Sendable {
     package let basis: PageBasis
     package let plan: PagePlan

@@ -1,8 +1,8 @@
-/// A range of prices with round ends, in minor units; what `price_min` and `price_max` take.
+/// A price range with round limits, in minor units, for `price_min` and `price_max`.
 package struct PriceBucket: Sendable, Hashable {
-    /// nil for the first.
+    /// The lower limit; nil for the first bucket.
     package var from: Int64?
-    /// nil for the last.
+    /// The upper limit; nil for the last bucket.
     package var to: Int64?
     package var count: Int
 
@@ -12,12 +12,12 @@ package struct PriceBucket: Sendable, Hashable {
         self.count = count
     }
 
-    /// How many there are at most.
+    /// The maximum number of buckets.
     package static let limit = 5
 
-    /// Ranges that follow one another and hold about as many products each, as far as round ends allow; none is empty.
+    /// Returns adjacent, non-empty buckets with about equal counts, as far as round limits allow.
     ///
-    /// - Parameter prices: ascending, none twice.
+    /// - Parameter prices: ascending, without duplicates.
     /// - Complexity: O(n).
     package static func all(_ prices: [PriceCount]) -> [PriceBucket] {
         let total = prices.reduce(0) { $0 + $1.count }
@@ -25,7 +25,7 @@ package struct PriceBucket: Sendable, Hashable {
         var ends: [Int64] = []
         var below = 0
         for price in prices {
-            // The price that a fifth, two fifths … of the products are below or at.
+            // The quantiles: the prices at or below which 1/5, 2/5 … of the products are.
             let passed = (1..<limit).filter { below < $0 * total / limit && below + price.count >= $0 * total / limit }
             for _ in passed { ends.append(round(price.minor)) }
             below += price.count
@@ -35,7 +35,7 @@ package struct PriceBucket: Sendable, Hashable {
         for price in prices {
             while let end = rest.first, end <= price.minor {
                 rest.removeFirst()
-                // An end below which there is nothing parts nothing.
+                // Skip a limit that would leave an empty bucket.
                 guard buckets[buckets.count - 1].count > 0 else { continue }
                 buckets[buckets.count - 1].to = end - 1
                 buckets.append(PriceBucket(from: end, count: 0))
@@ -45,7 +45,7 @@ package struct PriceBucket: Sendable, Hashable {
         return buckets
     }
 
-    /// The nearest of 1, 1.5, 2, 2.5, 3, 4, 5, 6, 8 times a power of ten.
+    /// Returns the nearest of 1, 1.5, 2, 2.5, 3, 4, 5, 6, 8 times a power of ten.
     package static func round(_ minor: Int64) -> Int64 {
         let minor = min(minor, Int64(Product.priceLimit))
         var power: Int64 = 1

@@ -1,4 +1,4 @@
-/// The view of a shelf in force, and where its sort and filter came from.
+/// The effective view of a shelf, and the sources of its sort and filter.
 package struct ResolvedView: Hashable, Sendable {
     package let sort: Sort
     package let source: SortSource
@@ -15,7 +15,7 @@ package struct ResolvedView: Hashable, Sendable {
     /// A text that identifies the view.
     package var text: String { "\(sort.description) \(source.rawValue) \(filter.query) \(filterSource.rawValue)" }
 
-    /// The filter as an answer tells it; null where everything is shown.
+    /// The filter in responses; null if there is none.
     package var filterJSON: JSONValue {
         guard !filter.isEmpty else { return .null }
         return .object([.init("terms", filter.json), .init("source", .string(filterSource.rawValue))])

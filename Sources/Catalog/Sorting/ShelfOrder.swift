@@ -1,4 +1,4 @@
-/// The order of a shelf, or of what a filter leaves of it; ids only.
+/// The order of a shelf's products, optionally filtered; ids only.
 package struct ShelfOrder: Sendable {
     package let head: ShelfHead
     package let view: ResolvedView

@@ -2,9 +2,9 @@
 package struct ShelfPage: Sendable {
     package let planned: PlannedPage
     package let products: [Product]
-    /// Where the next page begins; nil on the last.
+    /// The cursor of the next page; nil on the last page.
     package let next: Cursor?
-    /// Those that were asked for.
+    /// The requested facets.
     package var facets: Facets?
 
     package var head: ShelfHead { planned.basis.head }
@@ -16,7 +16,7 @@ package struct ShelfPage: Sendable {
         self.next = next
     }
 
-    /// A page from up to `limit + 1` listings: the one too many tells that there is a next page.
+    /// Creates a page from up to `limit + 1` listings; the extra one shows that there is a next page.
     package init(_ planned: PlannedPage, scope: String, listings: [Listing]) {
         let plan = planned.plan
         let shown = listings.prefix(plan.limit)

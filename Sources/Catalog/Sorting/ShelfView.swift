@@ -1,8 +1,8 @@
-/// The view of a shelf that a request asks for: its sort and filter.
+/// The requested view of a shelf: its sort and filter.
 package struct ShelfView: Hashable, Sendable {
-    /// nil: the caller's, the shelf's, the store's or the system's.
+    /// nil for the caller's, the shelf's, the store's or the system's sort.
     package var sort: Sort?
-    /// nil: what the caller remembers together with the sort, where that counts; else everything.
+    /// nil for the filter remembered with the caller's sort, if that sort applies; otherwise no filter.
     package var filter: Filter?
 
     package init(sort: Sort? = nil, filter: Filter? = nil) {

@@ -1,13 +1,13 @@
-/// How two texts compare in the catalog's collation: negative, zero or positive. Handed in, because it must be the
+/// Compares two texts in the catalog's collation: negative, zero or positive. It is passed in, because it must be the
 /// database's own.
 package typealias Collator = @Sendable (String, String) -> Int
 
 extension Sort {
-    /// Whether one product stands before another: the specification that the database's order is tested against.
+    /// Returns whether one product precedes another. The database's order is tested against this specification.
     ///
     /// - Parameters:
     ///   - dimension: the shelf's comparison dimension.
-    ///   - collate: the catalog's collation; texts that it calls equal are told apart by their bytes.
+    ///   - collate: the catalog's collation; equal texts are then compared by bytes.
     package func precedes(_ a: Listing, _ b: Listing, dimension: Dimension, collate: Collator) -> Bool {
         if respectsAvailability, a.isSoldOut != b.isSoldOut { return b.isSoldOut }
         for term in terms {
@@ -26,7 +26,7 @@ extension Sort {
 
     private enum Order {
         case same
-        /// Groups: missing values, dimensions. The direction does not touch them.
+        /// An order that the direction does not reverse: missing values and dimensions.
         case fixed(Bool)
         case turning(Bool)
 
@@ -54,7 +54,7 @@ extension Sort {
         }
     }
 
-    /// By exact fractions, not by the stored key: this is what the key is tested against.
+    /// Compares exact fractions, not stored keys: the keys are tested against this.
     private func compareUnitPrices(_ a: Listing, _ b: Listing, _ dimension: Dimension) -> Order {
         switch (a.product.unitPrice, b.product.unitPrice) {
         case (nil, nil): return .same

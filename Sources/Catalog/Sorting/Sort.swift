@@ -1,8 +1,8 @@
-/// A total order of a shelf's products: keys with directions, always closed by name and sku.
+/// A total order of a shelf's products: keys with directions, with name and SKU as tie-breakers.
 ///
-/// Name and sku ascend where the first key runs in its natural direction and descend where it runs in the other: inside a
-/// group (availability, missing, dimension) the opposite direction is the exact mirror. There is no way to make an order
-/// without this tail, so no two products ever tie.
+/// Name and SKU ascend if the first key has its natural direction, and descend otherwise. Within a
+/// group (availability, missing values, dimension) the opposite direction is the exact reverse. Every sort has these
+/// tie-breakers, so no two products compare equal.
 package struct Sort: Hashable, Sendable, CustomStringConvertible {
     package struct Term: Hashable, Sendable {
         package let key: SortKey
@@ -14,67 +14,67 @@ package struct Sort: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The keys in turn; at least one, none twice.
+    /// The keys in sequence; at least one, without duplicates.
     package let terms: [Term]
 
     private init(checked terms: [Term]) { self.terms = terms }
 
-    /// The key alone, in a direction; nil for a direction that it does not have.
+    /// Creates a sort by one key; nil if the key does not support the direction.
     package init?(_ key: SortKey, _ direction: SortDirection) {
         guard key.isReversible || direction == key.naturalDirection else { return nil }
         self.init(checked: [Term(key, direction)])
     }
 
-    /// `-popularity`, the sort of a shelf that nobody gave one.
+    /// `-popularity`, the default sort.
     package static let system = Sort(checked: [Term(.popularity, .descending)])
     package static let position = Sort(checked: [Term(.position, .ascending)])
 
-    /// The direction of name and sku.
+    /// The direction of the tie-breakers.
     package var tailDirection: SortDirection {
         terms[0].direction == terms[0].key.naturalDirection ? .ascending : .descending
     }
 
     package var respectsAvailability: Bool { terms[0].key.respectsAvailability }
 
-    /// The same order named in the API's grammar: `-unit_price,name`.
+    /// The sort in the API's grammar: `-unit_price,name`.
     package var description: String {
         terms.map { ($0.direction == .descending ? "-" : "") + $0.key.name }.joined(separator: ",")
     }
 
-    /// Every order by one key.
+    /// All sorts by a single key.
     package static let allSingle: [Sort] = SortKey.allCases.flatMap { key in
         [key.naturalDirection, key.naturalDirection.opposite].compactMap { Sort(key, $0) }
     }
 }
 
 extension Sort {
-    /// Reads comma-separated keys, `-` for descending: JSON:API's grammar.
+    /// Parses comma-separated keys, with `-` for descending, as in JSON:API.
     package static func parse(_ text: String) throws(SortError) -> Sort {
         var terms: [Term] = []
         for word in text.split(separator: ",", omittingEmptySubsequences: false) {
             let isDescending = word.hasPrefix("-")
             let name = isDescending ? word.dropFirst() : word
-            guard !name.isEmpty else { throw SortError(word: String(word), reason: "an empty sort key", hint: nil) }
+            guard !name.isEmpty else { throw SortError(word: String(word), reason: "empty sort key", hint: nil) }
             guard let key = SortKey(rawValue: String(name)) else {
                 throw SortError(
                     word: String(word.prefix(64)),
-                    reason: "no such sort key",
+                    reason: "unknown sort key",
                     hint: nearest(to: String(name))
                 )
             }
             let direction: SortDirection = isDescending ? .descending : .ascending
             guard !terms.contains(where: { $0.key == key }) else {
-                throw SortError(word: String(word), reason: "a sort key given twice", hint: nil)
+                throw SortError(word: String(word), reason: "duplicate sort key", hint: nil)
             }
             guard key.isReversible || direction == key.naturalDirection else {
-                throw SortError(word: String(word), reason: "the manual order has one direction", hint: key.name)
+                throw SortError(word: String(word), reason: "the manual order cannot be reversed", hint: key.name)
             }
             terms.append(Term(key, direction))
         }
         return Sort(checked: terms)
     }
 
-    /// The keys that a sort may name, as `allowed` in an error lists them.
+    /// The allowed sort keys, for `allowed` in errors.
     package static let allowed: [String] = SortKey.allCases.flatMap {
         $0.isReversible ? [$0.name, "-" + $0.name] : [$0.name]
     }
@@ -85,7 +85,7 @@ extension Sort {
         return candidates.filter { $0.1 <= max(1, $0.0.utf8.count / 3) }.min { $0.1 < $1.1 }?.0
     }
 
-    /// The least number of inserted, deleted and replaced bytes between two words (Levenshtein).
+    /// Returns the Levenshtein distance between two words, in bytes.
     private static func distance(_ a: [UInt8], _ b: [UInt8]) -> Int {
         var row = Array(0...b.count)
         for (i, x) in a.enumerated() {

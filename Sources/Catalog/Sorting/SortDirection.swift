@@ -1,4 +1,4 @@
-/// Which way an order runs.
+/// The direction of a sort key.
 package enum SortDirection: Sendable, Hashable {
     case ascending, descending
 

@@ -1,9 +1,9 @@
-/// Why a text names no sort.
+/// An error in the text of a sort.
 package struct SortError: Error, Sendable, Equatable {
-    /// The word that is wrong.
+    /// The invalid word.
     package let word: String
     package let reason: String
-    /// A key that was perhaps meant.
+    /// A suggested key.
     package let hint: String?
 
     package var detail: String { "\(reason)\(word.isEmpty ? "" : ": “\(word)”")" }

@@ -1,4 +1,4 @@
-/// A key that products are sorted by: its name, direction, comparison, help and titles.
+/// A key to sort products by: its name, direction, comparison, help text and titles.
 ///
 /// Its column and index are in `SortColumns` of CatalogPostgres.
 package enum SortKey: String, CaseIterable, Sendable, Hashable {
@@ -9,7 +9,7 @@ package enum SortKey: String, CaseIterable, Sendable, Hashable {
     /// The name in the API, on the command line and in cursors.
     package var name: String { rawValue }
 
-    /// The direction that one gets by naming the key's meaning: cheapest, most popular, newest first.
+    /// The direction that users expect by default: cheapest, most popular or newest first.
     package var naturalDirection: SortDirection {
         switch self {
         case .price, .unitPrice, .brand, .name, .position: .ascending
@@ -17,19 +17,19 @@ package enum SortKey: String, CaseIterable, Sendable, Hashable {
         }
     }
 
-    /// Whether a product may lack it; such products come last in both directions.
+    /// Whether a product may have no value; such products come last in both directions.
     package var canBeMissing: Bool { [.price, .unitPrice, .brand].contains(self) }
 
-    /// Whether the values fall into groups of dimensions, whose order never turns.
+    /// Whether values are grouped by dimension; the order of groups is never reversed.
     package var isGroupedByDimension: Bool { self == .unitPrice }
 
-    /// Whether it may run against its natural direction.
+    /// Whether the key may be reversed.
     package var isReversible: Bool { self != .position }
 
-    /// Whether what is in stock comes first. A manual order is shown as it was arranged.
+    /// Whether available products come first. A manual order is shown as arranged.
     package var respectsAvailability: Bool { self != .position }
 
-    /// The value by which a product is compared; `.missing` without one.
+    /// Returns the compared value of a product; `.missing` if there is none.
     package func value(of listing: Listing) -> SortValue {
         let product = listing.product
         return switch self {
@@ -45,22 +45,22 @@ package enum SortKey: String, CaseIterable, Sendable, Hashable {
         }
     }
 
-    /// What the key orders by, in a sentence for help texts and the API's description.
+    /// The meaning of the key, as a phrase for help texts and the API description.
     package var summary: String {
         switch self {
-        case .price: "what one piece costs now"
+        case .price: "the current price of one piece"
         case .unitPrice: "the exact price per kg, litre, piece, metre, m² or dose"
-        case .popularity: "how often it is bought, lately"
+        case .popularity: "how often the product was bought recently"
         case .brand: "the brand, in the catalog's collation"
         case .name: "the name, in the catalog's collation"
-        case .created: "when it was made"
-        case .modified: "when it last changed"
+        case .created: "when the product was created"
+        case .modified: "when the product last changed"
         case .tags: "the number of tags"
         case .position: "the manual order of the shelf"
         }
     }
 
-    /// What a picker calls the key in a direction.
+    /// Returns the title of the key and direction in a picker.
     package func title(_ direction: SortDirection, _ language: Language) -> String {
         let isNatural = direction == naturalDirection
         let (en, ru) =

@@ -6,8 +6,8 @@ package struct SortOption: Sendable, Hashable {
 }
 
 extension SortOption {
-    /// What a picker shows: every key in its natural direction, prices and names in the other too, and the selected sort
-    /// where it is none of these. Exactly one is selected.
+    /// Returns the picker's options: every key in its natural direction, price and name in both, and the selected sort
+    /// if it is none of these. Exactly one is selected.
     package static func options(selected: Sort, language: Language) -> [SortOption] {
         let offered: [Sort] = SortKey.allCases.flatMap { key -> [Sort] in
             let natural = Sort(key, key.naturalDirection)!

@@ -1,4 +1,4 @@
-/// Where the sort of a response came from.
+/// The source of a response's sort.
 package enum SortSource: String, CaseIterable, Sendable, Hashable {
     case query, user, shelf, store, system
 }

@@ -1,4 +1,4 @@
-/// The value of one key of one product, as cursors carry it.
+/// A product's value of one sort key, as cursors contain it.
 package enum SortValue: Hashable, Sendable {
     case missing
     case integer(Int64)

@@ -4,11 +4,11 @@ package struct Shelf: Hashable, Sendable {
     package var title: String
     package var parent: CatalogKey?
     package var defaultSort: Sort?
-    /// The declared comparison dimension of unit prices; nil leaves it to what most products have.
+    /// The declared comparison dimension of unit prices; nil for the most common one.
     package var dimension: Dimension?
-    /// nil: the store's.
+    /// nil for the store's.
     package var soldOut: SoldOut?
-    /// The sort from which the nightly batch rebuilds the manual order.
+    /// The sort from which the re-sort rebuilds the manual order.
     package var positionSource: Sort?
 
     package init(

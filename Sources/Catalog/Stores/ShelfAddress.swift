@@ -1,4 +1,4 @@
-/// A shelf of a store.
+/// The keys of a shelf and its store.
 package struct ShelfAddress: Sendable, Hashable {
     package var store: CatalogKey
     package var shelf: CatalogKey

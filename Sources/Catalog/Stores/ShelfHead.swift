@@ -1,10 +1,10 @@
-/// A shelf, its store and their settings, as they were at one moment.
+/// A shelf, its store and their settings, read in one snapshot.
 package struct ShelfHead: Sendable, Hashable {
     package var store: Store
-    /// Grows with every change of the store's settings.
+    /// A counter that grows with every change to the store's settings.
     package var storeVersion: Int64
     package var state: ShelfState
-    /// Where the storage keeps the shelf; opaque to everything above it.
+    /// The shelf's location in storage; opaque to callers.
     package var location: ShelfLocation
 
     package init(store: Store, storeVersion: Int64, state: ShelfState, location: ShelfLocation = .none) {
@@ -16,8 +16,8 @@ package struct ShelfHead: Sendable, Hashable {
 }
 
 extension ShelfHead {
-    /// Decides what is shown. A sort that is asked for takes nothing from what is remembered; without one, a filter that is
-    /// asked for replaces the one that is remembered.
+    /// Resolves the view to show. A requested sort overrides the whole remembered view; without one, a requested
+    /// filter replaces the remembered filter.
     package func resolve(
         _ asked: ShelfView = ShelfView(),
         remembering remembered: RememberedViews = .none

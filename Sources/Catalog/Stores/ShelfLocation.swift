@@ -1,9 +1,9 @@
-/// Where a storage keeps a shelf: its own numbers of the store and the shelf.
+/// A shelf's location in storage: the internal ids of its store and shelf.
 package struct ShelfLocation: Sendable, Hashable {
     package let storeID: Int32
     package let shelfID: Int32
 
-    /// For a storage that has no numbers.
+    /// The location in a storage without internal ids.
     package static let none = ShelfLocation(storeID: 0, shelfID: 0)
 
     package init(storeID: Int32, shelfID: Int32) {

@@ -1,17 +1,17 @@
-/// A shelf and what the server knows of it.
+/// A shelf and its server-side state.
 package struct ShelfState: Hashable, Sendable {
     package var shelf: Shelf
     package var productCount: Int
-    /// The dimension in force: the declared one, else the one that most products have.
+    /// The effective dimension: the declared one, otherwise the most common one.
     package var comparisonDimension: Dimension
     /// The default sort of the nearest ancestor that has one.
     package var inheritedSort: Sort?
     package var modifiedAt: Timestamp
-    /// Grows with every change that could alter the shelf's pages; never repeats.
+    /// A counter that grows with every change that can affect the shelf's pages; it never repeats.
     package var version: Int64
-    /// Grows with every change of the manual order.
+    /// A counter that grows with every change to the manual order.
     package var orderVersion: Int64
-    /// Grows when keys of the manual order were compacted.
+    /// A counter that grows when the manual order's keys are compacted.
     package var keyGeneration: Int64
 
     package init(

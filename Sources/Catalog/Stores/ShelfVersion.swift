@@ -1,8 +1,8 @@
-/// What everything depends on that a shelf shows: while it is the same, so is the shelf.
+/// A version of everything that a shelf shows; while it is equal, the shelf is unchanged.
 package struct ShelfVersion: Sendable, Hashable {
     package var store: Int64
     package var shelf: Int64
-    /// The default sort of the nearest ancestor that has one, where the shelf has none: ancestors count for themselves.
+    /// The inherited default sort; ancestors have versions of their own.
     package var inheritedSort: Sort?
 
     package init(store: Int64, shelf: Int64, inheritedSort: Sort?) {

@@ -1,7 +1,7 @@
-/// Where sold-out products stand.
+/// The placement of sold-out products.
 package enum SoldOut: String, CaseIterable, Sendable, Hashable {
-    /// Behind what is in stock, whatever the sort and direction.
+    /// After available products, whatever the sort and direction.
     case last
-    /// Wherever the sort puts them.
+    /// Among available products, by the sort.
     case mixed
 }

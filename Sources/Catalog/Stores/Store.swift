@@ -1,9 +1,9 @@
-/// A store: one currency, one set of rules for unit prices.
+/// A store, with one currency and one set of unit price rules.
 package struct Store: Hashable, Sendable {
     package var key: CatalogKey
     package var title: String
     package var currency: Currency
-    /// The language of its texts, as a BCP 47 tag; does not change the collation.
+    /// The language of its texts as a BCP 47 tag; it does not affect collation.
     package var locale: String
     package var unitPricing: UnitPricing
     package var soldOut: SoldOut
@@ -11,7 +11,7 @@ package struct Store: Hashable, Sendable {
     package var popularityMetric: PopularityMetric
     package var popularityHalfLifeDays: Int
     package var newcomerBoost: Double
-    /// By what the scores are that products have: a changed rule holds from the next count on.
+    /// The count behind the current scores; a changed rule applies from the next count.
     package var counted: PopularityCount
 
     package init(
@@ -46,7 +46,7 @@ package struct Store: Hashable, Sendable {
             )
     }
 
-    /// The rule that the next count goes by.
+    /// The rule of the next count.
     package var rule: PopularityCount {
         PopularityCount(
             metric: popularityMetric,
@@ -55,7 +55,7 @@ package struct Store: Hashable, Sendable {
         )
     }
 
-    /// The day to which scores are scaled on a day: of a sliding window, that of the last count.
+    /// Returns the day to which scores are scaled; for a sliding window, the day of the last count.
     package func scoreDay(on day: Int) -> Int { counted.metric == .decay ? day : counted.day ?? day }
 
     package static let titleLimit = 200

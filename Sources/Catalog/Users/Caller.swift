@@ -1,8 +1,8 @@
-/// Who makes a request, as their token says.
+/// The authenticated user of a request, from the token.
 package struct Caller: Sendable, Hashable {
     package var user: UserID
     package var scopes: Set<Scope>
-    /// When the token ends.
+    /// When the token expires.
     package var expiresAt: Timestamp
 
     package init(user: UserID, scopes: Set<Scope> = [], expiresAt: Timestamp) {

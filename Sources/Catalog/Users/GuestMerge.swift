@@ -1,8 +1,8 @@
 /// The outcome of merging a guest into an account.
 package struct GuestMerge: Sendable, Hashable {
-    /// How many of the guest's settings the account now has.
+    /// The number of guest settings that were applied.
     package var merged: Int
-    /// How many it had in a later state, or the same.
+    /// The number of settings where the account's value was kept.
     package var kept: Int
     /// The account's last revision.
     package var revision: Int64
@@ -15,7 +15,7 @@ package struct GuestMerge: Sendable, Hashable {
 }
 
 extension GuestMerge {
-    /// What a guest's settings ask of an account.
+    /// Returns the edit that merges a guest's settings into an account.
     package static func edit(_ settings: [Setting]) -> SettingsEdit {
         SettingsEdit(
             settings.sorted { $0.revision < $1.revision }.map { .init($0.key, $0.value, modifiedAt: $0.modifiedAt) }

@@ -1,6 +1,6 @@
-/// A ticket that was issued: what a repeat of the request needs to return the same text.
+/// An issued ticket: the data with which a repeated request returns the same text.
 package struct IssuedTicket: Sendable, Hashable {
-    /// How the text of the ticket is found again.
+    /// The source of the ticket's text.
     package enum Text: Sendable, Hashable {
         /// Derived from the ticket's id.
         case derived(UniqueID)

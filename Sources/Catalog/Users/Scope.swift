@@ -1,5 +1,5 @@
-/// What a token permits beyond its user's own.
+/// A permission of a token beyond the user's own data.
 package enum Scope: String, CaseIterable, Sendable, Hashable {
-    /// To change the catalog.
+    /// Permission to change the catalog.
     case catalogWrite = "catalog:write"
 }

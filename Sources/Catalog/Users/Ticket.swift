@@ -1,9 +1,9 @@
-/// A ticket with which a browser opens a user's event stream once, without a header. Only the digest of its text is kept.
+/// A single-use ticket to open a user's event stream without a header. Only a digest of its text is stored.
 package struct Ticket: Sendable, Hashable {
     package var user: UserID
     package var digest: [UInt8]
     package var expiresAt: Timestamp
-    /// When the token expires with which it was made; the event stream ends then.
+    /// When the token that requested the ticket expires; the event stream ends then.
     package var tokenExpiresAt: Timestamp
 
     package init(
@@ -20,6 +20,6 @@ package struct Ticket: Sendable, Hashable {
 
     /// How long a ticket is valid, in seconds.
     package static let life = 30
-    /// The most unused tickets of a user; a new one replaces the oldest.
+    /// The maximum number of unused tickets per user; a new one replaces the oldest.
     package static let countLimit = 32
 }

@@ -1,6 +1,6 @@
-/// Everything that is stored of a user.
+/// All data stored about a user.
 package struct UserExport: Sendable, Hashable {
-    /// A manual order that they changed, where that is remembered.
+    /// A recorded change to a manual order by the user.
     package struct OrderChange: Sendable, Hashable {
         package var store: CatalogKey
         package var shelf: CatalogKey
@@ -15,7 +15,7 @@ package struct UserExport: Sendable, Hashable {
         }
     }
 
-    /// What they bought of a product on a UTC day, where they were told as the customer.
+    /// The user's purchases of a product on a UTC day, if the user was the reported customer.
     package struct Purchase: Sendable, Hashable {
         package var store: CatalogKey
         package var sku: SKU
@@ -32,11 +32,11 @@ package struct UserExport: Sendable, Hashable {
 
     package var user: UserID
     package var revision: Int64
-    /// By key; deleted ones too, for as long as that is remembered.
+    /// The settings by key, including tombstones.
     package var settings: [Setting]
     package var orderChanges: [OrderChange]
     package var purchases: [Purchase]
-    /// Their own lists and those that they have joined, deleted ones and items too, for as long as that is remembered.
+    /// Own and joined lists, including deleted lists and items that are still kept.
     package var lists: [HeldList]
 
     package init(

@@ -1,4 +1,4 @@
-/// Who a user is: the `sub` of their token, 1 to 255 bytes of printable text.
+/// A user's identity: the `sub` of their token, 1 to 255 bytes of printable text.
 package struct UserID: Hashable, Sendable, CustomStringConvertible {
     package let text: String
 
@@ -7,7 +7,7 @@ package struct UserID: Hashable, Sendable, CustomStringConvertible {
         self.text = String(text)
     }
 
-    /// Whether this is somebody who has not signed in, and may yet become another user.
+    /// Whether the user is a guest, who can be merged into an account.
     package var isGuest: Bool { text.utf8.starts(with: Self.guestPrefix.utf8) }
 
     package static let guestPrefix = "guest:"
@@ -15,7 +15,7 @@ package struct UserID: Hashable, Sendable, CustomStringConvertible {
 
     package var description: String { text }
 
-    // By bytes, as the database tells them apart.
+    // Compare bytes, as the database does.
     package static func == (a: UserID, b: UserID) -> Bool { a.text.utf8.elementsEqual(b.text.utf8) }
     package func hash(into hasher: inout Hasher) { for byte in text.utf8 { hasher.combine(byte) } }
 }

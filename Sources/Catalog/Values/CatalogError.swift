@@ -1,36 +1,36 @@
-/// Every error of the domain. HTTP and the command line each map it in one place.
+/// The errors of the domain. HTTP and the command line each map them in one place.
 package enum CatalogError: Error, Sendable, Equatable {
-    /// A parameter or body that cannot be read.
+    /// A parameter or body that cannot be parsed.
     case malformed(parameter: String?, detail: String, allowed: [String] = [], hint: String? = nil)
     case unknownSortKey(SortError, parameter: String = "sort")
-    /// Altered, or made for another sort or shelf.
+    /// The cursor was altered, or belongs to another sort or shelf.
     case invalidCursor
-    /// What does not exist, named: `store “x”`.
+    /// The named resource does not exist: `store “x”`.
     case notFound(String)
-    /// Well-formed, but wrong.
+    /// The request is well-formed but invalid.
     case unprocessable(field: String, detail: String)
     case conflict(String)
-    /// The order version that was expected is not the current one.
+    /// The expected order version is not the current one.
     case stale(current: Int64)
-    /// The revision of a setting that was expected is not the current one; nil where there is none.
+    /// The expected revision of a setting is not the current one; nil if the setting does not exist.
     case staleSetting(current: Int64?)
-    /// A list is at another version than was expected.
+    /// The expected version of a list is not the current one.
     case staleList(current: Int64)
-    /// What the caller may not do with what they may see.
+    /// The caller may see the resource but lacks permission for the operation.
     case forbidden(String)
-    /// The same idempotency key was used with another request.
+    /// The idempotency key was used with another request.
     case keyReused
-    /// More than is taken at once.
+    /// The request exceeds a size limit.
     case tooLarge(String)
-    /// More than one caller may have at a time.
+    /// The caller exceeds a concurrency limit.
     case tooMany(String)
-    /// The database is away or out of resources; the same request may succeed later.
+    /// The database is unreachable or out of resources; the same request may succeed later.
     case unavailable
-    /// The database takes no writes: it is a standby, or read-only.
+    /// The database rejects writes: it is a standby, or read-only.
     case readOnly
-    /// The caller gave up.
+    /// The request was cancelled.
     case cancelled
-    /// A fault of ours. The text is for the log, never for a client.
+    /// An internal error. The text is for the log, never for a client.
     case fault(String)
 
     package static func currencyInUse(_ store: Store) -> CatalogError {

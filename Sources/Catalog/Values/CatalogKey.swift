@@ -14,5 +14,5 @@ package struct CatalogKey: Hashable, Sendable, Comparable, CustomStringConvertib
 
     package var description: String { text }
     package static func < (a: CatalogKey, b: CatalogKey) -> Bool { a.text.utf8.lexicographicallyPrecedes(b.text.utf8) }
-    package static let rule = "1 to 64 of a-z, 0-9 and -, not beginning with -"
+    package static let rule = "1 to 64 characters of a-z, 0-9 and -, not starting with -"
 }

@@ -1,9 +1,9 @@
-/// Everything that is stored: one protocol per feature.
+/// The storage of a catalog, with one protocol per feature.
 ///
-/// `InMemoryCatalog` specifies it, `PostgresCatalog` serves it; one conformance suite holds for both.
+/// `InMemoryCatalog` is its specification, `PostgresCatalog` its implementation; both pass one conformance suite.
 package protocol CatalogStore: ShelfStore, ProductStore, PageStore, DiffStore, OrderStore, PurchaseStore, PriceStore,
     SettingsStore, UserStore, ListStore, ChangeStore, ResponseStore
 {
-    /// Returns what can be served now. A database with another schema is unavailable.
+    /// Returns the current readiness. A database with another schema version is unavailable.
     func readiness() async -> Readiness
 }

@@ -1,8 +1,8 @@
-/// An ISO 4217 currency code and how many decimals its minor unit has.
+/// An ISO 4217 currency and the number of decimals of its minor unit.
 package struct Currency: Hashable, Sendable {
     package let code: String
 
-    /// - Returns: nil for a code that is not in force, or no currency that prices are in.
+    /// - Returns: nil for a withdrawn code, or for a code without prices, such as metals and funds.
     package init?(_ code: String) {
         guard Self.codes.contains(code) else { return nil }
         self.code = code
@@ -33,12 +33,12 @@ package struct Currency: Hashable, Sendable {
         }
     }
 
-    /// How many minor units make one of the currency.
+    /// The number of minor units in one unit of the currency.
     package var unit: Int128 { (0..<exponent).reduce(1) { unit, _ in unit * 10 } }
 
-    /// An amount in minor units, from a decimal in the currency; rounded half up where it has more decimals.
+    /// Converts a decimal amount to minor units, rounding half up.
     ///
-    /// - Returns: nil where it is negative or out of bounds (`Product.priceLimit`).
+    /// - Returns: nil for a negative amount, or one at or above `Product.priceLimit`.
     package func minorUnits(_ amount: ExactDecimal) -> (minor: Int64, wasRounded: Bool)? {
         let rounded = amount.rounded(toScale: exponent)
         guard !rounded.isNegative, let minor = rounded.significand(atScale: exponent), minor < Product.priceLimit else {
@@ -47,6 +47,6 @@ package struct Currency: Hashable, Sendable {
         return (Int64(minor), rounded != amount)
     }
 
-    /// An amount of minor units as a decimal with all its decimals, such as `0.99`.
+    /// Formats minor units as a decimal with all its decimals, such as `0.99`.
     package func decimal(_ minor: Int64) -> String { ExactDecimal.digits(Int128(minor), scale: exponent) }
 }

@@ -1,10 +1,10 @@
-/// What a size measures. The order is that of ties and of groups on a mixed shelf.
+/// The dimension of a size. The declaration order breaks ties and orders groups on a mixed shelf.
 package enum Dimension: String, CaseIterable, Sendable, Hashable, Codable {
     case mass, volume, piece, length, area, dose
 
-    /// The number under which it is stored and stands in cursors.
+    /// The number used in storage and in cursors.
     package var ordinal: Int { Self.allCases.firstIndex(of: self)! }
 
-    /// The dimensions in the order of a shelf that compares by this one: it first, the others in their fixed order.
+    /// The group order of a shelf with this comparison dimension: this one first, then the others in declaration order.
     package var groupOrder: [Dimension] { [self] + Self.allCases.filter { $0 != self } }
 }

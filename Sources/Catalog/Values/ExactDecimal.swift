@@ -1,7 +1,7 @@
-/// A decimal number without rounding: `significand × 10^−scale`, without trailing zeros behind the point.
+/// An exact decimal number: `significand × 10^−scale`, without trailing zeros after the point.
 package struct ExactDecimal: Hashable, Sendable {
     package let significand: Int128
-    /// The number of digits behind the decimal point.
+    /// The number of digits after the decimal point.
     package let scale: Int
 
     package init(_ significand: Int128, scale: Int = 0) {
@@ -15,7 +15,7 @@ package struct ExactDecimal: Hashable, Sendable {
         self.scale = scale
     }
 
-    /// Reads digits with an optional sign and an optional point; nil for anything else or more than 36 digits.
+    /// Parses digits with an optional sign and point; nil for anything else or for more than 36 digits.
     package init?(_ text: some StringProtocol) {
         var significand: Int128 = 0
         var scale = 0
@@ -45,7 +45,7 @@ package struct ExactDecimal: Hashable, Sendable {
     package var isZero: Bool { significand == 0 }
     package var isNegative: Bool { significand < 0 }
 
-    /// The significand at a scale that is no smaller than the number's own; nil where it would overflow.
+    /// Returns the significand at an equal or larger scale; nil on overflow.
     package func significand(atScale wanted: Int) -> Int128? {
         var value = significand
         for _ in scale..<max(scale, wanted) {
@@ -56,13 +56,13 @@ package struct ExactDecimal: Hashable, Sendable {
         return scale <= wanted ? value : nil
     }
 
-    /// The product; nil where it has more digits than fit.
+    /// Returns the product; nil on overflow.
     package func multiplied(by other: ExactDecimal) -> ExactDecimal? {
         let (product, overflow) = significand.multipliedReportingOverflow(by: other.significand)
         return overflow ? nil : ExactDecimal(product, scale: scale + other.scale)
     }
 
-    /// The sum; nil where it has more digits than fit.
+    /// Returns the sum; nil on overflow.
     package func adding(_ other: ExactDecimal) -> ExactDecimal? {
         let common = max(scale, other.scale)
         guard let a = significand(atScale: common), let b = other.significand(atScale: common) else { return nil }
@@ -70,7 +70,7 @@ package struct ExactDecimal: Hashable, Sendable {
         return overflow ? nil : ExactDecimal(sum, scale: common)
     }
 
-    /// Rounded to a number of digits behind the point, half away from zero.
+    /// Returns the number rounded to a number of decimals, half away from zero.
     package func rounded(toScale wanted: Int) -> ExactDecimal {
         guard scale > wanted else { return self }
         var divisor: Int128 = 1
@@ -82,10 +82,10 @@ package struct ExactDecimal: Hashable, Sendable {
 }
 
 extension ExactDecimal: CustomStringConvertible {
-    /// Plain digits, as JSON and PostgreSQL's `numeric` read them.
+    /// Plain digits, readable as a JSON number and as PostgreSQL's `numeric`.
     package var description: String { Self.digits(significand, scale: scale) }
 
-    /// Digits with exactly `scale` of them behind the point.
+    /// Formats digits with exactly `scale` decimals.
     package static func digits(_ significand: Int128, scale: Int) -> String {
         var digits = String(significand.magnitude)
         if scale > 0 {
@@ -102,7 +102,7 @@ extension ExactDecimal: Comparable {
     package static func < (a: ExactDecimal, b: ExactDecimal) -> Bool {
         let common = max(a.scale, b.scale)
         guard let x = a.significand(atScale: common), let y = b.significand(atScale: common) else {
-            // One of them is too large for the other's scale: then it alone decides.
+            // One number is too large for the other's scale, so its sign decides.
             return a.scale < b.scale ? a.isNegative : !b.isNegative
         }
         return x < y

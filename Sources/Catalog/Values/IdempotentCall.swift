@@ -1,11 +1,11 @@
-/// A request that a client may repeat without doing it twice.
+/// A request with an idempotency key.
 package struct IdempotentCall: Sendable, Hashable {
-    /// The client's own key, in a form of its own for each caller.
+    /// The client's key, prefixed per caller.
     package var key: String
-    /// A hash of the request: the same key with another one is an error.
+    /// A hash of the request; the same key with another hash is an error.
     package var fingerprint: [UInt8]
 
-    /// The most bytes of an answer that is kept where it can be made again.
+    /// The maximum size of a recorded response that can also be rebuilt, in bytes.
     package var responseLimit: Int
 
     package init(key: String, fingerprint: [UInt8], responseLimit: Int = responseLimit) {
@@ -14,9 +14,9 @@ package struct IdempotentCall: Sendable, Hashable {
         self.responseLimit = responseLimit
     }
 
-    /// The most bytes of a key.
+    /// The maximum length of a key, in bytes.
     package static let keyLimit = 255
     package static let responseLimit = 1 << 20
-    /// The same for who has no token.
+    /// The response limit for requests without a token, in bytes.
     package static let anonymousResponseLimit = 16 << 10
 }

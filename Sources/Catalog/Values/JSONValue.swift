@@ -1,8 +1,8 @@
-/// JSON as it was written: numbers keep their digits, members their order.
+/// A JSON value that preserves the digits of numbers and the order of members.
 package enum JSONValue: Hashable, Sendable {
     case null
     case bool(Bool)
-    /// The number's own text.
+    /// The number's source text.
     case number(String)
     case string(String)
     case array([JSONValue])
@@ -18,7 +18,7 @@ package enum JSONValue: Hashable, Sendable {
         }
     }
 
-    /// Whether every number in it has at most 64 digits when written out: `1e9999` is a few bytes, and ten thousand digits
+    /// Whether every number has at most 64 digits when written out: `1e9999` is short here, but has ten thousand digits
     /// in the database.
     package var isWithinNumberLimits: Bool {
         switch self {
@@ -27,7 +27,7 @@ package enum JSONValue: Hashable, Sendable {
             let parts = text.lowercased().split(separator: "e")
             guard parts.count == 2 else { return true }
             guard let exponent = Int(parts[1]), exponent.magnitude <= 64 else { return false }
-            // A negative exponent writes a zero and a point before the digits.
+            // A negative exponent adds a zero and a point before the digits.
             return parts[0].utf8.count + Int(exponent.magnitude) + (exponent < 0 ? 2 : 0) <= 64
         case .array(let values): return values.allSatisfy(\.isWithinNumberLimits)
         case .object(let members): return members.allSatisfy(\.value.isWithinNumberLimits)
@@ -71,7 +71,7 @@ package enum JSONValue: Hashable, Sendable {
         }
     }
 
-    /// The value after a merge patch. Source: RFC 7396, section 2.
+    /// Returns the value after a merge patch. Source: RFC 7396, section 2.
     package func merging(_ patch: JSONValue) -> JSONValue {
         guard case .object(let changes) = patch else { return patch }
         var members: [Member] = if case .object(let own) = self { own } else { [] }

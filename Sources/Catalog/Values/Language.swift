@@ -1,10 +1,10 @@
-/// A language that the server has texts in.
+/// A language of the server's texts.
 package enum Language: String, CaseIterable, Sendable {
     case en, ru
 
-    /// The best of the languages that an `Accept-Language` header asks for; English where none is known.
+    /// Selects the best language for an `Accept-Language` header; defaults to English.
     ///
-    /// Source: RFC 9110, section 12.5.4; a range matches the language it begins with.
+    /// Source: RFC 9110, section 12.5.4; a range matches the language it starts with.
     package init(accepting header: String?) {
         var best: (language: Language, quality: Double)?
         for range in (header ?? "").split(separator: ",").prefix(32) {

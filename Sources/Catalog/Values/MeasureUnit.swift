@@ -1,4 +1,4 @@
-/// A unit of size, by the name that answers show, with its exact factor to the base unit of its dimension: g, ml, piece,
+/// A unit of size, named as in responses, with its exact factor to the base unit of its dimension: g, ml, piece,
 /// m, m² or dose.
 package enum MeasureUnit: String, CaseIterable, Sendable, Hashable, Codable {
     case mg, g, dag, hg, kg, t, oz, lb
@@ -22,7 +22,7 @@ package enum MeasureUnit: String, CaseIterable, Sendable, Hashable, Codable {
         }
     }
 
-    /// Exact by definition; source: NIST SP 811, appendix B, and the UK's Weights and Measures Act 1985.
+    /// The factor to the base unit, exact by definition. Source: NIST SP 811, app. B; UK Weights and Measures Act 1985.
     package var factor: ExactDecimal {
         switch self {
         case .mg, .mm: ExactDecimal(1, scale: 3)
@@ -52,17 +52,17 @@ package enum MeasureUnit: String, CaseIterable, Sendable, Hashable, Codable {
         }
     }
 
-    /// The unit behind a spelling, whatever its case, with or without a final point.
+    /// Parses a spelling, ignoring case and a trailing point.
     ///
-    /// `oz` and the other bare names of units that differ between countries or dimensions (`fl oz`, `pt`, `gal`) are not
-    /// guessed: only `oz` as a mass is read.
+    /// Ambiguous names of units that differ between countries or dimensions (`fl oz`, `pt`, `gal`) are not
+    /// accepted; `oz` is always a mass.
     package init?(spelling: some StringProtocol) {
         var key = spelling.lowercased()
         if key.hasSuffix(".") { key.removeLast() }
         if let unit = Self.spellings[key] { self = unit } else { return nil }
     }
 
-    /// Lower-case spellings of grocery price lists in the languages they come in.
+    /// Lower-case spellings from grocery price lists in several languages.
     package static let spellings: [String: MeasureUnit] = {
         var table = Dictionary(uniqueKeysWithValues: allCases.map { ($0.rawValue, $0) })
         let synonyms: [MeasureUnit: String] = [

@@ -1,15 +1,15 @@
-/// Everything worth seeing while Aisle runs. A log and metrics are its consumers; nothing else speaks of it.
+/// An event for logs and metrics. All operational events are declared here.
 package enum Observation: Sendable, Hashable {
-    /// A request was answered.
+    /// A request was completed.
     ///
     /// - Parameter endpoint: the path template, the label of metrics; nil if the path is unknown.
     case answered(method: String, path: String, endpoint: String?, status: Int, duration: Duration)
-    /// A request met a fault of ours.
+    /// A request failed with an internal error.
     case fault(request: String, detail: String)
-    /// The database refused a value that our own validation had let through.
+    /// The database rejected a value that validation had accepted.
     case validationGap(constraint: String?, sqlState: String)
-    /// The database is away or out of resources.
+    /// The database is unreachable or out of resources.
     case databaseUnavailable(reason: String)
-    /// An import ended; nil where it failed.
+    /// An import ended; nil if it failed.
     case importEnded(ImportSummary?)
 }

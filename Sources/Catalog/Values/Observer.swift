@@ -1,9 +1,9 @@
-/// Who is told.
+/// A receiver of observations.
 package struct Observer: Sendable {
     package let see: @Sendable (Observation) -> Void
 
     package init(_ see: @escaping @Sendable (Observation) -> Void) { self.see = see }
 
-    /// Looks away.
+    /// An observer that ignores everything.
     package static let none = Observer { _ in }
 }

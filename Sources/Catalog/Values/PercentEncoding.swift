@@ -1,6 +1,6 @@
-/// Text in URLs. Source: RFC 3986, section 2.
+/// Percent-encoding of text in URLs. Source: RFC 3986, section 2.
 package enum PercentEncoding {
-    /// Everything but unreserved characters is encoded.
+    /// Encodes everything except unreserved characters.
     package static func encode(_ text: String) -> String {
         var encoded = ""
         for byte in text.utf8 {
@@ -16,9 +16,9 @@ package enum PercentEncoding {
         return encoded
     }
 
-    /// nil for an invalid encoding, invalid UTF-8, a NUL, and more than 30 combining marks in a row.
+    /// Decodes text; nil for an invalid encoding, invalid UTF-8, a NUL, or more than 30 combining marks in a row.
     ///
-    /// - Parameter plusIsSpace: as in a query that a form makes.
+    /// - Parameter plusIsSpace: whether `+` means a space, as in form-encoded queries.
     package static func decode(_ text: some Collection<UInt8>, plusIsSpace: Bool = false) -> String? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count)

@@ -1,8 +1,8 @@
-/// What a server can do for its clients.
+/// The readiness of a server.
 package enum Readiness: Sendable, Equatable {
-    /// Reads and writes.
+    /// The server accepts reads and writes.
     case ready
-    /// Reads alone: the database is a standby, or read-only.
+    /// The server accepts reads only: the database is a standby, or read-only.
     case readOnly
     case unavailable
 }

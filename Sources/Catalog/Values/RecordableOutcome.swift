@@ -1,6 +1,6 @@
-/// The outcome of a write that is kept with its idempotency key, as JSON, and read again for a repeat of the request.
+/// The outcome of a write, recorded as JSON with its idempotency key and returned to a repeated request.
 package protocol RecordableOutcome: Sendable {
     var recorded: RecordedResponse { get }
-    /// - Throws: `fault` for a record that cannot be read.
+    /// - Throws: `fault` for an invalid record.
     init(recorded: RecordedResponse) throws(CatalogError)
 }

@@ -1,6 +1,6 @@
-/// What is kept of the response to a request with an idempotency key.
+/// A recorded response to a request with an idempotency key.
 package struct RecordedResponse: Sendable, Hashable {
-    /// Whether the request created what it asked for, rather than finding it.
+    /// Whether the request created its resource, rather than finding an existing one.
     package var isNew: Bool
     package var mediaType: String
     package var body: [UInt8]
@@ -12,7 +12,7 @@ package struct RecordedResponse: Sendable, Hashable {
     }
 }
 
-/// The first response under a key, and the request that it answers.
+/// The first response under a key, and the fingerprint of its request.
 package struct FirstResponse: Sendable, Hashable {
     package var fingerprint: [UInt8]
     package var response: RecordedResponse
@@ -22,7 +22,7 @@ package struct FirstResponse: Sendable, Hashable {
         self.response = response
     }
 
-    /// The response, for a repeat of the same request.
+    /// Returns the response to a repeat of the same request.
     ///
     /// - Throws: `keyReused` for another request.
     package func response(to call: IdempotentCall) throws(CatalogError) -> RecordedResponse {

@@ -1,8 +1,8 @@
-/// Recorded responses to requests with an idempotency key that write nothing themselves.
+/// Recorded responses to requests with an idempotency key that do not write to the catalog.
 package protocol ResponseStore: Sendable {
     /// Returns the first response under a key; nil for a new key.
     ///
-    /// - Parameter store: nil for a request about no store.
+    /// - Parameter store: nil for a request that concerns no store.
     func recall(_ key: String, in store: CatalogKey?) async throws(CatalogError) -> FirstResponse?
     /// Records a response; the first one under a key stays.
     func record(

@@ -1,7 +1,7 @@
 /// A product's identity within its store: 1 to 64 characters of printable UTF-8 without `/`.
 ///
-/// Spaces at its ends would be lost in files, `.` and `..` in URLs: there are none. Letters with accents have one spelling,
-/// Unicode's composed one, however they come.
+/// Leading and trailing spaces would be lost in files, and `.` and `..` in URLs, so they are not allowed. SKUs are
+/// normalized to Unicode's composed form.
 package struct SKU: Hashable, Sendable, Comparable, CustomStringConvertible {
     package let text: String
 
@@ -16,14 +16,14 @@ package struct SKU: Hashable, Sendable, Comparable, CustomStringConvertible {
         self.text = text
     }
 
-    /// A sku that was checked before, when it was stored.
+    /// Creates a SKU from storage, without validation.
     package init(stored text: String) { self.text = text }
 
     package var description: String { text }
 
-    // By bytes, not by Swift's canonical equivalence: as the database tells them apart.
+    // Compare bytes, as the database does, not Swift's canonical equivalence.
     package static func == (a: SKU, b: SKU) -> Bool { a.text.utf8.elementsEqual(b.text.utf8) }
     package func hash(into hasher: inout Hasher) { for byte in text.utf8 { hasher.combine(byte) } }
     package static func < (a: SKU, b: SKU) -> Bool { a.text.utf8.lexicographicallyPrecedes(b.text.utf8) }
-    package static let rule = "1 to 64 printable characters without /, without spaces at its ends, not . or .."
+    package static let rule = "1 to 64 printable characters without /, without leading or trailing spaces, not . or .."
 }

@@ -1,24 +1,24 @@
-/// How much a product holds: an exact amount of a unit, times a number of packs.
+/// The size of a product: an exact amount of a unit, times a number of packs.
 package struct Size: Hashable, Sendable {
-    /// What one pack holds; above zero.
+    /// The amount per pack; above zero.
     package let amount: ExactDecimal
     package let unit: MeasureUnit
-    /// The number of packs; 1 for a single one.
+    /// The number of packs; 1 for a single pack.
     package let packs: Int
-    /// What one pack holds without its liquid, in the same unit, where that is what counts.
+    /// The drained amount per pack, in the same unit; if set, it counts instead of `amount`.
     package let drained: ExactDecimal?
     /// Whether the source said "about".
     package let isApproximate: Bool
     /// `packs × (drained or amount) × factor(unit)`, in the base unit of the dimension.
     package let baseQuantity: ExactDecimal
 
-    /// The bounds inside which any two different unit prices differ in their stored key.
+    /// The range in which different unit prices always have different stored keys.
     package static let quantityRange = ExactDecimal(1, scale: 3)...ExactDecimal(1_000_000_000)
     package static let quantityScale = 14
     package static let packRange = 1...1_000_000
 
-    /// - Throws: `SizeError`, where a number is negative, or the quantity is outside its bounds.
-    /// - Returns: nil where the amount is zero: a size of zero is no size.
+    /// - Throws: `SizeError` for a negative number or a quantity out of range.
+    /// - Returns: nil for an amount of zero, which means no size.
     package init?(
         amount: ExactDecimal,
         unit: MeasureUnit,

@@ -1,4 +1,4 @@
-/// Why a size is refused.
+/// The reason for rejecting a size.
 package enum SizeError: Error, Sendable, Equatable {
     case negative
     case packs
@@ -7,9 +7,9 @@ package enum SizeError: Error, Sendable, Equatable {
     package var reason: String {
         switch self {
         case .negative: "a size must not be negative"
-        case .packs: "the number of packs must be from 1 to 1000000"
+        case .packs: "the number of packs must be between 1 and 1000000"
         case .outOfBounds:
-            "a size must hold between 0.001 and 1000000000 g, ml, m, m², pieces or doses, with at most 14 decimals"
+            "a size must be between 0.001 and 1000000000 g, ml, m, m², pieces or doses, with at most 14 decimals"
         }
     }
 }

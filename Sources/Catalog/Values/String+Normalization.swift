@@ -1,9 +1,9 @@
 @_spi(_Unicode) internal import Swift
 
-// The standard library normalizes texts to compare them, but shows its normal forms to Foundation alone.
+// The standard library has normalization internally, but exposes it only to Foundation through this SPI.
 
 extension String {
-    /// The text in Unicode normalization form C: letters with accents are one character where Unicode has one.
+    /// The text in Unicode normalization form C: accented letters are single characters where they exist.
     package var composed: String {
         if utf8.allSatisfy({ $0 < 0x80 }) { return self }
         var scalars = String.UnicodeScalarView()
@@ -11,7 +11,7 @@ extension String {
         return String(scalars)
     }
 
-    /// The text in Unicode normalization form D: accents are characters of their own.
+    /// The text in Unicode normalization form D: accents are separate characters.
     package var decomposed: String {
         var scalars = String.UnicodeScalarView()
         scalars.append(contentsOf: _nfd)
@@ -20,10 +20,10 @@ extension String {
 }
 
 extension StringProtocol {
-    /// Whether at most 30 combining marks follow one another, as in every text that people write.
+    /// Whether the text has at most 30 combining marks in a row, as all natural text does.
     ///
-    /// Longer runs make comparing, hashing and normalizing quadratic, in Swift as elsewhere: texts from outside are checked
-    /// before anything else is done with them. Source: UAX #15, section 13, "Stream-Safe Text Format".
+    /// Longer runs make comparing, hashing and normalizing quadratic, so external texts are checked
+    /// first. Source: UAX #15, section 13, "Stream-Safe Text Format".
     ///
     /// - Complexity: O(n).
     package var isStreamSafe: Bool {
@@ -45,9 +45,9 @@ extension Unicode.Scalar {
     /// Whether normalization may reorder it.
     fileprivate var isCombining: Bool {
         switch value {
-        // Latin, Greek and Cyrillic letters, without looking them up.
+        // Latin, Greek and Cyrillic letters need no lookup.
         case 0..<0x300, 0x370..<0x483: false
-        // Class 0 themselves, they decompose into marks.
+        // These have class 0 but decompose into marks.
         case 0xF73, 0xF75, 0xF81: true
         default: properties.canonicalCombiningClass != .notReordered
         }

@@ -1,5 +1,5 @@
 extension String {
-    /// Without white space at both ends.
+    /// The text without leading and trailing white space.
     package var trimmed: String {
         guard let first = utf8.first, let last = utf8.last else { return self }
         if first > 0x20, last > 0x20, first < 0x80, last < 0x80 { return self }
@@ -12,11 +12,11 @@ extension String {
 }
 
 extension StringProtocol {
-    /// Whether there is no control character, line or paragraph separator, and nothing that is not a character.
+    /// Whether the text has no control characters, line or paragraph separators, surrogates or unassigned code points.
     package var isPrintable: Bool {
         if utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) { return true }
         return unicodeScalars.allSatisfy {
-            // ASCII, Latin with its accents, and Cyrillic, without looking them up.
+            // ASCII, accented Latin and Cyrillic need no lookup.
             switch $0.value {
             case 0x20..<0x7F, 0xA0...0x36F, 0x400...0x52F: return true
             default: break

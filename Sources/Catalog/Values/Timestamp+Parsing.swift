@@ -1,7 +1,7 @@
 extension Timestamp {
-    /// A time as RFC 3339 writes it, with any offset; what is finer than a microsecond is cut off.
+    /// Parses an RFC 3339 time with any offset; digits beyond microseconds are truncated.
     ///
-    /// nil for anything else, a day that no month has or a leap second among them.
+    /// nil for anything else, including an invalid day of a month or a leap second.
     package init?(rfc3339 text: String) {
         var rest = Array(text.utf8)[...]
         func number(_ digits: Int, _ range: ClosedRange<Int64>) -> Int64? {
@@ -52,7 +52,7 @@ extension Timestamp {
         }
     }
 
-    /// The day of a date, counted from 1970-01-01.
+    /// Returns the number of days from 1970-01-01 to a date.
     ///
     /// Source: Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms", `days_from_civil`.
     private static func day(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {

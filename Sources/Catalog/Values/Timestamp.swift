@@ -4,7 +4,7 @@
     internal import Darwin
 #endif
 
-/// A moment, in microseconds since 1970-01-01T00:00:00Z, as PostgreSQL stores it.
+/// A point in time in microseconds since 1970-01-01T00:00:00Z, PostgreSQL's precision.
 package struct Timestamp: Hashable, Sendable, Comparable {
     package let microseconds: Int64
 
@@ -12,19 +12,19 @@ package struct Timestamp: Hashable, Sendable, Comparable {
 
     package static func < (a: Timestamp, b: Timestamp) -> Bool { a.microseconds < b.microseconds }
 
-    /// Now, by the system's clock.
+    /// Returns the current time of the system clock.
     package static func now() -> Timestamp {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
         return Timestamp(microseconds: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)
     }
 
-    /// The UTC day, counted from 1970-01-01.
+    /// The UTC day, in days since 1970-01-01.
     package var day: Int { Int((Double(microseconds) / 86_400_000_000).rounded(.down)) }
 
-    /// RFC 3339 in UTC, with as many decimals of a second as there are, up to six: `2026-03-01T09:30:00.25Z`.
+    /// The time as RFC 3339 in UTC, with up to six decimals and no trailing zeros: `2026-03-01T09:30:00.25Z`.
     package var rfc3339: String {
-        // At most 27 bytes, written in place: a page has two of them for each product.
+        // At most 27 bytes, written in place: a page contains two timestamps per product.
         String(unsafeUninitializedCapacity: 32) { buffer in
             var length = 0
             func digits(_ value: Int64, _ width: Int) {
@@ -68,7 +68,7 @@ package struct Timestamp: Hashable, Sendable, Comparable {
         }
     }
 
-    /// The date of a day counted from 1970-01-01, as `2026-03-01`.
+    /// Returns the date of a day since 1970-01-01, as `2026-03-01`.
     package static func date(ofDay day: Int) -> String {
         let (year, month, day) = civil(Int64(day))
         return "\(padded(year, 4))-\(padded(month, 2))-\(padded(day, 2))"
@@ -84,7 +84,7 @@ package struct Timestamp: Hashable, Sendable, Comparable {
         return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
     }
 
-    /// Year, month and day of a day counted from 1970-01-01.
+    /// Returns the year, month and day of a day since 1970-01-01.
     ///
     /// Source: Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms", `civil_from_days`.
     private static func civil(_ days: Int64) -> (Int64, Int64, Int64) {

@@ -1,8 +1,8 @@
-/// A UUID in lower case: an id that any device can make by itself.
+/// A lower-case UUID, which a device can generate without the server.
 package struct UniqueID: Hashable, Sendable, Comparable, CustomStringConvertible {
     package let text: String
 
-    /// nil for a text that is no UUID, in any case of its letters.
+    /// Parses a UUID in any letter case; nil for anything else.
     package init?(_ given: some StringProtocol) {
         let bytes = Array(given.lowercased().utf8)
         guard bytes.count == 36,
@@ -19,7 +19,7 @@ package struct UniqueID: Hashable, Sendable, Comparable, CustomStringConvertible
         text = [0..<4, 4..<6, 6..<8, 8..<10, 10..<16].map { Array(bytes[$0]).hexadecimal }.joined(separator: "-")
     }
 
-    /// A random one. Source: RFC 9562, version 4.
+    /// Returns a random UUID. Source: RFC 9562, version 4.
     package static func random() -> UniqueID {
         var bytes = [UInt8].random(16)
         bytes[6] = bytes[6] & 0x0F | 0x40
@@ -32,10 +32,10 @@ package struct UniqueID: Hashable, Sendable, Comparable, CustomStringConvertible
 }
 
 extension [UInt8] {
-    /// Two digits a byte, in lower case.
+    /// The bytes as lower-case hexadecimal digits.
     package var hexadecimal: String { map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
 
-    /// Bytes of the system's random generator, which nobody can foretell.
+    /// Returns bytes from the system's cryptographic random generator.
     package static func random(_ count: Int) -> [UInt8] {
         var generator = SystemRandomNumberGenerator()
         return (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }

@@ -17,7 +17,7 @@ package struct UnitPrice: Hashable, Sendable {
         self.quantity = UInt128(quantity)
     }
 
-    /// Whether this one costs less than another of the same dimension. Exact.
+    /// Returns whether this price is lower than another in the same dimension. The comparison is exact.
     ///
     /// - Complexity: O(1): two 128-bit products, below 10³⁵.
     package func isLess(than other: UnitPrice) -> Bool {
@@ -28,9 +28,9 @@ package struct UnitPrice: Hashable, Sendable {
         UInt128(priceMinor) * other.quantity == UInt128(other.priceMinor) * quantity
     }
 
-    /// The digits of the key by which the database orders: minor units per base unit, rounded half up to 33 decimals.
+    /// The digits of the database's sort key: minor units per base unit, rounded half up to 33 decimals.
     ///
-    /// Two different fractions inside the bounds differ by at least 10⁻³², so that the rounded keys differ as they do.
+    /// Different fractions in the allowed range differ by at least 10⁻³², so rounding keeps them distinct and ordered.
     package var key: String {
         let numerator = UInt128(priceMinor) * Self.quantityUnit
         var (whole, remainder) = numerator.quotientAndRemainder(dividingBy: quantity)
@@ -53,7 +53,7 @@ package struct UnitPrice: Hashable, Sendable {
 
     package static let keyScale = 33
 
-    /// The price of a reference quantity, rounded half up.
+    /// Returns the price of a reference quantity, rounded half up.
     ///
     /// The quotient is built by long division, one decimal at a time, so no intermediate value exceeds 128 bits: prices
     /// are below 10¹², reference quantities below 3·10¹¹ in their own scale, quantities below 10²⁴, scales at most 10.

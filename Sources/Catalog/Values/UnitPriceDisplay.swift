@@ -1,4 +1,4 @@
-/// A unit price as it is shown.
+/// A formatted unit price.
 package struct UnitPriceDisplay: Hashable, Sendable {
     /// The price in the store's currency.
     package let value: String

@@ -1,4 +1,4 @@
-/// A quantity that unit prices are shown for.
+/// The reference quantity of displayed unit prices.
 package struct UnitPriceReference: Hashable, Sendable, CustomStringConvertible {
     package let amount: Int
     package let unit: MeasureUnit
@@ -8,9 +8,9 @@ package struct UnitPriceReference: Hashable, Sendable, CustomStringConvertible {
         self.unit = unit
     }
 
-    /// In the base unit.
+    /// The quantity in the base unit.
     package var quantity: ExactDecimal { unit.factor.multiplied(by: ExactDecimal(Int128(amount)))! }
 
-    /// As it stands in answers: `1 kg`, `100 pieces`.
+    /// The text in responses: `1 kg`, `100 pieces`.
     package var description: String { "\(amount) \(unit.rawValue)\(unit == .piece && amount > 1 ? "s" : "")" }
 }

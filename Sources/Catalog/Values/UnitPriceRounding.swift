@@ -1,10 +1,10 @@
-/// To how many decimals a unit price is shown.
+/// The number of decimals of a displayed unit price.
 package enum UnitPriceRounding: Sendable, Hashable {
     /// The currency's own.
     case currency
     /// Two.
     case hundredths
-    /// Three below one unit of the currency, two from there on.
+    /// Three below one unit of the currency, otherwise two.
     case thousandthsBelowOne
 
     func decimals(currency: Currency, isBelowOne: Bool) -> Int {

@@ -1,4 +1,4 @@
-/// The rules by which a store shows unit prices: the reference quantity and the rounding.
+/// A store's rules for displaying unit prices: reference quantity and rounding.
 package enum UnitPricing: String, CaseIterable, Sendable, Hashable, Codable {
     case eu, se, gb, au, us
 
@@ -10,7 +10,7 @@ package enum UnitPricing: String, CaseIterable, Sendable, Hashable, Codable {
         }
     }
 
-    /// The quantity that a size's price is shown for.
+    /// Returns the reference quantity for a size.
     package func reference(for size: Size) -> UnitPriceReference {
         let quantity = size.baseQuantity
         func atLeast(_ amount: Int128, _ unit: MeasureUnit) -> Bool {
@@ -34,7 +34,7 @@ package enum UnitPricing: String, CaseIterable, Sendable, Hashable, Codable {
         }
     }
 
-    /// The unit price of a product as the store shows it; nil where it has none.
+    /// Returns the displayed unit price of a product; nil if it has none.
     package func display(priceMinor: Int64?, size: Size?, currency: Currency) -> UnitPriceDisplay? {
         guard let size, let price = UnitPrice(priceMinor: priceMinor, size: size) else { return nil }
         return price.display(per: reference(for: size), rounding: rounding, currency: currency)

@@ -1,30 +1,30 @@
 package import Catalog
 
-/// What a demonstration opens to everybody who reaches the server: sessions for which nobody is asked for a password, and
-/// storms of prices. A server that others reach must not have one.
+/// The features of a demo server, open to everyone who can reach it: sessions without a password and
+/// price storms. Never enable it on a server that is reachable from other machines.
 package actor Demo {
     private let signer: TokenSigner
-    /// Each store's days of price changes.
+    /// The price changes of each store, by day.
     private let storms: [CatalogKey: [[PriceChange]]]
-    /// How many days were played since the server started.
+    /// The number of days played since the server started.
     private var played: [CatalogKey: Int] = [:]
-    /// The day that is being played: one at a time, so that they come in their order.
+    /// The day being played. Days are played one at a time, in order.
     private var playing: Task<Day, any Error>?
 
     struct Day {
-        /// From 1 on.
+        /// The day's number, starting at 1.
         var number: Int
         var count: Int
-        /// How many prices changed.
+        /// The number of changed prices.
         var changed: Int
     }
 
-    /// How long a session lasts, in seconds.
+    /// The lifetime of a session, in seconds.
     private static let lifetime: Int64 = 12 * 3600
 
     /// - Parameters:
-    ///   - signer: signs the sessions' tokens.
-    ///   - storms: price changes by store and day, which begin anew after the last.
+    ///   - signer: the signer of session tokens.
+    ///   - storms: price changes by store and day; after the last day they start over.
     package init(signer: TokenSigner, storms: [CatalogKey: [[PriceChange]]]) {
         self.signer = signer
         self.storms = storms.filter { !$0.value.isEmpty }
@@ -32,7 +32,7 @@ package actor Demo {
 
     nonisolated var stores: [CatalogKey] { storms.keys.sorted { $0.text < $1.text } }
 
-    /// A session of a user, and when it ends.
+    /// Returns a session token for a user, and its expiry.
     nonisolated func session(of user: UserID, _ scopes: Set<Scope>) async throws -> (
         token: String, expiresAt: Timestamp
     ) {
@@ -40,9 +40,9 @@ package actor Demo {
         return (signer.token(for: Caller(user: user, scopes: scopes, expiresAt: end)), end)
     }
 
-    /// Plays the next day of a store's prices; nil where the store has none.
+    /// Plays the next day of a store's price changes; nil if the store has none.
     ///
-    /// A day that could not be written comes again.
+    /// If writing fails, the same day is played next time.
     func play(
         _ store: CatalogKey,
         _ write: @escaping @Sendable ([PriceChange]) async throws -> Int
@@ -58,14 +58,14 @@ package actor Demo {
         return day
     }
 
-    /// Whether a host that is listened on is this machine for itself.
+    /// Returns whether a listening host is a loopback address.
     package static func isLoopback(_ host: String) -> Bool {
         let parts = host.split(separator: ".", omittingEmptySubsequences: false)
         return ["localhost", "::1"].contains(host.lowercased())
             || parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
     }
 
-    /// The same of the authority of a request: a host, in brackets where it is an IPv6 address, and a port.
+    /// Returns whether a request's authority, `host:port` with IPv6 in brackets, is a loopback address.
     package static func isLoopback(authority: String) -> Bool {
         if authority.hasPrefix("["), let end = authority.firstIndex(of: "]") {
             return isLoopback(String(authority[authority.index(after: authority.startIndex)..<end]))

@@ -3,9 +3,9 @@ internal import CatalogJSON
 internal import HTTPTypes
 internal import Hummingbird
 
-/// What a demonstration opens to everybody on this machine.
+/// The endpoints of a demo server, open to everyone on this machine.
 struct DemoEndpoints: EndpointGroup {
-    /// nil for a server that is no demonstration.
+    /// nil if the server is not a demo.
     let demo: Demo?
     let products: any ProductStore
     let prices: any PriceStore
@@ -25,7 +25,7 @@ struct DemoEndpoints: EndpointGroup {
         ]
     }
 
-    /// `GET /demo`: what the demonstration has, where the server is one.
+    /// `GET /demo`: the features of the demo, if the server is one.
     private func parts(_ call: Call) -> Response {
         let bytes = JSONText.object { json in
             json.field("sessions", demo != nil)
@@ -34,7 +34,7 @@ struct DemoEndpoints: EndpointGroup {
         return .json(bytes, cache: "no-store")
     }
 
-    /// `POST /demo/tokens` with `{"user":"ann","scope":"catalog:write"}`, the scope where it is wanted.
+    /// `POST /demo/tokens` with `{"user":"ann","scope":"catalog:write"}`; the scope is optional.
     private func makeToken(_ call: Call) async throws -> Response {
         try call.target.allow()
         let demo = try demo(call)
@@ -61,7 +61,7 @@ struct DemoEndpoints: EndpointGroup {
         return .json(bytes, status: .created, cache: "no-store")
     }
 
-    /// `POST /demo/stores/{store}/storm`: the next day's prices.
+    /// `POST /demo/stores/{store}/storm`: plays the next day's prices.
     private func playStorm(_ call: Call) async throws -> Response {
         try call.target.allow()
         let (store, products, prices) = (try call.parameters.store, products, prices)
@@ -70,7 +70,7 @@ struct DemoEndpoints: EndpointGroup {
             return try await prices.setPrices(changes.filter { known.contains($0.sku) }, in: store).changed
         }
         guard let day = played else {
-            throw Problem(.notFound, "the demonstration has no prices to play for the store \(store)")
+            throw Problem(.notFound, "the demo has no price changes for store “\(store)”")
         }
         let bytes = JSONText.object { json in
             json.field("day", day.number)
@@ -80,13 +80,13 @@ struct DemoEndpoints: EndpointGroup {
         return .json(bytes, cache: "no-store")
     }
 
-    /// The demonstration, for a request that comes from this very machine.
+    /// Returns the demo for a request from this machine.
     ///
-    /// A page of another site, whether it says so or leads its own name here, is none of ours; nor is what somebody else's
-    /// request became on its way through a proxy.
+    /// Requests from other origins are rejected, as are requests for another host name (DNS rebinding) and requests
+    /// forwarded by a proxy.
     private func demo(_ call: Call) throws -> Demo {
         let request = call.request
-        guard let demo = demo else { throw Problem(.notFound, "this server is no demonstration") }
+        guard let demo = demo else { throw Problem(.notFound, "this server is not a demo") }
         let authority = request.head.authority ?? ""
         let isForwarded = Self.forwarding.contains { request.headers[$0] != nil }
         let origin = request.headers[.origin]
@@ -94,7 +94,7 @@ struct DemoEndpoints: EndpointGroup {
         guard Demo.isLoopback(authority: authority), !isForwarded, isOurs else {
             throw Problem(
                 .forbidden,
-                "the demonstration is for this machine alone; use localhost or 127.0.0.1, without a proxy"
+                "the demo only accepts local requests; use localhost or 127.0.0.1, without a proxy"
             )
         }
         return demo

@@ -14,7 +14,7 @@ struct DiffEndpoints: EndpointGroup {
         let diff = "/v1/stores/{store}/shelves/{shelf}/order/diff"
         return [
             Endpoint(.get, diff, .anyone, body: .large, timeLimit: .seconds(40), cost: 10, betweenSorts),
-            // The lists do not fit into a URL, and nothing is changed.
+            // POST without side effects: the lists do not fit into a URL.
             Endpoint(.post, diff, .anyone, body: .large, timeLimit: .seconds(40), cost: 20, fromList),
             Endpoint(
                 .post,
@@ -94,7 +94,7 @@ struct DiffEndpoints: EndpointGroup {
         try call.target.allow("mode")
         let bytes = try await call.bytes()
         let once = try call.idempotentCall(bytes)
-        // The diff depends on the request alone: only that the key is taken must be recorded.
+        // The diff depends only on the request, so an empty response is recorded to reserve the key.
         let isRepeated = try await recorded(once, in: nil) != nil
         var reader = try BodyReader(try BodyLoader.json(bytes))
         let (from, to) = (try reader.ids("from"), try reader.ids("to"))
@@ -104,7 +104,7 @@ struct DiffEndpoints: EndpointGroup {
         return Self.response(diff, DiffForm(accepting: call.header(.accept)))
     }
 
-    /// The first response to a repeated request.
+    /// Returns the recorded response to a repeated request.
     private func recorded(_ once: IdempotentCall?, in store: CatalogKey?) async throws -> Response? {
         guard let once, let first = try await responses.recall(once.key, in: store) else { return nil }
         let response = try first.response(to: once)
@@ -115,7 +115,7 @@ struct DiffEndpoints: EndpointGroup {
         guard let limit = Int(text) else {
             throw .malformed(
                 parameter: "limit",
-                detail: "limit must be a whole number from 1 to \(DiffRequest.windowLimit)"
+                detail: "limit must be an integer between 1 and \(DiffRequest.windowLimit)"
             )
         }
         return limit

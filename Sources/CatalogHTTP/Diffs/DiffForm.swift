@@ -2,7 +2,7 @@ internal import CatalogJSON
 internal import AisleDiff
 internal import Catalog
 
-/// The forms in which a diff is answered.
+/// The response formats of a diff.
 enum DiffForm: CaseIterable {
     case json, jsonPatch, wire
 
@@ -14,7 +14,7 @@ enum DiffForm: CaseIterable {
         }
     }
 
-    /// The form that an `Accept` header likes best; JSON where it likes none. Source: RFC 9110, section 12.5.1.
+    /// Selects the preferred format of an `Accept` header; defaults to JSON. Source: RFC 9110, section 12.5.1.
     init(accepting header: String?) {
         var best: (form: DiffForm, quality: Double)?
         for range in (header ?? "").lowercased().split(separator: ",").prefix(32) {

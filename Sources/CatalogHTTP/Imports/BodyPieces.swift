@@ -4,17 +4,17 @@ internal import Hummingbird
 internal import NIOCore
 internal import Synchronization
 
-/// The pieces of a streamed body, hashed as they come.
+/// The chunks of a streamed body, hashed as they arrive.
 ///
-/// A body that breaks off, or that arrives more slowly than the pace, is the client's error and ends the reading.
-/// Only the time that is spent waiting for the client counts.
+/// Reading fails with a client error if the body is incomplete or arrives more slowly than the minimum rate.
+/// Only time spent waiting for the client counts.
 struct BodyPieces: AsyncSequence, Sendable {
     private let source: Source
     private let pace: ImportPace
     private let hash = Hash()
 
-    /// The one iterator of the body, until it is taken. The server goes on reading a body only while somebody may still
-    /// ask for it: to let it go ends a body that nobody wants.
+    /// Holds the body's single iterator until it is taken. The server keeps reading a body while an iterator exists;
+    /// releasing it stops reading an unwanted body.
     private final class Source: @unchecked Sendable {
         private let lock = Mutex(())
         private var iterator: RequestBody.AsyncIterator?
@@ -33,10 +33,10 @@ struct BodyPieces: AsyncSequence, Sendable {
         self.pace = pace
     }
 
-    /// Lets the body go, where nobody has begun to read it.
+    /// Releases the body if reading has not started.
     func discard() { _ = source.take() }
 
-    /// The hash of what has come.
+    /// The hash of the received bytes.
     var digest: [UInt8] { hash.state.withLock { Array($0.finalize()) } }
 
     struct AsyncIterator: AsyncIteratorProtocol {

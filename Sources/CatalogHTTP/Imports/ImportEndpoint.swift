@@ -3,15 +3,15 @@ internal import CatalogJSON
 internal import HTTPTypes
 internal import Hummingbird
 
-/// Importing a file of products.
+/// The endpoint that imports a file of products.
 struct ImportEndpoint: EndpointGroup {
     let importer: any CatalogImporting
     let responses: any ResponseStore
-    /// How long an import may take in all.
+    /// The total time limit of an import.
     let timeLimit: Duration
-    /// How fast the body has to arrive.
+    /// The minimum transfer rate of the body.
     let pace: ImportPace
-    /// The imports that can run at the same time; others are told to try again.
+    /// The slots for concurrent imports; further imports get 503 with Retry-After.
     let slots: Slots
 
     var endpoints: [Endpoint] {
@@ -30,19 +30,26 @@ struct ImportEndpoint: EndpointGroup {
     private static let importTypes: [String: ImportOptions.Format] = [
         "text/csv": .csv, "application/x-ndjson": .ndjson, "application/ndjson": .ndjson,
     ]
-    /// How many rejected rows an answer names.
+    /// The maximum number of rejected rows in a response.
     private static let rejectionLimit = 1000
 
     private func importFile(_ call: Call) async throws -> Response {
         let (target, request, store) = (call.target, call.request, try call.parameters.store)
         try target.allow("dry_run", "size_from_name", "on_error", "prune", "currency", "max_new_shelves")
         guard let format = Self.importTypes[request.mediaType ?? ""] else {
-            throw Problem(.unsupportedMediaType, "an import is CSV or NDJSON", allowed: Self.importTypes.keys.sorted())
+            throw Problem(
+                .unsupportedMediaType,
+                "the body must be CSV or NDJSON",
+                allowed: Self.importTypes.keys.sorted()
+            )
         }
         try BodyLoader.checkCoding(request)
         let currency = try target.value("currency") ?? "EUR"
         guard let currency = Currency(currency) else {
-            throw CatalogError.malformed(parameter: "currency", detail: "“\(currency.prefix(16))” is no ISO 4217 code")
+            throw CatalogError.malformed(
+                parameter: "currency",
+                detail: "“\(currency.prefix(16))” is not an ISO 4217 code"
+            )
         }
         var options = ImportOptions(
             format: format,
@@ -58,16 +65,16 @@ struct ImportEndpoint: EndpointGroup {
             guard let limit = Int(text), (0...ImportOptions.greatestNewShelfLimit).contains(limit) else {
                 throw CatalogError.malformed(
                     parameter: "max_new_shelves",
-                    detail: "max_new_shelves must be a number from 0 to \(ImportOptions.greatestNewShelfLimit)"
+                    detail: "max_new_shelves must be an integer between 0 and \(ImportOptions.greatestNewShelfLimit)"
                 )
             }
             options.newShelfLimit = limit
         }
-        // An import holds a connection for as long as its body takes to come: slow ones must not take them all.
+        // An import holds a database connection while its body arrives; slow clients must not exhaust the pool.
         guard slots.enter() else { throw CatalogError.unavailable }
         defer { slots.leave() }
         let prepared = options
-        // An import ends when its client leaves, also while the database works.
+        // Cancel the import if the client disconnects, even during database work.
         return try await request.body.consumeWithCancellationOnInboundClose { body in
             let pieces = BodyPieces(body, pace: pace)
             defer { pieces.discard() }
@@ -81,8 +88,8 @@ struct ImportEndpoint: EndpointGroup {
         _ call: Call
     ) async throws -> Response {
         let store = try call.parameters.store
-        // An import is told by its bytes, which are known only once they are through.
-        // A dry run changes nothing, and need not be remembered.
+        // The fingerprint includes the body's hash, which is known only after the last byte.
+        // A dry run changes nothing, so its response is not recorded.
         let once = options.isDryRun ? nil : try call.idempotentCall([])
         if var once, let first = try await recorded(once, store) {
             for try await _ in pieces {}
@@ -117,7 +124,7 @@ struct ImportEndpoint: EndpointGroup {
         return .json(bytes)
     }
 
-    /// The first response to an import with that key; a store that does not exist yet has none.
+    /// Returns the recorded response to an import with this key; nil for a store that does not exist yet.
     private func recorded(_ once: IdempotentCall, _ store: CatalogKey) async throws -> FirstResponse? {
         do { return try await responses.recall(once.key, in: store) } catch CatalogError.notFound { return nil }
     }

@@ -1,9 +1,9 @@
 internal import Catalog
 
-/// How fast the body of an import has to arrive.
+/// The minimum transfer rate of an import's body.
 package struct ImportPace: Sendable {
-    /// The least average rate, in bytes a second of waiting for the client.
+    /// The minimum average rate, in bytes per second spent waiting for the client.
     package var leastRate = 16 << 10
-    /// How long a client may be waited for before the rate counts, and at most at once.
+    /// The grace period before the rate applies; also the maximum wait for one chunk.
     package var patience: Duration = .seconds(10)
 }

@@ -3,7 +3,7 @@ internal import CatalogJSON
 internal import HTTPTypes
 internal import Hummingbird
 
-/// A user's lists: their own, and those that they have joined.
+/// A user's own and joined lists.
 struct ListEndpoints: EndpointGroup {
     let lists: any ListStore
 
@@ -66,7 +66,7 @@ struct ListEndpoints: EndpointGroup {
     private func read(_ call: Call) async throws -> Response {
         try call.target.allow()
         let held = try await lists.list(call.parameters.list, of: call.user, by: nil).0
-        // The tag begins with the list's version, and changes with everything that its user is told of it.
+        // The tag starts with the list's version and changes with everything in the response.
         let tag = "\"\(held.list.version)-\(held.revision)\""
         let headers: HTTPFields = [.vary: "Authorization"]
         if call.knownTags.contains(tag) { return .notModified(tag, "private, no-cache", headers) }
@@ -99,7 +99,7 @@ struct ListEndpoints: EndpointGroup {
         return call.hashedOwn(item.json(facts))
     }
 
-    /// - Parameter creates: whether the response to new items is 201; items that were there already get 200.
+    /// - Parameter creates: whether new items return 201; existing items return 200.
     private func edit(
         _ call: Call,
         creates: Bool = false,
@@ -133,7 +133,7 @@ struct ListEndpoints: EndpointGroup {
 }
 
 extension Call {
-    /// The versions of a list that `If-Match` expects; nil without one. A tag that is not a list's matches no version.
+    /// The list versions in `If-Match`; nil without the header. A tag of another kind matches no version.
     fileprivate var expectedListVersions: Set<Int64>? {
         guard let header = header(.ifMatch), header != "*" else { return nil }
         let tags = header.split(separator: ",").map { $0.filter { $0 != " " } }

@@ -2,7 +2,7 @@ internal import Catalog
 internal import CatalogJSON
 internal import Hummingbird
 
-/// Sharing a list, and joining one.
+/// The endpoints to share and join lists.
 struct ListShareEndpoints: EndpointGroup {
     let lists: any ListStore
     let key: DeploymentKey
@@ -57,10 +57,10 @@ struct ListShareEndpoints: EndpointGroup {
         guard let token else {
             throw CatalogError.unprocessable(
                 field: "token",
-                detail: "token is missing: the user who shares the list has it"
+                detail: "token is required; ask the user who shares the list for it"
             )
         }
-        // A token that cannot be one is answered like one that does not exist: nothing tells them apart.
+        // A malformed token gets the same response as an unknown one.
         let secret = Base64URL.decode(token) ?? []
         let document = try await lists.join(DeploymentKey.digest(secret), of: call.user, once: once)
         return .outcome(document.json)

@@ -22,7 +22,7 @@ struct OrderEndpoints: EndpointGroup {
             edit(.put, order, OrderEdit.whole),
             edit(.post, order + "/moves", OrderEdit.moves),
             edit(.post, order + "/undo", OrderEdit.undo),
-            // It says who changed what.
+            // Requires the scope, because the history names users.
             Endpoint(.get, order + "/changes", .scope(.catalogWrite), history),
         ]
     }
@@ -52,7 +52,7 @@ struct OrderEndpoints: EndpointGroup {
 }
 
 extension Call {
-    /// The order version of an `If-Match`; nil without one. A tag that is not an order's matches no version.
+    /// The order version in `If-Match`; nil without the header. A tag of another kind matches no version.
     var expectedOrderVersion: Int64? {
         guard let header = header(.ifMatch), header != "*" else { return nil }
         let tag = header.filter { $0 != " " }

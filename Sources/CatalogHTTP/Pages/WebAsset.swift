@@ -1,8 +1,8 @@
 internal import Catalog
 
-/// A file of the storefront's pages, embedded in the program.
+/// A file of the storefront's pages, embedded in the executable.
 ///
-/// The raw value is its path, without the first slash.
+/// The raw value is its path without the leading slash.
 enum WebAsset: String, CaseIterable {
     case shopPage = ""
     case devicesPage = "devices"
@@ -82,7 +82,7 @@ enum WebAsset: String, CaseIterable {
         return Array("/** The names of the filters. */\nexport const filters = [\(names)];\n".utf8)
     }()
 
-    /// What the pages may load, and from where: their own files, the API and themselves in a frame, and nothing else.
+    /// The content security policy of the pages: only their own files, the API, and themselves in a frame.
     /// Source: Content Security Policy 3.
     static let policy =
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "

@@ -5,14 +5,14 @@ internal import Hummingbird
 struct WebEndpoints: EndpointGroup {
     var endpoints: [Endpoint] {
         WebAsset.allCases.map { asset in
-            // Query parameters are the page's own affair.
+            // Query parameters are handled by the page.
             Endpoint(.get, "/\(asset.rawValue)", .open, timeLimit: nil, isDocumented: asset == .docsPage) {
                 web(asset.bytes, asset.mediaType, $0)
             }
         } + [Endpoint(.get, "/problems/{slug}", .open, timeLimit: nil, problem)]
     }
 
-    /// A page or a part of it: kept by it, and asked for again each time.
+    /// Returns a page or asset that caches must revalidate on each use.
     private func web(_ bytes: [UInt8], _ mediaType: String, _ call: Call) -> Response {
         var response = call.hashed(
             bytes,
@@ -25,7 +25,7 @@ struct WebEndpoints: EndpointGroup {
         return response
     }
 
-    /// The page of a kind of problem: what it means, and what to do.
+    /// Returns the help page of a problem kind.
     private func problem(_ call: Call) throws -> Response {
         let kind = try call.parameters.problem
         let others = ProblemKind.allCases.map { other in
@@ -52,7 +52,7 @@ struct WebEndpoints: EndpointGroup {
             <h1>\(kind.title)</h1>
             <p class="quiet">Status \(kind.status.code), type <code>/problems/\(kind.rawValue)</code></p>
             <p>\(kind.advice)</p>
-            <p>Every error is a problem document (RFC 9457, <code>application/problem+json</code>) with a “request_id” to name it by.</p>
+            <p>Every error is a problem document (RFC 9457, <code>application/problem+json</code>) with a “request_id”. Include it when you report a problem.</p>
             </main>
             </div>
             </body>

@@ -2,7 +2,7 @@ internal import Catalog
 internal import CatalogJSON
 internal import Hummingbird
 
-/// Setting many prices at once.
+/// The endpoint that sets prices in bulk.
 struct PriceEndpoint: EndpointGroup {
     let prices: any PriceStore
 

@@ -22,7 +22,7 @@ struct ProductEndpoints: EndpointGroup {
         ]
     }
 
-    /// The most products that a request can name.
+    /// The maximum number of products per request.
     private static let namedLimit = 100
 
     private func list(_ call: Call) async throws -> Response {
@@ -43,7 +43,10 @@ struct ProductEndpoints: EndpointGroup {
 
     private func list(_ named: [String], _ call: Call) async throws -> Response {
         guard named.count <= Self.namedLimit else {
-            throw CatalogError.malformed(parameter: "sku", detail: "at most \(Self.namedLimit) products at once")
+            throw CatalogError.malformed(
+                parameter: "sku",
+                detail: "sku has \(named.count) values; the maximum is \(Self.namedLimit)"
+            )
         }
         let page = try await products.products(call.parameters.store, named.compactMap { SKU($0) })
         let found = Dictionary(page.products.map { ($0.sku.text, $0) }, uniquingKeysWith: { a, _ in a })

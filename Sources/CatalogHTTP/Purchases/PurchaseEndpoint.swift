@@ -2,7 +2,7 @@ internal import Catalog
 internal import CatalogJSON
 internal import Hummingbird
 
-/// Reporting purchases.
+/// The endpoint that records purchases.
 struct PurchaseEndpoint: EndpointGroup {
     let purchases: any PurchaseStore
 

@@ -1,10 +1,10 @@
 internal import Catalog
 
-/// Who may call an endpoint.
+/// The access level of an endpoint.
 enum Access: Sendable {
-    /// Everybody; a token is ignored.
+    /// Everyone; a token is ignored.
     case open
-    /// Everybody; a token may change the response.
+    /// Everyone; a token may change the response.
     case anyone
     /// Users with a token, for their own data.
     case user

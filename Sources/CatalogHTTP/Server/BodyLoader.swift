@@ -4,27 +4,27 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
 
-/// Reads the bodies of requests within their limits of size and time.
+/// Reads request bodies within size and time limits.
 struct BodyLoader: Sendable {
-    /// The most bytes of most bodies.
+    /// The standard body limit, in bytes.
     let limit: Int
-    /// How long a body may take to arrive; large ones get more.
+    /// The timeout for receiving a body; large bodies get more time.
     let timeout: Duration
-    /// The large bodies that can arrive at the same time.
+    /// The slots for concurrent large bodies.
     let largeBodies: Slots
 
-    /// The lowest rate, in bytes a second, at which a large body may arrive.
+    /// The minimum transfer rate of a large body, in bytes per second.
     private static let lowestRate = 128 << 10
 
     /// - Parameter types: the media types that are accepted; nil for any.
     func bytes(_ request: Request, types: [String]?, limit: Int) async throws -> [UInt8] {
         if let types, let type = request.mediaType, !types.contains(type) {
-            throw Problem(.unsupportedMediaType, "the body is \(type.prefix(64))", allowed: types)
+            throw Problem(.unsupportedMediaType, "unsupported body type \(type.prefix(64))", allowed: types)
         }
         try Self.checkCoding(request)
         let given = request.headers[.contentLength].flatMap { Int($0) }
         if let given, given > limit { throw Self.tooLarge(limit) }
-        // A large body takes its time, and its memory many times over until it is read.
+        // A large body takes longer, and needs several times its size in memory while it is parsed.
         let length = given ?? (request.headers[.transferEncoding] == nil ? 0 : limit)
         let isLarge = length > self.limit
         guard !isLarge || largeBodies.enter() else { throw CatalogError.unavailable }
@@ -44,21 +44,24 @@ struct BodyLoader: Sendable {
         do { return try JSONReader.parse(bytes) } catch {
             throw CatalogError.malformed(
                 parameter: nil,
-                detail: "the body is no JSON that is accepted: \(error.detail), at byte \(error.offset)"
+                detail: "invalid JSON at byte \(error.offset): \(error.detail)"
             )
         }
     }
 
-    /// - Throws: a problem for a body in a content coding, which is not read.
+    /// - Throws: a problem for a body with a content coding; none is supported.
     static func checkCoding(_ request: Request) throws {
         let coding = request.headers[.contentEncoding]?.lowercased() ?? "identity"
         guard coding == "identity" else {
-            throw Problem(.unsupportedMediaType, "the body is in the coding \(coding.prefix(32)); send it plain")
+            throw Problem(
+                .unsupportedMediaType,
+                "unsupported content coding \(coding.prefix(32)); send the body uncompressed"
+            )
         }
     }
 
     static func tooLarge(_ limit: Int) -> Problem {
-        var problem = Problem(.tooLarge, "the body has more than \(limit) bytes")
+        var problem = Problem(.tooLarge, "the body exceeds the limit of \(limit) bytes")
         problem.closes = true
         return problem
     }
@@ -69,15 +72,15 @@ struct BodyLoader: Sendable {
         return problem
     }
 
-    /// A body that breaks off, or whose pieces are malformed.
+    /// The error for an incomplete or malformed body.
     static let broken = CatalogError.malformed(
         parameter: nil,
-        detail: "the body breaks off, or is not framed as HTTP says"
+        detail: "the body is incomplete or its HTTP framing is invalid"
     )
 }
 
 extension Request {
-    /// The media type of the body, without parameters; nil if none is named.
+    /// The media type of the body, without parameters; nil if there is no Content-Type.
     var mediaType: String? {
         headers[.contentType].map { header in
             (header.split(separator: ";").first ?? "").lowercased().filter { $0 != " " }

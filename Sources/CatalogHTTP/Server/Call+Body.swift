@@ -8,7 +8,7 @@ extension Call {
     static let jsonTypes = ["application/json"]
     static let patchTypes = ["application/merge-patch+json", "application/json"]
 
-    /// Reads the body whole.
+    /// Reads the whole body.
     ///
     /// - Parameter types: the media types that are accepted; nil for any.
     func bytes(types: [String]? = Call.jsonTypes) async throws -> [UInt8] {
@@ -20,7 +20,7 @@ extension Call {
         try BodyLoader.json(await bytes(types: types))
     }
 
-    /// Reads the body as JSON, and the idempotent call that a POST with an `Idempotency-Key` is.
+    /// Reads the body as JSON, and the idempotent call of a POST with an `Idempotency-Key`.
     ///
     /// - Returns: nil for an empty body.
     func posted() async throws -> (body: JSONValue?, once: IdempotentCall?) {
@@ -29,17 +29,17 @@ extension Call {
         return (body, request.method == .patch ? nil : try idempotentCall(bytes))
     }
 
-    /// The same with a body that must be there.
+    /// Reads a required JSON body, and the idempotent call.
     func postedJSON() async throws -> (body: JSONValue, once: IdempotentCall?) {
         let (body, once) = try await posted()
         if let body { return (body, once) }
         return (try BodyLoader.json([]), once)
     }
 
-    /// The client's key of a request that may be repeated.
+    /// The value of the `Idempotency-Key` header.
     var idempotencyKey: String? { header(.init("Idempotency-Key")!) }
 
-    /// The idempotent call that a request with an `Idempotency-Key` is; nil without one.
+    /// Returns the idempotent call of a request with an `Idempotency-Key`; nil without one.
     ///
     /// - Throws: `malformed` for a key that is not allowed.
     func idempotentCall(_ body: [UInt8]) throws(CatalogError) -> IdempotentCall? {
@@ -47,7 +47,7 @@ extension Call {
         guard (1...IdempotentCall.keyLimit).contains(key.utf8.count), key.isPrintable else {
             throw .malformed(
                 parameter: "Idempotency-Key",
-                detail: "an Idempotency-Key is 1 to \(IdempotentCall.keyLimit) printable characters"
+                detail: "Idempotency-Key must have 1 to \(IdempotentCall.keyLimit) printable characters"
             )
         }
         var hash = SHA256()
@@ -56,7 +56,7 @@ extension Call {
             hash.update(data: [0])
         }
         hash.update(data: body)
-        // Each user has keys of their own: nobody gets another's response, or learns that there is one.
+        // Keys are scoped per user: no one can read, or detect, another user's response.
         let own = SHA256.hash(data: Array("\(caller?.user.text ?? "")\u{0}\(key)".utf8))
         return IdempotentCall(
             key: Base64URL.encode(own),

@@ -5,7 +5,7 @@ internal import Hummingbird
 internal import NIOCore
 
 extension Call {
-    /// A JSON response whose entity tag is a hash of its bytes; 304 if the client has it.
+    /// Returns a JSON response whose entity tag is a hash of its bytes; 304 if the tag matches.
     func hashed(
         _ bytes: [UInt8],
         cache: String = "public, no-cache",
@@ -16,17 +16,17 @@ extension Call {
         return .json(bytes, tag: tag, cache: cache, headers: headers)
     }
 
-    /// The same for a user's own data.
+    /// Returns a hashed response with a user's private data.
     func hashedOwn(_ bytes: [UInt8]) -> Response {
         hashed(bytes, cache: "private, no-cache", headers: [.vary: "Authorization"])
     }
 
-    /// A response to a write that may have created something at the request's path.
+    /// Returns the response to a write that may have created the resource at the request's path.
     func written(_ isNew: Bool, _ bytes: [UInt8]) -> Response {
         .json(bytes, status: isNew ? .created : .ok, headers: isNew ? [.location: path] : [:])
     }
 
-    /// The header that links to the next page.
+    /// Returns the Link header for the next page.
     func nextLink(_ query: String, _ token: String?) -> HTTPFields {
         guard let token else { return [:] }
         return [.init("Link")!: "<\(path)?\(query)&cursor=\(token)>; rel=\"next\""]
@@ -55,7 +55,7 @@ extension Response {
         return Response(status: .notModified, headers: headers)
     }
 
-    /// A response to a write, which no cache may keep.
+    /// Returns the response to a write, which must not be cached.
     static func outcome(
         _ bytes: [UInt8],
         status: HTTPResponse.Status = .ok,
@@ -80,7 +80,7 @@ extension Response {
 }
 
 extension ResponseBody {
-    /// A body in pieces, so that a slow reader does not hold all of it in the connection's buffer.
+    /// Returns a chunked body, so that a slow reader does not keep all of it in the connection's buffer.
     static func inPieces(_ bytes: [UInt8]) -> ResponseBody {
         ResponseBody(contentLength: bytes.count) { writer in
             for start in stride(from: 0, to: bytes.count, by: 64 << 10) {

@@ -2,7 +2,7 @@ internal import Catalog
 internal import HTTPTypes
 internal import Hummingbird
 
-/// A request to an endpoint: everything that a handler needs to know of it.
+/// A request to an endpoint, with everything that a handler needs.
 struct Call: Sendable {
     let endpoint: Endpoint
     let request: Request
@@ -28,12 +28,12 @@ struct Call: Sendable {
         get throws(CatalogError) { ShelfAddress(try parameters.store, try parameters.shelf) }
     }
 
-    /// The path as the request has it.
+    /// The path of the request.
     var path: String { request.uri.path }
 
     func header(_ name: HTTPField.Name) -> String? { request.headers[name] }
 
-    /// The entity tags of `If-None-Match`; weak ones count as strong for this comparison (RFC 9110, 13.1.2).
+    /// The entity tags in `If-None-Match`, compared weakly (RFC 9110, section 13.1.2).
     var knownTags: [String] {
         (header(.ifNoneMatch) ?? "").split(separator: ",").prefix(16).map { tag in
             let trimmed = tag.drop { $0 == " " }

@@ -1,7 +1,7 @@
 internal import HTTPTypes
 internal import Hummingbird
 
-// Hummingbird's own middleware takes one origin or all; a deployment has a list.
+// Hummingbird's middleware supports one origin or all; a deployment has a list.
 extension CatalogAPI {
     private static let allowedHeaders =
         "Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, Last-Event-ID"
@@ -12,7 +12,7 @@ extension CatalogAPI {
         return options.origins.contains(origin) || options.origins.contains("*") ? origin : nil
     }
 
-    /// The answer to a browser that asks before it calls.
+    /// Returns the response to a CORS preflight request.
     func preflight(_ request: Request, _ allow: String?) -> Response {
         var headers: HTTPFields = allow.map { [.allow: $0] } ?? [:]
         if let origin = allowedOrigin(request) {

@@ -1,25 +1,25 @@
 extension CatalogAPI {
     package struct Options: Sendable {
-        /// Origins whose pages may call.
+        /// The allowed CORS origins.
         package var origins: [String] = []
-        /// The most bytes of a body, but for imports.
+        /// The body limit in bytes, except for imports.
         package var bodyLimit = 1 << 20
-        /// How long a body may take to arrive.
+        /// The timeout for receiving a body.
         package var bodyTimeout: Duration = .seconds(20)
 
-        /// How many imports may be under way; others are told to try again.
+        /// The maximum number of concurrent imports; further ones get 503 with Retry-After.
         package var importsAtOnce = 4
-        /// How long an import may take in all.
+        /// The total time limit of an import.
         package var importTimeout: Duration = .seconds(1800)
-        /// How fast the body of an import has to arrive.
+        /// The minimum transfer rate of an import's body.
         package var importPace = ImportPace()
-        /// How many bodies beyond the usual limit may be under way; others are told to try again.
+        /// The maximum number of concurrent bodies above the body limit; further ones get 503 with Retry-After.
         package var largeBodiesAtOnce = 4
-        /// The most bytes of rendered pages that are remembered; 0 for none.
+        /// The maximum size of the page cache in bytes; 0 disables it.
         package var pageCacheLimit = 32 << 20
-        /// What is open to everybody on this machine; nil for a server that is no demonstration.
+        /// The demo; nil if the server is not a demo.
         package var demo: Demo?
-        /// Whether the server was asked to stop, and still serves those who know it.
+        /// Whether the server is draining: it was asked to stop but still serves existing clients.
         package var isDraining: @Sendable () -> Bool = { false }
 
         package init() {}

@@ -4,7 +4,7 @@ internal import HTTPTypes
 package import Hummingbird
 internal import NIOCore
 
-/// The HTTP API: finds the endpoint of a request, checks what the endpoint demands, and turns errors into problems.
+/// The HTTP API: routes requests to endpoints, checks their requirements, and turns errors into problem documents.
 package struct CatalogAPI: HTTPResponder {
     package typealias Context = BasicRequestContext
 
@@ -63,7 +63,7 @@ package struct CatalogAPI: HTTPResponder {
         table = EndpointTable(groups.flatMap(\.endpoints))
     }
 
-    /// The methods and path templates that `openapi.json` must have: those of all documented endpoints.
+    /// The methods and path templates of all documented endpoints, which `openapi.json` must contain.
     package var documentedOperations: Set<String> {
         Set(table.endpoints.filter(\.isDocumented).map { "\($0.method.rawValue) \($0.path)" })
     }
@@ -72,7 +72,7 @@ package struct CatalogAPI: HTTPResponder {
         await respond(to: request)
     }
 
-    /// Answers a request; an error becomes a problem document.
+    /// Returns the response to a request; an error becomes a problem document.
     package func respond(to request: Request) async -> Response {
         let start = ContinuousClock.now
         var bodyLimit = options.bodyLimit
@@ -80,15 +80,15 @@ package struct CatalogAPI: HTTPResponder {
         var response: Response
         do {
             guard request.head.authority?.isEmpty == false else {
-                throw Problem(.malformedRequest, "the Host header is missing")
+                throw Problem(.malformedRequest, "the Host header is required")
             }
-            // The first Host is the authority; what is left is a second one.
+            // The first Host header became the authority; a remaining one is a duplicate.
             guard request.headers[.init("Host")!] == nil else {
-                throw Problem(.malformedRequest, "the Host header is given twice")
+                throw Problem(.malformedRequest, "the Host header must be given only once")
             }
             response = try await dispatch(request, &bodyLimit, &endpoint)
         } catch {
-            // Under this ID the log has what the answer does not say.
+            // The log has the details under this id.
             let requestID = UniqueID.random().text
             var problem = problem(error, requestID)
             if leavesMuchUnread(request, bodyLimit) { problem.closes = true }
@@ -110,7 +110,7 @@ package struct CatalogAPI: HTTPResponder {
         return response
     }
 
-    /// Whether a body may follow that is not worth reading once the request has failed.
+    /// Returns whether a large unread body may follow, which is not worth reading after an error.
     private func leavesMuchUnread(_ request: Request, _ limit: Int) -> Bool {
         if request.headers[.transferEncoding] != nil { return true }
         return request.headers[.contentLength].flatMap { Int($0) }.map { $0 > limit } ?? false
@@ -133,8 +133,8 @@ package struct CatalogAPI: HTTPResponder {
     }
 
     /// - Parameters:
-    ///   - bodyLimit: becomes the endpoint's own.
-    ///   - found: becomes the endpoint, once it is found.
+    ///   - bodyLimit: set to the endpoint's limit.
+    ///   - found: set to the endpoint, once it is found.
     private func dispatch(
         _ request: Request,
         _ bodyLimit: inout Int,
@@ -142,19 +142,22 @@ package struct CatalogAPI: HTTPResponder {
     ) async throws -> Response {
         let target = try RequestTarget(path: request.uri.path, query: request.uri.query)
         guard let (resource, parameters) = table.match(target.segments) else {
-            // A browser that asks first is to see the 404 of what it asks for.
+            // Allow the preflight, so that the browser sees the 404 of the actual request.
             if request.method == .options, request.headers[.accessControlRequestMethod] != nil {
                 return preflight(request, nil)
             }
             if [.put, .patch].contains(request.method), let sku = table.invalidSKU(target.segments) {
-                throw CatalogError.malformed(parameter: "sku", detail: "a sku is \(SKU.rule) (got “\(sku.prefix(64))”)")
+                throw CatalogError.malformed(
+                    parameter: "sku",
+                    detail: "sku must be \(SKU.rule) (got “\(sku.prefix(64))”)"
+                )
             }
-            throw Problem(.notFound, "there is nothing at this path")
+            throw Problem(.notFound, "unknown path")
         }
         if request.method == .options { return preflight(request, resource.allow) }
         bodyLimit = resource.endpoints.map { $0.bodyLimit.bytes(options.bodyLimit) }.max() ?? options.bodyLimit
         guard let endpoint = resource.endpoint(request.method == .head ? .get : request.method) else {
-            var problem = Problem(.methodNotAllowed, "\(request.method.rawValue) does not apply here")
+            var problem = Problem(.methodNotAllowed, "this path does not support \(request.method.rawValue)")
             problem.headers[.allow] = resource.allow
             throw problem
         }
@@ -173,7 +176,7 @@ package struct CatalogAPI: HTTPResponder {
     }
 
     private static func lateRequest(_ limit: Duration) -> Problem {
-        var late = Problem(.unavailable, "the request was not finished within \(limit.components.seconds) seconds")
+        var late = Problem(.unavailable, "the request timed out after \(limit.components.seconds) seconds")
         late.headers[.retryAfter] = "1"
         return late
     }

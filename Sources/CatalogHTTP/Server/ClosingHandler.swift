@@ -2,10 +2,10 @@ internal import HTTPTypes
 package import NIOCore
 package import NIOHTTPTypes
 
-/// Closes a connection behind an answer that says `Connection: close`.
+/// Closes a connection after a response with `Connection: close`.
 ///
-/// Hummingbird heeds only the request's own header, and would read the rest of a refused body to its end. The client has
-/// a moment to read the answer: to close at once while it still sends could lose it.
+/// Hummingbird only honours the request's header and would read a rejected body to its end. The delay gives the
+/// client time to read the response, which closing immediately could discard.
 package final class ClosingHandler: ChannelOutboundHandler, RemovableChannelHandler {
     package typealias OutboundIn = HTTPResponsePart
     package typealias OutboundOut = HTTPResponsePart

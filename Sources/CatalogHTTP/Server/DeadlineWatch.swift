@@ -1,8 +1,8 @@
 internal import Synchronization
 
-/// Watches the deadlines of all requests of a server, and cancels those that are overdue.
+/// Monitors the deadlines of all requests and cancels overdue ones.
 ///
-/// One look at all of them every tenth of a second costs less than a timer for each.
+/// One scan every 100 ms is cheaper than one timer per request.
 final class DeadlineWatch: Sendable {
     private struct State {
         var deadlines: [ObjectIdentifier: RequestDeadline] = [:]
@@ -12,9 +12,9 @@ final class DeadlineWatch: Sendable {
     private let state = Mutex(State())
     private static let interval: Duration = .milliseconds(100)
 
-    /// Runs work in a task of its own, which is cancelled once its time is over.
+    /// Runs work in its own task and cancels it at the deadline.
     ///
-    /// - Throws: `error`, if the time was over before the work had ended; what the work throws.
+    /// - Throws: `error` if the deadline passed before the work ended; otherwise the error of the work.
     func run<T: Sendable>(
         within limit: Duration,
         or error: @autoclosure () -> any Error,
@@ -32,7 +32,7 @@ final class DeadlineWatch: Sendable {
                 task.cancel()
             }
         } catch let failure {
-            // What is meant for the client says more.
+            // A problem for the client is more specific than the timeout.
             throw deadline.reason ?? (deadline.isOverdue && !(failure is Problem) ? error() : failure)
         }
     }
@@ -50,7 +50,7 @@ final class DeadlineWatch: Sendable {
         state.withLock { $0.deadlines[ObjectIdentifier(deadline)] = nil }
     }
 
-    /// Looks until there is nothing to look at.
+    /// Checks deadlines until none are left.
     private static func watch(_ watch: () -> DeadlineWatch?) async {
         while true {
             try? await Task.sleep(for: interval)

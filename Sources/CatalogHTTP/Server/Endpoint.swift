@@ -1,7 +1,7 @@
 internal import HTTPTypes
 internal import Hummingbird
 
-/// One operation of the API: what a request must be like, and the function that answers it.
+/// One operation of the API: the requirements on a request, and its handler.
 ///
 /// The endpoints of all features form one table, which drives routing, `Allow`, CORS, authentication, body limits, time
 /// limits, the labels of metrics, and a check against `openapi.json`.
@@ -9,16 +9,16 @@ struct Endpoint: Sendable {
     typealias Handler = @Sendable (Call) async throws -> Response
 
     let method: HTTPRequest.Method
-    /// The path with the names of its parameters in braces, as `openapi.json` has it: `/v1/stores/{store}`.
+    /// The path template, as in `openapi.json`: `/v1/stores/{store}`.
     let path: String
     let access: Access
     let bodyLimit: BodyLimit
-    /// How long a request may take, apart from the arrival of its body; nil if everything that it does has a shorter
-    /// limit of its own.
+    /// The time limit of a request, excluding the arrival of its body; nil if each of its operations has a shorter
+    /// limit.
     let timeLimit: Duration?
-    /// The work of a request, relative to a page.
+    /// The cost of a request relative to reading a page.
     let cost: Int
-    /// Whether `openapi.json` has it; the pages of the storefront are not part of the API.
+    /// Whether `openapi.json` documents the endpoint; storefront pages are not part of the API.
     let isDocumented: Bool
     let handler: Handler
 
@@ -42,11 +42,11 @@ struct Endpoint: Sendable {
         self.handler = handler
     }
 
-    /// The most bytes of a body.
+    /// The body limit of an endpoint.
     enum BodyLimit: Sendable {
-        /// The limit that is configured for most requests.
+        /// The configured standard limit.
         case standard
-        /// Whole orders, or thousands of purchases or prices.
+        /// The limit for whole orders, or thousands of purchases or prices.
         case large
 
         func bytes(_ standard: Int) -> Int {

@@ -1,9 +1,9 @@
 internal import Catalog
 internal import HTTPTypes
 
-/// All endpoints, found by the segments of a path.
+/// The routing table of all endpoints, by path segments.
 ///
-/// - Complexity: of a match, O(segments × children of a node), without allocation.
+/// - Complexity: a match is O(segments × children of a node), without allocation.
 struct EndpointTable: Sendable {
     /// The endpoints of one path.
     struct Resource: Sendable {
@@ -17,7 +17,7 @@ struct EndpointTable: Sendable {
     let endpoints: [Endpoint]
     private let root: Node
 
-    /// - Precondition: no two endpoints have the same path and method, and each parameter in braces has a known name.
+    /// - Precondition: no two endpoints have the same path and method, and all path parameters have known names.
     init(_ endpoints: [Endpoint]) {
         self.endpoints = endpoints
         var root = Node.Builder()
@@ -27,14 +27,14 @@ struct EndpointTable: Sendable {
         self.root = root.node()
     }
 
-    /// Returns the endpoints of a path and its parameters; nil if nothing is there. Fixed segments come before parameters.
+    /// Returns the endpoints and parameters of a path; nil if unknown. Fixed segments take precedence over parameters.
     func match(_ segments: [String]) -> (resource: Resource, parameters: PathParameters)? {
         var parameters = PathParameters()
         guard let resource = root.match(segments[...], &parameters) else { return nil }
         return (resource, parameters)
     }
 
-    /// Returns the SKU of a path that would be one but for it; nil for other paths.
+    /// Returns the invalid SKU of a path that is otherwise a product path; nil for other paths.
     func invalidSKU(_ segments: [String]) -> String? {
         guard segments.count > 1, segments[segments.count - 2] == "products", let last = segments.last,
             SKU(last) == nil, match(segments.dropLast() + ["x"]) != nil
@@ -42,7 +42,7 @@ struct EndpointTable: Sendable {
         return last
     }
 
-    /// A place in the tree of segments.
+    /// A node in the tree of segments.
     private final class Node: Sendable {
         private let resource: Resource?
         private let children: [(segment: String, node: Node)]

@@ -1,4 +1,4 @@
-/// The API's own description, OpenAPI 3.1, as it stands in `openapi.json`.
+/// The OpenAPI 3.1 description of the API, from `openapi.json`.
 package enum OpenAPI {
     package static let document = PackageResources.openapi_json
 }

@@ -3,10 +3,10 @@ internal import CatalogJSON
 internal import HTTPTypes
 internal import Hummingbird
 
-/// What operators and tools ask: liveness, readiness and the description of the API.
+/// Operational endpoints: liveness, readiness and the API description.
 struct OperationEndpoints: EndpointGroup {
     let readiness: @Sendable () async -> Readiness
-    /// Whether the server was asked to stop, and still serves clients that know it.
+    /// Whether the server is draining: it was asked to stop but still serves existing clients.
     let isDraining: @Sendable () -> Bool
 
     var endpoints: [Endpoint] {
@@ -17,7 +17,7 @@ struct OperationEndpoints: EndpointGroup {
         ]
     }
 
-    /// Whether reads and writes work, or with `?for=reads` reads alone.
+    /// Returns whether reads and writes work, or only reads with `?for=reads`.
     private func ready(_ call: Call) async throws -> Response {
         try call.target.allow("for")
         let use = try call.target.value("for") ?? "writes"
@@ -29,7 +29,7 @@ struct OperationEndpoints: EndpointGroup {
             )
         }
         if isDraining() {
-            var draining = Problem(.unavailable, "the server is draining: it stops once its requests are answered")
+            var draining = Problem(.unavailable, "the server is draining; send requests to another server")
             draining.headers[.retryAfter] = "5"
             throw draining
         }

@@ -1,15 +1,15 @@
 internal import Catalog
 
-/// The parameters of a path, each checked when the path is matched.
+/// The parameters of a path, validated when the path is matched.
 struct PathParameters: Sendable {
     private var keys: (store: CatalogKey?, shelf: CatalogKey?) = (nil, nil)
     private var product: SKU?
     private var ids: (list: UniqueID?, item: UniqueID?, share: UniqueID?) = (nil, nil, nil)
     private var kind: ProblemKind?
-    /// The key of a setting, unchecked.
+    /// The key of a setting, not yet validated.
     private(set) var settingName = ""
 
-    /// Takes a parameter from its segment; false if nothing can have that name.
+    /// Parses a parameter from its segment; false if the value is invalid.
     mutating func take(_ name: Name, _ segment: String) -> Bool {
         switch name {
         case .store: keys.store = CatalogKey(segment); return keys.store != nil
@@ -23,10 +23,10 @@ struct PathParameters: Sendable {
         }
     }
 
-    /// The names that a template may use in braces.
+    /// The parameter names allowed in path templates.
     enum Name: String, CaseIterable, Sendable {
         case store, shelf, sku, list, item, share, slug
-        /// The rest of the path, slashes included.
+        /// The rest of the path, including slashes.
         case key
     }
 

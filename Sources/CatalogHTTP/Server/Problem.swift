@@ -4,23 +4,23 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
 
-/// An error on its way to the client.
+/// An error response, as a problem document.
 struct Problem: Error {
     var kind: ProblemKind
     var detail: String
     var parameter: String?
     var allowed: [String] = []
     var hint: String?
-    /// The rows of an import that were not taken.
+    /// The rejected rows of an import.
     var rejections: [ImportRejection] = []
-    /// The order version that an `If-Match` did not name.
+    /// The current order version, if `If-Match` did not match it.
     var orderVersion: Int64?
-    /// The revision of a setting that it did not name.
+    /// The current revision of the setting, if `If-Match` did not match it.
     var revision: Int64?
-    /// The version of a list that it did not name.
+    /// The current version of the list, if `If-Match` did not match it.
     var version: Int64?
     var headers: HTTPFields = [:]
-    /// Whether the connection ends with the answer, because the rest of the request is not read.
+    /// Whether to close the connection after the response, because the rest of the request is not read.
     var closes = false
 
     init(_ kind: ProblemKind, _ detail: String, allowed: [String] = []) {
@@ -40,26 +40,29 @@ struct Problem: Error {
             self.parameter = parameter
             hint = error.hint
         case .invalidCursor:
-            self.init(.invalidCursor, "the cursor was altered, or made for another shelf, sort or filter")
+            self.init(
+                .invalidCursor,
+                "the cursor was altered or belongs to another shelf, sort or filter; start from the first page"
+            )
             parameter = "cursor"
-        case .notFound(let what): self.init(.notFound, "there is no \(what)")
+        case .notFound(let what): self.init(.notFound, "\(what) does not exist")
         case .unprocessable(let field, let detail):
             self.init(.unprocessable, detail)
             parameter = field.isEmpty ? nil : field
         case .stale(let current):
-            self.init(.stale, "the order was changed meanwhile; it is at order version \(current)")
+            self.init(.stale, "the order has changed; the current order version is \(current)")
             orderVersion = current
             headers[.eTag] = "\"order-\(current)\""
         case .staleSetting(let current):
             self.init(
                 .stale,
-                current.map { "the setting was changed meanwhile; it is at revision \($0)" }
-                    ?? "there is no such setting"
+                current.map { "the setting has changed; the current revision is \($0)" }
+                    ?? "the setting does not exist"
             )
             revision = current
             headers[.eTag] = current.map { "\"\($0)\"" }
         case .staleList(let current):
-            self.init(.stale, "the list was changed meanwhile; it is at version \(current)")
+            self.init(.stale, "the list has changed; the current version is \(current)")
             version = current
             headers[.eTag] = "\"\(current)\""
         case .forbidden(let detail): self.init(.forbidden, detail)
@@ -74,9 +77,9 @@ struct Problem: Error {
             self.init(.readOnly, "the database is read-only; nothing was changed")
             headers[.retryAfter] = "5"
         case .unavailable, .cancelled:
-            self.init(.unavailable, "the service is busy, or its database is away")
+            self.init(.unavailable, "the service is overloaded or its database is unreachable")
             headers[.retryAfter] = "1"
-        case .fault: self.init(.fault, "the request could not be served")
+        case .fault: self.init(.fault, "an internal error occurred; report the request_id")
         }
     }
 

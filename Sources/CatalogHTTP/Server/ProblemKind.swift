@@ -2,7 +2,7 @@ internal import Catalog
 internal import HTTPTypes
 internal import Hummingbird
 
-/// A kind of error that the API answers: RFC 9457's type, with its page.
+/// An error kind of the API: the problem type of RFC 9457, with its help page.
 enum ProblemKind: String, CaseIterable {
     case malformedRequest = "malformed-request"
     case unknownSortKey = "unknown-sort-key"
@@ -45,56 +45,57 @@ enum ProblemKind: String, CaseIterable {
 
     var title: String {
         switch self {
-        case .malformedRequest: "The request cannot be read"
-        case .unknownSortKey: "No such sort"
-        case .invalidCursor: "The cursor is not valid here"
-        case .unauthenticated: "Who is asking?"
-        case .forbidden: "The token does not permit this"
+        case .malformedRequest: "Malformed request"
+        case .unknownSortKey: "Unknown sort key"
+        case .invalidCursor: "Invalid cursor"
+        case .unauthenticated: "Authentication required"
+        case .forbidden: "Forbidden"
         case .notFound: "Not found"
-        case .methodNotAllowed: "The method does not apply"
-        case .conflict: "Something stands in the way"
-        case .stale: "Somebody was faster"
-        case .keyReused: "The key belongs to another request"
-        case .tooLarge: "The body is too large"
-        case .unsupportedMediaType: "The body is of a type that this call does not read"
-        case .unprocessable: "Well-formed, but wrong"
-        case .tooMany: "Too many at a time"
+        case .methodNotAllowed: "Method not allowed"
+        case .conflict: "Conflict"
+        case .stale: "Precondition failed"
+        case .keyReused: "Idempotency key reused"
+        case .tooLarge: "Payload too large"
+        case .unsupportedMediaType: "Unsupported media type"
+        case .unprocessable: "Validation failed"
+        case .tooMany: "Too many requests"
         case .payloadTimeout: "Request timeout"
         case .readOnly: "Service is read-only"
-        case .unavailable: "Try again shortly"
-        case .fault: "A fault on our side"
+        case .unavailable: "Service unavailable"
+        case .fault: "Internal server error"
         }
     }
 
-    /// What to do about it, for the page.
+    /// The advice on the help page.
     var advice: String {
         switch self {
-        case .malformedRequest: "The field “detail” says what, “parameter” where, and “allowed” what would be accepted."
+        case .malformedRequest:
+            "“detail” says what is wrong, “parameter” where, and “allowed” lists the accepted values."
         case .unknownSortKey:
-            "“allowed” lists the keys; put “-” before a key for descending, and commas between several."
+            "“allowed” lists the sort keys. Prefix a key with “-” for descending; separate several keys with commas."
         case .invalidCursor:
-            "A cursor works with the shelf and the sort that it was made for, unaltered. Start from the first page."
+            "A cursor is only valid, unaltered, for its own shelf, sort and filter. Start from the first page."
         case .unauthenticated:
-            "Send the header “Authorization: Bearer …” with a token that is signed, meant for this service, and not expired."
-        case .forbidden: "“detail” says what is missing: a token with a scope, or the right to change a list."
-        case .notFound: "What the path names does not exist, or no longer."
+            "Send “Authorization: Bearer …” with a signed, unexpired token that is issued for this service."
+        case .forbidden: "“detail” says which permission is missing: a token scope, or the right to edit a list."
+        case .notFound: "The requested resource does not exist, or no longer exists."
         case .methodNotAllowed: "The header “Allow” lists the methods of this path."
-        case .conflict: "Read “detail”, change what stands in the way, and send the request again."
+        case .conflict: "Resolve the conflict that “detail” describes, and send the request again."
         case .stale:
-            "Nothing was changed. “order_version”, “revision” or “version” is the current one: read again, and repeat it."
-        case .keyReused: "Make a new Idempotency-Key for every request; repeat it only with the same body."
-        case .tooLarge: "Send less at once; an import has no limit."
-        case .unsupportedMediaType: "Set Content-Type to a type that “allowed” lists."
-        case .unprocessable: "“detail” says which value is wrong and what would be right."
-        case .tooMany: "End some of those that are under way, or wait the seconds that “Retry-After” gives."
+            "Nothing was changed. Read the current version (“order_version”, “revision” or “version”) and retry."
+        case .keyReused: "Use a new Idempotency-Key for every request; reuse a key only to repeat the same request."
+        case .tooLarge: "Send less data per request, or use an import, which has no size limit."
+        case .unsupportedMediaType: "Set Content-Type to one of the types in “allowed”."
+        case .unprocessable: "“detail” says which value is invalid and what is accepted."
+        case .tooMany: "Close some open streams or requests, or retry after the seconds in “Retry-After”."
         case .payloadTimeout:
-            "The body arrived too slowly. Check the connection, or send less at once, and repeat the request."
+            "The body arrived too slowly. Check the connection, or send less data per request, and retry."
         case .readOnly:
-            "The database accepts no writes at the moment, while a failover ends for instance. Reads work. Repeat the request "
-                + "after the seconds that “Retry-After” gives."
+            "The database does not accept writes at the moment, for example during a failover. Reads work. Retry "
+                + "after the seconds in “Retry-After”."
         case .unavailable:
-            "The service is busy, or its database is away. Repeat the request after the seconds that “Retry-After” gives."
-        case .fault: "It is logged under “request_id”. Nothing of the request was kept."
+            "The service is overloaded or its database is unreachable. Retry after the seconds in “Retry-After”."
+        case .fault: "The error is logged under “request_id”. The request changed nothing."
         }
     }
 }

@@ -1,15 +1,15 @@
 internal import Synchronization
 
-/// The point in time by which a request is answered, whatever the database does.
+/// The point in time by which a request gets a response, whatever the database does.
 final class RequestDeadline: Sendable {
-    /// Of the request that the current task serves; nil where nothing watches.
+    /// The deadline of the current task's request; nil if there is none.
     @TaskLocal static var current: RequestDeadline?
 
     private struct State {
         var deadline: ContinuousClock.Instant
         var cancel: (@Sendable () -> Void)?
         var isOverdue = false
-        /// The error of the response, whatever the work throws: layers in between may have replaced it.
+        /// The error to respond with, whatever the work throws: intermediate layers may replace errors.
         var reason: (any Error)?
     }
 
@@ -17,10 +17,10 @@ final class RequestDeadline: Sendable {
 
     init(_ deadline: ContinuousClock.Instant) { state = Mutex(State(deadline: deadline)) }
 
-    /// Whether it has passed, and the request was cancelled.
+    /// Whether the deadline has passed and the request was cancelled.
     var isOverdue: Bool { state.withLock { $0.isOverdue } }
 
-    /// Ends the current request with an error, whatever the layers in between make of it.
+    /// Fails the current request with an error, even if intermediate layers replace it.
     static func end(with error: any Error) -> any Error {
         current?.state.withLock { $0.reason = $0.reason ?? error }
         return error
@@ -28,10 +28,10 @@ final class RequestDeadline: Sendable {
 
     var reason: (any Error)? { state.withLock { $0.reason } }
 
-    /// Gives some work its own limit.
+    /// Runs work with its own time limit.
     ///
-    /// - Parameter countsTowardsRest: whether the time that it takes is taken from the rest of the request.
-    /// - Throws: `late`, if the work is cancelled by the limit; what the work throws.
+    /// - Parameter countsTowardsRest: whether the time counts towards the request's own limit.
+    /// - Throws: `late` if the limit cancels the work; otherwise the error of the work.
     static func allow<T>(
         _ limit: Duration,
         or late: @autoclosure () -> any Error,
@@ -45,7 +45,7 @@ final class RequestDeadline: Sendable {
             return state.deadline
         }
         defer { current.state.withLock { $0.deadline = countsTowardsRest ? outer : outer + (.now - start) } }
-        // A stream that is cancelled may throw, or simply end.
+        // A cancelled stream may throw or just end.
         do {
             let value = try await body()
             guard current.isOverdue else { return value }

@@ -7,7 +7,7 @@ struct RequestTarget {
     let segments: [String]
     private let parameters: [(name: String, value: String)]
 
-    /// - Throws: `malformed` for a percent-encoding that is none, invalid UTF-8, or a NUL.
+    /// - Throws: `malformed` for invalid percent-encoding, invalid UTF-8, or a NUL.
     init(path: String, query: String?) throws(CatalogError) {
         var segments: [String] = []
         for part in path.utf8.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
@@ -28,18 +28,18 @@ struct RequestTarget {
         self.parameters = parameters
     }
 
-    /// - Throws: `malformed` for a parameter that the call does not know.
+    /// - Throws: `malformed` for an unknown parameter.
     func allow(_ names: String..., filters: Bool = false) throws(CatalogError) {
         let allowed = names + (filters ? FilterKey.allCases.map(\.name) : [])
         for (name, _) in parameters where !allowed.contains(name) {
-            throw .malformed(parameter: String(name.prefix(64)), detail: "no such query parameter", allowed: allowed)
+            throw .malformed(parameter: String(name.prefix(64)), detail: "unknown query parameter", allowed: allowed)
         }
     }
 
-    /// - Throws: `malformed` where it is given twice.
+    /// - Throws: `malformed` for a repeated parameter.
     func value(_ name: String) throws(CatalogError) -> String? {
         let found = values(name)
-        guard found.count <= 1 else { throw .malformed(parameter: name, detail: "\(name) is given twice") }
+        guard found.count <= 1 else { throw .malformed(parameter: name, detail: "\(name) must be given only once") }
         return found.first
     }
 
@@ -50,18 +50,18 @@ struct RequestTarget {
         do { return try Sort.parse(text) } catch { throw .unknownSortKey(error, parameter: name) }
     }
 
-    /// What the filters' parameters say; nil where there is none.
+    /// Parses the filter parameters; nil if there are none.
     func filter() throws(CatalogError) -> Filter? { try Filter { values($0.name) } }
 
     func limit(default fallback: Int = PageRequest.defaultLimit) throws(CatalogError) -> Int {
         guard let text = try value("limit") else { return fallback }
         guard let limit = Int(text), PageRequest.limits.contains(limit) else {
-            throw .malformed(parameter: "limit", detail: "limit must be a whole number from 1 to 100")
+            throw .malformed(parameter: "limit", detail: "limit must be an integer between 1 and 100")
         }
         return limit
     }
 
-    /// The cursor of a page; nil for the first page.
+    /// Returns the cursor of a page; nil for the first page.
     func cursor(_ codec: CursorCodec) throws(CatalogError) -> Cursor? {
         guard let text = try value("cursor") else { return nil }
         return try codec.decode(text)
@@ -91,11 +91,11 @@ struct RequestTarget {
 }
 
 extension RequestTarget {
-    /// A revision or version that a client has.
+    /// Parses a revision or version that a client has.
     func revision(_ name: String) throws(CatalogError) -> Int64? {
         guard let text = try value(name) else { return nil }
         guard let revision = Int64(text), revision >= 0 else {
-            throw .malformed(parameter: name, detail: "\(name) must be a revision, a whole number")
+            throw .malformed(parameter: name, detail: "\(name) must be a revision, a non-negative integer")
         }
         return revision
     }

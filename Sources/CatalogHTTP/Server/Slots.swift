@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// A number of slots. A caller that finds none does not wait.
+/// A non-blocking counting semaphore.
 final class Slots: Sendable {
     private let free: Mutex<Int>
 

@@ -1,18 +1,18 @@
 package import NIOCore
 package import NIOHTTPTypes
 
-/// Closes a connection whose peer has not read for too long, whatever there is to write.
+/// Closes a connection whose peer has stopped reading.
 ///
-/// What is written waits, so a peer that does not read costs what fits into one buffer; but it costs it for ever.
+/// Writes apply backpressure, so a stalled peer occupies at most one buffer; but without this handler, forever.
 package final class StallHandler: ChannelInboundHandler, RemovableChannelHandler {
     package typealias InboundIn = HTTPRequestPart
 
     private let limit: TimeAmount
     private var closing: Scheduled<Void>?
-    /// How many bytes waited when it was looked at last.
+    /// The number of buffered bytes at the last check.
     private var waiting = Int.max
 
-    /// - Parameter limit: how long a peer may read nothing while something waits for it.
+    /// - Parameter limit: how long a peer may read nothing while data is pending.
     package init(limit: TimeAmount = .seconds(30)) { self.limit = limit }
 
     package func channelWritabilityChanged(context: ChannelHandlerContext) {
@@ -23,7 +23,7 @@ package final class StallHandler: ChannelInboundHandler, RemovableChannelHandler
         context.fireChannelWritabilityChanged()
     }
 
-    /// Looks again after a while: where fewer bytes wait, the peer reads, however slowly.
+    /// Checks again after the limit: if fewer bytes are pending, the peer is reading, however slowly.
     private func watch(_ channel: any Channel) {
         guard let left = try? channel.syncOptions?.getOption(.bufferedWritableBytes), left < waiting else {
             return channel.close(promise: nil)

@@ -2,7 +2,7 @@ internal import Catalog
 internal import CatalogJSON
 internal import Hummingbird
 
-/// The sort that a user remembers for a shelf.
+/// A user's remembered sort for a shelf.
 struct RememberedSortEndpoints: EndpointGroup {
     let settings: any SettingsStore
     let shelves: any ShelfStore
@@ -27,7 +27,7 @@ struct RememberedSortEndpoints: EndpointGroup {
         return call.setting(setting.sortJSON(), revision: setting.revision)
     }
 
-    /// Also for a shelf that no longer exists.
+    /// Works for shelves that no longer exist, too.
     private func delete(_ call: Call) async throws -> Response {
         try call.target.allow()
         return try await settings.delete(Self.key(call), call)
@@ -42,7 +42,7 @@ struct RememberedSortEndpoints: EndpointGroup {
         let key = try Self.key(call)
         try Setting.check(edit.view.value, for: key, field: edit.view.filter.isEmpty ? "sort" : "filter")
         var write = SettingsEdit([.init(key, edit.view.value)], expecting: call.settingExpectation)
-        // The view that was in force when this was written, not when it was asked for.
+        // The transition starts from the view in effect at the write, not at the request.
         write.needsPrevious = edit.transitionLimit != nil
         let result = try await settings.apply(write, of: user)
         var transition: [UInt8]?
@@ -55,7 +55,7 @@ struct RememberedSortEndpoints: EndpointGroup {
                 to: ShelfView(sort: edit.view.sort, filter: edit.view.filter),
                 limit: limit
             )
-            // The sort is remembered: without a transition, the client reads the page.
+            // The sort is saved; if the transition fails, the client reads the page.
             transition = try? await diffs.diff(request).json()
         }
         return call.setting(result.setting.sortJSON(transition: transition), revision: result.setting.revision)

@@ -3,7 +3,7 @@ internal import CatalogJSON
 internal import HTTPTypes
 internal import Hummingbird
 
-/// A user's settings. Nothing in a request names a user: it is always the caller.
+/// The caller's settings. Requests never name a user.
 struct SettingEndpoints: EndpointGroup {
     let settings: any SettingsStore
 
@@ -22,7 +22,7 @@ struct SettingEndpoints: EndpointGroup {
         try call.target.allow("since")
         let since = try call.target.revision("since")
         let page = try await settings.settings(of: call.user, since: since, limit: nil)
-        // The revision changes with every setting; the rest says which of them the response has.
+        // The revision changes with every setting; the suffix identifies the subset in the response.
         let tag = "\"\(page.revision)-\(since.map { "\($0)" } ?? "all")\(page.isResync ? "-resync" : "")\""
         var headers: HTTPFields = [.vary: "Authorization"]
         if call.knownTags.contains(tag) { return .notModified(tag, "private, no-cache", headers) }
@@ -59,7 +59,7 @@ struct SettingEndpoints: EndpointGroup {
 
     private static func key(_ call: Call) throws(CatalogError) -> SettingKey {
         guard let key = SettingKey(call.parameters.settingName) else {
-            throw .malformed(parameter: "key", detail: "a setting's key is \(SettingKey.rule)")
+            throw .malformed(parameter: "key", detail: "key must be \(SettingKey.rule)")
         }
         return key
     }
@@ -83,7 +83,7 @@ extension SettingsStore {
 }
 
 extension Call {
-    /// What `If-Match` or `If-None-Match` expects of a setting; tags that no setting has match none.
+    /// The expectation of `If-Match` or `If-None-Match`; tags of other kinds match no revision.
     var settingExpectation: SettingsEdit.Expectation {
         if let header = header(.ifMatch) {
             let tags = header.split(separator: ",").map { $0.filter { $0 != " " } }
@@ -96,7 +96,7 @@ extension Call {
         return header(.ifNoneMatch)?.filter { $0 != " " } == "*" ? .absent : .nothing
     }
 
-    /// A response about a setting, whose tag is its revision.
+    /// Returns a response with a setting; its tag is the revision.
     func setting(_ bytes: [UInt8], revision: Int64) -> Response {
         let tag = "\"\(revision)\""
         let headers: HTTPFields = [.vary: "Authorization"]

@@ -5,9 +5,9 @@ internal import NIOCore
 internal import OrderedCollections
 internal import Synchronization
 
-/// Rendered pages, by path and plan, each good for exactly one entity tag.
+/// A cache of rendered pages by path and plan, each valid for one entity tag.
 ///
-/// A page leaves the cache only under a tag that was confirmed. So no write needs to invalidate anything, and users with the
+/// A page is served only if its tag was verified. So writes need not invalidate anything, and users with the
 /// same sort share a page.
 final class PageCache: Sendable {
     struct Page: Sendable {
@@ -18,14 +18,14 @@ final class PageCache: Sendable {
         var response: Response { Response(status: .ok, headers: headers, body: .init(byteBuffer: body)) }
     }
 
-    /// What a request named, on which the headers of the response depend.
+    /// The parts of a request that the response headers depend on.
     struct Variant: Hashable, Sendable {
         var path: String
         var namesSort: Bool
         var namesFilter: Bool
     }
 
-    /// The variant, and everything of a page's plan that its tag does not have.
+    /// The variant and the parts of a page's plan that its tag does not cover.
     private struct Key: Hashable {
         let variant: Variant
         let view: ResolvedView
@@ -41,12 +41,12 @@ final class PageCache: Sendable {
             after = plan.after
         }
 
-        /// About the bytes that the key takes.
+        /// The approximate size of the key, in bytes.
         var cost: Int { variant.path.utf8.count + (after == nil ? 0 : 512) }
     }
 
     private struct State {
-        /// The oldest first.
+        /// The pages, oldest first.
         var pages: OrderedDictionary<Key, Page> = [:]
         var bytes = 0
     }
@@ -54,7 +54,7 @@ final class PageCache: Sendable {
     private let limit: Int
     private let state = Mutex(State())
 
-    /// - Parameter limit: the most bytes that are kept; 0 keeps nothing.
+    /// - Parameter limit: the maximum size in bytes; 0 disables the cache.
     init(limit: Int) { self.limit = limit }
 
     /// Returns a page with the tag of a plan; nil if there is none.
@@ -65,7 +65,7 @@ final class PageCache: Sendable {
         return page
     }
 
-    /// Keeps a page; the oldest ones make room.
+    /// Inserts a page and evicts the oldest ones if necessary.
     func keep(_ headers: HTTPFields, _ body: ByteBuffer, _ variant: Variant, _ planned: PlannedPage, tag: String)
         -> Page
     {
@@ -76,7 +76,7 @@ final class PageCache: Sendable {
             if let old = state.pages.updateValue(page, forKey: key) { state.bytes -= cost(key, old) }
             state.bytes += cost(key, page)
             guard state.bytes > limit else { return }
-            // An eighth at a time: to remove from the front moves all the rest.
+            // Evict an eighth at a time, because removing from the front moves all remaining entries.
             var (count, freed) = (0, 0)
             for (key, page) in state.pages where freed < limit / 8 {
                 freed += cost(key, page)
@@ -88,6 +88,6 @@ final class PageCache: Sendable {
         return page
     }
 
-    /// The bytes of a page, with what keeping it takes.
+    /// Returns the size of a page in bytes, including overhead.
     private func cost(_ key: Key, _ page: Page) -> Int { page.body.storageCapacity + key.cost + 1024 }
 }

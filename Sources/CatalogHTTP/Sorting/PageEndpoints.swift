@@ -18,8 +18,8 @@ struct PageEndpoints: EndpointGroup {
         ]
     }
 
-    /// Answers from the client's cache, from ours, or from the database, in this order. What a page depends on is always
-    /// confirmed before a cached page is returned.
+    /// Responds from the client's cache, the server's cache or the database, in this order. A page's basis is always
+    /// verified before a cached page is returned.
     private func page(_ call: Call) async throws -> Response {
         let request = try request(call)
         let isShared = request.sort != nil
@@ -34,7 +34,7 @@ struct PageEndpoints: EndpointGroup {
             cached = cache.page(variant, plan, tag: plan.entityTag(day: day))
             planned = plan
         }
-        // Without a likely basis, or if its page may be cached, the basis is confirmed first; else together with the page.
+        // Without a likely basis, or with a cached page, verify the basis first; otherwise read it with the page.
         if planned == nil || cached != nil || !known.isEmpty {
             let basis = try await store.basis(of: request)
             if planned?.basis != basis {
@@ -88,13 +88,13 @@ struct PageEndpoints: EndpointGroup {
         let order = try await store.order(
             OrderRequest(address: call.shelf, view: view, user: sort == nil ? call.caller?.user : nil)
         )
-        // The manual order's tag depends on its own version alone: a price elsewhere does not make it stale.
+        // The manual order's tag depends only on the order version: a price change does not make it stale.
         let state = order.head.state
         var hash = FNV64()
         hash.combine(order.view.text)
         let whole = "\(order.head.storeVersion)-\(state.version)-\(String(hash.value, radix: 36))"
         let manual = "order-\(state.orderVersion)"
-        // A filtered manual order depends on more, and is arranged by the same version.
+        // A filtered manual order depends on more, but edits still check the order version.
         let tag = sort != .position ? "\"\(whole)\"" : filter == nil ? "\"\(manual)\"" : "\"\(manual)-\(whole)\""
         let control = sort == nil ? "private, no-cache" : "public, no-cache"
         var headers: HTTPFields = [:]

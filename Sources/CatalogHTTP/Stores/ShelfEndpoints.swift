@@ -35,7 +35,7 @@ struct ShelfEndpoints: EndpointGroup {
             guard let sort = ShelfSort(rawValue: text) else {
                 throw CatalogError.malformed(
                     parameter: "sort",
-                    detail: "no such sort of shelves: “\(text.prefix(64))”",
+                    detail: "unknown sort “\(text.prefix(64))”",
                     allowed: ShelfSort.allCases.map(\.rawValue)
                 )
             }

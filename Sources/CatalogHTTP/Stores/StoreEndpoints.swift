@@ -10,7 +10,7 @@ struct StoreEndpoints: EndpointGroup {
         [
             Endpoint(.get, "/v1/stores", .anyone, timeLimit: nil, list),
             Endpoint(.get, "/v1/stores/{store}", .anyone, timeLimit: nil, read),
-            // A store's rules may touch all of its products.
+            // Changing a store's rules may update all of its products.
             Endpoint(
                 .put,
                 "/v1/stores/{store}",

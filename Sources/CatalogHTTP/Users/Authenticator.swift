@@ -2,15 +2,15 @@ internal import Catalog
 internal import HTTPTypes
 internal import Hummingbird
 
-/// Finds out who sends a request.
+/// Authenticates requests.
 struct Authenticator: Sendable {
-    /// nil accepts no token.
+    /// The verifier of tokens; nil rejects all tokens.
     let verifier: TokenVerifier?
 
     /// Returns the caller; nil without a token.
     ///
-    /// A token must be valid even if none is needed: a client learns that its token has expired from the first response,
-    /// not from the first that matters.
+    /// A token must be valid even if none is required, so that a client learns about an expired token from its first
+    /// response.
     func authenticate(_ request: Request, for access: Access) async throws -> Caller? {
         if case .open = access { return nil }
         var caller: Caller?
@@ -18,11 +18,11 @@ struct Authenticator: Sendable {
         switch access {
         case .open, .anyone: return caller
         case .user:
-            guard let caller else { throw Self.unauthenticated("this call is about a user's own, and needs a token") }
+            guard let caller else { throw Self.unauthenticated("this endpoint requires a token") }
             return caller
         case .scope(let scope):
             guard let caller else {
-                throw Self.unauthenticated("this call needs a token with the scope \(scope.rawValue)")
+                throw Self.unauthenticated("this endpoint requires a token with the scope \(scope.rawValue)")
             }
             guard caller.scopes.contains(scope) else {
                 var problem = Problem(.forbidden, "the token lacks the scope \(scope.rawValue)")
@@ -37,14 +37,14 @@ struct Authenticator: Sendable {
     private func caller(_ header: String) async throws -> Caller {
         let parts = header.split(separator: " ", maxSplits: 1)
         guard parts.count == 2, parts[0].lowercased() == "bearer" else {
-            throw Self.invalidToken("the Authorization is no Bearer token")
+            throw Self.invalidToken("the Authorization header must be a Bearer token")
         }
         return try await self.caller(token: String(parts[1].drop { $0 == " " }))
     }
 
-    /// - Throws: `Problem`, 401; `unavailable` where no key set could be fetched yet.
+    /// - Throws: `Problem`, 401; `unavailable` if no key set could be fetched yet.
     func caller(token: String) async throws -> Caller {
-        guard let verifier else { throw Self.invalidToken("this server has no keys to check tokens with") }
+        guard let verifier else { throw Self.invalidToken("this server has no keys configured to verify tokens") }
         do { return try await verifier.verify(token) } catch {
             switch error {
             case .invalid(let reason): throw Self.invalidToken(reason)
@@ -53,7 +53,7 @@ struct Authenticator: Sendable {
         }
     }
 
-    /// Without credentials nothing is said but that they are needed. Source: RFC 6750, section 3.1.
+    /// Returns the problem for a request without credentials, without an error code. Source: RFC 6750, section 3.1.
     static func unauthenticated(_ detail: String) -> Problem {
         var problem = Problem(.unauthenticated, detail)
         problem.headers[.wwwAuthenticate] = "Bearer realm=\"aisle\""

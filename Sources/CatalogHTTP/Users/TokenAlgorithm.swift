@@ -1,6 +1,6 @@
 internal import Catalog
 
-/// The signature algorithms that are accepted. Source: RFC 7518, section 3.1.
+/// The accepted signature algorithms. Source: RFC 7518, section 3.1.
 enum TokenAlgorithm: String, CaseIterable {
     case hs256 = "HS256"
     case es256 = "ES256"

@@ -1,7 +1,7 @@
-/// Why a token is not taken.
+/// The reason for rejecting a token.
 package enum TokenError: Error, Sendable, Equatable {
-    /// It is none, or one that is not accepted: what is wrong with it.
+    /// The token is malformed or not accepted, with the reason.
     case invalid(String)
-    /// The keys that could tell are not there at the moment.
+    /// The verification keys are not available at the moment.
     case keysUnavailable
 }

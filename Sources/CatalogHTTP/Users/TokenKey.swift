@@ -2,7 +2,7 @@ internal import Catalog
 internal import Crypto
 internal import CryptoExtras
 
-/// A key and the one algorithm that it is for: what a token's header says cannot choose another.
+/// A key bound to a single algorithm, which a token's header cannot override.
 enum TokenKey: Sendable {
     case secret(SymmetricKey)
     case elliptic(P256.Signing.PublicKey)
@@ -18,11 +18,11 @@ enum TokenKey: Sendable {
         }
     }
 
-    /// Whether a signature is this key's, in constant time where the key is secret.
+    /// Returns whether a signature is valid for this key; in constant time for a secret key.
     ///
     /// - Parameters:
-    ///   - signature: as RFC 7518 encodes it: for ES256 the 32 bytes of R and the 32 of S.
-    ///   - signed: the ASCII of header and claims with the point between them.
+    ///   - signature: encoded as in RFC 7518; for ES256, 32 bytes of R and 32 bytes of S.
+    ///   - signed: the encoded header and claims, joined by a point, in ASCII.
     func accepts(_ signature: [UInt8], of signed: [UInt8]) -> Bool {
         switch self {
         case .secret(let key): HMAC<SHA256>.isValidAuthenticationCode(signature, authenticating: signed, using: key)

@@ -6,18 +6,18 @@ internal import CryptoExtras
 /// The public keys of a JSON Web Key Set, by `kid`. Source: RFC 7517.
 struct TokenKeySet: Sendable {
     private var keys: [String: TokenKey] = [:]
-    /// The key of a token that names none: the only one of a set.
+    /// The key for tokens without a `kid`, if the set has exactly one key.
     private var only: TokenKey?
 
-    /// The fewest bits of an RSA key. Source: RFC 7518, section 3.3.
+    /// The minimum size of an RSA key, in bits. Source: RFC 7518, section 3.3.
     private static let leastModulus = 2048
 
-    /// Keys that are not for signatures, or of kinds that are not accepted, are left out.
+    /// Parses a key set. Keys for other uses or of unsupported types are ignored.
     ///
-    /// - Throws: `TokenError` for what is no key set, or one of which no key can be used.
+    /// - Throws: `TokenError` for an invalid key set, or one without a usable key.
     init(_ document: [UInt8]) throws(TokenError) {
         guard let set = try? JSONReader.parse(document), case .array(let members)? = set["keys"] else {
-            throw .invalid("the key set is no JSON object with “keys”")
+            throw .invalid("the key set is not a JSON object with “keys”")
         }
         var found: [TokenKey] = []
         for member in members {
@@ -38,7 +38,7 @@ struct TokenKeySet: Sendable {
         let found: TokenKey
         switch text("kty") {
         case "EC" where text("crv") == "P-256":
-            // Both coordinates have all their bytes. Source: RFC 7518, section 6.2.1.2.
+            // Both coordinates must have their full length. Source: RFC 7518, section 6.2.1.2.
             guard let x = bytes("x"), let y = bytes("y"), x.count == 32, y.count == 32,
                 let key = try? P256.Signing.PublicKey(x963Representation: [0x04] + x + y)
             else { return nil }

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Where keys come from: a secret, a key set that may change, or both.
+/// The source of verification keys: a secret, a rotating key set, or both.
 package actor TokenKeys {
     private let secret: TokenKey?
     private let load: (@Sendable () async throws -> [UInt8])?
@@ -8,18 +8,18 @@ package actor TokenKeys {
     private var set: TokenKeySet?
     private var triedAt: ContinuousClock.Instant?
     private var loading: Task<Bool, Never>?
-    /// Grows with every set: what an earlier one verified is not to be trusted for long.
+    /// Incremented with every new set, so that tokens verified with an earlier set are verified again.
     nonisolated let generation = Atomic(0)
-    /// When the set is to be fetched again, without asking the actor.
+    /// When the set is due for a refresh; readable outside the actor.
     private nonisolated let due = Mutex<ContinuousClock.Instant?>(nil)
 
-    /// How old a set gets before it is fetched again.
+    /// The age at which a set is refreshed.
     private static let lifetime: Duration = .seconds(300)
-    /// The least time between two attempts, whatever tokens come: strangers must not make us fetch.
+    /// The minimum time between fetches, so that invalid tokens cannot trigger a flood of them.
     private static let pause: Duration = .seconds(10)
 
     /// - Parameters:
-    ///   - secret: for HS256; at least 32 bytes.
+    ///   - secret: the secret for HS256; at least 32 bytes.
     ///   - load: fetches the key set for ES256 and RS256, as JSON.
     package init(
         secret: [UInt8]?,
@@ -31,21 +31,21 @@ package actor TokenKeys {
         self.clock = clock
     }
 
-    /// The fewest bytes of a secret. Source: RFC 7518, section 3.2.
+    /// The minimum length of a secret, in bytes. Source: RFC 7518, section 3.2.
     package static let leastSecret = 32
 
-    /// Fetches the key set beside the caller, where it is old: also while only tokens come that are remembered.
+    /// Refreshes an old key set in the background, even if all tokens are served from the cache.
     nonisolated func refreshIfDue() {
         let isDue = due.withLock { due in
             guard let moment = due, moment <= clock() else { return false }
-            // Once, and again after a while where it fails.
+            // Refresh once; retry after an interval if that fails.
             due = clock() + Self.pause
             return true
         }
         if isDue { Task { await refresh() } }
     }
 
-    /// Fetches the key set now; false where that fails.
+    /// Fetches the key set now; false on failure.
     @discardableResult
     package func refresh() async -> Bool {
         guard let load else { return true }
@@ -67,12 +67,12 @@ package actor TokenKeys {
         generation.add(1, ordering: .releasing)
     }
 
-    /// The key that a token's header names; nil for one that is not known.
+    /// Returns the key for a token's header; nil if it is unknown.
     ///
-    /// A set that is too old is fetched anew beside the request, and one that lacks the key before it is answered; where
-    /// that fails the old set serves on.
+    /// An old set is refreshed in the background; a set without the key is refreshed before the response. If
+    /// the refresh fails, the old set stays in use.
     ///
-    /// - Throws: `keysUnavailable` where no set was ever fetched.
+    /// - Throws: `keysUnavailable` if no set was ever fetched.
     func key(_ algorithm: TokenAlgorithm, _ kid: String?) async throws(TokenError) -> TokenKey? {
         if algorithm == .hs256 { return secret }
         guard load != nil else { return nil }

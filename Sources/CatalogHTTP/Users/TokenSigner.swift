@@ -2,7 +2,7 @@ internal import CatalogJSON
 package import Catalog
 internal import Crypto
 
-/// Makes tokens, for who holds the secret.
+/// Signs tokens with the secret.
 package struct TokenSigner: Sendable {
     private let secret: [UInt8]
     private let rules: TokenVerifier.Rules
@@ -13,7 +13,7 @@ package struct TokenSigner: Sendable {
         self.rules = rules
     }
 
-    /// A token signed with HS256.
+    /// Returns a token signed with HS256.
     package func token(for caller: Caller, issuedAt: Timestamp = .now()) -> String {
         var header = JSONText(reserving: 32)
         header.object { json in

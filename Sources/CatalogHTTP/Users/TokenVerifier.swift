@@ -3,17 +3,17 @@ package import Catalog
 internal import Crypto
 internal import Synchronization
 
-/// Tells who a bearer token is of. Source: RFC 7519 (JSON Web Token), RFC 8725 (best current practices).
+/// Verifies bearer tokens. Source: RFC 7519 (JSON Web Token), RFC 8725 (best current practices).
 ///
-/// Header and claims are checked here, strictly; the signature is checked by swift-crypto, with the one algorithm that the
-/// key is for.
+/// Header and claims are checked strictly here; the signature is checked by swift-crypto, with the one algorithm of the
+/// key.
 package final class TokenVerifier: Sendable {
     package struct Rules: Sendable {
-        /// What `iss` must be; nil for anything.
+        /// The required `iss`; nil for any.
         package var issuer: String?
-        /// What `aud` must be, or have among others; nil for anything.
+        /// The value that `aud` must equal or contain; nil for any.
         package var audience: String?
-        /// How far the clocks of two servers may be apart, in seconds.
+        /// The allowed clock skew between two servers, in seconds.
         package var leeway = 30
 
         package init(issuer: String? = nil, audience: String? = nil) {
@@ -22,9 +22,9 @@ package final class TokenVerifier: Sendable {
         }
     }
 
-    /// The most bytes of a token.
+    /// The maximum length of a token, in bytes.
     package static let limit = 8 << 10
-    /// How far ahead a token may end, in days: one for ever is a mistake, or forged.
+    /// The maximum lifetime of a token in days; a longer one is a mistake or forged.
     package static let longestLife = 366
 
     private let keys: TokenKeys
@@ -38,7 +38,7 @@ package final class TokenVerifier: Sendable {
         let generation: Int
     }
 
-    /// How many verified tokens are remembered before all are forgotten.
+    /// The number of cached verified tokens above which the cache is cleared.
     private static let knownLimit = 8192
 
     package init(keys: TokenKeys, rules: Rules = Rules(), clock: @escaping @Sendable () -> Timestamp = Timestamp.now) {
@@ -50,7 +50,7 @@ package final class TokenVerifier: Sendable {
     /// - Throws: `TokenError`, never with a part of the token.
     /// - Complexity: one hash for a token that was verified before.
     package func verify(_ token: String) async throws(TokenError) -> Caller {
-        guard token.utf8.count <= Self.limit else { throw .invalid("the token has more than \(Self.limit) bytes") }
+        guard token.utf8.count <= Self.limit else { throw .invalid("the token exceeds \(Self.limit) bytes") }
         let digest = SHA256.hash(data: Array(token.utf8))
         let generation = keys.generation.load(ordering: .acquiring)
         if let known = known.withLock({ $0[digest] }), known.generation == generation {
@@ -64,7 +64,7 @@ package final class TokenVerifier: Sendable {
             let signature = parts[2]
         else { throw .invalid("the token is not a JSON Web Token") }
         guard let key = try await key(header), key.accepts(signature, of: Array("\(words[0]).\(words[1])".utf8)) else {
-            throw .invalid("the token is not signed by a key that is known here")
+            throw .invalid("the token is not signed by a known key")
         }
         let (caller, notBefore) = try read(claims)
         known.withLock {
@@ -81,26 +81,26 @@ package final class TokenVerifier: Sendable {
 
     private func key(_ header: JSONValue) async throws(TokenError) -> TokenKey? {
         guard header["crit"] == nil, header["b64"] == nil else {
-            throw .invalid("the token's header has extensions that are not known here")
+            throw .invalid("the token's header has unsupported extensions")
         }
         guard case .string(let name)? = header["alg"], let algorithm = TokenAlgorithm(rawValue: name) else {
             let accepted = TokenAlgorithm.allCases.map(\.rawValue).joined(separator: ", ")
-            throw .invalid("the token's algorithm is none of \(accepted)")
+            throw .invalid("the token's algorithm must be one of \(accepted)")
         }
         switch header["kid"] {
         case nil: return try await keys.key(algorithm, nil)
         case .string(let kid): return try await keys.key(algorithm, kid)
-        default: throw .invalid("the token's kid is no text")
+        default: throw .invalid("the token's kid is not a string")
         }
     }
 
-    /// The claims that count. Source: RFC 7519, section 4.1; scopes as in RFC 8693, section 4.2.
+    /// Validates the claims. Source: RFC 7519, section 4.1; scopes as in RFC 8693, section 4.2.
     private func read(_ claims: JSONValue) throws(TokenError) -> (Caller, notBefore: Int64) {
         guard case .string(let subject)? = claims["sub"], let user = UserID(subject) else {
             throw .invalid("the token's sub is missing, or is not \(UserID.rule)")
         }
         if let issuer = rules.issuer, claims["iss"] != .string(issuer) {
-            throw .invalid("the token is of another issuer")
+            throw .invalid("the token has another issuer")
         }
         if let audience = rules.audience {
             let isMeant =
@@ -114,7 +114,7 @@ package final class TokenVerifier: Sendable {
         guard let expiry = try Self.moment("exp", claims) else { throw .invalid("the token has no exp") }
         let notBefore = try Self.moment("nbf", claims) ?? 0
         guard expiry <= clock().microseconds + Int64(Self.longestLife) * 86_400_000_000 else {
-            throw .invalid("the token ends more than \(Self.longestLife) days ahead")
+            throw .invalid("the token expires more than \(Self.longestLife) days from now")
         }
         try checkLifetime(expiry, notBefore)
         var names: [Substring] = []
@@ -126,14 +126,14 @@ package final class TokenVerifier: Sendable {
     private func checkLifetime(_ expiry: Int64, _ notBefore: Int64) throws(TokenError) {
         let (now, leeway) = (clock().microseconds, Int64(rules.leeway) * 1_000_000)
         guard now < expiry + leeway else { throw .invalid("the token has expired") }
-        guard notBefore <= now + leeway else { throw .invalid("the token does not hold yet") }
+        guard notBefore <= now + leeway else { throw .invalid("the token is not valid yet") }
     }
 
-    /// A moment in seconds since 1970, as microseconds; fractions are cut off.
+    /// Returns a time claim, seconds since 1970, as microseconds; fractions are truncated.
     private static func moment(_ name: String, _ claims: JSONValue) throws(TokenError) -> Int64? {
         guard let value = claims[name] else { return nil }
         guard case .number(let digits) = value, let seconds = Double(digits), seconds >= 0, seconds < 1e11 else {
-            throw .invalid("the token's \(name) is no time in seconds")
+            throw .invalid("the token's \(name) is not a time in seconds")
         }
         return Int64(seconds) * 1_000_000
     }

@@ -51,20 +51,20 @@ struct UserEndpoints: EndpointGroup {
         let token = try reader.string("guest_token", bytes: TokenVerifier.limit)
         try reader.end()
         let user = try call.user
-        // The guest's token may have expired since, and the guest is gone.
+        // The guest's token may have expired by now, and the guest was erased.
         if let once, let first = try await responses.recall(once.key, of: user) {
             return .outcome(try GuestMerge(recorded: first.response(to: once)).json)
         }
         func wrong(_ detail: String) -> CatalogError { .unprocessable(field: "guest_token", detail: detail) }
-        guard let token else { throw wrong("guest_token is missing") }
+        guard let token else { throw wrong("guest_token is required") }
         guard !user.isGuest else {
-            throw Problem(.forbidden, "a guest has no account that another guest could join")
+            throw Problem(.forbidden, "a guest cannot merge another guest; sign in first")
         }
         let guest: Caller
         do { guest = try await authenticator.caller(token: token) } catch let problem as Problem {
             throw wrong("guest_token: \(problem.detail)")
         }
-        guard guest.user.isGuest else { throw wrong("guest_token is not a guest's") }
+        guard guest.user.isGuest else { throw wrong("guest_token must belong to a guest") }
         return .outcome(try await users.merge(guest.user, into: user, once: once).json)
     }
 

@@ -5,7 +5,7 @@ extension DiffRequest {
     /// depends on.
     ///
     /// - Parameters:
-    ///   - mediaType: the form in which the diff is returned.
+    ///   - mediaType: the format of the response.
     ///   - day: the UTC day to which the popularity of products is scaled.
     /// - Returns: nil for a diff from a list.
     package func entityTag(_ basis: PageBasis, mediaType: String, day: Int = Timestamp.now().day) -> String? {
@@ -19,7 +19,7 @@ extension DiffRequest {
         )
     }
 
-    /// The same for a diff that was computed.
+    /// Returns the entity tag of a computed diff.
     package func entityTag(_ diff: OrderDiff, mediaType: String, day: Int = Timestamp.now().day) -> String? {
         guard let from = diff.fromView, let reached = diff.reached else { return nil }
         return entityTag(reached.head, from: from, to: reached.view, mediaType: mediaType, day: day)

@@ -3,7 +3,7 @@ package import Catalog
 internal import AisleDiff
 
 extension OrderDiff {
-    /// The diff as the API answers it.
+    /// Returns the diff in the API's format.
     package func json(day: Int = Timestamp.now().day) -> [UInt8] {
         var json = JSONText(reserving: 128 + 48 * (diff.moves.count + diff.deletes.count) + 64 * diff.inserts.count)
         json.object { json in
@@ -63,7 +63,7 @@ extension OrderDiff {
 
     private func neighbour(_ index: Int32) -> String? { index > 0 ? new[Int(index) - 1] : nil }
 
-    /// The diff as operations on the array of ids, one after another. Source: RFC 6902.
+    /// Returns the diff as a JSON Patch of the id array. Source: RFC 6902.
     package func jsonPatch() -> [UInt8] {
         var json = JSONText(reserving: 64 * (diff.moves.count + diff.deletes.count + diff.inserts.count) + 16)
         if isWholeOrder {
@@ -96,7 +96,7 @@ extension OrderDiff {
         return json.bytes
     }
 
-    /// The diff in the wire form of `AisleDiff`.
+    /// Returns the diff in the wire format of `AisleDiff`.
     package func wireForm() -> [UInt8] {
         let message = ShelfDiff<NoProduct>(
             fromVersion: fromVersion,

@@ -3,10 +3,10 @@ internal import Catalog
 /// A streaming reader of comma-separated values (RFC 4180): bytes in, records out, in bounded memory.
 ///
 /// Reads quoted fields with line breaks and doubled quotes, LF and CRLF, and a byte order mark. The separator is a
-/// comma, or what the header line has more of: a semicolon or a tab. No library reads CSV as a stream with the line of
-/// each record, which a rejected row must name.
+/// comma, unless the header line has more semicolons or tabs. No library reads CSV as a stream with the line of
+/// each record, which rejections must report.
 package struct CSVReader {
-    /// One record: its fields, unquoted, and the line on which it begins, from 1.
+    /// A record: its unquoted fields and the line on which it starts, from 1.
     package struct Record {
         package let line: Int
         fileprivate let bytes: [UInt8]
@@ -19,7 +19,7 @@ package struct CSVReader {
             bytes[(index == 0 ? 0 : ends[index - 1])..<ends[index]]
         }
 
-        /// The record as CSV once more; bytes that are not valid UTF-8 are replaced.
+        /// The record as CSV; invalid UTF-8 is replaced.
         package var csv: String {
             (0..<count).map { CSVReader.field(String(decoding: bytes($0), as: UTF8.self)) }.joined(separator: ",")
         }
@@ -28,7 +28,7 @@ package struct CSVReader {
         package func text(_ index: Int) -> String? {
             let slice = bytes(index)
             return slice.withUnsafeBufferPointer { bytes in
-                // ASCII needs no check, which costs more than the rest.
+                // ASCII needs no validation, which would cost more than everything else.
                 if bytes.allSatisfy({ $0 < 0x80 }) { return String(decoding: bytes, as: UTF8.self) }
                 return String(validating: bytes, as: UTF8.self).flatMap { $0.isStreamSafe ? $0 : nil }
             }
@@ -37,13 +37,13 @@ package struct CSVReader {
 
     package enum Event {
         case record(Record)
-        /// A quote that never ends, or a record beyond the limit; the reader goes on behind it.
+        /// An unterminated quote, or a record above the limit; reading continues after it.
         case broken(line: Int, reason: String)
     }
 
-    /// The most bytes of one record.
+    /// The maximum size of a record, in bytes.
     package static let recordLimit = 1 << 20
-    /// The most fields of one record.
+    /// The maximum number of fields per record.
     package static let fieldLimit = 1024
 
     private enum State {
@@ -61,28 +61,28 @@ package struct CSVReader {
 
     package init() {}
 
-    /// A field as CSV: quoted where it must be.
+    /// Returns a field as CSV, quoted if necessary.
     package static func field(_ value: String) -> String {
         value.utf8.contains { [0x22, 0x2C, 0x0D, 0x0A].contains($0) }
             ? "\"\(value.replacing("\"", with: "\"\""))\"" : value
     }
 
-    /// Takes the next piece of the file.
+    /// Reads the next chunk of the file.
     package mutating func read(_ piece: UnsafeRawBufferPointer, _ emit: (Event) throws -> Void) rethrows {
         if separator != nil { return try consume(piece, emit) }
-        // The header line tells the separator: wait until it is here.
+        // Buffer until the header line is complete, because it determines the separator.
         head.append(contentsOf: piece)
         guard head.count >= Self.recordLimit || piece.contains(0x0A) else { return }
         try begin(emit)
     }
 
-    /// Ends the file: what stands without a final line break is a record too.
+    /// Ends the file; a last line without a line break is a record, too.
     package mutating func end(_ emit: (Event) throws -> Void) rethrows {
         if separator == nil { try begin(emit) }
         if state == .quoted {
             bytes.removeAll()
             ends.removeAll()
-            return try emit(.broken(line: recordLine, reason: "a quoted field does not end"))
+            return try emit(.broken(line: recordLine, reason: "unterminated quoted field"))
         }
         if !bytes.isEmpty || !ends.isEmpty || state == .quoteInQuoted { try endRecord(emit) }
     }
@@ -134,7 +134,7 @@ package struct CSVReader {
                     try endRecord(emit)
                     state = byte == 0x0D ? .afterCR : .fieldStart
                 } else {
-                    // Text behind a closing quote: kept, as spreadsheets do.
+                    // Keep text after a closing quote, as spreadsheets do.
                     append(byte)
                     state = .unquoted
                 }
@@ -157,14 +157,14 @@ package struct CSVReader {
             isTooLong = false
             recordLine = line
         }
-        // An empty line is no record.
+        // Skip empty lines.
         if bytes.isEmpty, ends.isEmpty, state != .quoteInQuoted { return }
         ends.append(bytes.count)
         if isTooLong {
             return try emit(
                 .broken(
                     line: recordLine,
-                    reason: "a record of more than \(Self.recordLimit) bytes or \(Self.fieldLimit) columns"
+                    reason: "the record exceeds \(Self.recordLimit) bytes or \(Self.fieldLimit) columns"
                 )
             )
         }

@@ -1,8 +1,8 @@
 package import Catalog
 
-/// A row of named fields, of a file or a JSON body.
+/// A row of named fields, from a file or a JSON body.
 package struct FieldRow: Sendable, Hashable {
-    /// Of a file, from 1; of a body, the element's index.
+    /// The line in a file, from 1, or the element's index in a body.
     package let line: Int
     private var fields: [String: String] = [:]
 
@@ -11,10 +11,10 @@ package struct FieldRow: Sendable, Hashable {
         self.fields = fields
     }
 
-    /// Reads the members of a JSON object; null stands for an empty field.
+    /// Reads the members of a JSON object; null means an empty field.
     ///
-    /// - Parameter numbers: the members that must be numbers, where the others must be texts; nil takes either.
-    /// - Throws: what is wrong about the row.
+    /// - Parameter numbers: the members that must be numbers, while all others must be strings; nil accepts both.
+    /// - Throws: the rejection of an invalid row.
     package init(
         line: Int,
         _ value: JSONValue,
@@ -23,14 +23,14 @@ package struct FieldRow: Sendable, Hashable {
     ) throws(ImportRejection) {
         self.line = line
         guard case .object(let members) = value else {
-            throw ImportRejection(line: line, reason: "is no JSON object")
+            throw ImportRejection(line: line, reason: "is not a JSON object")
         }
         for member in members {
             guard columns.contains(member.name) else {
                 throw ImportRejection(
                     line: line,
                     column: member.name,
-                    reason: "is no field here; there are \(columns.joined(separator: ", "))"
+                    reason: "is an unknown field; allowed are \(columns.joined(separator: ", "))"
                 )
             }
             switch member.value {
@@ -38,17 +38,17 @@ package struct FieldRow: Sendable, Hashable {
             case .string(let text) where numbers?.contains(member.name) != true: fields[member.name] = text
             case .number(let digits) where numbers?.contains(member.name) != false: fields[member.name] = digits
             case .string, .number:
-                let wanted = numbers!.contains(member.name) ? "a number" : "a text"
+                let wanted = numbers!.contains(member.name) ? "a number" : "a string"
                 throw ImportRejection(line: line, column: member.name, reason: "must be \(wanted)")
             case .bool, .array, .object:
-                throw ImportRejection(line: line, column: member.name, reason: "must be a text or a number")
+                throw ImportRejection(line: line, column: member.name, reason: "must be a string or a number")
             }
         }
     }
 
     package func has(_ column: String) -> Bool { fields[column] != nil }
 
-    /// The field without space around it; nil where there is nothing in it.
+    /// Returns the trimmed field; nil if it is empty.
     package func text(_ column: String) -> String? {
         guard let text = fields[column]?.trimmed, !text.isEmpty else { return nil }
         return text
@@ -64,26 +64,26 @@ package struct FieldRow: Sendable, Hashable {
     }
 
     package func sku() throws(ImportRejection) -> SKU {
-        guard let sku = SKU(try needed("sku").composed) else { throw reject("sku", "is no sku") }
+        guard let sku = SKU(try needed("sku").composed) else { throw reject("sku", "is not a valid SKU") }
         return sku
     }
 }
 
 extension [JSONValue] {
-    /// The elements of a body's array as rows; the first that is wrong refuses them all.
+    /// Reads the elements of a body's array as rows; the first invalid one rejects the whole body.
     func rows<Row>(
         limit: Int,
         columns: [String],
         numbers: Set<String>,
         _ read: (FieldRow) throws(ImportRejection) -> Row
     ) throws(CatalogError) -> [Row] {
-        guard count <= limit else { throw .tooLarge("\(count) at once; the most is \(limit)") }
+        guard count <= limit else { throw .tooLarge("the body has \(count) elements; the maximum is \(limit)") }
         var rows: [Row] = []
         rows.reserveCapacity(count)
         for (index, value) in enumerated() {
             if case .object(let members) = value, let member = members.first(where: { !columns.contains($0.name) }) {
                 let field = "[\(index)].\(member.name.prefix(64))"
-                throw .malformed(parameter: field, detail: "no such field: \(field)", allowed: columns)
+                throw .malformed(parameter: field, detail: "unknown field \(field)", allowed: columns)
             }
             do throws(ImportRejection) {
                 rows.append(try read(FieldRow(line: index, value, columns: columns, numbers: numbers)))

@@ -1,6 +1,6 @@
 package import Catalog
 
-/// Reads an import file piece by piece and hands out checked records and rejections.
+/// Reads an import file in chunks and emits validated records and rejections.
 package struct ImportReader {
     package enum Event {
         case record(ImportRecord)
@@ -11,13 +11,13 @@ package struct ImportReader {
     private var currencies: [CatalogKey: Currency]
     private var records: RecordReader
     private var rows: ImportRowReader?
-    /// The canonical columns in the order of the file's.
+    /// The index of each canonical column in the file.
     private var order: [ImportColumn: Int] = [:]
     private var width = 0
-    /// What is odd about the file as a whole.
+    /// Warnings about the file as a whole.
     package private(set) var warnings: [String] = []
 
-    /// - Parameter currencies: of the stores that exist.
+    /// - Parameter currencies: the currencies of existing stores.
     package init(_ options: ImportOptions, currencies: [CatalogKey: Currency]) {
         self.options = options
         self.currencies = currencies
@@ -25,10 +25,10 @@ package struct ImportReader {
         if options.format == .ndjson { rows = ImportRowReader(options, columns: Set(ImportColumn.allCases)) }
     }
 
-    /// Which columns the file has; of an NDJSON file, all: a member that is left out is empty.
+    /// The columns of the file; all of them for NDJSON, where missing members are empty.
     package var columns: Set<ImportColumn> { rows?.columns ?? [] }
 
-    /// - Throws: `CatalogError.unprocessable`, where the header lacks a column that is needed.
+    /// - Throws: `CatalogError.unprocessable` if the header lacks a required column.
     package mutating func read(_ piece: UnsafeRawBufferPointer, _ emit: (Event) throws -> Void) throws {
         for event in records.read(piece) { try handle(event, emit) }
     }
@@ -46,7 +46,7 @@ package struct ImportReader {
             guard rows != nil else {
                 throw CatalogError.unprocessable(
                     field: "file",
-                    detail: "the header on line \(line) cannot be read: \(reason)"
+                    detail: "invalid header on line \(line): \(reason)"
                 )
             }
             try emit(.rejected(ImportRejection(line: line, reason: reason)))
@@ -109,14 +109,14 @@ package struct ImportReader {
             guard places.count <= 1 else {
                 throw CatalogError.unprocessable(
                     field: title,
-                    detail: "the file has the column “\(title)” \(places.count) times; leave one"
+                    detail: "the file has the column “\(title)” \(places.count) times; keep only one"
                 )
             }
             guard let index = places.first else {
                 if options.mapping[column] != nil {
                     throw missing(
                         title,
-                        "the file has no column “\(title)”, to which \(column.rawValue) is mapped",
+                        "the file has no column “\(title)”, which is mapped to \(column.rawValue)",
                         titles
                     )
                 }
@@ -128,24 +128,27 @@ package struct ImportReader {
             throw missing(needed.rawValue, "the file has no column for \(needed.rawValue); map one", titles)
         }
         if order[.store] == nil, options.store == nil {
-            throw missing("store", "the file has no column for store; map one, or name the store of all rows", titles)
+            throw missing("store", "the file has no column for store; map one, or set the store of all rows", titles)
         }
         self.order = order
         width = record.count
         let unused = titles.indices.filter { !order.values.contains($0) && !titles[$0].isEmpty }.map { titles[$0] }
         if !unused.isEmpty {
             warnings.append(
-                "columns that nothing reads: \(unused.joined(separator: ", ").prefix(1000)); --map names them"
+                "ignored columns: \(unused.joined(separator: ", ").prefix(1000)); use --map to map them"
             )
         }
         if let store = options.store, order[.store] != nil, !options.isForOneStore {
-            warnings.append("the file has a column for the store; “\(store)” is that of rows without one alone")
+            warnings.append("the file has a store column; “\(store)” only applies to rows without a store")
         }
         rows = ImportRowReader(options, columns: Set(order.keys))
     }
 
     private func missing(_ field: String, _ detail: String, _ titles: [String]) -> CatalogError {
-        .unprocessable(field: field, detail: "\(detail). Its columns: \(titles.joined(separator: ", ").prefix(400))")
+        .unprocessable(
+            field: field,
+            detail: "\(detail). Columns of the file: \(titles.joined(separator: ", ").prefix(400))"
+        )
     }
 
     // MARK: - NDJSON
@@ -165,7 +168,7 @@ package struct ImportReader {
     private mutating func readLine(_ line: Int, _ bytes: [UInt8]) throws(ImportRejection) -> ImportRecord {
         let value = try RecordReader.value(of: bytes, line: line)
         guard case .object(let members) = value else {
-            throw ImportRejection(line: line, reason: "is no JSON object")
+            throw ImportRejection(line: line, reason: "is not a JSON object")
         }
         var fields: [ImportColumn: String] = [:]
         let byTitle = Dictionary(
@@ -175,7 +178,7 @@ package struct ImportReader {
         for member in members {
             guard let column = byTitle[member.name] else {
                 if member.value == .null { continue }
-                throw ImportRejection(line: line, column: member.name, reason: "is no column of an import")
+                throw ImportRejection(line: line, column: member.name, reason: "is not an import column")
             }
             switch member.value {
             case .null: continue
@@ -190,14 +193,14 @@ package struct ImportReader {
                             line: line,
                             column: member.name,
                             value: value.text,
-                            reason: "a tag is \(Product.tagRule)"
+                            reason: "must be \(Product.tagRule)"
                         )
                     }
                     tags.append(tag)
                 }
                 fields[column] = tags.joined(separator: "|")
             case .array, .object:
-                throw ImportRejection(line: line, column: member.name, reason: "must be a text or a number")
+                throw ImportRejection(line: line, column: member.name, reason: "must be a string or a number")
             }
         }
         return try rows!.read(line: line, currencies: &currencies) { fields[$0] }

@@ -1,10 +1,10 @@
 package import Catalog
 
-/// One checked row of an import.
+/// A validated row of an import.
 package struct ImportRecord: Sendable {
     package let line: Int
     package let store: CatalogKey
-    /// What the file calls the shelf: a key or a title.
+    /// The shelf's key or title in the file.
     package let shelf: String?
     package let currency: Currency
     /// The product as the row states it.

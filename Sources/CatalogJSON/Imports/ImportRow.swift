@@ -12,7 +12,7 @@ struct ImportRow {
     ) throws(ImportRejection) -> (minor: Int64, wasRounded: Bool)? {
         guard let text else { return nil }
         guard let amount = ExactDecimal(text) else {
-            throw reject(column, text, "is no decimal number; write 1.99, with a point and no separators")
+            throw reject(column, text, "is not a decimal number; use a point and no thousands separators, such as 1.99")
         }
         guard let price = currency.minorUnits(amount) else {
             throw reject(column, text, "must be 0 or more and less than 10^12 minor units")
@@ -31,12 +31,12 @@ struct ImportRow {
         guard let text else { return options.readsSizeFromName ? SizeText.parse(name) : nil }
         let isApproximate = text.utf8.first == UInt8(ascii: "~")
         guard let amount = ExactDecimal(isApproximate ? text.dropFirst() : text[...]) else {
-            // Not a number: a text such as "6 x 330 ml", which says its own unit.
+            // Not a number: a text such as "6 x 330 ml", which includes the unit.
             let size = SizeText.parse(text)
             return size == nil && options.readsSizeFromName ? SizeText.parse(name) : size
         }
         guard let unitText else { throw reject(.unit, nil, "is missing: a size needs a unit") }
-        guard let unit = MeasureUnit(spelling: unitText) else { throw reject(.unit, unitText, "is no unit") }
+        guard let unit = MeasureUnit(spelling: unitText) else { throw reject(.unit, unitText, "is not a unit") }
         var packs = 1
         if let packsText {
             guard let count = Int(packsText), (1...1_000_000).contains(count) else {
@@ -47,7 +47,7 @@ struct ImportRow {
         var drained: ExactDecimal?
         if let drainedText {
             drained = ExactDecimal(drainedText)
-            if drained == nil { throw reject(.drained, drainedText, "is no decimal number") }
+            if drained == nil { throw reject(.drained, drainedText, "is not a decimal number") }
         }
         do {
             let size = try Size(
@@ -77,7 +77,7 @@ struct ImportRow {
             let tag = String(part).trimmed
             if tag.isEmpty || tags.contains(tag) { continue }
             guard Product.isTag(tag) else {
-                throw reject(.tags, tag, "a tag is \(Product.tagRule)")
+                throw reject(.tags, tag, "a tag must be \(Product.tagRule)")
             }
             tags.append(tag)
             guard tags.count <= Product.tagCountLimit else {
@@ -96,7 +96,7 @@ struct ImportRow {
     func popularity(_ text: String?) throws(ImportRejection) -> Double {
         guard let text else { return 0 }
         guard ExactDecimal(text) != nil, let value = Double(text), (0...Popularity.seedLimit).contains(value) else {
-            throw reject(.popularity, text, "must be a number of purchases, 0 to 10^12")
+            throw reject(.popularity, text, "must be a number of purchases from 0 to 10^12")
         }
         return value
     }

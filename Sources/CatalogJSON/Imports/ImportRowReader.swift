@@ -1,9 +1,9 @@
 package import Catalog
 
-/// Turns the fields of a row into a checked record.
+/// Converts the fields of a row into a validated record.
 package struct ImportRowReader: Sendable {
     private let options: ImportOptions
-    /// Which columns the file has.
+    /// The columns of the file.
     package let columns: Set<ImportColumn>
 
     package init(_ options: ImportOptions, columns: Set<ImportColumn>) {
@@ -12,8 +12,8 @@ package struct ImportRowReader: Sendable {
     }
 
     /// - Parameters:
-    ///   - currencies: of the stores that exist or were met before; a new store's first row decides its own.
-    ///   - field: the text of a column, nil where the row has none.
+    ///   - currencies: the currencies of known stores; a new store's first row sets its currency.
+    ///   - field: returns the text of a column; nil if the row has none.
     /// - Throws: `ImportRejection`.
     package func read(
         line: Int,
@@ -26,10 +26,10 @@ package struct ImportRowReader: Sendable {
             let value = raw.isPrintable ? raw.trimmed : raw.spaced.trimmed
             guard !value.isEmpty else { return nil }
             guard value.isPrintable else {
-                throw options.reject(line, column, nil, "has a control character")
+                throw options.reject(line, column, nil, "contains a control character")
             }
             guard value.utf8.count <= limit else {
-                throw options.reject(line, column, value, "has more than \(limit) bytes")
+                throw options.reject(line, column, value, "exceeds \(limit) bytes")
             }
             return value
         }
@@ -37,7 +37,7 @@ package struct ImportRowReader: Sendable {
         let currency = try readCurrency(line, store, try text(.currency, 16), &currencies)
         let row = ImportRow(line: line, currency: currency, options: options)
         let skuText = try text(.sku, 1024)
-        guard let sku = SKU(skuText ?? "") else { throw row.reject(.sku, skuText, "a sku is \(SKU.rule)") }
+        guard let sku = SKU(skuText ?? "") else { throw row.reject(.sku, skuText, "must be \(SKU.rule)") }
         var record = ImportRecord(
             line: line,
             store: store,
@@ -53,15 +53,15 @@ package struct ImportRowReader: Sendable {
     private func readStore(_ line: Int, _ text: String?) throws(ImportRejection) -> CatalogKey {
         guard let text else {
             guard let store = options.store else {
-                throw options.reject(line, .store, nil, "is missing, and no store was named for the whole file")
+                throw options.reject(line, .store, nil, "is missing, and no store is set for the whole file")
             }
             return store
         }
         guard let key = CatalogKey(text) else {
-            throw options.reject(line, .store, text, "a store's key is \(CatalogKey.rule)")
+            throw options.reject(line, .store, text, "must be \(CatalogKey.rule)")
         }
         guard !options.isForOneStore || key == options.store else {
-            throw options.reject(line, .store, text, "is another store than this import is for")
+            throw options.reject(line, .store, text, "is not the store of this import")
         }
         return key
     }
@@ -77,7 +77,9 @@ package struct ImportRowReader: Sendable {
             currencies[store] = currency
             return currency
         }
-        guard let currency = Currency(text) else { throw options.reject(line, .currency, text, "is no ISO 4217 code") }
+        guard let currency = Currency(text) else {
+            throw options.reject(line, .currency, text, "is not an ISO 4217 code")
+        }
         if let known = currencies[store], known != currency {
             throw options.reject(line, .currency, text, "the store's currency is \(known.code)")
         }
@@ -87,7 +89,7 @@ package struct ImportRowReader: Sendable {
 }
 
 extension String {
-    /// With one space for each run of white space.
+    /// The text with each run of white space replaced by one space.
     fileprivate var spaced: String {
         var text = String.UnicodeScalarView()
         for scalar in unicodeScalars {

@@ -1,12 +1,12 @@
 internal import Catalog
 
-/// Cuts a file into records piece by piece, in bounded memory: those of CSV, or the lines of NDJSON.
+/// Splits a file into CSV records or NDJSON lines, chunk by chunk, in bounded memory.
 struct RecordReader {
     enum Event {
         case csv(CSVReader.Record)
-        /// A line that is not blank, without its end; one beyond the limit is cut off behind it.
+        /// A non-blank line without its line break; a line above the limit is truncated.
         case line(Int, [UInt8])
-        /// What cannot be read; the reader goes on behind it.
+        /// A malformed record; reading continues after it.
         case broken(line: Int, reason: String)
     }
 
@@ -17,7 +17,7 @@ struct RecordReader {
 
     init(_ format: ImportOptions.Format) { self.format = format }
 
-    /// The records that a piece of the file completes.
+    /// Reads a chunk of the file and returns the completed records.
     mutating func read(_ piece: UnsafeRawBufferPointer) -> [Event] {
         var events: [Event] = []
         switch format {
@@ -34,7 +34,7 @@ struct RecordReader {
         return events
     }
 
-    /// Ends the file: what stands without a final line break is a record too.
+    /// Ends the file; a last line without a line break is a record, too.
     mutating func end() -> [Event] {
         var events: [Event] = []
         switch format {
@@ -52,13 +52,13 @@ struct RecordReader {
         events.append(.line(line, lineBytes))
     }
 
-    /// A line of NDJSON as a value.
+    /// Parses a line of NDJSON.
     static func value(of bytes: [UInt8], line: Int) throws(ImportRejection) -> JSONValue {
         guard bytes.count <= CSVReader.recordLimit else {
-            throw ImportRejection(line: line, reason: "a record of more than \(CSVReader.recordLimit) bytes")
+            throw ImportRejection(line: line, reason: "the record exceeds \(CSVReader.recordLimit) bytes")
         }
         do { return try JSONReader.parse(bytes) } catch {
-            throw ImportRejection(line: line, reason: "is no JSON: \(error.detail), at byte \(error.offset)")
+            throw ImportRejection(line: line, reason: "invalid JSON at byte \(error.offset): \(error.detail)")
         }
     }
 }

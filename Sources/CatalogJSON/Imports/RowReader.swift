@@ -1,6 +1,6 @@
 package import Catalog
 
-/// Reads rows of named columns piece by piece: CSV with a header line, or NDJSON.
+/// Reads rows of named columns in chunks: CSV with a header line, or NDJSON.
 package struct RowReader {
     package enum Event {
         case row(FieldRow)
@@ -14,8 +14,8 @@ package struct RowReader {
     private var header: [String]?
 
     /// - Parameters:
-    ///   - columns: those that are read; a file with others is refused.
-    ///   - needed: those that a CSV file must have.
+    ///   - columns: the known columns; a file with others is rejected.
+    ///   - needed: the columns required in a CSV file.
     package init(_ format: ImportOptions.Format, columns: [String], needed: [String]) {
         self.columns = columns
         self.needed = needed
@@ -23,7 +23,7 @@ package struct RowReader {
         records = RecordReader(format)
     }
 
-    /// - Throws: `CatalogError.unprocessable`, where the file as a whole cannot be read.
+    /// - Throws: `CatalogError.unprocessable` if the whole file is unusable.
     package mutating func read(_ piece: UnsafeRawBufferPointer, _ emit: (Event) throws -> Void) throws {
         for event in records.read(piece) { try handle(event, emit) }
     }
@@ -47,7 +47,7 @@ package struct RowReader {
             try emit(event)
         case .broken(let line, let reason):
             guard header != nil else {
-                throw CatalogError.unprocessable(field: "file", detail: "line \(line) cannot be read: \(reason)")
+                throw CatalogError.unprocessable(field: "file", detail: "invalid line \(line): \(reason)")
             }
             try emit(.rejected(ImportRejection(line: line, reason: reason)))
         case .csv(let record):
@@ -74,7 +74,7 @@ package struct RowReader {
         if let stranger = names.first(where: { !columns.contains($0) }) {
             throw CatalogError.unprocessable(
                 field: String(stranger.prefix(64)),
-                detail: "no such column: “\(stranger.prefix(64))”; \(wanted)"
+                detail: "unknown column “\(stranger.prefix(64))”; \(wanted)"
             )
         }
         for name in names where names.filter({ $0 == name }).count > 1 {

@@ -1,11 +1,11 @@
 package import Catalog
 
-/// Makes shelf keys from titles: ASCII, unique in their store.
+/// Generates shelf keys from titles: ASCII, unique per store.
 package struct ShelfKeyMaker {
     private var keysByTitle: [String: CatalogKey]
     private var taken: Set<String>
     private var lastNumbers: [String: Int] = [:]
-    /// The shelves that were made, in order.
+    /// The new shelves, in order.
     package private(set) var created: [(key: CatalogKey, title: String)] = []
 
     /// - Parameter existing: the store's shelves.
@@ -14,7 +14,7 @@ package struct ShelfKeyMaker {
         taken = Set(existing.map(\.key.text))
     }
 
-    /// The key of the shelf that a file calls so: an existing key, an existing title, or a new shelf.
+    /// Returns the key of the shelf with a name in a file: an existing key or title, or a new shelf.
     ///
     /// - Complexity: O(length), amortized.
     package mutating func key(for name: String) -> (key: CatalogKey, isNew: Bool) {
@@ -22,7 +22,7 @@ package struct ShelfKeyMaker {
         if let key = keysByTitle[name] { return (key, false) }
         let base = CatalogKey(name)?.text ?? Self.slug(name)
         var candidate = base
-        // From the last number on: many titles may have one slug.
+        // Continue from the last number, because many titles may have the same slug.
         var number = lastNumbers[base] ?? 1
         while taken.contains(candidate) {
             number += 1
@@ -37,13 +37,13 @@ package struct ShelfKeyMaker {
         return (key, true)
     }
 
-    /// Whether an import makes that key of a title, in a store without shelves.
+    /// Returns whether an import derives this key from a title, in a store without shelves.
     package static func makes(_ key: String, from title: String) -> Bool {
         title.isPrintable && title.first?.isWhitespace == false && title.last?.isWhitespace == false
             && (CatalogKey(title)?.text ?? slug(title)) == key
     }
 
-    /// The title in lower-case ASCII letters, digits and hyphens; `shelf` where nothing is left.
+    /// Returns the title in lower-case ASCII letters, digits and hyphens; `shelf` if nothing is left.
     static func slug(_ title: String) -> String {
         var slug = ""
         for scalar in title.decomposed.lowercased().unicodeScalars {

@@ -1,18 +1,18 @@
 package import Catalog
 
-/// Reads sizes as people write them: `500g`, `6 x 330 ml`, `ca. 800 g`, the end of a product's name.
+/// A parser for sizes in natural text, such as the end of a product's name: `500g`, `6 x 330 ml`, `ca. 800 g`.
 ///
 ///     size    = term { "+" term } [ "each" ]          like units add
 ///     term    = [ "ca." ] { count "x" | count "pack" } ( measure | "(" term ")" )
 ///     measure = number unit | "per" unit | ( "set" | "pack" ) "of" count
 ///
-/// The longest expression that reaches the end of the text counts. What is ambiguous stays unknown: ranges (`6-10kg`),
-/// measurements in centimetres, fractions, numbers that may have a thousands separator, `oz` behind a name. A dose
-/// (`500 mg`) before a count is not content; a measure beats one piece.
+/// The longest expression at the end of the text counts. Ambiguous sizes stay unknown: ranges (`6-10kg`),
+/// measurements in centimetres, fractions, numbers that may have a thousands separator, `oz` after a name. A dose
+/// (`500 mg`) before a count is not a content size; a measure takes precedence over one piece.
 package enum SizeText {
-    /// The size that the text ends with, or nil where it has none that is sure.
+    /// Returns the size at the end of a text; nil if there is none, or if it is ambiguous.
     ///
-    /// - Complexity: O(n²) in the length of the text, which is cut to its last 120 characters.
+    /// - Complexity: O(n²) in the length of the text, of which only the last 120 characters are used.
     package static func parse(_ text: String) -> Size? {
         guard text.utf8.contains(where: { (48...57).contains($0) }) || text.count < 20 else { return nil }
         var parser = SizeParser(tokens: SizeToken.tokens(of: String(text.suffix(120)).lowercased()))
@@ -59,7 +59,7 @@ private enum SizeToken: Equatable {
         return placed
     }
 
-    /// Digits, with one point or comma between digits.
+    /// Returns leading digits with at most one point or comma between them.
     private static func number(_ text: Substring) -> Substring {
         var end = text.endIndex
         var seenSeparator = false
@@ -75,7 +75,7 @@ private enum SizeToken: Equatable {
         return text[..<end]
     }
 
-    /// Letters; the 2 or 3 of `m2`, `cm2`, `m3` and the raised ones belong to them. `2x200` is not `x200`.
+    /// Returns leading letters, including the 2 or 3 of `m2`, `cm2`, `m3` and superscripts. `2x200` is not `x200`.
     private static func word(_ text: Substring) -> Substring {
         var letters = text.prefix { $0.isLetter || $0 == "_" || $0 == "²" || $0 == "³" }
         let rest = text[letters.endIndex...]
@@ -115,7 +115,7 @@ private struct SizeParser {
         )
     }
 
-    /// The longest expression that ends at a token, and where it starts.
+    /// Returns the longest expression that ends at a token, and its start.
     private mutating func longest(endingAt end: Int) -> (Int, Measure)? {
         for start in max(0, end - 16)..<max(0, end) {
             position = start
@@ -127,10 +127,10 @@ private struct SizeParser {
 
     // MARK: - Context
 
-    /// What the measure means behind the tokens before it; nil where they make it ambiguous.
+    /// Interprets a measure in the context of the preceding tokens; nil if they make it ambiguous.
     private mutating func normalize(_ measure: Measure, behind start: Int) -> Measure? {
         guard start > 0 else { return measure }
-        // A unit of length or area, or an ounce, may mean anything behind a name.
+        // A unit of length or area, or an ounce, is ambiguous after a name.
         guard ![.length, .area].contains(measure.unit.dimension), measure.unit != .oz, measure.unit != .t else {
             return nil
         }
@@ -152,7 +152,7 @@ private struct SizeParser {
         }
         guard let (otherStart, other) = longest(endingAt: start) else { return measure }
         if otherStart > 0, [.symbol("-"), .symbol("–")].contains(tokens[otherStart - 1].token) {
-            return measure  // A range is a class of weight or age.
+            return measure  // A range is a weight or age class.
         }
         if other.unit == .mg, measure.unit.dimension == .piece { return measure }
         if isOnePiece(other), measure.unit.dimension != .piece { return measure }
@@ -221,12 +221,12 @@ private struct SizeParser {
         position += 1
         if position < end, !tokens[position].spaceBefore { _ = take(.symbol(".")) }
         guard let amount = amount(digits, unit) else { return nil }
-        // Centimetres and inches measure the thing, not its content.
+        // Centimetres and inches describe the product's dimensions, not its content.
         guard ![.mm, .cm, .inch, .ft, .yd, .cm2, .ft2].contains(unit) else { return nil }
         return Measure(amount: amount, unit: unit)
     }
 
-    /// The number, where a separator before three digits is surely a decimal one: below 1, or of a large unit.
+    /// Parses a number; a separator before three digits must clearly be decimal: below 1, or with a large unit.
     private func amount(_ digits: String, _ unit: MeasureUnit) -> ExactDecimal? {
         let parts = digits.split(whereSeparator: { $0 == "." || $0 == "," })
         if parts.count == 2, parts[1].count == 3, parts[0] != "0", ![.kg, .l, .lb].contains(unit) { return nil }

@@ -1,6 +1,6 @@
 internal import Catalog
 
-/// RFC 4648, section 5, without padding; only the canonical form is read.
+/// base64url without padding; only the canonical form is accepted. Source: RFC 4648, section 5.
 package enum Base64URL {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
     private static let values: [UInt8] = {

@@ -1,6 +1,6 @@
 package import Catalog
 
-/// Reads the members of a JSON object one by one, and refuses those that nobody asked for.
+/// Reads the members of a JSON object one by one and rejects unknown ones.
 package struct BodyReader {
     private let members: [String: JSONValue]
     private var known: Set<String> = []
@@ -12,7 +12,7 @@ package struct BodyReader {
         self.members = Dictionary(members.map { ($0.name, $0.value) }, uniquingKeysWith: { a, _ in a })
     }
 
-    /// Members that are accepted and not looked at, because the server makes them.
+    /// Accepts and ignores members that the server generates.
     package mutating func ignore(_ names: String...) { known.formUnion(names) }
 
     package mutating func value(_ name: String) -> JSONValue? {
@@ -20,7 +20,7 @@ package struct BodyReader {
         return members[name].flatMap { $0 == .null ? nil : $0 }
     }
 
-    /// Whether there is such a member, null too.
+    /// Returns whether a member exists, including null.
     package func has(_ name: String) -> Bool { members[name] != nil }
 
     package mutating func string(_ name: String, bytes: Int) throws(CatalogError) -> String? {
@@ -29,16 +29,19 @@ package struct BodyReader {
         guard text.utf8.count <= bytes else {
             throw .unprocessable(
                 field: name,
-                detail: "\(name) must have at most \(bytes) bytes; it has \(text.utf8.count)"
+                detail: "\(name) must have at most \(bytes) bytes (got \(text.utf8.count))"
             )
         }
         guard text.isPrintable else {
-            throw .unprocessable(field: name, detail: "\(name) has a control character, such as a line break")
+            throw .unprocessable(
+                field: name,
+                detail: "\(name) must not contain control characters, such as line breaks"
+            )
         }
         return text
     }
 
-    /// A text that says something, without space around it; nil where it is blank.
+    /// Returns a trimmed string; nil if it is blank.
     package mutating func words(_ name: String, bytes: Int) throws(CatalogError) -> String? {
         guard let text = try string(name, bytes: bytes)?.trimmed, !text.isEmpty else { return nil }
         return text
@@ -83,7 +86,7 @@ package struct BodyReader {
         guard case .string(let text) = value, let choice = C(rawValue: text) else {
             throw .malformed(
                 parameter: name,
-                detail: "\(name) must be one of those allowed",
+                detail: "\(name) must be one of the allowed values",
                 allowed: C.allCases.map(\.rawValue)
             )
         }
@@ -106,10 +109,10 @@ package struct BodyReader {
         return strings
     }
 
-    /// A list of ids, which must be there.
+    /// Returns a required list of ids.
     package mutating func ids(_ name: String) throws(CatalogError) -> [String] {
         guard let given = try strings(name) else {
-            throw .malformed(parameter: name, detail: "\(name) is missing; it must be an array of ids")
+            throw .malformed(parameter: name, detail: "\(name) is required and must be an array of ids")
         }
         var ids: [String] = []
         ids.reserveCapacity(given.count)
@@ -126,19 +129,19 @@ package struct BodyReader {
         return ids
     }
 
-    /// Checks that a key in the body, where it is given, is the one of the path.
+    /// Checks that a key in the body, if present, matches the path.
     mutating func checkKey(_ name: String, _ expected: String) throws(CatalogError) {
         if let given = try string(name, bytes: 256), given != expected {
             throw .unprocessable(field: name, detail: "\(name) is “\(given)” in the body and “\(expected)” in the path")
         }
     }
 
-    /// - Throws: `malformed`, naming a member that is not known.
+    /// - Throws: `malformed`, naming an unknown member.
     package func end() throws(CatalogError) {
         if let stranger = members.keys.filter({ !known.contains($0) }).min() {
             throw .malformed(
                 parameter: String(stranger.prefix(64)),
-                detail: "no such field: “\(stranger.prefix(64))”",
+                detail: "unknown field “\(stranger.prefix(64))”",
                 allowed: known.sorted()
             )
         }

@@ -1,8 +1,8 @@
 internal import Catalog
 
-/// Why bytes are no JSON that is accepted.
+/// The reason for rejecting JSON.
 package struct JSONError: Error, Sendable, Equatable {
     package let detail: String
-    /// The byte at which it was noticed, from 0.
+    /// The byte offset of the error, from 0.
     package let offset: Int
 }

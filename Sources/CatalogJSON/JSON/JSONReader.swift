@@ -1,15 +1,15 @@
 package import Catalog
 
-/// A strict reader of JSON (RFC 8259): no repeated member, no NUL character, no invalid UTF-8, no more than 30 combining
-/// marks in a row, no depth beyond 32, no more than half a million values, nothing after the value. Numbers keep their
+/// A strict JSON parser (RFC 8259): no duplicate members, no NUL characters, no invalid UTF-8, at most 30 combining
+/// marks in a row, at most 32 levels, at most 500,000 values, nothing after the value. Numbers keep their
 /// digits, so that prices stay exact.
 ///
-/// - Complexity: O(n), but O(m²) in the members of one object, which are at most 256 and have names of at most 256 bytes.
+/// - Complexity: O(n), but O(m²) in the members of one object, of which there are at most 256.
 package struct JSONReader {
     package static let maximumDepth = 32
     package static let maximumMembers = 256
     package static let maximumNameLength = 256
-    /// Room for two orders of the greatest length that is compared.
+    /// Enough for two orders of the maximum length.
     package static let maximumValues = 500_000
 
     private let bytes: UnsafeBufferPointer<UInt8>
@@ -17,8 +17,8 @@ package struct JSONReader {
     private var values = 0
     private let valueLimit: Int
 
-    /// - Parameter valueLimit: the most values; the default is for bodies from clients.
-    /// - Throws: `JSONError`, which says what and where.
+    /// - Parameter valueLimit: the maximum number of values; the default is for request bodies.
+    /// - Throws: `JSONError` with the reason and the offset.
     package static func parse(
         _ bytes: [UInt8],
         valueLimit: Int = maximumValues
@@ -31,7 +31,7 @@ package struct JSONReader {
             do throws(JSONError) {
                 let value = try reader.value(depth: 1)
                 reader.skipSpace()
-                guard reader.position == buffer.count else { throw reader.error("something follows the value") }
+                guard reader.position == buffer.count else { throw reader.error("unexpected data after the value") }
                 return .success(value)
             } catch {
                 return .failure(error)
@@ -48,7 +48,7 @@ package struct JSONReader {
     private mutating func value(depth: Int) throws(JSONError) -> JSONValue {
         values += 1
         guard values <= valueLimit else { throw error("more than \(valueLimit) values") }
-        guard depth <= Self.maximumDepth else { throw error("nested deeper than \(Self.maximumDepth)") }
+        guard depth <= Self.maximumDepth else { throw error("nesting exceeds \(Self.maximumDepth) levels") }
         skipSpace()
         switch peek {
         case UInt8(ascii: "{"): return try object(depth)
@@ -58,8 +58,8 @@ package struct JSONReader {
         case UInt8(ascii: "f"): return try word("false", .bool(false))
         case UInt8(ascii: "n"): return try word("null", .null)
         case let byte? where byte == UInt8(ascii: "-") || (48...57).contains(byte): return .number(try number())
-        case nil: throw error("the text ends where a value should stand")
-        default: throw error("no value begins with this character")
+        case nil: throw error("unexpected end, expected a value")
+        default: throw error("unexpected character, expected a value")
         }
     }
 
@@ -70,19 +70,19 @@ package struct JSONReader {
         if take(UInt8(ascii: "}")) { return .object([]) }
         repeat {
             skipSpace()
-            guard peek == UInt8(ascii: "\"") else { throw error("a member's name is missing") }
+            guard peek == UInt8(ascii: "\"") else { throw error("expected a member name") }
             let name = try string()
             guard name.utf8.count <= Self.maximumNameLength else {
-                throw error("a member name of more than \(Self.maximumNameLength) bytes")
+                throw error("member name exceeds \(Self.maximumNameLength) bytes")
             }
-            guard !members.contains(where: { $0.name == name }) else { throw error("a member is named twice") }
+            guard !members.contains(where: { $0.name == name }) else { throw error("duplicate member name") }
             guard members.count < Self.maximumMembers else { throw error("more than \(Self.maximumMembers) members") }
             skipSpace()
-            guard take(UInt8(ascii: ":")) else { throw error("a colon is missing") }
+            guard take(UInt8(ascii: ":")) else { throw error("expected a colon") }
             members.append(.init(name, try value(depth: depth + 1)))
             skipSpace()
         } while take(UInt8(ascii: ","))
-        guard take(UInt8(ascii: "}")) else { throw error("a comma or a closing brace is missing") }
+        guard take(UInt8(ascii: "}")) else { throw error("expected a comma or closing brace") }
         return .object(members)
     }
 
@@ -95,7 +95,7 @@ package struct JSONReader {
             values.append(try value(depth: depth + 1))
             skipSpace()
         } while take(UInt8(ascii: ","))
-        guard take(UInt8(ascii: "]")) else { throw error("a comma or a closing bracket is missing") }
+        guard take(UInt8(ascii: "]")) else { throw error("expected a comma or closing bracket") }
         return .array(values)
     }
 
@@ -112,15 +112,15 @@ package struct JSONReader {
                 guard string.isStreamSafe else { throw error("more than 30 combining marks in a row") }
                 return string
             case UInt8(ascii: "\\"): try escape(&text)
-            case 0..<0x20: throw error("a control character stands in a string")
+            case 0..<0x20: throw error("unescaped control character in a string")
             default: text.append(byte)
             }
         }
-        throw error("a string does not end")
+        throw error("unterminated string")
     }
 
     private mutating func escape(_ text: inout [UInt8]) throws(JSONError) {
-        guard let byte = peek else { throw error("a string does not end") }
+        guard let byte = peek else { throw error("unterminated string") }
         position += 1
         switch byte {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): text.append(byte)
@@ -133,13 +133,13 @@ package struct JSONReader {
             let unit = try codeUnit()
             var units = [unit]
             if 0xD800..<0xDC00 ~= unit {
-                guard take(UInt8(ascii: "\\")), take(UInt8(ascii: "u")) else { throw error("half a surrogate pair") }
+                guard take(UInt8(ascii: "\\")), take(UInt8(ascii: "u")) else { throw error("unpaired surrogate") }
                 units.append(try codeUnit())
             }
-            guard unit != 0 else { throw error("the character U+0000 is not accepted") }
-            guard let scalars = String(validating: units, as: UTF16.self) else { throw error("half a surrogate pair") }
+            guard unit != 0 else { throw error("U+0000 is not allowed") }
+            guard let scalars = String(validating: units, as: UTF16.self) else { throw error("unpaired surrogate") }
             text.append(contentsOf: scalars.utf8)
-        default: throw error("no such escape")
+        default: throw error("unknown escape sequence")
         }
     }
 
@@ -147,7 +147,7 @@ package struct JSONReader {
         guard position + 4 <= bytes.count,
             let unit = UInt16(String(decoding: bytes[position..<position + 4], as: UTF8.self), radix: 16),
             bytes[position] != UInt8(ascii: "+")
-        else { throw error("four hexadecimal digits are missing") }
+        else { throw error("expected four hexadecimal digits") }
         position += 4
         return unit
     }
@@ -161,19 +161,19 @@ package struct JSONReader {
             _ = take(UInt8(ascii: "+")) || take(UInt8(ascii: "-"))
             try digits()
         }
-        guard position - start <= 64 else { throw error("a number of more than 64 characters") }
+        guard position - start <= 64 else { throw error("number exceeds 64 characters") }
         return String(decoding: bytes[start..<position], as: UTF8.self)
     }
 
     private mutating func digits() throws(JSONError) {
         let start = position
         while let byte = peek, (48...57).contains(byte) { position += 1 }
-        if position == start { throw error("a digit is missing") }
+        if position == start { throw error("expected a digit") }
     }
 
     private mutating func word(_ word: StaticString, _ value: JSONValue) throws(JSONError) -> JSONValue {
         let matches = word.withUTF8Buffer { bytes[position...].starts(with: $0) }
-        guard matches else { throw error("no value begins with this character") }
+        guard matches else { throw error("unexpected character, expected a value") }
         position += word.utf8CodeUnitCount
         return value
     }

@@ -1,20 +1,20 @@
 internal import Catalog
 
-/// Writes JSON into one buffer, without making values first.
+/// A writer that appends JSON to one buffer, without intermediate values.
 package struct JSONText {
     package private(set) var bytes: [UInt8] = []
     private var needsComma = false
 
     package init(reserving capacity: Int = 1024) { bytes.reserveCapacity(capacity) }
 
-    /// The bytes of a document that a body writes.
+    /// Returns the bytes of a document written by a closure.
     package static func document(_ body: (inout JSONText) -> Void) -> [UInt8] {
         var json = JSONText()
         body(&json)
         return json.bytes
     }
 
-    /// The bytes of an object whose members a body writes.
+    /// Returns the bytes of an object whose members are written by a closure.
     package static func object(_ body: (inout JSONText) -> Void) -> [UInt8] { document { $0.object(body) } }
 
     /// Writes the field `page` of a paged response.
@@ -63,7 +63,7 @@ package struct JSONText {
         if let value { integer(Int64(value)) } else { null() }
     }
 
-    /// A counted field whose name is known only at run time; plain ASCII.
+    /// Writes a count whose name is only known at run time; plain ASCII.
     package mutating func field(name: String, _ value: Int) {
         raw("\"\(name)\":\(value)")
     }
@@ -78,7 +78,7 @@ package struct JSONText {
         raw(value.isFinite ? "\(value)" : "null")
     }
 
-    /// A field whose value is JSON text already.
+    /// Writes a field whose value is already JSON text.
     package mutating func field(_ name: StaticString, json: String) {
         key(name)
         raw(json)
@@ -89,7 +89,7 @@ package struct JSONText {
         value.appendAsJSON(to: &bytes)
     }
 
-    /// Digits, written in place.
+    /// Writes an integer directly into the buffer.
     private mutating func integer(_ value: Int64) {
         comma()
         if value < 0 { bytes.append(UInt8(ascii: "-")) }
@@ -109,7 +109,7 @@ package struct JSONText {
         bytes.append(contentsOf: text.utf8)
     }
 
-    /// The name of a member whose value is written next.
+    /// Writes the name of a member whose value follows.
     package mutating func key(_ name: StaticString) {
         comma()
         bytes.append(UInt8(ascii: "\""))

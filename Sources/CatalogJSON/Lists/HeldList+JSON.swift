@@ -1,13 +1,13 @@
 package import Catalog
 
-// Lists as the API answers them.
+// Lists in the API's format.
 
 extension HeldList {
     package func write(items: Int? = nil, checked: Int? = nil, to json: inout JSONText) {
         json.object { json in
             json.field("id", list.id.text)
             if leftAt != nil {
-                // What became of it since is nobody's business who has left.
+                // Former members do not see later changes.
                 json.field("revision", revision)
                 return json.field("deleted", true)
             }
@@ -33,11 +33,11 @@ extension HeldList {
 }
 
 extension HeldList {
-    /// The list with its items as they are shown.
+    /// Returns the list with its items in display order.
     ///
     /// - Parameters:
     ///   - sort: nil for the list's own.
-    ///   - since: only items that changed behind that version, deleted ones too; nil for all that stand.
+    ///   - since: the version after which items changed, deleted ones included; nil for all current items.
     package func json(
         _ facts: ListFacts,
         by sort: ListItemSort?,
@@ -45,7 +45,7 @@ extension HeldList {
         day: Int = Timestamp.now().day
     ) -> [UInt8] {
         let shown = list.shown(facts, by: sort)
-        // A version that the list never had is of another life: everything.
+        // A version that the list never had requires a full resync.
         let isResync = since.map { $0 > list.version } ?? false
         let known = isResync ? nil : since
         let items =
@@ -65,6 +65,6 @@ extension HeldList {
 }
 
 extension HeldList {
-    /// The list as its user gets it.
+    /// Returns the list as a document for its user.
     package func document(isNew: Bool) -> ListDocument { ListDocument(json: json, isNew: isNew) }
 }

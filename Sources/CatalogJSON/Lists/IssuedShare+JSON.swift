@@ -1,7 +1,7 @@
 package import Catalog
 
 extension IssuedShare: RecordableOutcome {
-    /// Without a token that can be derived: a secret is not stored.
+    /// The recorded response, without a derivable token, because secrets are not stored.
     package var recorded: RecordedResponse {
         var json = JSONText(reserving: 256)
         share.write(token: recordedToken, to: &json)

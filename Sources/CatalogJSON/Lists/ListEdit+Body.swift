@@ -1,12 +1,12 @@
 package import Catalog
 
 extension ListEdit {
-    /// Reads one new item, or `{"items":[…]}`.
+    /// Parses one new item, or `{"items":[…]}`.
     package static func add(body: JSONValue) throws(CatalogError) -> ListEdit {
         .add(try each(body) { value, field throws(CatalogError) in try NewListItem(body: value, field: field) })
     }
 
-    /// Reads changes of many items: `{"items":[{"id":"…","checked":true}]}`.
+    /// Parses changes to several items: `{"items":[{"id":"…","checked":true}]}`.
     package static func change(body: JSONValue) throws(CatalogError) -> ListEdit {
         .change(
             try each(body) { value, field throws(CatalogError) in
@@ -26,7 +26,7 @@ extension ListEdit {
         }
         try reader.end()
         guard (1...UserList.addLimit).contains(values.count) else {
-            throw .unprocessable(field: "items", detail: "1 to \(UserList.addLimit) items are sent at once")
+            throw .unprocessable(field: "items", detail: "items must have 1 to \(UserList.addLimit) elements")
         }
         var items: [Item] = []
         for (index, value) in values.enumerated() { items.append(try read(value, "items[\(index)].")) }

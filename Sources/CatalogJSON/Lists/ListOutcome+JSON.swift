@@ -1,18 +1,18 @@
 package import Catalog
 
 extension ListOutcome {
-    /// The most bytes of what devices are told of a change; of a larger one they are told to read the list.
+    /// The maximum size of a change event, in bytes; for a larger one, devices reread the list.
     private static let eventLimit = 32 << 10
 
-    /// As other devices and members are told, without what is the caller's own, and without products.
+    /// The event for other devices and members, without the caller's own fields and without products.
     package var event: [UInt8] {
         if isBroughtBack { return held.list.announcement }
         let whole = json(isEvent: true)
         return whole.count > Self.eventLimit ? held.list.announcement : whole
     }
 
-    /// What the change did: the items that changed, and the way from what was shown to what is; the order whole, where what was
-    /// shown is not sure.
+    /// The response: the changed items, and the diff from the previous to the current order. If the previous order
+    /// is uncertain, the diff is the whole order.
     package var json: [UInt8] { json(isEvent: false) }
 
     private func json(isEvent: Bool, day: Int = Timestamp.now().day) -> [UInt8] {
@@ -34,7 +34,7 @@ extension ListOutcome {
                 json.key("list")
                 held.write(to: &json)
             }
-            // Where others went, the diff alone says.
+            // Items that only moved appear in the diff alone.
             let told = isEvent ? edited : edited.union(named)
             let items = held.list.items.filter { told.contains($0.id) }.sorted { $0.key < $1.key }
             json.array("items", items) { $1.write(facts, withProduct: !isEvent, day: day, to: &$0) }
@@ -47,6 +47,6 @@ extension ListOutcome {
 }
 
 extension ListOutcome {
-    /// The outcome as its user gets it. It is new if an item changed: items that were there already stay as they are.
+    /// The outcome as a document for its user. It is new if an item changed; existing items are not changed.
     package var document: ListDocument { ListDocument(json: json, isNew: !changed.isEmpty) }
 }

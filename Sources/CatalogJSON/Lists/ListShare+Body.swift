@@ -1,7 +1,7 @@
 package import Catalog
 
 extension ListShare {
-    /// Reads what a share is to give: `{"role":"reader"}`.
+    /// Parses the role of a new share: `{"role":"reader"}`.
     package init(body: JSONValue, now: Timestamp) throws(CatalogError) {
         var reader = try BodyReader(body)
         let text = try reader.string("role", bytes: 64)
@@ -10,7 +10,7 @@ extension ListShare {
         guard text == nil || role.map(ListRole.shared.contains) == true else {
             throw .malformed(
                 parameter: "role",
-                detail: "role must be one of those allowed",
+                detail: "role must be one of the allowed values",
                 allowed: ListRole.shared.map(\.rawValue)
             )
         }

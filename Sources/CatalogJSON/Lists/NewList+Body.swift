@@ -1,13 +1,13 @@
 package import Catalog
 
-// Lists as clients send them.
+// Lists in request bodies.
 
 extension NewList {
     package init(body: JSONValue) throws(CatalogError) {
         var reader = try BodyReader(body)
         let id = try reader.uniqueID("id")
         guard let name = try reader.words("name", bytes: UserList.nameLimit) else {
-            throw .unprocessable(field: "name", detail: "name is missing; a list is called something")
+            throw .unprocessable(field: "name", detail: "name is required")
         }
         self.init(
             id: id ?? .random(),
@@ -20,11 +20,11 @@ extension NewList {
 }
 
 extension ListSettings {
-    /// Reads a merge patch of a list: what is left out stays as it is.
+    /// Parses a merge patch of a list; missing members are not changed.
     package init(body: JSONValue) throws(CatalogError) {
         var reader = try BodyReader(body)
         if reader.has("name"), try reader.words("name", bytes: UserList.nameLimit) == nil {
-            throw .unprocessable(field: "name", detail: "name is blank; a list is called something")
+            throw .unprocessable(field: "name", detail: "name must not be blank")
         }
         self.init(
             name: try reader.words("name", bytes: UserList.nameLimit),

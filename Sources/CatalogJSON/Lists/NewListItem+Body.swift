@@ -8,12 +8,15 @@ extension NewListItem {
         var product: ProductReference?
         if store != nil || sku != nil {
             guard let key = store.flatMap({ CatalogKey($0) }), let sku = sku.flatMap({ SKU($0) }) else {
-                throw .unprocessable(field: "\(field)sku", detail: "a product is named by its store and its sku, both")
+                throw .unprocessable(field: "\(field)sku", detail: "a product requires both store and sku")
             }
             product = ProductReference(key, sku)
         }
         guard product != nil || text != nil else {
-            throw .unprocessable(field: "\(field)text", detail: "an item is a product, by store and sku, or a text")
+            throw .unprocessable(
+                field: "\(field)text",
+                detail: "an item requires either a product (store and sku) or a text"
+            )
         }
         self.init(
             id: try reader.uniqueID("id") ?? .random(),
@@ -30,17 +33,17 @@ extension NewListItem {
 extension ListItemChange {
     /// Reads a merge patch of an item.
     ///
-    /// - Parameter id: nil where the body names it.
+    /// - Parameter id: nil if the body contains it.
     package init(_ id: UniqueID?, body: JSONValue, field: String = "") throws(CatalogError) {
         var reader = try BodyReader(body)
         var named = id
         if named == nil { named = try reader.uniqueID("id") }
         guard let id = named else {
-            throw .unprocessable(field: "\(field)id", detail: "an item that is changed is named by its id")
+            throw .unprocessable(field: "\(field)id", detail: "id is required")
         }
         let text = try reader.words("text", bytes: ListItem.textLimit)
         if reader.has("text"), text == nil {
-            throw .unprocessable(field: "\(field)text", detail: "the text of an item is not blank")
+            throw .unprocessable(field: "\(field)text", detail: "text must not be blank")
         }
         let note = try reader.words("note", bytes: ListItem.noteLimit)
         var moment: Timestamp?
@@ -48,7 +51,7 @@ extension ListItemChange {
             guard let time = Timestamp(rfc3339: given) else {
                 throw .unprocessable(
                     field: "\(field)modified_at",
-                    detail: "modified_at must be a time as RFC 3339 writes it"
+                    detail: "modified_at must be an RFC 3339 time, such as 2026-03-01T09:30:00Z"
                 )
             }
             moment = time
@@ -75,7 +78,7 @@ extension BodyReader {
             throw .unprocessable(
                 field: "\(field)quantity",
                 detail:
-                    "a quantity is above 0 and below \(ListItem.quantityLimit), with at most \(ListItem.quantityScale) decimals"
+                    "quantity must be above 0 and below \(ListItem.quantityLimit), with at most \(ListItem.quantityScale) decimals"
             )
         }
         return quantity

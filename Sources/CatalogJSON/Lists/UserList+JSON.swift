@@ -1,7 +1,7 @@
 package import Catalog
 
 extension UserList {
-    /// What devices are told of a list that they have nothing of: they are to read it.
+    /// The event for a list that devices do not have yet: it tells them to read the list.
     package var announcement: [UInt8] {
         var json = JSONText(reserving: 400)
         json.object { json in

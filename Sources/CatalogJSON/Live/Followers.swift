@@ -2,7 +2,7 @@ internal import Catalog
 
 internal import Synchronization
 
-/// Those who wait for something new. To wake one twice before it looks is to wake it once: nothing queues.
+/// The subscribers waiting for changes. Repeated wake-ups of a subscriber are coalesced.
 final class Followers: Sendable {
     private struct State {
         var waiting: [Int: AsyncStream<Void>.Continuation] = [:]
@@ -29,19 +29,19 @@ final class Followers: Sendable {
         }
     }
 
-    /// Since when nobody follows; nil while somebody does.
+    /// When the last subscriber left; nil while there are subscribers.
     var idleSince: ContinuousClock.Instant? { state.withLock { $0.idleSince } }
 
     func wake() { state.withLock { for continuation in $0.waiting.values { continuation.yield() } } }
 
-    /// Wakes those whose turn it is, so that not all write at once.
+    /// Wakes one group of subscribers, so that not all write at once.
     func wake(turn: Int, of turns: Int) {
         state.withLock { state in
             for (number, continuation) in state.waiting where number % turns == turn % turns { continuation.yield() }
         }
     }
 
-    /// Ends the wait of all.
+    /// Ends the streams of all subscribers.
     func end() {
         state.withLock { state in
             for continuation in state.waiting.values { continuation.finish() }

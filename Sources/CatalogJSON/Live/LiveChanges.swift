@@ -1,15 +1,15 @@
 package import Catalog
 
-/// One who follows something, and pulls what there is to write at its own pace.
+/// A subscription, from which output is pulled at the subscriber's own pace.
 package protocol LiveChanges: Actor {
-    /// What is to be written next; nil at the end.
+    /// Returns the next output; nil at the end.
     ///
-    /// - Throws: `unavailable`, where the database is away when it is needed.
+    /// - Throws: `unavailable` if the database is needed but unreachable.
     func next() async throws(CatalogError) -> LiveOutput?
 }
 
 extension AsyncStream<Void> {
-    /// Waits for the next wake; false at the end.
+    /// Waits for the next wake-up; false at the end.
     func wake() async -> Bool {
         var iterator = makeAsyncIterator()
         return await iterator.next() != nil

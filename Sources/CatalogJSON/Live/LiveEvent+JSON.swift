@@ -14,7 +14,7 @@ extension LiveEvent {
 }
 
 extension LiveEvent {
-    /// What is told to who has left a list, or was put out.
+    /// Returns the event for a user who left a list or was removed from it.
     package static func leftList(_ id: UniqueID, _ revision: Int64) -> LiveEvent {
         var json = JSONText(reserving: 100)
         json.object { json in

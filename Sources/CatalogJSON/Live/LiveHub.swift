@@ -2,22 +2,22 @@ package import Catalog
 
 internal import Synchronization
 
-/// Tells followers of users and shelves what changes, whoever changed it.
+/// Delivers changes of users and shelves to subscribers, whichever server made them.
 ///
-/// The truth is the database's counters, a user's revision and a shelf's version, each taken under its row's lock: a
-/// notice only says which to look at now, and all that are followed are looked at every second. So a notice that is lost,
-/// from a server that died or through a pool of connections that carries none, costs a second and no change.
+/// The database's counters are authoritative: a user's revision and a shelf's version, each set under a row lock. A
+/// notification only says which ones to check now; all are also checked every second. So a lost notification,
+/// from a crashed server or through a pooler without LISTEN, costs a second of delay but no change.
 package final class LiveHub: Sendable {
     package struct Options: Sendable {
-        /// How often the counters are looked at, whatever is heard.
+        /// The polling interval of the counters.
         package var poll: Duration = .seconds(1)
-        /// The longest silence; then follows a sign of life.
+        /// The maximum time without output; then a heartbeat is sent.
         package var heartbeat: Duration = .seconds(15)
-        /// The most who follow users at a time, and the most who follow shelves.
+        /// The maximum number of concurrent user subscriptions, and of shelf subscriptions.
         package var followers = 10_000
-        /// The most who follow one user at a time.
+        /// The maximum number of concurrent subscriptions per user.
         package var followersOfUser = 64
-        /// The most shelves, sorts and limits that are followed at a time.
+        /// The maximum number of concurrent shelf feeds, one per shelf, sort, filter and limit.
         package var shelves = 2000
 
         package init() {}
@@ -36,35 +36,35 @@ package final class LiveHub: Sendable {
     private let source: (any ChangeSource)?
     let options: Options
     private let state = Mutex(State())
-    /// Feeds do not read all at once: pages are for who asks for them.
+    /// Limits concurrent feed reads, so that page requests are not delayed.
     private let turnstile = Turnstile(8)
 
-    /// The least time between two reads of the same.
+    /// The minimum time between two reads of one feed.
     static let pace: Duration = .milliseconds(50)
-    /// How long a feed is kept that nobody follows, for who comes back.
+    /// How long a feed without subscribers is kept for reconnects.
     private static let idle: Duration = .seconds(60)
-    /// Into how many parts followers are divided, so that not all write at once.
+    /// The number of subscriber groups, so that not all write at once.
     private static let turns = 3
 
-    /// - Parameter source: nil where nothing can be heard; the counters tell, a little later.
+    /// - Parameter source: the source of notifications; nil to rely on polling alone.
     package init(_ catalog: any PageStore & ChangeStore, source: (any ChangeSource)?, options: Options = Options()) {
         self.catalog = catalog
         self.source = source
         self.options = options
     }
 
-    // MARK: - Following
+    // MARK: - Subscribing
 
-    /// A user's changes behind a revision, or from now on.
+    /// Subscribes to a user's changes after a revision, or from now on.
     ///
-    /// - Throws: `unavailable` once closed, or where too many follow; `tooMany` where too many follow this user.
+    /// - Throws: `unavailable` if closed or at the subscription limit; `tooMany` at this user's limit.
     package func follow(
         _ user: UserID,
         since: Int64?,
         until expiry: Timestamp? = nil
     ) async throws(CatalogError) -> UserChanges {
         let current = try await catalog.revisions(of: [user])[user] ?? 0
-        // To enter, to find the feed and to join it is one step: between them a hub may close, or an idle feed be dropped.
+        // Count, find the feed and join it in one step; otherwise the hub may close or drop the feed in between.
         let joined = state.withLock { state -> Result<UserChanges, CatalogError> in
             if let failure = refusal(user, state) { return .failure(failure) }
             state.userFollowers += 1
@@ -77,7 +77,7 @@ package final class LiveHub: Sendable {
         return try joined.get()
     }
 
-    /// Whether a user may follow now.
+    /// Checks whether a user may subscribe now.
     ///
     /// - Throws: as `follow`.
     package func check(_ user: UserID?) throws(CatalogError) {
@@ -87,16 +87,16 @@ package final class LiveHub: Sendable {
     private func refusal(_ user: UserID?, _ state: borrowing State) -> CatalogError? {
         if state.isClosed || state.userFollowers >= options.followers { return .unavailable }
         guard let user, state.followersOf[user, default: 0] >= options.followersOfUser else { return nil }
-        return .tooMany("a user may follow with \(options.followersOfUser) devices at a time")
+        return .tooMany("a user can have at most \(options.followersOfUser) event streams; close unused ones")
     }
 
-    /// The first products of a shelf by a sort, as they change.
+    /// Subscribes to changes of a shelf's first products.
     ///
     /// - Parameters:
-    ///   - sort: nil for the shelf's own.
-    ///   - filter: what of the shelf is shown; nil for all.
-    ///   - version: at which the follower has them, by the same sort and limit.
-    /// - Throws: `notFound`; `unavailable` once closed, or where too many follow.
+    ///   - sort: the sort; nil for the shelf's own.
+    ///   - filter: the filter; nil for all products.
+    ///   - version: the version that the subscriber has, with the same sort and limit.
+    /// - Throws: `notFound`; `unavailable` if closed or at the subscription limit.
     package func follow(
         _ address: ShelfAddress,
         by sort: Sort?,
@@ -108,7 +108,7 @@ package final class LiveHub: Sendable {
         let joined = state.withLock { state -> Result<(ShelfFeed, ShelfChanges), CatalogError> in
             if state.isClosed || state.shelfFollowers >= options.followers { return .failure(.unavailable) }
             if state.shelves[key] == nil, state.shelves.count >= options.shelves {
-                // What nobody follows makes room.
+                // Evict feeds without subscribers.
                 state.shelves = state.shelves.filter { $0.value.followers.idleSince == nil }
                 if state.shelves.count >= options.shelves { return .failure(.unavailable) }
             }
@@ -135,10 +135,10 @@ package final class LiveHub: Sendable {
         }
     }
 
-    /// Whether it was closed: who followed is to come back, to another server perhaps.
+    /// Whether the hub is closed: clients should reconnect, possibly to another server.
     package var isClosed: Bool { state.withLock { $0.isClosed } }
 
-    /// Ends all that follow; nobody can follow any more.
+    /// Ends all subscriptions and rejects new ones.
     package func close() {
         let (users, shelves) = state.withLock { state in
             state.isClosed = true
@@ -148,14 +148,14 @@ package final class LiveHub: Sendable {
         for feed in shelves { feed.followers.end() }
     }
 
-    // MARK: - Looking
+    // MARK: - Polling
 
-    /// Listens and looks until the task is cancelled.
+    /// Listens and polls until the task is cancelled.
     package func run() async {
         await withDiscardingTaskGroup { group in
             group.addTask { await self.beat() }
             group.addTask { await self.poll() }
-            // Without notices the polls tell.
+            // Without notifications, polling detects changes.
             guard let notices = try? source?.notices() else { return }
             group.addTask {
                 for await notice in notices {
@@ -168,7 +168,7 @@ package final class LiveHub: Sendable {
         }
     }
 
-    /// Apart from the looks: signs of life come also while the database hangs.
+    /// Heartbeats are independent of polling, so that they continue while the database hangs.
     private func beat() async {
         var turn = 0
         while (try? await Task.sleep(for: options.poll)) != nil {
@@ -180,7 +180,7 @@ package final class LiveHub: Sendable {
         }
     }
 
-    /// After how long without a word a follower, who is woken every few beats, is to give a sign of life.
+    /// The time without output after which a subscription sends a heartbeat at its next wake-up.
     var silence: Duration { options.heartbeat - options.poll * (Self.turns + 1) }
 
     private func poll() async {
@@ -195,7 +195,7 @@ package final class LiveHub: Sendable {
         }
     }
 
-    /// Compares the counters with what was read, and has read again what differs and is followed.
+    /// Compares the counters with the feeds and refreshes outdated feeds with subscribers.
     private func look(at topics: Set<ChangeTopic>?) async {
         let topics = topics?.contains(.anything) == true ? nil : topics
         let (users, shelves) = state.withLock { state in

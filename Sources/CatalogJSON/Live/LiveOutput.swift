@@ -1,8 +1,8 @@
 package import Catalog
 
-/// What there is to write to one who follows.
+/// The output for a subscriber.
 package enum LiveOutput: Sendable {
     case events([LiveEvent])
-    /// Nothing for a while: a sign of life.
+    /// A keep-alive after a time without events.
     case heartbeat
 }

@@ -1,6 +1,6 @@
 internal import Catalog
 
-/// When something was written last.
+/// A timer for heartbeats after the last output.
 struct Pulse {
     private var last = ContinuousClock.now
     private let silence: Duration
@@ -9,7 +9,7 @@ struct Pulse {
 
     mutating func beat() { last = .now }
 
-    /// Whether it is time for a sign of life, which is then taken to be written.
+    /// Whether a heartbeat is due; reading it restarts the timer.
     var isDue: Bool {
         mutating get {
             guard ContinuousClock.now - last >= silence else { return false }

@@ -2,7 +2,7 @@ internal import Catalog
 
 internal import Synchronization
 
-/// Reads of the same, one at a time and not too often: those that are asked for while one is under way become one more.
+/// Coalesces reads: one at a time, rate-limited; requests during a read result in one more read.
 final class Rereading: Sendable {
     private struct State {
         var isReading = false
@@ -11,7 +11,7 @@ final class Rereading: Sendable {
 
     private let state = Mutex(State())
 
-    /// Has something read, soon.
+    /// Schedules a read.
     func run(_ read: @escaping @Sendable () async -> Void) {
         let begins = state.withLock { state in
             state.isAskedAgain = true
@@ -22,13 +22,13 @@ final class Rereading: Sendable {
         Task {
             while takesTurn() {
                 await read()
-                // Many changes in a row are told together.
+                // Batch changes in quick succession.
                 try? await Task.sleep(for: LiveHub.pace)
             }
         }
     }
 
-    /// Whether there is something to read; where not, the next who asks begins anew.
+    /// Returns whether a read is requested; otherwise the next request starts a new task.
     private func takesTurn() -> Bool {
         state.withLock { state in
             state.isReading = state.isAskedAgain

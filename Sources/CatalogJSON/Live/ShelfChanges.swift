@@ -1,6 +1,6 @@
 internal import Catalog
 
-/// One who follows a shelf. What it missed while it did not look is one diff.
+/// A subscription to a shelf. Changes between two reads are combined into one diff.
 package actor ShelfChanges: LiveChanges {
     private let hub: LiveHub
     private let feed: ShelfFeed
@@ -17,7 +17,7 @@ package actor ShelfChanges: LiveChanges {
         (number, wakes) = feed.followers.join()
     }
 
-    /// What the follower shows already, where that is remembered.
+    /// Resumes from the window that the subscriber shows, if it is still cached.
     func begin(at version: Int64) { shown = feed.window(at: version) }
 
     deinit {

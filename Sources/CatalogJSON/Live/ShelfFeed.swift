@@ -2,43 +2,43 @@ internal import Catalog
 
 internal import Synchronization
 
-/// The first products of a shelf by a sort, read and compared once for all who follow them.
+/// The first products of a shelf by a sort, read and compared once for all subscribers.
 final class ShelfFeed: Sendable {
     struct Key: Hashable {
         var address: ShelfAddress
-        /// nil for the sort that the shelf has of itself, whatever that becomes.
+        /// The sort; nil for the shelf's current default.
         var sort: Sort?
         var filter: Filter?
         var limit: Int
     }
 
-    /// What was shown between two changes.
+    /// The content between two changes.
     struct Window: Sendable {
         let number: Int
-        /// The shelf's version when it came: the id of the event that told of it.
+        /// The shelf version when the window appeared: the id of its event.
         let version: Int64
-        /// The versions at which the shelf was seen to show it. Between two of them it may have shown something else.
+        /// The versions at which the shelf was read with this content. Between two of them it may have differed.
         fileprivate(set) var versions: Set<Int64>
         let sort: Sort
         let ids: [String]
-        /// Of each product's content.
+        /// The hash of each product's content.
         fileprivate let stamps: [Int]
     }
 
     private struct State {
-        /// The last few, the newest last.
+        /// The most recent windows, the newest last.
         var windows: [Window] = []
         var page: ShelfPage?
-        /// What the shelf was read at last; nil where it is not there, or was not read yet.
+        /// The shelf version at the last read; nil if the shelf does not exist or was not read yet.
         var seen: ShelfVersion?
-        /// The way from an earlier window to the newest, told to all who stand there.
+        /// The events from earlier windows to the newest, by window number.
         var events: [Int: LiveEvent] = [:]
         var isGone = false
-        /// The look that those who come now wait for together.
+        /// The initial check, shared by new subscribers.
         var starting: Task<Result<Void, CatalogError>, Never>?
     }
 
-    /// A page, and whether its version is surely its own.
+    /// A page, and whether it is consistent with its version.
     private struct Reading: Sendable {
         let page: ShelfPage
         let isSure: Bool
@@ -51,9 +51,9 @@ final class ShelfFeed: Sendable {
     private let turnstile: Turnstile
     private let state = Mutex(State())
 
-    /// How many windows are remembered, for who comes back.
+    /// The number of windows kept for reconnects.
     private static let limit = 16
-    /// How many versions of a window are.
+    /// The maximum number of versions per window.
     private static let versionLimit = 64
 
     init(_ key: Key, _ catalog: any PageStore & ChangeStore, _ turnstile: Turnstile) {
@@ -62,26 +62,26 @@ final class ShelfFeed: Sendable {
         self.turnstile = turnstile
     }
 
-    /// Whether it has to be read again, now that the shelf is at a version; nil where the shelf is not there.
+    /// Returns whether the feed is outdated, given the shelf's version; nil if the shelf does not exist.
     func isOutdated(_ version: ShelfVersion?) -> Bool {
         state.withLock { state in version != state.seen && !(version == nil && state.isGone) }
     }
 
-    // MARK: - Telling
+    // MARK: - Events
 
-    /// What a follower shows who has a version; nil where that is not sure.
+    /// Returns the window at a version; nil if it is not certain.
     func window(at version: Int64) -> Window? {
         state.withLock { state in
             let matching = state.windows.filter { $0.versions.contains(version) }
-            // The store's settings change what is shown without another version of the shelf.
+            // Store settings can change the content without a new shelf version.
             return matching.count == 1 ? matching[0] : nil
         }
     }
 
-    /// The way from what a follower shows to what there is.
+    /// Returns the event from a subscriber's window to the newest window.
     ///
-    /// - Parameter shown: nil where it shows nothing that is known: it is told the order whole.
-    /// - Returns: nil where there is nothing to tell.
+    /// - Parameter shown: nil if the subscriber's window is unknown: the event has the whole order.
+    /// - Returns: nil if nothing changed.
     func event(from shown: Window?) -> (event: LiveEvent, shown: Window?)? {
         state.withLock { state in
             if state.isGone { return (.gone(shown?.version ?? 0), nil) }
@@ -120,8 +120,8 @@ final class ShelfFeed: Sendable {
 
     // MARK: - Reading
 
-    /// Makes sure that it is not behind, so that nobody begins in the past: one look for all who come at the same time,
-    /// as they do when a server has sent them away.
+    /// Brings the feed up to date before the first event. Concurrent subscribers share one check,
+    /// for example when many reconnect after a drain.
     ///
     /// - Throws: `notFound`.
     func start() async throws(CatalogError) {
@@ -149,17 +149,17 @@ final class ShelfFeed: Sendable {
         }
     }
 
-    /// Reads what is new and wakes who follows, soon.
+    /// Schedules a read, which wakes the subscribers.
     func refresh() {
         rereading.run {
             await self.turnstile.run {
-                // Where the database is away the next look asks again.
+                // If the database is unreachable, the next poll tries again.
                 do { self.keep(try await self.read()) } catch CatalogError.notFound { self.markGone() } catch {}
             }
         }
     }
 
-    /// A page is read in two statements: it is sure where nothing was changed around both.
+    /// Reads the page and the version in two statements; the result is consistent if nothing changed in between.
     private func read() async throws(CatalogError) -> Reading {
         let request = PageRequest(
             store: key.address.store,
@@ -181,9 +181,9 @@ final class ShelfFeed: Sendable {
         let page = reading.page
         let isNew = state.withLock { state in
             let version = page.head.state.version
-            // A read that was overtaken tells nothing new.
+            // Ignore an outdated read.
             if let seen = state.seen, seen.shelf > version, seen.store >= page.head.storeVersion { return false }
-            // What is not sure is read again.
+            // An inconsistent page will be read again.
             state.seen = reading.isSure ? ShelfVersion(page.head) : nil
             state.isGone = false
             state.page = page

@@ -1,6 +1,6 @@
 internal import Catalog
 
-/// Lets a few through at a time; others wait, first come first served.
+/// An asynchronous counting semaphore with FIFO order.
 actor Turnstile {
     private var free: Int
     private var waiting: [CheckedContinuation<Void, Never>] = []

@@ -1,6 +1,6 @@
 package import Catalog
 
-/// One who follows a user, a device of theirs.
+/// A device's subscription to a user.
 package actor UserChanges: LiveChanges {
     private let hub: LiveHub
     private let feed: UserFeed
@@ -17,11 +17,11 @@ package actor UserChanges: LiveChanges {
         self.feed = feed
         pulse = Pulse(hub.silence)
         self.expiry = expiry
-        // Before it joins: a reset in between is told.
+        // Read before joining, so that a reset in between is noticed.
         resets = feed.resets
         (number, wakes) = feed.followers.join()
         position = since ?? current
-        // What was given may be of another life: the database tells.
+        // The given revision may belong to an erased account, so check the database.
         isSoldOut = since != nil
     }
 
@@ -30,7 +30,7 @@ package actor UserChanges: LiveChanges {
         hub.leave(feed.user)
     }
 
-    /// The revision that has been told.
+    /// The last delivered revision.
     package var revision: Int64 { position }
 
     package func next() async throws(CatalogError) -> LiveOutput? {
@@ -48,7 +48,7 @@ package actor UserChanges: LiveChanges {
 
     private func pending() async throws(CatalogError) -> [LiveEvent] {
         if isSoldOut {
-            // At the start, and for one who reads too slowly: only ever a page at a time.
+            // At the start, or for a slow reader: read one page at a time from the database.
             let page = try await hub.catalog.changes(of: feed.user, since: position, limit: Self.page)
             if page.isResync {
                 position = try await hub.catalog.revisions(of: [feed.user])[feed.user] ?? 0

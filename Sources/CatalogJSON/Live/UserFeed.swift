@@ -2,23 +2,23 @@ internal import Catalog
 
 internal import Synchronization
 
-/// A user's changes, read once for all devices that follow them.
+/// A user's changes, read once for all subscribed devices.
 final class UserFeed: Sendable {
     private struct State {
-        /// Everything up to here was read.
+        /// The last revision that was read.
         var revision: Int64
-        /// What is remembered begins behind this one.
+        /// The revision after which changes are cached.
         var start: Int64
         var recent: [LiveEvent] = []
-        /// How often everything had to be read anew.
+        /// The number of resyncs.
         var resets = 0
     }
 
     enum Answer {
         case events([LiveEvent], upTo: Int64)
-        /// It is older than what is remembered.
+        /// The position is older than the cached changes.
         case behind
-        /// What the follower has is of another life.
+        /// The subscriber's revision belongs to an erased account.
         case reset(Int64, resets: Int)
     }
 
@@ -28,7 +28,7 @@ final class UserFeed: Sendable {
     private let store: any ChangeStore
     private let state: Mutex<State>
 
-    /// How many changes are remembered, and how many bytes of them.
+    /// The maximum number of cached changes, and their maximum size in bytes.
     private static let limit = 128
     private static let byteLimit = 64 << 10
 
@@ -40,10 +40,10 @@ final class UserFeed: Sendable {
 
     var revision: Int64 { state.withLock { $0.revision } }
 
-    /// How often everything had to be read anew.
+    /// The number of resyncs.
     var resets: Int { state.withLock { $0.resets } }
 
-    /// What is new behind a revision.
+    /// Returns the changes after a revision.
     func changes(after position: Int64, resets: Int) -> Answer {
         state.withLock { state in
             if resets != state.resets { return .reset(state.revision, resets: state.resets) }
@@ -53,13 +53,13 @@ final class UserFeed: Sendable {
         }
     }
 
-    /// Reads what is new and wakes who follows, soon.
+    /// Schedules a read, which wakes the subscribers.
     func refresh() { rereading.run { await self.read() } }
 
     private func read() async {
         while true {
             let known = revision
-            // Where the database is away the next tick asks again.
+            // If the database is unreachable, the next poll tries again.
             guard let page = try? await store.changes(of: user, since: known, limit: Self.limit) else { return }
             if page.isResync {
                 guard let revisions = try? await store.revisions(of: [user]) else { return }

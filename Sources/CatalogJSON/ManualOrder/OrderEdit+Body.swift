@@ -1,12 +1,12 @@
 package import Catalog
 
 extension OrderEdit {
-    /// Reads moves from a body: `{"moves":[{"ids":["f","b"],"after":"d"}]}`.
+    /// Parses the moves of a body: `{"moves":[{"ids":["f","b"],"after":"d"}]}`.
     package static func moves(body: JSONValue?) throws(CatalogError) -> OrderEdit {
         .moves(try OrderMove.list(body: body))
     }
 
-    /// Reads a whole order: `{"ids":[…]}`, or `{"from_sort":"price"}`.
+    /// Parses a whole order: `{"ids":[…]}`, or `{"from_sort":"price"}`.
     package static func whole(body: JSONValue?) throws(CatalogError) -> OrderEdit {
         var reader = try BodyReader(body ?? .object([]))
         let sort = try reader.sort("from_sort")
@@ -15,11 +15,11 @@ extension OrderEdit {
         switch (ids, sort) {
         case (let ids?, nil): return .set(ids)
         case (nil, let sort?): return .snapshot(sort)
-        default: throw .malformed(parameter: "ids", detail: "the body has exactly one of ids and from_sort")
+        default: throw .malformed(parameter: "ids", detail: "the body must have exactly one of ids and from_sort")
         }
     }
 
-    /// Reads what to take back: nothing for the last change, or `{"change":7}`.
+    /// Parses an undo: an empty body for the last change, or `{"change":7}`.
     package static func undo(body: JSONValue?) throws(CatalogError) -> OrderEdit {
         var reader = try BodyReader(body ?? .object([]))
         let change = try reader.integer("change")
@@ -29,11 +29,11 @@ extension OrderEdit {
 }
 
 extension OrderMove {
-    /// Reads the moves of a body.
+    /// Parses the moves of a body.
     package static func list(body: JSONValue?) throws(CatalogError) -> [OrderMove] {
         var reader = try BodyReader(body ?? .object([]))
         guard case .array(let values)? = reader.value("moves") else {
-            throw .malformed(parameter: "moves", detail: "moves is missing; it must be an array of moves")
+            throw .malformed(parameter: "moves", detail: "moves is required and must be an array of moves")
         }
         try reader.end()
         var moves: [OrderMove] = []
@@ -60,7 +60,7 @@ extension OrderMove {
         guard targets.count == 1 else {
             throw .unprocessable(
                 field: "moves",
-                detail: "a move has exactly one of after, before, place and position; this one has \(targets.count)"
+                detail: "a move must have exactly one of after, before, place and position (got \(targets.count))"
             )
         }
         self.init(ids, targets[0])

@@ -1,7 +1,7 @@
 package import Catalog
 
 extension OrderEditOutcome {
-    /// The outcome as the API answers it.
+    /// The outcome in the API's format.
     package var json: [UInt8] {
         var json = JSONText(reserving: 200 + 64 * moved.count)
         json.object { json in
@@ -18,7 +18,7 @@ extension OrderEditOutcome {
         return json.bytes
     }
 
-    /// The members of a diff in neighbour form.
+    /// Writes the members of a diff in neighbour form.
     static func write(_ moved: [Moved], to json: inout JSONText) {
         json.array("deletes", [String]()) { $0.string($1) }
         json.array("inserts", [String]()) { $0.string($1) }
@@ -47,7 +47,7 @@ extension OrderEditOutcome: RecordableOutcome {
         }
     }
 
-    /// Reads the moves of a diff in neighbor form; nil without a diff.
+    /// Parses the moves of a diff in neighbour form; nil without a diff.
     static func moved(_ diff: JSONValue?) throws(CatalogError) -> [Moved]? {
         guard case .array(let moves)? = diff?["moves"] else { return nil }
         var moved: [Moved] = []

@@ -1,7 +1,7 @@
 package import Catalog
 
 extension PriceChange {
-    /// Reads the changes of a body, an array; all of them, or none.
+    /// Parses a body with an array of price changes, all or none.
     package static func list(body: JSONValue?) throws(CatalogError) -> [PriceChange] {
         guard case .array(let values)? = body else {
             throw .malformed(parameter: nil, detail: "the body must be an array of prices")
@@ -13,7 +13,7 @@ extension PriceChange {
             numbers: ["price_minor", "regular_price_minor"]
         ) { row throws(ImportRejection) in
             guard row.has("price_minor") else {
-                throw row.reject("price_minor", "is missing; null stands for no price")
+                throw row.reject("price_minor", "is required; use null for no price")
             }
             return PriceChange(
                 sku: try row.sku(),
@@ -28,7 +28,7 @@ extension PriceChange {
     private static func minor(_ column: String, _ row: FieldRow) throws(ImportRejection) -> Int64? {
         guard let text = row.text(column) else { return nil }
         guard let value = Int64(text), value >= 0, value < Product.priceLimit else {
-            throw row.reject(column, "must be a whole number of minor units, 0 to 10^12 − 1")
+            throw row.reject(column, "must be an integer number of minor units between 0 and 10^12 − 1")
         }
         return value
     }

@@ -19,7 +19,7 @@ extension Product {
 extension BodyReader {
     mutating func productName() throws(CatalogError) -> String {
         guard let name = try words("name", bytes: Product.nameLimit) else {
-            throw .unprocessable(field: "name", detail: "name is missing")
+            throw .unprocessable(field: "name", detail: "name is required")
         }
         return name
     }
@@ -52,7 +52,7 @@ extension BodyReader {
     mutating func attributes() throws(CatalogError) -> String {
         let attributes = value("attributes") ?? .object([])
         guard attributes.isWithinNumberLimits else {
-            throw .unprocessable(field: "attributes", detail: "a number in attributes has more than 64 digits")
+            throw .unprocessable(field: "attributes", detail: "numbers in attributes must have at most 64 digits")
         }
         let text = attributes.text
         guard case .object = attributes, text.utf8.count <= Product.attributesLimit else {
@@ -80,12 +80,12 @@ extension BodyReader {
         guard let body = value("size") else { return nil }
         var reader = try BodyReader(body)
         guard let amount = try reader.decimal("amount"), let spelling = try reader.string("unit", bytes: 32) else {
-            throw .unprocessable(field: "size", detail: "a size needs an amount and a unit")
+            throw .unprocessable(field: "size", detail: "size requires amount and unit")
         }
         guard let unit = MeasureUnit(spelling: spelling) else {
             throw .malformed(
                 parameter: "size",
-                detail: "no such unit: “\(spelling)”",
+                detail: "unknown unit “\(spelling)”",
                 allowed: MeasureUnit.allCases.map(\.rawValue)
             )
         }

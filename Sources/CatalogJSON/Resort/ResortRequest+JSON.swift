@@ -1,7 +1,7 @@
 package import Catalog
 
 extension ResortRequest {
-    /// The request as JSON, as the history keeps it.
+    /// The request as JSON for the history.
     package var text: String {
         var json = JSONText()
         json.object { json in
@@ -15,7 +15,7 @@ extension ResortRequest {
         return json.text
     }
 
-    /// A request that the history has kept; nil where it cannot be read.
+    /// Parses a request from the history; nil if it is invalid.
     package init?(text: String) {
         guard let value = try? JSONReader.parse(Array(text.utf8)), var reader = try? BodyReader(value) else {
             return nil

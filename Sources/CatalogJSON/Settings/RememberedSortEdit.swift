@@ -3,7 +3,7 @@ package import Catalog
 /// A request to remember a sort for a shelf: `{"sort":"-price","filter":{…},"transition_limit":24}`.
 package struct RememberedSortEdit: Sendable {
     package let view: RememberedView
-    /// The window of the diff from the view before; nil for none.
+    /// The window of the diff from the previous view; nil for no diff.
     package let transitionLimit: Int?
 
     /// - Throws: `malformed`, `unprocessable`, `unknownSortKey`.
@@ -15,22 +15,22 @@ package struct RememberedSortEdit: Sendable {
         transitionLimit = try reader.integer("transition_limit").map { Int($0) }
         try reader.end()
         guard let sort else {
-            throw .unprocessable(field: "sort", detail: "sort is missing or null; DELETE returns to the default")
+            throw .unprocessable(field: "sort", detail: "sort is required; use DELETE to return to the default")
         }
         view = RememberedView(sort, filter ?? .none)
         if let limit = transitionLimit, !(1...DiffRequest.windowLimit).contains(limit) {
             throw .unprocessable(
                 field: "transition_limit",
-                detail: "transition_limit must be from 1 to \(DiffRequest.windowLimit)"
+                detail: "transition_limit must be between 1 and \(DiffRequest.windowLimit)"
             )
         }
     }
 }
 
 extension Setting {
-    /// A remembered sort as the API returns it.
+    /// Returns a remembered sort in the API's format.
     ///
-    /// - Parameter transition: the diff from the view before, as JSON.
+    /// - Parameter transition: the diff from the previous view, as JSON.
     package func sortJSON(transition: [UInt8]? = nil) -> [UInt8] {
         JSONText.object { json in
             if let view {

@@ -31,9 +31,9 @@ extension SettingsPage {
 }
 
 extension [SettingsEdit.Result] {
-    /// What stands now, and whether it is what was sent.
+    /// The current settings, and whether each write was applied.
     ///
-    /// Without a revision to ask from next: what others changed meanwhile is not in it.
+    /// There is no revision to continue from, because concurrent changes are not included.
     package var json: [UInt8] {
         var json = JSONText()
         json.object { json in

@@ -1,26 +1,29 @@
 package import Catalog
 
 extension SettingsEdit {
-    /// `{"value":…}`, for one setting. What else an answer shows is accepted and ignored.
+    /// Parses `{"value":…}` for one setting. Other response fields are accepted and ignored.
     package static func one(_ key: SettingKey, body: JSONValue) throws(CatalogError) -> SettingsEdit.Write {
         var reader = try BodyReader(body)
         reader.ignore("key", "revision", "modified_at")
         let value = reader.value("value")
         try reader.end()
         guard let value else {
-            throw .unprocessable(field: "value", detail: "value is missing or null; DELETE takes a setting away")
+            throw .unprocessable(
+                field: "value",
+                detail: "value is required and must not be null; use DELETE to delete a setting"
+            )
         }
         try Setting.check(value, for: key)
         return Write(key, value)
     }
 
-    /// `{"settings":[{"key":…,"value":…,"modified_at":…},{"key":…,"deleted":true,"modified_at":…}]}`, from a device that
-    /// was offline.
+    /// Parses `{"settings":[{"key":…,"value":…,"modified_at":…},{"key":…,"deleted":true,"modified_at":…}]}` from a
+    /// device that was offline.
     package static func many(body: JSONValue) throws(CatalogError) -> SettingsEdit {
         var reader = try BodyReader(body)
         reader.ignore("revision", "resync")
         guard case .array(let items)? = reader.value("settings") else {
-            throw .malformed(parameter: "settings", detail: "settings is missing; it must be an array")
+            throw .malformed(parameter: "settings", detail: "settings is required and must be an array")
         }
         try reader.end()
         guard items.count <= Setting.countLimit + Setting.tombstoneLimit else { throw SettingsEdit.tooMany() }
@@ -29,7 +32,7 @@ extension SettingsEdit {
             writes.append(try write(item, "settings[\(index)]"))
         }
         if let repeated = writes.map(\.key).firstRepeat {
-            throw .unprocessable(field: "settings", detail: "“\(repeated)” is given twice")
+            throw .unprocessable(field: "settings", detail: "duplicate key “\(repeated)”")
         }
         return SettingsEdit(writes)
     }
@@ -39,7 +42,7 @@ extension SettingsEdit {
         var reader = try BodyReader(item)
         reader.ignore("revision", "applied")
         guard case .string(let text)? = reader.value("key"), let key = SettingKey(text) else {
-            throw .unprocessable(field: "\(place).key", detail: "a key is \(SettingKey.rule)")
+            throw .unprocessable(field: "\(place).key", detail: "\(place).key must be \(SettingKey.rule)")
         }
         guard case .string(let time)? = reader.value("modified_at"), let modifiedAt = Timestamp(rfc3339: time) else {
             throw .unprocessable(

@@ -1,6 +1,6 @@
 package import Catalog
 
-/// Writes cursors as opaque text and reads them back: canonical base64url of the fields and a MAC over them.
+/// A codec for cursors as opaque text: canonical base64url of the fields and a MAC over them.
 package struct CursorCodec: Sendable {
     /// A keyed hash of at least `macLength` bytes.
     package typealias MAC = @Sendable ([UInt8]) -> [UInt8]
@@ -8,7 +8,7 @@ package struct CursorCodec: Sendable {
     private let mac: MAC
     private static let version: UInt8 = 2
     private static let macLength = 16
-    /// The longest text that is looked at.
+    /// The maximum length of a cursor text.
     private static let maximumLength = 8192
 
     package init(mac: @escaping MAC) { self.mac = mac }
@@ -31,7 +31,7 @@ package struct CursorCodec: Sendable {
         return Base64URL.encode(writer.bytes + mac(writer.bytes).prefix(Self.macLength))
     }
 
-    /// - Throws: `CatalogError.invalidCursor` for anything that `encode` did not make under the same key.
+    /// - Throws: `CatalogError.invalidCursor` for anything that `encode` did not create with the same key.
     package func decode(_ text: String) throws(CatalogError) -> Cursor {
         guard text.utf8.count <= Self.maximumLength, let sealed = Base64URL.decode(text), sealed.count > Self.macLength
         else { throw .invalidCursor }
@@ -83,7 +83,7 @@ private struct CursorWriter {
         }
     }
 
-    /// At most 65,535 bytes; longer text, which no request can store, is cut: the cursor then repeats rows, and loses none.
+    /// Writes at most 65,535 bytes. Longer text, which no request can store, is truncated: rows may repeat, none is lost.
     mutating func block(_ block: some Collection<UInt8>) {
         let block = block.prefix(Int(UInt16.max))
         bytes.append(UInt8(block.count >> 8))

@@ -1,7 +1,7 @@
 package import Catalog
 
 extension ShelfPage {
-    /// The page as the API answers it.
+    /// Returns the page in the API's format.
     ///
     /// - Parameter token: the next page's cursor as text.
     package func json(day: Int, nextCursor token: String?) -> [UInt8] {

@@ -1,7 +1,7 @@
 package import Catalog
 
 extension Shelf {
-    /// Reads a shelf from a body; what the server makes is ignored.
+    /// Parses a shelf from a body; server-generated fields are ignored.
     package init(key: CatalogKey, body: JSONValue) throws(CatalogError) {
         var reader = try BodyReader(body)
         try reader.checkKey("key", key.text)
@@ -9,7 +9,7 @@ extension Shelf {
         var parent: CatalogKey?
         if let text = try reader.string("parent", bytes: 64) {
             parent = CatalogKey(text)
-            if parent == nil { throw .unprocessable(field: "parent", detail: "a shelf's key is \(CatalogKey.rule)") }
+            if parent == nil { throw .unprocessable(field: "parent", detail: "parent must be \(CatalogKey.rule)") }
             if parent == key { throw .unprocessable(field: "parent", detail: "a shelf cannot be its own parent") }
         }
         self.init(

@@ -1,23 +1,23 @@
 package import Catalog
 
 extension Store {
-    /// Reads a store from a body. What the body leaves out has its default.
+    /// Parses a store from a body; missing fields have their defaults.
     package init(key: CatalogKey, body: JSONValue) throws(CatalogError) {
         var reader = try BodyReader(body)
         try reader.checkKey("key", key.text)
         let title = try reader.words("title", bytes: Store.titleLimit) ?? key.text
         guard let code = try reader.string("currency", bytes: 16) else {
-            throw .unprocessable(field: "currency", detail: "currency is missing; give its ISO 4217 code, such as EUR")
+            throw .unprocessable(field: "currency", detail: "currency is required; use an ISO 4217 code, such as EUR")
         }
         guard let currency = Currency(code) else {
-            throw .unprocessable(field: "currency", detail: "“\(code)” is no ISO 4217 code")
+            throw .unprocessable(field: "currency", detail: "“\(code)” is not an ISO 4217 code")
         }
         let locale = try reader.string("locale", bytes: 35) ?? "en"
         guard
             locale.utf8.allSatisfy({
                 $0 == UInt8(ascii: "-") || Character(UnicodeScalar($0)).isLetter || (48...57).contains($0)
             })
-        else { throw .unprocessable(field: "locale", detail: "“\(locale)” is no BCP 47 language tag") }
+        else { throw .unprocessable(field: "locale", detail: "“\(locale)” is not a BCP 47 language tag") }
         self.init(
             key: key,
             title: title,
@@ -31,10 +31,13 @@ extension Store {
             newcomerBoost: try reader.double("newcomer_boost") ?? 0
         )
         guard Self.halfLifeRange.contains(popularityHalfLifeDays) else {
-            throw .unprocessable(field: "popularity_half_life_days", detail: "the half-life must be 1 to 3650 days")
+            throw .unprocessable(
+                field: "popularity_half_life_days",
+                detail: "popularity_half_life_days must be between 1 and 3650"
+            )
         }
         guard (0...Self.boostLimit).contains(newcomerBoost) else {
-            throw .unprocessable(field: "newcomer_boost", detail: "the newcomer boost must be 0 to 1000000 purchases")
+            throw .unprocessable(field: "newcomer_boost", detail: "newcomer_boost must be between 0 and 1000000")
         }
         try reader.end()
     }

@@ -1,9 +1,9 @@
 package import Catalog
 
 extension IssuedTicket {
-    /// The ticket as the API returns it.
+    /// Returns the ticket in the API's format.
     ///
-    /// - Parameter text: the ticket itself.
+    /// - Parameter text: the text of the ticket.
     package func json(text: String) -> [UInt8] {
         var json = JSONText(reserving: 128)
         json.object { json in
@@ -15,7 +15,7 @@ extension IssuedTicket {
 }
 
 extension IssuedTicket: RecordableOutcome {
-    /// Without the text of a ticket that can be derived: a secret is not stored.
+    /// The recorded response, without a derivable ticket text, because secrets are not stored.
     package var recorded: RecordedResponse {
         var json = JSONText(reserving: 128)
         json.object { json in

@@ -2,7 +2,7 @@ internal import Catalog
 internal import LibPQ
 
 extension CatalogError {
-    /// What a failure of the database means for a use-case: the only place that knows SQLSTATEs and constraint names.
+    /// Maps a database error to a domain error. Only this file knows SQLSTATEs and constraint names.
     init(_ error: any Error) {
         switch error {
         case let error as CatalogError: self = error
@@ -20,7 +20,7 @@ extension CatalogError {
         } else if error.meansUnavailable || error.isRetryable || error.sqlState == .queryCanceled {
             self = .unavailable
         } else if error.sqlState == .uniqueViolation {
-            self = .conflict("somebody else made the same at the same time; try again")
+            self = .conflict("another request created the same resource at the same time; try again")
         } else if error.constraint == "shelf_parent_fkey" || error.constraint == "placement_shelf_fkey" {
             self = .conflict("the shelf was changed at the same time; try again")
         } else if error.constraint == "placement_product_fkey" {
@@ -28,8 +28,8 @@ extension CatalogError {
         } else if let state = error.sqlState,
             ["23514", "23502", "54000", "54001"].contains(state.rawValue) || state.classCode == "22"
         {
-            // A gap in our own validation: the boundary should have said so, and better.
-            self = .unprocessable(field: error.constraint ?? "", detail: "a value is outside what can be stored")
+            // A gap in validation: the API layer should have rejected the value with a better message.
+            self = .unprocessable(field: error.constraint ?? "", detail: "a value is out of range")
         } else {
             self = .fault(error.debugDescription)
         }
@@ -37,7 +37,7 @@ extension CatalogError {
 }
 
 extension Observer {
-    /// Runs a body, maps what it throws, and tells what is worth seeing of it.
+    /// Runs a body, maps its errors to domain errors, and reports notable ones.
     func mappingErrors<T>(_ body: () async throws -> T) async throws(CatalogError) -> T {
         do { return try await body() } catch {
             let mapped = CatalogError(error)

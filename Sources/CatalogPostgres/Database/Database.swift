@@ -1,30 +1,30 @@
 package import Catalog
 package import LibPQ
 
-/// The way to a database: its lanes, and what every store needs besides. It knows no feature.
+/// Access to the database: its connection lanes and the services that all stores share.
 package final class Database: Sendable {
-    /// Pages and other short reads, pipelined.
+    /// The pipeline for pages and other short reads.
     package let pages: PostgresPipeline
-    /// Writes, and reads of whole orders.
+    /// The lane for writes, and for reads of whole orders.
     package let writes: Lane
-    /// Imports, which hold connections for long.
+    /// The lane for imports, which occupy connections for a long time.
     package let imports: Lane
     /// Announces changes to other servers.
     package let announcer: ChangeAnnouncer
     package let observer: Observer
-    /// Whether keys of manual orders are due for compaction.
+    /// Signals that ordering keys need compaction.
     package let longKeys = LongKeys()
     private let probe: ReadinessProbe
 
     /// The number of imports that can run at the same time.
     private static let importConnections = 4
 
-    /// Opens connections as they are needed.
+    /// Creates the lanes; connections are opened on demand.
     ///
     /// - Parameters:
-    ///   - direct: how imports reach the database if `configuration` leads to a pooler.
-    ///   - leaseTimeout: how long a write or a long read waits for a connection.
-    ///   - announces: whether other servers are told of changes; without it they notice within a second or two.
+    ///   - direct: the configuration of imports, if `configuration` points to a pooler.
+    ///   - leaseTimeout: the maximum time that a write or a long read waits for a connection.
+    ///   - announces: whether to notify other servers of changes; otherwise they detect them within two seconds.
     package init(
         _ configuration: PostgresConfiguration,
         direct: PostgresConfiguration? = nil,
@@ -57,10 +57,10 @@ package final class Database: Sendable {
         Task { [probe] in await probe.close() }
     }
 
-    /// Returns what can be served now, on a connection of its own.
+    /// Returns the current readiness, probed on a separate connection.
     package func readiness() async -> Readiness { await probe.readiness() }
 
-    /// The key that all servers of the deployment share.
+    /// Returns the key that all servers of the deployment share.
     package func deploymentKey() async throws(CatalogError) -> [UInt8] {
         try await mappingErrors {
             let key = try await writes.perform(within: .seconds(5)) {
@@ -73,14 +73,14 @@ package final class Database: Sendable {
         }
     }
 
-    /// Runs a body, and maps its errors to those of the domain.
+    /// Runs a body and maps its errors to domain errors.
     func mappingErrors<T>(_ body: () async throws -> T) async throws(CatalogError) -> T {
         try await observer.mappingErrors(body)
     }
 
-    /// Runs a transaction that changes a store, and announces the change.
+    /// Runs a transaction that changes a store and announces the change.
     ///
-    /// - Parameter limit: longer than the default only for a transaction that rewrites a whole store.
+    /// - Parameter limit: the time limit; exceeds the default only for transactions that rewrite a whole store.
     func write<T: Sendable>(
         to store: CatalogKey,
         within limit: Duration = .seconds(10),
@@ -93,7 +93,7 @@ package final class Database: Sendable {
         }
     }
 
-    /// Runs a change of a user's own again if the user was erased, or created again, in the middle of it.
+    /// Retries a change to a user's data if the user was concurrently erased or recreated.
     func besideErasure<T: Sendable>(_ body: @escaping @Sendable () async throws -> T) async throws -> T {
         for _ in 0..<16 {
             do { return try await body() } catch let error as PostgresError
@@ -104,7 +104,7 @@ package final class Database: Sendable {
         throw CatalogError.unavailable
     }
 
-    /// Whether an erasure may have violated a foreign key: those to `user_account` and to users' lists. On a shard a
+    /// Returns whether an erasure may have caused a foreign key violation: of an account or a list. On a shard, a
     /// constraint's name has a suffix.
     private static func isErasure(_ constraint: String?) -> Bool {
         guard let constraint else { return true }

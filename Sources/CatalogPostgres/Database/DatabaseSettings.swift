@@ -5,26 +5,26 @@ enum DatabaseSettings {
     /// Pages and other short reads.
     static let pages = common.merging(["statement_timeout": "5s"]) { $1 }
 
-    /// Writes, and reads of whole orders.
+    /// Settings of writes, and of reads of whole orders.
     static let writes = common.merging(safety) { $1 }.merging([
-        // A writer that waits for a shelf holds a connection that others need.
+        // A writer that waits for a shelf lock occupies a connection.
         "lock_timeout": "3s"
     ]) { $1 }
 
-    /// Imports: few, long, and of statements that are worth planning each time.
+    /// Settings of imports: few, long transactions whose statements are worth planning each time.
     static let imports = common.merging(safety) { $1 }.merging([
         "plan_cache_mode": "auto",
-        // A re-sort may hold a store for as long.
+        // A re-sort may lock a store for that long.
         "lock_timeout": "10min",
         "statement_timeout": "2h",
     ]) { $1 }
 
     private static let common = [
-        // Compiling a statement costs more than any of ours takes to run.
+        // JIT compilation takes longer than running any of our statements.
         "jit": "off",
-        // Workers cost more to start than a shelf takes to read.
+        // Starting workers takes longer than reading a shelf.
         "max_parallel_workers_per_gather": "0",
-        // Statements are short and run often: to plan each again costs more than any plan saves.
+        // Statements are short and frequent: replanning costs more than a custom plan saves.
         "plan_cache_mode": "force_generic_plan",
     ]
 
@@ -37,7 +37,7 @@ enum DatabaseSettings {
 }
 
 extension PostgresConfiguration {
-    /// The same with settings for each transaction.
+    /// Returns the configuration with additional transaction settings.
     func with(_ settings: [String: String]) -> PostgresConfiguration {
         var copy = self
         copy.settings.merge(settings) { $1 }

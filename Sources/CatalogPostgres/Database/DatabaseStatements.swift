@@ -1,15 +1,15 @@
 internal import LibPQ
 
-/// The statements of the deployment as a whole.
+/// Statements about the deployment.
 enum DatabaseStatements {
     /// The key that all servers of the deployment share.
     static let deploymentKey: PostgresStatement = "SELECT cursor_key FROM deployment WHERE deployment_id = 1"
-    /// Whether the server takes no writes.
+    /// Whether the server rejects writes.
     static let isReadOnly: PostgresStatement = """
         SELECT pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on'
         """
     /// Sends a notification, `$2`, on a channel, `$1`.
     static let announce: PostgresStatement = "SELECT pg_notify($1, $2)"
-    /// The key under which customers are hashed.
+    /// The HMAC key of customer identifiers.
     static let customerKey: PostgresStatement = "SELECT customer_key FROM deployment WHERE deployment_id = 1"
 }

@@ -1,12 +1,12 @@
 package import LibPQ
 internal import Schema
 
-/// Examines a database for what can be wrong with it.
+/// Checks a database for problems.
 package struct Doctor: Sendable {
     package struct Finding: Sendable {
         package let isGood: Bool
         package let text: String
-        /// The command or SQL that mends it.
+        /// The command or SQL that fixes the problem.
         package let remedy: String?
 
         init(_ isGood: Bool, _ text: String, _ remedy: String? = nil) {
@@ -16,14 +16,14 @@ package struct Doctor: Sendable {
         }
     }
 
-    /// The oldest major version of PostgreSQL that works.
+    /// The oldest supported major version of PostgreSQL.
     private static let oldestServer = 15
 
     private let pool: PostgresPool
 
     package init(_ pool: PostgresPool) { self.pool = pool }
 
-    /// - Throws: `PostgresError`, where the database cannot be reached at all.
+    /// - Throws: `PostgresError` if the database is unreachable.
     package func examine() async throws -> [Finding] {
         try await pool.perform(within: .seconds(30)) { connection in
             var findings = try Self.server(connection)
@@ -52,15 +52,15 @@ package struct Doctor: Sendable {
                 "PostgreSQL \(version / 10000).\(version % 10000)",
                 "install PostgreSQL \(oldestServer) or newer"
             ),
-            Finding(encoding == "UTF8", "encoding: \(encoding)", "make the database with ENCODING 'UTF8'"),
+            Finding(encoding == "UTF8", "encoding: \(encoding)", "create the database with ENCODING 'UTF8'"),
             Finding(
                 !isStandby,
-                isStandby ? "the server is a standby, and cannot be written" : "the server can be written"
+                isStandby ? "the server is a read-only standby" : "the server accepts writes"
             ),
             Finding(
                 durable,
                 durable
-                    ? "what is committed survives a crash" : "fsync or full_page_writes is off: a crash can lose data",
+                    ? "committed data survives a crash" : "fsync or full_page_writes is off: a crash can lose data",
                 "ALTER SYSTEM SET fsync = on; ALTER SYSTEM SET full_page_writes = on; SELECT pg_reload_conf()"
             ),
         ]
@@ -75,7 +75,7 @@ package struct Doctor: Sendable {
                 let text =
                     made == actual
                     ? "collation catalog: version \(made)"
-                    : "collation catalog was made by version \(made), the library is \(actual): names may be out of order"
+                    : "collation catalog was created with version \(made), but the library has \(actual): names may be missorted"
                 let indexes = "REINDEX TABLE placement; REINDEX TABLE shelf; ALTER COLLATION catalog REFRESH VERSION"
                 return Finding(made == actual, text, "psql -c '\(indexes)'")
             }
@@ -100,7 +100,7 @@ package struct Doctor: Sendable {
             Finding(
                 missing.isEmpty,
                 missing.isEmpty
-                    ? "all \(wanted.count) indexes are there" : "missing indexes: \(missing.joined(separator: ", "))",
+                    ? "all \(wanted.count) indexes exist" : "missing indexes: \(missing.joined(separator: ", "))",
                 definitions.filter { missing.contains($0.name) }.map { "psql -c \"\($0.sql)\"" }.joined(
                     separator: " && "
                 )

@@ -1,16 +1,16 @@
 internal import LibPQ
 
-/// What the doctor asks the database.
+/// The statements of `Doctor`.
 enum DoctorStatements {
     /// The version, the encoding, and whether the server is a standby.
     static let server: PostgresStatement = """
         SELECT current_setting('server_version_num')::bigint, current_setting('server_encoding'), pg_is_in_recovery()
         """
-    /// Whether a crash of the server loses nothing.
+    /// Whether committed data survives a server crash.
     static let isDurable: PostgresStatement = """
         SELECT current_setting('fsync') = 'on' AND current_setting('full_page_writes') = 'on'
         """
-    /// The version that the collation was created with, and the one that the server has now.
+    /// The collation's version at creation, and the library's current version.
     static let collation: PostgresStatement = """
         SELECT collversion, pg_collation_actual_version(oid) FROM pg_collation
         WHERE collname = 'catalog' AND pg_collation_is_visible(oid)

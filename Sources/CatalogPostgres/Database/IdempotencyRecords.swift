@@ -1,27 +1,27 @@
 internal import Catalog
 internal import LibPQ
 
-/// The first answers to requests with a key, written by the transactions that they are about.
+/// The recorded responses to requests with an idempotency key, written in the requests' own transactions.
 struct IdempotencyRecords {
     private let owner: PostgresValue
     private let statements: Statements
 
-    /// Of the calls about a store; 0 for those about none.
+    /// Creates the records of calls for a store; 0 for calls without one.
     init(storeID: Int32) {
         owner = .int4(storeID)
         statements = .ofStores
     }
 
-    /// Of the calls about a user's own.
+    /// Creates the records of calls for a user's own data.
     init(user: UserID) {
         owner = .text(user.text)
         statements = .ofUsers
     }
 
-    /// Runs a body once for a call: a repeated one gets the first answer.
+    /// Runs a body once per call; a repeated call gets the recorded response.
     ///
-    /// - Parameter call: nil runs the body as it is.
-    /// - Throws: `keyReused`; `conflict` while the first is under way.
+    /// - Parameter call: nil runs the body unconditionally.
+    /// - Throws: `keyReused`; `conflict` while the first call is in progress.
     func once<Outcome: RecordableOutcome>(
         _ call: IdempotentCall?,
         _ connection: isolated PostgresConnection,
@@ -29,13 +29,13 @@ struct IdempotencyRecords {
     ) throws -> Outcome {
         guard let call else { return try body() }
         let key: [PostgresValue] = [owner, .text(call.key)]
-        // The row of a call that is under way cannot be seen, only waited for; not long.
+        // The row of a call in progress is not visible yet; wait for its lock only briefly.
         try connection.set("lock_timeout", "20ms")
         let first: RecordedResponse?
         do { first = try claimOrFind(call, key, connection) } catch let error as PostgresError
             where error.sqlState == .lockNotAvailable
         {
-            throw CatalogError.conflict("the same request is under way; repeat it for its answer")
+            throw CatalogError.conflict("the same request is in progress; retry later to get its response")
         }
         try connection.set("lock_timeout", nil)
         if let first { return try Outcome(recorded: first) }
@@ -45,7 +45,7 @@ struct IdempotencyRecords {
         return outcome
     }
 
-    /// Claims the key, or finds the first answer; one that is too old is claimed anew, by one alone.
+    /// Claims the key, or returns the recorded response. Only one caller can reclaim an expired key.
     private func claimOrFind(
         _ call: IdempotentCall,
         _ key: [PostgresValue],
@@ -53,12 +53,12 @@ struct IdempotencyRecords {
     ) throws -> RecordedResponse? {
         for _ in 0..<4 {
             if try connection.execute(statements.claim, key + [.bytea(call.fingerprint)]) > 0 { return nil }
-            // Swept in between: once more.
+            // The record was deleted in between: try again.
             guard let found = try read(key, connection) else { continue }
             if found.isFresh { return try found.first.response(to: call) }
             if try connection.execute(statements.renew, key + [.bytea(call.fingerprint)]) > 0 { return nil }
         }
-        throw CatalogError.conflict("the same request is under way; repeat it for its answer")
+        throw CatalogError.conflict("the same request is in progress; retry later to get its response")
     }
 
     private func read(
@@ -81,7 +81,7 @@ struct IdempotencyRecords {
         }
     }
 
-    /// The first answer under a key of a call that writes nothing by itself; nil for a new one.
+    /// Returns the first response under a key, for calls that do not write; nil for a new key.
     func recall(
         _ key: String,
         _ connection: isolated PostgresConnection
@@ -89,7 +89,7 @@ struct IdempotencyRecords {
         try read([owner, .text(key)], connection).flatMap { $0.isFresh ? $0.first : nil }
     }
 
-    /// Keeps such an answer, where there is none yet that is fresh.
+    /// Records a response, unless an unexpired one exists.
     func keep(
         _ response: RecordedResponse,
         _ call: IdempotentCall,
@@ -108,7 +108,7 @@ struct IdempotencyRecords {
         [.int2(response.isNew ? created : completed), .text(response.mediaType), .bytea(response.body)]
     }
 
-    /// Deletes responses that are too old, some at a time; returns how many.
+    /// Deletes expired responses in batches and returns their number.
     static func sweep(_ connection: isolated PostgresConnection) throws -> Int {
         try connection.execute(Statements.ofStores.sweep) + connection.execute(Statements.ofUsers.sweep)
     }

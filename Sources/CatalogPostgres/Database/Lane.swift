@@ -1,6 +1,6 @@
 package import LibPQ
 
-/// A share of the database's connections for one kind of work, so that no kind can starve another.
+/// A pool of connections for one kind of work, so that no kind can starve another.
 package struct Lane: Sendable {
     package let pool: PostgresPool
 
@@ -15,7 +15,7 @@ package struct Lane: Sendable {
         try await pool.perform(within: limit, body)
     }
 
-    /// Runs a block in one transaction; up to three times more if the server asks for that.
+    /// Runs a block in one transaction, with up to three retries if the server requests them.
     @discardableResult
     package func transaction<T: Sendable>(
         _ mode: StaticString = "",
@@ -25,7 +25,7 @@ package struct Lane: Sendable {
         try await pool.transaction(mode, within: limit, body)
     }
 
-    /// Runs a block in one transaction and ends it as the block decides.
+    /// Runs a block in one transaction; the block decides whether to commit.
     @discardableResult
     package func transaction<T: Sendable>(
         within limit: Duration? = nil,
@@ -34,7 +34,7 @@ package struct Lane: Sendable {
         try await pool.transaction(within: limit, deciding: body)
     }
 
-    /// Runs a block with a connection that nobody else uses meanwhile.
+    /// Runs a block with exclusive use of a connection.
     package func withConnection<T: Sendable>(_ body: (PostgresConnection) async throws -> T) async throws -> T {
         try await pool.withConnection(body)
     }

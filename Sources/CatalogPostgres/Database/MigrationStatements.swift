@@ -5,14 +5,14 @@ enum MigrationStatements {
     static let hasCollation: PostgresStatement = """
         SELECT 1 FROM pg_collation WHERE collname = 'catalog' AND pg_collation_is_visible(oid)
         """
-    /// A version, its name and its script.
+    /// Records a version, its name and its script.
     static let record: PostgresStatement = """
         INSERT INTO schema_migration (version, name, checksum) VALUES ($1, $2, md5($3))
         """
     static let remove: PostgresStatement = "DELETE FROM schema_migration WHERE version = $1"
     static let hasTable: PostgresStatement = "SELECT to_regclass('schema_migration') IS NOT NULL"
     static let version: PostgresStatement = "SELECT coalesce(max(version), 0)::bigint FROM schema_migration"
-    /// The first applied migration whose script differs from ours, `$1` in order.
+    /// The first applied migration whose script differs from the program's scripts, `$1`.
     static let firstChanged: PostgresStatement = """
         SELECT ours.version FROM unnest($1) WITH ORDINALITY AS ours (script, version)
         LEFT JOIN schema_migration applied ON applied.version = ours.version

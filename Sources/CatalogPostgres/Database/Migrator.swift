@@ -1,15 +1,15 @@
 package import LibPQ
 internal import Schema
 
-/// Brings a database's schema to a version of the program's, one transaction a migration, one migrator at a time.
+/// Migrates a database's schema, with one transaction per migration and one migrator at a time.
 package struct Migrator: Sendable {
-    /// How a database's schema stands to the program's.
+    /// The state of a database's schema, relative to the program's.
     package enum Standing: Sendable, Equatable {
         case current
         /// No migration has been applied.
         case empty
         case behind(version: Int)
-        /// Made by a newer program.
+        /// The schema was created by a newer program.
         case ahead(version: Int)
         /// A migration was changed after it was applied.
         case altered(version: Int)
@@ -24,29 +24,29 @@ package struct Migrator: Sendable {
             switch self {
             case .collation(let locale): "collation catalog (\(locale))"
             case .up(let version, let name): "v\(version) \(name)"
-            case .down(let version, let name): "v\(version) \(name), taken back"
+            case .down(let version, let name): "v\(version) \(name), reverted"
             }
         }
     }
 
-    /// How long another migrator is waited for.
+    /// The maximum wait for another migrator.
     private static let patience: Duration = .seconds(600)
 
     private let pool: PostgresPool
 
     package init(_ pool: PostgresPool) { self.pool = pool }
 
-    /// How the database's schema stands to the program's. Changes nothing.
+    /// Returns the state of the database's schema, without changing anything.
     package static func check(_ pool: PostgresPool) async throws -> Standing {
         try await pool.perform(within: .seconds(5)) { try standing($0) }
     }
 
-    /// Applies what is missing, up to a version, or takes back what is beyond it.
+    /// Applies missing migrations up to a version, or reverts later ones.
     ///
     /// - Parameters:
-    ///   - locale: the collation's, where it does not exist yet: a BCP 47 tag, or `root`.
-    ///   - isDryRun: only tells what would be done.
-    /// - Returns: what was done, in order.
+    ///   - locale: the locale of a new collation: a BCP 47 tag, or `root`.
+    ///   - isDryRun: whether to report the steps without applying them.
+    /// - Returns: the steps, in order.
     package func migrate(
         to target: Int = Schema.currentVersion,
         locale: String = "root",
@@ -56,11 +56,13 @@ package struct Migrator: Sendable {
             locale.utf8.allSatisfy({
                 $0 == UInt8(ascii: "-") || (48...57).contains($0) || (65...90).contains($0) || (97...122).contains($0)
             })
-        else { throw PostgresError(.misuse, "a locale is a BCP 47 tag, such as sv or de-AT, or root") }
+        else { throw PostgresError(.misuse, "locale must be a BCP 47 tag, such as sv or de-AT, or root") }
         let steps = try await RunLock.hold(.migration, "0", waiting: Self.patience, in: pool) {
             try await pool.perform { try Self.migrate($0, target, locale, isDryRun) }
         }
-        guard let steps else { throw PostgresError(.exhausted, "another migration has run for \(Self.patience)") }
+        guard let steps else {
+            throw PostgresError(.exhausted, "another migration is still running after \(Self.patience)")
+        }
         return steps
     }
 
@@ -72,9 +74,9 @@ package struct Migrator: Sendable {
     ) throws -> [Step] {
         switch try standing(connection) {
         case .ahead(let version):
-            throw PostgresError(.misuse, "the schema is of version \(version), made by a newer program")
+            throw PostgresError(.misuse, "schema version \(version) is newer than this program")
         case .altered(let version):
-            throw PostgresError(.misuse, "migration \(version) is not the one that was applied")
+            throw PostgresError(.misuse, "migration \(version) differs from the one that was applied")
         case .current, .empty, .behind: break
         }
         var steps: [Step] = []
@@ -146,7 +148,7 @@ package struct Migrator: Sendable {
         guard version > 0 else { return .empty }
         guard version <= Schema.currentVersion else { return .ahead(version: version) }
         let scripts = Schema.migrations.prefix(version).map(\.up)
-        // What is applied must be the program's own migrations, all of them, unaltered.
+        // The applied migrations must be exactly the program's own.
         let altered = try connection.query(
             MigrationStatements.firstChanged,
             [.textArray(Array(scripts))]

@@ -28,12 +28,12 @@ struct PostgresResponseStore: ResponseStore {
         }
     }
 
-    /// The number of the store to which a response belongs; 0 for none.
+    /// Returns the id of the store that a response belongs to; 0 for none.
     private func ownerID(_ store: CatalogKey?) async throws -> Int32 {
         if let store { try await lookup.readStore(store).id } else { 0 }
     }
 
-    /// Deletes recorded answers that are too old; returns how many.
+    /// Deletes expired responses and returns their number.
     func sweep() async throws(CatalogError) -> Int {
         try await database.mappingErrors {
             try await database.writes.transaction(within: .seconds(10)) { try IdempotencyRecords.sweep($0) }

@@ -2,20 +2,20 @@ internal import Catalog
 internal import LibPQ
 internal import Synchronization
 
-/// Looks at the database for `/readyz`, on a connection of its own: no lack of connections elsewhere, and no stalled
-/// server, keeps the answer waiting.
+/// Probes the database for `/readyz` on a separate connection, so that neither exhausted pools nor a stalled
+/// server delay the response.
 actor ReadinessProbe {
     private let configuration: PostgresConfiguration
     private var connection: PostgresConnection?
     private var probe: Task<Readiness, Never>?
 
-    /// How long a caller waits.
+    /// The maximum time that a caller waits.
     private static let patience: Duration = .milliseconds(800)
 
     init(_ configuration: PostgresConfiguration) { self.configuration = configuration }
 
-    /// What can be served now; `unavailable` if the database has not answered in time. Callers at the same time share one
-    /// look.
+    /// Returns the readiness; `unavailable` if the database does not respond in time. Concurrent callers share one
+    /// probe.
     nonisolated func readiness() async -> Readiness {
         await withCheckedContinuation { continuation in
             let answer = Once(continuation)
@@ -50,7 +50,7 @@ actor ReadinessProbe {
                 ) { try $0.first { try $0.bool(0) } ?? true }
                 return isReadOnly ? .readOnly : .ready
             }
-            // After a failover another host may be the primary: the next look connects again.
+            // After a failover another host may be the primary, so the next probe reconnects.
             if readiness == .readOnly { await close() }
             return readiness
         } catch {
@@ -67,7 +67,7 @@ actor ReadinessProbe {
     }
 }
 
-/// A continuation that the first answer resumes.
+/// A continuation that is resumed only once.
 private final class Once: Sendable {
     private let continuation: Mutex<CheckedContinuation<Readiness, Never>?>
 

@@ -1,10 +1,10 @@
 internal import LibPQ
 
-/// A lock that is held for as long as a run lives, by a transaction that stays open on a connection of its own.
+/// A lock held for the duration of a run, by an open transaction on a separate connection.
 ///
-/// Whether a run of another process, another database role or behind a pooler is alive is then one look at the lock: it is
-/// gone at the moment when its connection is, whatever ended the process. A lock of a transaction passes a transaction
-/// pooler, where a lock of a session would stay with a server connection.
+/// The lock shows whether a run is alive, even from another process or role, or through a pooler: it is released
+/// as soon as its connection ends, however the process ended. A transaction-level lock works through a transaction
+/// pooler; a session-level lock would stay with the server connection.
 enum RunLock {
     /// The kind of run; the first key of the advisory lock.
     enum Kind: Int32 {
@@ -13,12 +13,12 @@ enum RunLock {
         case resortRun = 1_634_300_786
     }
 
-    /// Whether nobody holds a lock; holds it until the end of the transaction. `key` is SQL of an integer.
+    /// Returns SQL that tries to acquire a lock until the end of the transaction. `key` is an integer expression.
     static func isFree(_ kind: Kind, _ key: SQL) -> SQL {
         "pg_try_advisory_xact_lock(\(kind.rawValue), \(key))"
     }
 
-    /// Whether somebody holds a lock. `key` is SQL of an integer.
+    /// Returns SQL that tests whether a lock is held. `key` is an integer expression.
     static func isHeld(_ kind: Kind, _ key: SQL) -> SQL {
         """
         EXISTS (SELECT FROM pg_locks l WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 2
@@ -27,11 +27,11 @@ enum RunLock {
         """
     }
 
-    /// Runs work while a lock is held, on a connection of its own.
+    /// Runs work while holding a lock on a separate connection.
     ///
     /// - Parameters:
-    ///   - key: SQL of an integer, whose parameters are `parameters`.
-    ///   - patience: how long another holder is waited for; nil does not wait.
+    ///   - key: an integer expression with the parameters `parameters`.
+    ///   - patience: the maximum wait for another holder; nil does not wait.
     /// - Returns: nil if another holds the lock.
     static func hold<T>(
         _ kind: Kind,
@@ -60,7 +60,7 @@ enum RunLock {
         _ connection: PostgresConnection
     ) async throws -> Bool {
         try await connection.perform(within: (patience ?? .zero) + .seconds(10)) { connection in
-            // The transaction idles for as long as the run takes; keepalives tell the server when its client is gone.
+            // The transaction is idle during the run; keepalives detect a lost client.
             try connection.run(
                 script: """
                     BEGIN; SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL tcp_keepalives_idle = 10;

@@ -1,13 +1,13 @@
 internal import Catalog
 internal import LibPQ
 
-// Identifiers as rows have them. The schema's checks keep others out; a database that was changed by hand, or by a newer
-// version, is an error and not a crash.
+// Identifiers from database rows. The schema's checks guarantee their form; a database changed manually or by a newer
+// version causes an error, not a crash.
 
 extension CatalogKey {
     /// - Throws: kind `decoding`.
     init(stored text: String) throws(PostgresError) {
-        guard let key = CatalogKey(text) else { throw PostgresError(.decoding, "“\(text)” is not a key") }
+        guard let key = CatalogKey(text) else { throw PostgresError(.decoding, "invalid stored key “\(text)”") }
         self = key
     }
 }
@@ -15,7 +15,7 @@ extension CatalogKey {
 extension UserID {
     /// - Throws: kind `decoding`.
     init(stored text: String) throws(PostgresError) {
-        guard let user = UserID(text) else { throw PostgresError(.decoding, "a stored user ID cannot be read") }
+        guard let user = UserID(text) else { throw PostgresError(.decoding, "invalid stored user id") }
         self = user
     }
 }

@@ -9,16 +9,16 @@ package struct CatalogExport: Sendable {
 
     package init(_ database: Database) { self.database = database }
 
-    /// Writes products as a CSV file that an import takes, as they are at one moment: a line for each shelf that a product
-    /// stands on, in the shelf's manual order, then those that stand nowhere.
+    /// Writes products as a CSV file for import, from one snapshot: one line per shelf that a product is
+    /// placed on, in the shelf's manual order, followed by products on no shelf.
     ///
-    /// Imported into the catalog that it came from it changes nothing; into an empty one it makes the stores and shelves that
-    /// have products, with these and their manual orders. Popularity is what imports stated. Attributes, settings, empty
-    /// shelves, and the titles of shelves whose key does not come from it, have no place in such a file.
+    /// Importing the file into the same catalog changes nothing. Importing it into an empty one creates the stores and
+    /// shelves that have products, and their manual orders. Popularity is the imported value. The file does not contain
+    /// attributes, settings, empty shelves, or shelf titles from which the key cannot be derived.
     ///
     /// - Parameters:
     ///   - store: nil for all.
-    ///   - write: takes the file in pieces of about 64 KiB.
+    ///   - write: receives the file in chunks of about 64 KiB.
     package func run(
         of store: CatalogKey?,
         _ write: ([UInt8]) -> Void
@@ -27,12 +27,12 @@ package struct CatalogExport: Sendable {
             let stores = if let store { [try await lookup.readStore(store)] } else { try await lookup.readStores() }
             write(Array((ImportColumn.allCases.map(\.rawValue).joined(separator: ",") + "\n").utf8))
             try await database.writes.withConnection { connection in
-                // One snapshot for all of it; a connection that is given back in a transaction is closed.
-                // All is joined with all: by hashing, which needs no statistics, and right after an import there are none.
+                // Use one snapshot for the whole export. A connection returned inside a transaction is closed.
+                // Force hash joins: all rows are joined, and there are no statistics right after an import.
                 try await connection.perform {
                     try $0.begin("ISOLATION LEVEL REPEATABLE READ READ ONLY")
                     try $0.set("enable_nestloop", "off")
-                    // The file may be read as slowly as its reader likes.
+                    // The client may read the file arbitrarily slowly.
                     try $0.set("idle_in_transaction_session_timeout", "0")
                     try $0.set("statement_timeout", "0")
                 }
@@ -51,7 +51,7 @@ package struct CatalogExport: Sendable {
         }
     }
 
-    /// The shelves whose title alone tells their key to an import; the others are named by their key.
+    /// Returns the shelves whose key an import can derive from the title; the others are exported by key.
     private static func titledShelves(
         _ store: ShelfRow.StoreRead,
         _ connection: isolated PostgresConnection
@@ -64,7 +64,7 @@ package struct CatalogExport: Sendable {
         return shelves.filter { count[$0.title] == 1 && ShelfKeyMaker.makes($0.key, from: $0.title) }.map(\.id)
     }
 
-    /// COPY takes no parameters: numbers of stores and shelves and the currency's exponent are part of the text.
+    /// COPY takes no parameters, so ids and the currency's exponent are part of the statement.
     private static func export(_ store: ShelfRow.StoreRead, titled: [Int32]) -> PostgresStatement {
         let titled = titled.map { "\($0)" as SQL }.joined(",")
         let exponent = store.store.currency.exponent
@@ -83,7 +83,7 @@ package struct CatalogExport: Sendable {
             """
     }
 
-    /// What a file has in a column, of product `r`, store `s` and shelf `h`.
+    /// Returns the expression of a file column, for product `r`, store `s` and shelf `h`.
     private static func value(of column: ImportColumn, _ exponent: Int) -> SQL {
         func decimal(_ column: SQL) -> SQL { "round(\(column)::numeric / (10::numeric ^ \(exponent)), \(exponent))" }
         return switch column {

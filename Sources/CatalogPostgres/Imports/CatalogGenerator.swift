@@ -2,13 +2,13 @@ internal import Catalog
 package import LibPQ
 internal import Ordering
 
-/// Makes a large catalog of one store, the same from the same seed: shelves whose sizes follow Zipf's law, the first one
+/// Generates a large catalog of one store, deterministically from a seed. Shelf sizes follow Zipf's law; the first has
 /// a tenth of all products (100,000 of a million).
 package struct CatalogGenerator: Sendable {
     package let shelves: Int
     package let products: Int
     package let seed: UInt64
-    /// The store that it makes.
+    /// The key of the generated store.
     package static let store = "generated"
 
     package init(shelves: Int, products: Int, seed: UInt64) {
@@ -17,7 +17,7 @@ package struct CatalogGenerator: Sendable {
         self.seed = seed
     }
 
-    /// The number of products of each shelf: `max ÷ rank^s`, with the exponent that makes the sum right.
+    /// The number of products per shelf: `max ÷ rank^s`, with `s` chosen to match the total.
     package var sizes: [Int] {
         let largest = Double(max(1, products / 10))
         var (low, high) = (0.0, 8.0)
@@ -27,7 +27,7 @@ package struct CatalogGenerator: Sendable {
             if sum > Double(products) { low = exponent } else { high = exponent }
         }
         var sizes = (1...shelves).map { max(1, Int(largest * inversePower(Double($0), high))) }
-        // What rounding left goes to the shelves behind the first, one each.
+        // Distribute the rounding remainder over the shelves after the first.
         var rest = products - sizes.reduce(0, +)
         var index = shelves > 1 ? 1 : 0
         while rest > 0 {
@@ -38,9 +38,9 @@ package struct CatalogGenerator: Sendable {
         return sizes
     }
 
-    /// Writes the catalog in one transaction, by COPY. In an empty database the indexes are made afterwards.
+    /// Writes the catalog in one transaction with COPY. In an empty database, indexes are created afterwards.
     ///
-    /// - Throws: `CatalogError.conflict`, where the store exists.
+    /// - Throws: `CatalogError.conflict` if the store exists.
     package func run(_ pool: PostgresPool, onProgress: @escaping @Sendable (Int) -> Void = { _ in }) async throws {
         try await pool.withConnection { connection in
             try await connection.perform { connection in
@@ -73,7 +73,7 @@ package struct CatalogGenerator: Sendable {
         for part in late { try connection.run(script: part.make) }
     }
 
-    /// What is quicker made over rows that are there: foreign keys, and indexes that guard nothing.
+    /// Returns the objects that are faster to create after loading: foreign keys and non-unique indexes.
     private static func madeLate(
         _ connection: isolated PostgresConnection
     ) throws -> [(drop: String, make: String)] {
@@ -120,7 +120,7 @@ package struct CatalogGenerator: Sendable {
                 "COPY placement (store_id, shelf_id, sku, availability, \(ProductColumn.allCases.names)) FROM STDIN"
             case .position: PlacementStatements.copyPositions
             }
-        // The same numbers for each table.
+        // Use the same random numbers for each table.
         var random = SplitMix(state: seed)
         var (shelf, within, made) = (0, 0, 0)
         var text = CopyText()

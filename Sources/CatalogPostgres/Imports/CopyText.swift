@@ -1,7 +1,7 @@
 internal import Catalog
 internal import LibPQ
 
-/// Writes rows of COPY's text format.
+/// A writer for rows in COPY's text format.
 ///
 /// Source: PostgreSQL documentation, "COPY", "Text Format".
 struct CopyText {
@@ -60,7 +60,7 @@ struct CopyText {
         }
     }
 
-    /// A `text[]`: quoted elements, whose quotes and backslashes are escaped once for the array and once for COPY.
+    /// Writes a `text[]` field; quotes and backslashes are escaped for the array and again for COPY.
     mutating func field(_ values: [String]) {
         if values.isEmpty { return raw("{}") }
         let quoted = values.map { "\"" + $0.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\"" }

@@ -1,6 +1,6 @@
 internal import LibPQ
 
-/// The statements that make a generated catalog.
+/// The statements of `CatalogGenerator`.
 enum GeneratorStatements {
     static let anyPlacement: PostgresStatement = "SELECT 1 FROM placement LIMIT 1"
     static let insertStore: PostgresStatement = """
@@ -13,7 +13,7 @@ enum GeneratorStatements {
     static let advanceShelves: PostgresStatement = """
         SELECT setval(pg_get_serial_sequence('shelf', 'shelf_id'), (SELECT max(shelf_id) FROM shelf))
         """
-    /// What is quicker made over rows that are there: foreign keys, and indexes that guard nothing.
+    /// The objects that are faster to create after loading: foreign keys and non-unique indexes.
     static let madeLate: PostgresStatement = """
         WITH filled (id) AS (VALUES ('product'::regclass), ('placement'), ('placement_position'))
         SELECT format('ALTER TABLE %s DROP CONSTRAINT %I', c.conrelid::regclass, c.conname),

@@ -3,7 +3,7 @@ internal import Catalog
 internal import LibPQ
 internal import Ordering
 
-/// What one store's transaction of an import does.
+/// The transaction of an import for one store.
 struct ImportApplication: Sendable {
     let id: ImportID
     let key: CatalogKey
@@ -12,9 +12,9 @@ struct ImportApplication: Sendable {
     let hasRepeats: Bool
     let changed: Int
 
-    /// What one store's transaction did.
+    /// The result of one store's transaction.
     struct Outcome: Sendable {
-        /// Rows that others had written in the meantime, just so.
+        /// Rows that another writer had made identical in the meantime.
         var unchanged = 0
         var updated = 0
         var inserted = 0
@@ -34,10 +34,10 @@ struct ImportApplication: Sendable {
         let storeID = try lockStore(&outcome, connection)
         try makeShelves(storeID, &outcome, connection)
         let rows: [PostgresValue] = [id.parameter, .int4(storeID), .text(key.text)]
-        // Nobody deletes one from here on: who does holds the store's row too.
+        // From here on no shelf can be deleted, because deleting one locks the store's row, too.
         outcome.shelvesCreated += try connection.execute(ImportStatements.reviveShelves, rows)
         let locked = try lockShelves(rows, storeID, connection)
-        // What was compared before the locks may have been written since, by the same file a second time even.
+        // Rows may have changed since they were compared, for example by a second import of the same file.
         outcome.unchanged = try connection.execute(ImportStatements.dropUnchangedAgain(columns), rows)
         (outcome.updated, outcome.inserted) = try connection.query(ImportStatements.countChangedAgain, rows) {
             try $0.first { (try $0.int(0), try $0.int(1) - $0.int(0)) }!
@@ -47,7 +47,7 @@ struct ImportApplication: Sendable {
         let touched: PostgresValue = .int8Array(shelves.sorted().map(Int64.init))
         try connection.execute(ImportStatements.upsertProducts(columns, hasRepeats: hasRepeats), rows)
         try connection.execute(ImportStatements.rememberOld, rows)
-        // Who places a product holds its row: whoever was first is seen now, and nobody comes after.
+        // Placing a product locks its row: earlier placements are visible now, and no new ones can follow.
         guard try shelves.union(touchedShelves(rows, connection)).isSubset(of: locked) else {
             throw Self.placedElsewhere
         }
@@ -79,7 +79,7 @@ struct ImportApplication: Sendable {
         ) { try $0.first { (try $0.int4(0), try $0.text(1)) } }
         guard let (id, currency) = found else { throw CatalogError.notFound("store “\(key)”") }
         guard currency == store.currency.code else {
-            throw CatalogError.conflict("store “\(key)” was made with currency \(currency) meanwhile")
+            throw CatalogError.conflict("store “\(key)” was created with currency \(currency) during the import")
         }
         return id
     }
@@ -105,10 +105,10 @@ struct ImportApplication: Sendable {
         }
     }
 
-    /// How many shelves one statement makes.
+    /// The number of shelves created per statement.
     private static let shelvesAtOnce = 10_000
 
-    /// Locks every shelf that will change, in order, then looks again whether these are all.
+    /// Locks all shelves that will change, in order, then verifies that the set is complete.
     private func lockShelves(
         _ rows: [PostgresValue],
         _ storeID: Int32,
@@ -120,7 +120,7 @@ struct ImportApplication: Sendable {
             [.int4(storeID), .int8Array(shelves.sorted().map(Int64.init))]
         )
         if !store.staleProducts.isEmpty {
-            // Who places one holds its row.
+            // Placing a product locks its row.
             try connection.execute(
                 ImportStatements.lockProducts,
                 [.int4(storeID), .textArray(store.staleProducts)]
@@ -130,9 +130,9 @@ struct ImportApplication: Sendable {
         return shelves
     }
 
-    /// The shelves that the file names and those on which its products stand.
+    /// Returns the shelves in the file and the shelves on which its products are placed.
     ///
-    /// - Parameter withStale: with those that pruning may change.
+    /// - Parameter withStale: whether to include shelves that pruning may change.
     private func touchedShelves(
         _ rows: [PostgresValue],
         withStale: Bool = false,
@@ -145,14 +145,14 @@ struct ImportApplication: Sendable {
         return Set(found).union(withStale ? store.stalePlacements.map(\.0) : [])
     }
 
-    /// Locks taken now would be out of order: the transaction is run again.
+    /// Acquiring more locks now would violate the lock order, so the transaction is retried.
     private static let placedElsewhere = PostgresError(
         .server,
-        "products were placed elsewhere meanwhile",
+        "products were placed on other shelves concurrently",
         sqlState: .serializationFailure
     )
 
-    /// Takes away what the file does not name; returns the shelves that lose something.
+    /// Removes everything that is missing from the file; returns the affected shelves.
     private func prune(
         _ storeID: Int32,
         _ outcome: inout Outcome,
@@ -188,7 +188,7 @@ struct ImportApplication: Sendable {
         return reordered
     }
 
-    /// Gives every placement without one a place behind all others of its shelf; returns those shelves.
+    /// Appends placements without a position to the end of their shelves; returns those shelves.
     private func appendPositions(
         _ rows: [PostgresValue],
         _ storeID: Int32,

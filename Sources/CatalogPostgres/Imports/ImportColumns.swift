@@ -2,11 +2,11 @@ internal import CatalogJSON
 internal import Catalog
 internal import LibPQ
 
-/// Which columns of a product an import writes: those that its file has. The others stay as they are.
+/// The product columns that an import writes: those in its file. Other columns are not changed.
 struct ImportColumns: Sendable {
-    /// What is compared: the columns that differ when something changed.
+    /// The columns that are compared to detect changes.
     let compared: [SQL]
-    /// What is written: these, and those that follow from them.
+    /// The written columns: the compared ones and columns derived from them.
     let written: [SQL]
     let hasPopularity: Bool
 
@@ -20,7 +20,7 @@ struct ImportColumns: Sendable {
         compared = own.filter { !$0.isDerived }.map(\.name) + (hasPopularity ? ["popularity_seed"] : [])
     }
 
-    /// A row of the compared columns of a table.
+    /// Returns a row expression of a table's compared columns.
     func row(_ table: SQL) -> SQL { "(\(compared.map { "\(table).\($0)" as SQL }.joined()))" }
 
     /// The columns of `import_row` that COPY fills, in order.

@@ -7,7 +7,7 @@ struct ImportID: Sendable {
 
     var parameter: PostgresValue { .text(text) }
 
-    /// Makes sure that nobody has taken this import for dead and swept its rows.
+    /// Verifies that this import was not considered dead and its rows deleted.
     ///
     /// - Throws: `conflict`.
     func check(_ connection: isolated PostgresConnection) throws {

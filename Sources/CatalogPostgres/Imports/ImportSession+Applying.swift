@@ -4,9 +4,9 @@ internal import LibPQ
 internal import Ordering
 
 extension ImportSession {
-    /// Applies what differs, a transaction per store, in the order of their keys.
+    /// Applies the changes, one transaction per store, in key order.
     ///
-    /// What the summary foretold gives way to what was done: others may have written in the meantime.
+    /// The actual counts replace the predicted ones, because other writers may have interfered.
     func apply() async throws {
         let id = id
         let changedRows = summary.updated + summary.inserted
@@ -36,7 +36,7 @@ extension ImportSession {
         }
     }
 
-    /// Runs a block in one transaction; up to three times more if the server asks for that (40001, 40P01).
+    /// Runs a block in one transaction, with up to three retries on SQLSTATE 40001 or 40P01.
     func transaction<T: Sendable>(
         _ body: @escaping @Sendable (isolated PostgresConnection) throws -> T
     ) async throws -> T {

@@ -3,9 +3,9 @@ internal import Catalog
 internal import LibPQ
 internal import Ordering
 
-/// One import under way, on one connection, whose thread also reads and checks the file.
+/// A running import on one connection, whose thread also parses and validates the file.
 ///
-/// A reference: what is known of the stores grows with the file, and is never copied.
+/// A class, because the store data grows with the file and must not be copied.
 final class ImportSession {
     let connection: PostgresConnection
     let options: ImportOptions
@@ -16,12 +16,12 @@ final class ImportSession {
     var hasRepeats = false
     var summary = ImportSummary()
 
-    /// What is known of one store of the file.
+    /// The state of one store in the file.
     struct StoreImport: Sendable {
         var currency: Currency
         var exists: Bool
         var shelves: ShelfKeyMaker
-        /// Placements (shelf, sku) and products that the file does not name, to be taken away.
+        /// Placements (shelf, sku) and products that are missing from the file and will be removed.
         var stalePlacements: [(Int32, String)] = []
         var staleProducts: [String] = []
     }
@@ -34,7 +34,7 @@ final class ImportSession {
 
     // MARK: - Staging
 
-    /// Registers the import, and sweeps the rows of dead ones.
+    /// Registers the import and deletes the rows of dead imports.
     func begin() async throws {
         try await transaction { [id] connection in
             try connection.execute(ImportStatements.sweepRuns)
@@ -43,7 +43,7 @@ final class ImportSession {
         }
     }
 
-    /// Deletes what an import staged, in a transaction.
+    /// Deletes an import's staged rows in a transaction.
     static func end(_ id: ImportID, _ connection: isolated PostgresConnection) throws {
         try connection.transaction { connection in
             try connection.execute(ImportStatements.deleteRows, [id.parameter])
@@ -66,7 +66,7 @@ final class ImportSession {
             var rows = CopyText()
             for try await piece in pieces {
                 try Task.checkCancellation()
-                // Small steps, so that memory stays bounded whatever the pieces' size.
+                // Process small slices, so that memory use does not depend on the chunk size.
                 for start in stride(from: 0, to: piece.count, by: PostgresConnection.copyPieceSize) {
                     let step = piece[start..<min(piece.count, start + PostgresConnection.copyPieceSize)]
                     try step.withUnsafeBytes { bytes in
@@ -89,11 +89,11 @@ final class ImportSession {
         summary.warnings = reader.warnings
         columns = ImportColumns(reader.columns, readsSizeFromName: options.readsSizeFromName)
         guard summary.read == 0 || summary.rejected < summary.read else {
-            throw CatalogError.unprocessable(field: "file", detail: "none of the \(summary.read) rows can be imported")
+            throw CatalogError.unprocessable(field: "file", detail: "all \(summary.read) rows were rejected")
         }
     }
 
-    /// In a task of its own: the import's may be cancelled.
+    /// Use a separate task, because the import's task may be cancelled.
     private func connectionAbortCopy() async {
         await Task { [connection] in
             try? await connection.perform(within: .seconds(5)) { connection in
@@ -131,7 +131,7 @@ final class ImportSession {
         }
     }
 
-    /// The key of the shelf that a row names.
+    /// Returns the key of a row's shelf.
     ///
     /// - Throws: `unprocessable` for more new shelves than the options allow.
     private func shelfKey(_ record: ImportRecord) throws -> CatalogKey? {
@@ -150,8 +150,8 @@ final class ImportSession {
             throw CatalogError.unprocessable(
                 field: options.title(of: .shelf),
                 detail: """
-                    line \(record.line): the file names more than \(options.newShelfLimit) shelves that do not exist, \
-                    the last “\(name.prefix(64))”. Map the shelf column, or allow more with max_new_shelves \
+                    line \(record.line): the file would create more than \(options.newShelfLimit) new shelves, \
+                    the last one “\(name.prefix(64))”. Check the mapping of the shelf column, or raise max_new_shelves \
                     (--max-new-shelves)
                     """
             )
@@ -191,7 +191,7 @@ final class ImportSession {
             guard let currency = Currency(code) else {
                 throw PostgresError(
                     .decoding,
-                    "store \(key) has the currency \(code), which this version does not know"
+                    "store \(key) has the currency \(code), which this version does not support"
                 )
             }
             stores[try CatalogKey(stored: key)] = StoreImport(
@@ -204,7 +204,7 @@ final class ImportSession {
 
     // MARK: - Comparing
 
-    /// Finds out what differs; only those rows stay staged.
+    /// Compares the staged rows with the catalog and keeps only those that differ.
     func resolve() async throws {
         let (id, columns, count) = (id, columns, summary.read - summary.rejected)
         (hasRepeats, summary.repeated) = try await comparing(count) { connection in
@@ -218,7 +218,7 @@ final class ImportSession {
                 throw CatalogError.unprocessable(
                     field: "file",
                     detail:
-                        "nothing is taken away while rows are rejected (\(summary.rejected)): what they name would be lost"
+                        "pruning requires a file without rejected rows (\(summary.rejected) were rejected)"
                 )
             }
             try await findStale()
@@ -237,7 +237,7 @@ final class ImportSession {
         summary.shelvesCreated = newShelves
     }
 
-    /// Many staged rows are compared by hashing, few by looking them up.
+    /// Runs a comparison, with hash joins for many rows and index lookups for few.
     private func comparing<T: Sendable>(
         _ rows: Int,
         _ body: @escaping @Sendable (isolated PostgresConnection) throws -> T
@@ -264,7 +264,7 @@ final class ImportSession {
                 }
             )
         }
-        // Stores that were made since the file was read have nothing that this import may take away.
+        // Stores created after the file was read are not pruned.
         for (store, shelf, sku) in placements {
             stores[try CatalogKey(stored: store)]?.stalePlacements.append((shelf, sku))
         }

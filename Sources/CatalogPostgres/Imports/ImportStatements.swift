@@ -1,10 +1,10 @@
 internal import LibPQ
 
-/// The statements of an import. `$1` is the import, `$2` the store's number, `$3` its key, but where said.
+/// The statements of an import. `$1` is the import, `$2` the store id, `$3` the store key, unless noted.
 enum ImportStatements {
     // MARK: - Staging
 
-    /// Imports whose lock is free are dead. Those of 0.1.0 have no lock, but the number of their backend.
+    /// Imports without a held lock are dead. Imports of 0.1.0 have no lock, but record their backend.
     static let sweepRuns: PostgresStatement = """
         DELETE FROM import_run r WHERE r.import_id IN (
             SELECT d.import_id FROM import_run d WHERE NOT EXISTS (
@@ -20,13 +20,13 @@ enum ImportStatements {
         """
     static let stage: PostgresStatement = "COPY import_row (\(ImportColumns.staged)) FROM STDIN"
 
-    // MARK: - Comparing ($1 alone)
+    // MARK: - Comparing ($1 only)
 
     static let findRepeats: PostgresStatement = """
         SELECT 1 FROM import_row WHERE import_id = $1::text::uuid GROUP BY store_key, sku HAVING count(*) > 1 LIMIT 1
         """
 
-    /// A product that is named several times is what its last line says.
+    /// Copies the values of a product's last row to its earlier rows.
     static let carryLast: PostgresStatement = """
         UPDATE import_row i
         SET \(ProductColumn.staged.assignments(from: "l")), popularity_seed = l.popularity_seed
@@ -41,10 +41,10 @@ enum ImportStatements {
         WHERE i.import_id = $1::text::uuid AND i.store_key = l.store_key AND i.line = l.line AND l.place > 1
         """
 
-    /// From how many rows on they are compared by hashing; the staging table has no statistics to tell.
+    /// The row count above which hash joins are forced; the staging table has no statistics.
     static let hashingLimit = 2000
 
-    /// Rows whose product is as they say, and stands where they say.
+    /// Deletes rows whose product and placement already match.
     static func dropUnchanged(_ columns: ImportColumns) -> PostgresStatement {
         dropUnchanged(columns, "i.import_id = $1::text::uuid AND s.key = i.store_key")
     }
@@ -60,12 +60,12 @@ enum ImportStatements {
                 WHERE h.deleted_at IS NULL))
         """
     }
-    /// How many of the rows that are left name an existing product, and how many are left.
+    /// The number of remaining rows with an existing product, and of all remaining rows.
     static let countChanged: PostgresStatement = """
         SELECT count(r.sku), count(*) FROM import_row i LEFT JOIN store s ON s.key = i.store_key
         LEFT JOIN product r ON r.store_id = s.store_id AND r.sku = i.sku WHERE i.import_id = $1::text::uuid
         """
-    /// The same two for one store, once its shelves are locked.
+    /// Both statements again for one store, after its shelves are locked.
     static func dropUnchangedAgain(_ columns: ImportColumns) -> PostgresStatement {
         dropUnchanged(columns, "\(mine) AND s.store_id = $2")
     }
@@ -88,14 +88,14 @@ enum ImportStatements {
 
     // MARK: - Applying
 
-    /// Shelves that were deleted since the file was read.
+    /// Restores shelves that were deleted after the file was read.
     static let reviveShelves: PostgresStatement = """
         UPDATE shelf h SET deleted_at = NULL, modified_at = now(), version = h.version + 1
         WHERE h.store_id = $2 AND h.deleted_at IS NOT NULL
             AND h.key IN (SELECT i.shelf_key FROM import_row i WHERE \(mine))
         """
     private static let mine: SQL = "i.import_id = $1::text::uuid AND i.store_key = $3"
-    /// Exact to forty decimals of the position's fraction.
+    /// The position's fraction, exact to 40 decimals.
     private static let rank: SQL = "i.position_numerator * 1e40 / i.position_denominator"
 
     /// `$4`: products that are deleted.
@@ -108,7 +108,7 @@ enum ImportStatements {
         """
 
     private static let today: SQL = "(now() AT TIME ZONE 'UTC')::date"
-    /// What the store's popularity was counted by.
+    /// Returns a part of the rule of the store's last popularity count.
     private static func rule(_ part: SQL) -> SQL { "(SELECT counted_\(part) FROM store WHERE store_id = $2)" }
 
     static func upsertProducts(_ columns: ImportColumns, hasRepeats: Bool) -> PostgresStatement {
@@ -118,12 +118,12 @@ enum ImportStatements {
             : "(SELECT * FROM import_row i WHERE \(mine))"
         var assignments = columns.written.map { "\($0) = excluded.\($0)" as SQL }
         if columns.hasPopularity {
-            // The same seed again keeps its day: time alone changes no row.
+            // An unchanged seed keeps its day, so that importing the same file changes no row.
             let isNew: SQL = "product.popularity_seed <> excluded.popularity_seed"
             assignments.append(
                 "popularity_seed_day = CASE WHEN \(isNew) THEN \(today) ELSE product.popularity_seed_day END"
             )
-            // What slides is counted by the next re-sort.
+            // Sliding windows are counted by the next re-sort.
             let (metric, halfLife, boost) = (rule("metric"), rule("half_life_days"), rule("newcomer_boost"))
             assignments.append(
                 """
@@ -153,7 +153,7 @@ enum ImportStatements {
             """
     }
 
-    /// Products that are made anew have their old purchases.
+    /// Queues re-created products that have earlier purchases for counting.
     static let rememberOld: PostgresStatement = """
         INSERT INTO popularity_due AS u (store_id, sku, mark)
         SELECT $2, r.sku, 1 FROM product r
@@ -162,7 +162,7 @@ enum ImportStatements {
         ORDER BY r.sku ON CONFLICT (store_id, sku) DO UPDATE SET mark = abs(u.mark) + 1
         """
 
-    /// Carries what changed to the placements that exist; `modified_at` tells which those are.
+    /// Copies changed products to their placements, which are detected by `modified_at`.
     static let syncPlacements: PostgresStatement = """
         UPDATE placement p SET availability = \(PlacementStatements.availability), \(ProductColumn.allCases.assignments(from: "r"))
         FROM product r, shelf h, store s
@@ -178,7 +178,7 @@ enum ImportStatements {
             AND s.store_id = $2
         ORDER BY h.shelf_id, i.line ON CONFLICT (store_id, shelf_id, sku) DO NOTHING
         """
-    /// `$1` store, `$2` shelves: products that are back have their old place again.
+    /// `$1` store, `$2` shelves: restores the position of products that are placed again.
     static let returnPositions: PostgresStatement = """
         UPDATE placement_position o SET removed_at = NULL FROM placement p
         WHERE o.store_id = $1 AND o.shelf_id IN (SELECT unnest($2)) AND o.is_removed
@@ -207,9 +207,9 @@ enum ImportStatements {
         UPDATE placement_position o SET removed_at = now() FROM unnest($2, $3) AS gone (shelf_id, sku)
         WHERE o.store_id = $1 AND o.shelf_id = gone.shelf_id AND o.sku = gone.sku
         """
-    // Sets travel as arrays and are joined: `= ANY` would compare each row with each element.
+    // Sets are passed as arrays and joined: `= ANY` would compare each row with each element.
 
-    /// `$1` store, `$2` the shelves that changed, `$3` those whose manual order did too: counts, dimensions, versions.
+    /// `$1` store, `$2` changed shelves, `$3` those with a changed manual order: updates counts, dimensions, versions.
     static let bumpShelves: PostgresStatement = """
         UPDATE shelf h SET version = h.version + 1, modified_at = now(),
             order_version = h.order_version + CASE WHEN r.shelf_id IS NULL THEN 0 ELSE 1 END,
@@ -235,7 +235,7 @@ enum ImportStatements {
         ON CONFLICT (key) DO NOTHING
         """
     static let lockStore: PostgresStatement = "SELECT store_id, currency FROM store WHERE key = $1 FOR NO KEY UPDATE"
-    /// Makes shelves, or makes deleted ones again: keys, titles and positions, `$2` to `$4`.
+    /// Creates or restores shelves; `$2` to `$4` are keys, titles and positions.
     static let makeShelves: PostgresStatement = """
         INSERT INTO shelf (store_id, key, title, position, modified_at)
         SELECT $1, made.key, made.title, made.position, now() FROM unnest($2, $3, $4) AS made (key, title, position)
@@ -243,15 +243,15 @@ enum ImportStatements {
             default_sort = NULL, dimension = NULL, sold_out = NULL, position_source = NULL,
             modified_at = now(), version = shelf.version + 1 WHERE shelf.deleted_at IS NOT NULL
         """
-    /// Locks shelves, `$2`, of a store, `$1`, in the order of their numbers.
+    /// Locks shelves, `$2`, of a store, `$1`, in id order.
     static let lockShelves: PostgresStatement = """
         SELECT 1 FROM shelf WHERE store_id = $1 AND shelf_id IN (SELECT unnest($2)) ORDER BY shelf_id FOR NO KEY UPDATE
         """
-    /// Locks products, `$2`, of a store, `$1`, in the order of their ids.
+    /// Locks products, `$2`, of a store, `$1`, in SKU order.
     static let lockProducts: PostgresStatement = """
         SELECT 1 FROM product WHERE store_id = $1 AND sku IN (SELECT unnest($2)) ORDER BY sku FOR UPDATE
         """
-    /// Takes products, `$2`, off all shelves; returns the shelf of each place.
+    /// Removes products, `$2`, from all shelves; returns the shelf of each placement.
     static let takeOff: PostgresStatement = """
         UPDATE placement_position SET removed_at = now() WHERE store_id = $1 AND sku IN (SELECT unnest($2)) AND NOT
             is_removed RETURNING shelf_id
@@ -262,7 +262,7 @@ enum ImportStatements {
     static let deleteProducts: PostgresStatement = """
         DELETE FROM product WHERE store_id = $1 AND sku IN (SELECT unnest($2))
         """
-    /// Holds an import's row, so that nobody sweeps it.
+    /// Locks an import's row, so that it is not swept.
     static let holdRun: PostgresStatement = """
         SELECT 1 FROM import_run WHERE import_id = $1::text::uuid FOR KEY SHARE
         """

@@ -1,12 +1,12 @@
 package import Catalog
 internal import LibPQ
 
-/// Imports a file into a catalog: read and checked row by row into a staging table, compared there without locks, and
-/// what differs applied in one transaction per store.
+/// Imports a file into a catalog. Rows are parsed and validated into a staging table and compared there without
+/// locks; differences are applied in one transaction per store.
 ///
-/// The same file twice changes nothing the second time. Until a store's transaction commits nothing of the file is seen
-/// in that store; an import that dies leaves only staged rows, which the next one sweeps. All of its work is done on a
-/// thread of its own, so that a large file holds nobody else up.
+/// Importing the same file again changes nothing. Changes become visible when a store's transaction
+/// commits. A crashed import leaves only staged rows, which the next import deletes. All work runs on a
+/// separate thread, so that a large file does not delay other requests.
 package struct Importer: Sendable {
     private let pool: PostgresPool
     private let changes: ChangeAnnouncer
@@ -19,11 +19,11 @@ package struct Importer: Sendable {
     }
 
     /// - Parameters:
-    ///   - pieces: the file, in pieces of any size.
-    ///   - onReject: told of every row that is not taken, in order.
-    ///   - onProgress: told now and then how many rows were read.
-    /// - Throws: `CatalogError`; `unprocessable` where the file cannot be used at all, or a row is bad and the options
-    ///   say that one is enough. Then nothing was changed.
+    ///   - pieces: the file, in chunks of any size.
+    ///   - onReject: called for every rejected row, in file order.
+    ///   - onProgress: called periodically with the number of rows read.
+    /// - Throws: `CatalogError`; `unprocessable` if the whole file is unusable, or if a row is invalid and the
+    ///   options say to abort. Nothing was changed then.
     package func run<Pieces: AsyncSequence>(
         _ pieces: Pieces,
         _ options: ImportOptions,
@@ -39,7 +39,7 @@ package struct Importer: Sendable {
                     }
                 }
             }
-            // Two ids with one hash at the same time.
+            // Two concurrent ids have the same hash.
             guard let summary else { throw CatalogError.unavailable }
             return summary
         }
@@ -58,7 +58,7 @@ package struct Importer: Sendable {
             try await session.begin()
             try await session.stage(pieces, onReject, onProgress)
             try await session.resolve()
-            // Some stores may be done when one fails.
+            // Some stores may have been changed when one fails.
             defer { changes.announce(.anything) }
             if !options.isDryRun {
                 try await session.apply()
@@ -69,13 +69,13 @@ package struct Importer: Sendable {
             return session.summary
         } catch {
             observer.see(.importEnded(nil))
-            // In a task of its own: the failed one may be cancelled, and its rows must be deleted nevertheless.
+            // Use a separate task: the failed one may be cancelled, but its rows must still be deleted.
             await Task { await end(id, connection) }.value
             throw error
         }
     }
 
-    /// Deletes what an import staged; on another connection if its own was lost. If neither works, the next import sweeps it.
+    /// Deletes an import's staged rows, on another connection if its own was lost. If both fail, the next import does.
     private func end(_ id: ImportID, _ connection: PostgresConnection) async {
         do {
             try await connection.perform(within: .seconds(60)) { try ImportSession.end(id, $0) }
@@ -86,11 +86,11 @@ package struct Importer: Sendable {
 }
 
 extension Importer {
-    /// So many new rows change what the planner should know of the tables: until it looks for itself, pages may be read by way of
-    /// what was true of empty ones.
+    /// The number of new rows from which tables are analyzed. Before that, the planner may use page plans that were
+    /// right for empty tables.
     private static let countedFrom = 5000
 
-    /// Has the tables counted after an import of much that is new, where that is allowed.
+    /// Analyzes the tables after an import of many new rows, if permitted.
     private func count(_ summary: ImportSummary, _ connection: PostgresConnection) async {
         guard summary.inserted >= Self.countedFrom else { return }
         try? await connection.perform(within: .seconds(60)) {

@@ -3,11 +3,11 @@ internal import Catalog
 internal import Ordering
 internal import LibPQ
 
-/// Lists and items as they are stored.
+/// The mapping between lists, items and database rows.
 enum ListRow {
-    /// The number of a list's columns.
+    /// The number of list columns.
     static let listWidth = 9
-    /// The number of a place's.
+    /// The number of membership columns.
     static let placeWidth = 4
 
     static func list(_ row: borrowing PostgresRow, from start: Int = 0) throws -> UserList {
@@ -27,7 +27,7 @@ enum ListRow {
         )
     }
 
-    /// A list and its place, whose columns follow each other.
+    /// Reads a list and its membership from adjacent columns.
     static func held(_ row: borrowing PostgresRow, from start: Int = 0) throws -> HeldList {
         try held(row, try list(row, from: start), from: start + listWidth)
     }
@@ -69,7 +69,7 @@ enum ListRow {
         )
     }
 
-    /// A list's own columns as parameters of `ListStatements.insert`, or of `update`, which leaves the time when it was made.
+    /// Returns a list as parameters of `ListStatements.insert`, or of `update`, which omits the creation time.
     static func parameters(_ list: UserList, isNew: Bool) -> [PostgresValue] {
         let made: [PostgresValue] = isNew ? [.timestamptz(list.createdAt.microseconds)] : []
         return [
@@ -78,7 +78,7 @@ enum ListRow {
         ] + made + [.timestamptz(list.modifiedAt.microseconds), .timestamptz(list.deletedAt?.microseconds)]
     }
 
-    /// Items as `ListStatements.writeItems` reads them.
+    /// Returns items as JSON for `ListStatements.writeItems`.
     static func json(_ items: [ListItem]) -> String {
         func number(_ moment: Timestamp?) -> JSONValue { moment.map { .number("\($0.microseconds)") } ?? .null }
         func text(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
@@ -109,5 +109,5 @@ enum ListRow {
         row.isNull(column) ? nil : Timestamp(microseconds: try row.timestamptz(column))
     }
 
-    private static var unreadable: PostgresError { PostgresError(.decoding, "a stored list cannot be read") }
+    private static var unreadable: PostgresError { PostgresError(.decoding, "invalid stored list") }
 }

@@ -1,6 +1,6 @@
 internal import LibPQ
 
-/// The statements of users' lists. `$1` is the user, or a list's owner, and `$2` the list, but where said.
+/// The statements of users' lists. `$1` is the user, or a list's owner, and `$2` the list, unless noted.
 enum ListStatements {
     static let listColumns: SQL = """
         l.list_id::text, l.user_id, l.name, l.auto_sort, l.sort, l.version, l.created_at, l.modified_at, l.deleted_at
@@ -9,7 +9,7 @@ enum ListStatements {
 
     // MARK: - Reading
 
-    /// As a user has it; nothing of the list where its owner is gone.
+    /// A user's membership in a list; no row if the owner was erased.
     static let held: PostgresStatement = """
         SELECT \(listColumns), \(placeColumns) FROM user_list_place p
         JOIN user_list l ON l.user_id = p.owner_id AND l.list_id = p.list_id
@@ -21,8 +21,8 @@ enum ListStatements {
         FROM user_list_item i LEFT JOIN store s ON s.store_id = i.store_id
         WHERE i.user_id = $1 AND i.list_id = $2::uuid
         """
-    /// A user's lists, with their numbers of items; those that changed behind a revision, `$2`, or all that stand. The account
-    /// beside each row: one moment.
+    /// A user's lists with item counts: those changed after a revision, `$2`, or all current ones. Each row has the
+    /// account, from the same snapshot.
     static let lists: PostgresStatement = """
         SELECT a.revision, a.is_resync, p.list_id::text, \(listColumns), \(placeColumns), n.items, n.checked,
             dense_rank() OVER (ORDER BY l.name)
@@ -35,11 +35,11 @@ enum ListStatements {
             WHERE i.user_id = l.user_id AND i.list_id = l.list_id AND i.deleted_at IS NULL) n ON true
         ORDER BY p.revision
         """
-    /// What a user has set of the catalog's own for lists: `$2` and `$3`.
+    /// A user's list settings, with the keys `$2` and `$3`.
     static let settings: PostgresStatement = """
         SELECT key, value::text FROM user_setting WHERE user_id = $1 AND key IN ($2, $3) AND deleted_at IS NULL
         """
-    /// Where one comes by products, `$2` of the store `$1`, on the way through its shelves.
+    /// The place of products, `$2`, of the store `$1`, in the walking order of its shelves.
     static let aisles: PostgresStatement = """
         SELECT f.sku, row_number() OVER (ORDER BY f.position, f.key) FROM (
             SELECT DISTINCT ON (p.sku) p.sku, h.position, o.key FROM placement p
@@ -47,11 +47,11 @@ enum ListStatements {
             JOIN placement_position o ON o.store_id = p.store_id AND o.shelf_id = p.shelf_id AND o.sku = p.sku
             WHERE p.store_id = $1 AND p.sku = ANY ($2) ORDER BY p.sku, h.position, o.key) AS f
         """
-    /// The places of texts, `$1`, in the catalog's collation.
+    /// The ranks of texts, `$1`, in the catalog's collation.
     static let ranks: PostgresStatement = """
         SELECT t.text, dense_rank() OVER (ORDER BY t.text COLLATE catalog) FROM unnest($1) AS t (text)
         """
-    /// What a user was told behind a revision, `$2`, and what is forgotten by now, at the same moment.
+    /// A user's events after a revision, `$2`, and the horizon of purged events, from one snapshot.
     static let changes: PostgresStatement = """
         SELECT a.horizon, e.revision, e.data FROM user_account a
         LEFT JOIN user_event e ON e.user_id = a.user_id AND e.user_id = $1 AND e.revision > $2
@@ -63,12 +63,12 @@ enum ListStatements {
     static let ensureAccount: PostgresStatement = """
         INSERT INTO user_account (user_id, revision, horizon) VALUES ($1, $2, $2) ON CONFLICT (user_id) DO NOTHING
         """
-    /// Some accounts, `$1`, in the order in which everybody takes them.
+    /// Locks accounts, `$1`, in the global lock order.
     static let lockAccounts: PostgresStatement = """
         SELECT 1 FROM user_account WHERE user_id = ANY ($1) ORDER BY user_id FOR NO KEY UPDATE
         """
     static let lockAccount: PostgresStatement = "SELECT revision FROM user_account WHERE user_id = $1 FOR NO KEY UPDATE"
-    /// The owner of a list that the user `$1` has.
+    /// The owner of a list of the user `$1`.
     static let owner: PostgresStatement = """
         SELECT owner_id FROM user_list_place WHERE user_id = $1 AND list_id = $2::uuid
         """
@@ -107,13 +107,13 @@ enum ListStatements {
     static let members: PostgresStatement = """
         SELECT user_id FROM user_list_place WHERE owner_id = $1 AND list_id = $2::uuid AND left_at IS NULL ORDER BY user_id
         """
-    /// Those who joined by a share, `$3`.
+    /// The members who joined through a share, `$3`.
     static let membersByShare: PostgresStatement = """
         SELECT user_id FROM user_list_place
         WHERE owner_id = $1 AND list_id = $2::uuid AND share_id = $3::uuid AND left_at IS NULL ORDER BY user_id
         """
-    /// Counts a change for users, `$1`, of whom each has the list, `$2`, and keeps what they are told, `$3`; as those who
-    /// leave it where `$4`, to whom nothing that they were told of it is told again.
+    /// Increments the revision of members, `$1`, of the list `$2`, and stores an event, `$3`. If `$4` is set, they
+    /// leave the list, and its earlier events are deleted.
     static let tell: PostgresStatement = """
         WITH held AS MATERIALIZED (
             SELECT user_id FROM user_account WHERE user_id = ANY ($1) ORDER BY user_id FOR NO KEY UPDATE),
@@ -128,20 +128,20 @@ enum ListStatements {
         SELECT user_id, revision, $2::uuid, $3, now() FROM counted
         RETURNING user_id, revision
         """
-    /// The same of the order of a user's lists.
+    /// The equivalent for a change to the order of a user's lists.
     static let countMoved: PostgresStatement =
         "UPDATE user_account SET revision = revision + 1 WHERE user_id = $1 RETURNING revision"
     static let tellMoved: PostgresStatement = """
         INSERT INTO user_event (user_id, revision, data, created_at) VALUES ($1, $2, $3, now())
         """
-    /// Forgets all but the last so many, `$2`, that a user was told: who knows less reads everything anew.
+    /// Deletes all but a user's last `$2` events; clients with an older revision must resync.
     static let trim: PostgresStatement = """
         WITH gone AS (DELETE FROM user_event WHERE user_id = $1 AND revision <= (
             SELECT revision FROM user_event WHERE user_id = $1 ORDER BY revision DESC OFFSET $2 LIMIT 1) RETURNING revision)
         UPDATE user_account SET horizon = greatest(horizon, (SELECT max(revision) FROM gone)) WHERE user_id = $1
             AND EXISTS (SELECT FROM gone)
         """
-    /// How many lists a user has, and how many with those that were deleted or left.
+    /// The number of a user's current lists, and of all lists including deleted and left ones.
     static let number: PostgresStatement = """
         SELECT count(*) FILTER (WHERE p.left_at IS NULL AND l.list_id IS NOT NULL AND l.deleted_at IS NULL), count(*)
         FROM user_list_place p LEFT JOIN user_list l ON l.user_id = p.owner_id AND l.list_id = p.list_id
@@ -149,14 +149,14 @@ enum ListStatements {
         """
     static let lastKey: PostgresStatement =
         "SELECT key FROM user_list_place WHERE user_id = $1 ORDER BY key DESC LIMIT 1"
-    /// Gives a user a list: `$3` its owner, `$4` their role, `$5` the share; behind all others, `$6`, or where it stood before.
+    /// Adds a user to a list: `$3` owner, `$4` role, `$5` share, `$6` key at the end; a former member keeps its key.
     static let place: PostgresStatement = """
         INSERT INTO user_list_place (user_id, list_id, owner_id, role, share_id, key, revision)
         VALUES ($1, $2::uuid, $3, $4, $5::uuid, $6, 0)
         ON CONFLICT (user_id, list_id) DO UPDATE SET owner_id = excluded.owner_id, role = excluded.role,
             share_id = excluded.share_id, left_at = NULL
         """
-    /// Every list of a user with its key, those that are gone too.
+    /// All lists of a user with their keys, including deleted and left ones.
     static let places: PostgresStatement = """
         SELECT p.list_id::text, p.key, p.left_at IS NOT NULL OR l.deleted_at IS NOT NULL OR l.list_id IS NULL
         FROM user_list_place p LEFT JOIN user_list l ON l.user_id = p.owner_id AND l.list_id = p.list_id WHERE p.user_id = $1
@@ -182,7 +182,7 @@ enum ListStatements {
     static let revoke: PostgresStatement = """
         DELETE FROM user_list_share WHERE user_id = $1 AND list_id = $2::uuid AND share_id = $3::uuid
         """
-    /// What a token, `$1`, opens.
+    /// The share with a token digest, `$1`.
     static let opened: PostgresStatement = """
         SELECT s.user_id, s.list_id::text, s.share_id::text, s.role FROM user_list_share s
         JOIN user_list l ON l.user_id = s.user_id AND l.list_id = s.list_id AND l.deleted_at IS NULL
@@ -199,7 +199,7 @@ enum ListStatements {
     static let joinedLists: PostgresStatement = """
         SELECT list_id::text, owner_id FROM user_list_place WHERE user_id = $1 AND role <> 'owner' ORDER BY key
         """
-    /// Of who has left a list, nothing of its owner is kept.
+    /// Removes the owner's id from the memberships of former members.
     static let forgetOwner: PostgresStatement = """
         UPDATE user_list_place SET owner_id = user_id WHERE owner_id = $1 AND list_id = $2::uuid AND user_id <> $1
         """
@@ -210,7 +210,7 @@ enum ListStatements {
     static let deleteShares: PostgresStatement = "DELETE FROM user_list_share WHERE user_id = $1 AND list_id = $2::uuid"
     static let deleteList: PostgresStatement = "DELETE FROM user_list WHERE user_id = $1 AND list_id = $2::uuid"
     static let deletePlace: PostgresStatement = "DELETE FROM user_list_place WHERE user_id = $1 AND list_id = $2::uuid"
-    /// Gives a list to another owner, `$3`, under an id, `$4`, that this one has not yet.
+    /// Transfers a list to another owner, `$3`, with an id, `$4`, that is new to them.
     static let hand: [PostgresStatement] = [
         """
         INSERT INTO user_list SELECT $3, $4::uuid, name, auto_sort, sort, version, created_at, modified_at, deleted_at
@@ -230,7 +230,7 @@ enum ListStatements {
         WHERE owner_id = $1 AND list_id = $2::uuid AND user_id <> $3
         """,
     ]
-    /// Lists, items and places that were gone before `$1`; some at a time.
+    /// Lists, items and memberships that were deleted before `$1`, in batches.
     static let oldLists: PostgresStatement = """
         SELECT user_id, list_id::text FROM user_list WHERE deleted_at < $1 ORDER BY deleted_at LIMIT 200
         """
@@ -242,7 +242,7 @@ enum ListStatements {
         DELETE FROM user_list_place WHERE (user_id, list_id) IN (SELECT user_id, list_id
             FROM user_list_place WHERE left_at < $1 ORDER BY left_at LIMIT 1000 FOR UPDATE SKIP LOCKED)
         """
-    /// Shares by which nobody joins any more, and nobody has.
+    /// Expired shares without members.
     static let sweepShares: PostgresStatement = """
         DELETE FROM user_list_share s WHERE s.expires_at < $1 AND NOT EXISTS (SELECT FROM user_list_place p
             WHERE p.owner_id = s.user_id AND p.list_id = s.list_id AND p.share_id = s.share_id)

@@ -3,18 +3,18 @@ internal import Catalog
 internal import Ordering
 internal import LibPQ
 
-/// Reads and writes lists inside a transaction. Who writes holds the list's row first, and then the accounts of those who
-/// have it, in the order of their names.
+/// Reads and writes lists in a transaction. Lock order: first the list's row, then the accounts of its members,
+/// by user id.
 struct ListWriter {
     let user: UserID
     private var caller: PostgresValue { .text(user.text) }
 
-    /// How many events a user's devices can go back.
+    /// The number of events kept per user, from which devices can resume.
     static let eventLimit = 1000
 
     // MARK: - Reading
 
-    /// - Parameter standing: false for one that is deleted, or was left, too.
+    /// - Parameter standing: false also returns a deleted or left list.
     /// - Throws: `notFound`.
     func held(
         _ id: UniqueID,
@@ -31,7 +31,7 @@ struct ListWriter {
         return held
     }
 
-    /// The same; nil where the user does not have it.
+    /// Returns the membership; nil if the user does not have the list.
     func heldOrNil(
         _ id: UniqueID,
         _ connection: isolated PostgresConnection,
@@ -40,13 +40,13 @@ struct ListWriter {
         do { return try held(id, connection, standing: standing) } catch CatalogError.notFound { return nil }
     }
 
-    /// - Throws: `notFound` for a list that the user does not have, or no longer.
+    /// - Throws: `notFound` if the user is not, or no longer, a member of the list.
     func checkPlace(_ id: UniqueID, _ connection: isolated PostgresConnection) throws {
         let isThere = try connection.query(ListStatements.standing, [caller, .text(id.text)]) { $0.count > 0 }
         guard isThere else { throw CatalogError.notFound("list “\(id)”") }
     }
 
-    /// The same with the list's row held: nobody else changes it, or who has it, until the transaction ends.
+    /// Returns the membership and locks the list's row: list and members cannot change until the transaction ends.
     func hold(
         _ id: UniqueID,
         _ connection: isolated PostgresConnection,
@@ -58,14 +58,14 @@ struct ListWriter {
             }
             guard let owner else { throw CatalogError.notFound("list “\(id)”") }
             let isThere = try connection.query(ListStatements.lock, [.text(owner), .text(id.text)]) { $0.count > 0 }
-            // It may have got another owner, or lost its last, while its row was waited for.
+            // The owner may have changed, or been erased, while waiting for the lock.
             let held = try held(id, connection, standing: standing)
             if isThere, held.list.owner.text == owner { return held }
         }
         throw CatalogError.unavailable
     }
 
-    /// What the catalog knows of the products of items, and of some more, as far as sorts ask.
+    /// Returns the catalog data that sorts need, for the products of items and for additional products.
     static func facts(
         _ items: [ListItem],
         _ more: [ProductReference] = [],
@@ -94,7 +94,7 @@ struct ListWriter {
             }
         }
         guard sorts.contains(where: { [.name, .nameDescending].contains($0) }) else { return facts }
-        // By either name: a product may be gone by the next look.
+        // Rank both names: the product may be deleted before the next read.
         let names = Set(items.flatMap { [facts.name(of: $0), $0.text] })
         facts.ranks = try connection.query(ListStatements.ranks, [.textArray(Array(names))]) { rows in
             Dictionary(uniqueKeysWithValues: try rows.map { (try $0.text(0), try $0.int(1)) })
@@ -111,8 +111,8 @@ struct ListWriter {
         )
     }
 
-    /// - Throws: `unprocessable` for a user who has as many lists as there may be; two who make one in the same instant wait
-    ///   for each other.
+    /// - Throws: `unprocessable` if the user has reached the list limit. The account lock serializes concurrent
+    ///   creations.
     func checkNumber(_ connection: isolated PostgresConnection) throws {
         try connection.execute(ListStatements.lockAccount, [caller])
         let (standing, all) = try connection.query(ListStatements.number, [caller]) {
@@ -122,7 +122,7 @@ struct ListWriter {
         guard all < UserList.rememberedLimit else { throw CatalogError.tooManyDeletedLists }
     }
 
-    /// Writes a list, and those of its items that are others than before; takes away those that it has no longer.
+    /// Writes a list and its changed items, and deletes items that it no longer has.
     func write(
         _ list: UserList,
         insteadOf before: UserList,
@@ -145,7 +145,7 @@ struct ListWriter {
         )
     }
 
-    /// Gives the user a list, behind all others or where it stood before.
+    /// Adds the user to a list, at the end of their order or at its former place.
     func place(
         _ list: UserList,
         as role: ListRole,
@@ -165,17 +165,17 @@ struct ListWriter {
         )
     }
 
-    /// Everybody who has a list.
+    /// Returns all members of a list.
     static func members(_ list: UserList, _ connection: isolated PostgresConnection) throws -> [String] {
         try connection.query(ListStatements.members, [.text(list.owner.text), .text(list.id.text)]) {
             try $0.map { try $0.text(0) }
         }
     }
 
-    /// Counts a change for users who have a list, and keeps what their devices are told.
+    /// Increments the revision of list members and stores the event for their devices.
     ///
-    /// - Parameter isLeaving: whether they have it no longer.
-    /// - Returns: those who were told, and their revision now.
+    /// - Parameter isLeaving: whether they leave the list.
+    /// - Returns: the notified users and their new revisions.
     @discardableResult static func tell(
         _ users: [String],
         _ list: UniqueID,
@@ -192,7 +192,7 @@ struct ListWriter {
         return Dictionary(uniqueKeysWithValues: try told.map { (try UserID(stored: $0.0), $0.1) })
     }
 
-    /// Puts users out of a list.
+    /// Removes users from a list.
     @discardableResult static func leave(
         _ users: [String],
         _ list: UniqueID,
@@ -201,7 +201,7 @@ struct ListWriter {
         try tell(users, list, LiveEvent.leftList(list, 0).data, isLeaving: true, connection)
     }
 
-    /// Now and then: forgets what a user was told long ago.
+    /// Occasionally deletes a user's old events.
     static func trim(_ told: [(user: String, revision: Int64)], _ connection: isolated PostgresConnection) throws {
         for (user, revision) in told where revision % 64 == 0 {
             try connection.execute(ListStatements.trim, [.text(user), .int8(Int64(eventLimit))])

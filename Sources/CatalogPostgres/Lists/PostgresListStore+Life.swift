@@ -1,10 +1,10 @@
 internal import Catalog
 internal import LibPQ
 
-// What becomes of lists when users go, or become others, and when time passes.
+// Erasure, merging and expiry of lists.
 extension PostgresListStore {
-    /// Deletes a user's own lists, which those lose who joined them, and has the user leave the others. Each in a transaction
-    /// of its own: lists are held before accounts are.
+    /// Deletes a user's own lists, also for their members, and removes the user from joined lists. Each list uses a
+    /// separate transaction, because list locks precede account locks.
     func eraseLists(of user: UserID) async throws {
         for id in try await listIDs(ListStatements.ownLists, user) {
             try await changeList(id.list, of: user) { list, connection in
@@ -23,7 +23,7 @@ extension PostgresListStore {
         }
     }
 
-    /// Hands a guest's lists over to an account, and has it join those that the guest had joined.
+    /// Transfers a guest's lists to an account, and adds it to the guest's joined lists.
     func mergeLists(of guest: UserID, into user: UserID) async throws {
         for id in try await listIDs(ListStatements.ownLists, guest) {
             try await changeList(id.list, of: guest) { list, connection in
@@ -32,7 +32,7 @@ extension PostgresListStore {
                 let writer = ListWriter(user: user)
                 try writer.ensureAccount(connection)
                 let key: [PostgresValue] = [.text(user.text), .text(list.id.text)]
-                // An id that the account has already stays with the account's list.
+                // If the account already has a list with this id, the guest's list gets a new id.
                 if try connection.query(ListStatements.owner, key, { $0.count > 0 }) { handed.id = .random() }
                 try connection.execute(ListStatements.deletePlace, [.text(guest.text), .text(list.id.text)])
                 for statement in ListStatements.hand {
@@ -65,7 +65,7 @@ extension PostgresListStore {
         }
     }
 
-    /// Every list that a user has, those that were deleted too; none that they have left.
+    /// Returns all lists of a user, including deleted ones but not left ones.
     static func allLists(of user: UserID, _ connection: isolated PostgresConnection) throws -> [HeldList] {
         let ids = try connection.query(ListStatements.places, [.text(user.text)]) { try $0.map { try $0.text(0) } }
         let lists = try ids.sorted().compactMap {
@@ -86,7 +86,7 @@ extension PostgresListStore {
         }
     }
 
-    /// Changes a list with its row held; nothing where it is gone.
+    /// Changes a list with its row locked; does nothing if the list no longer exists.
     private func changeList(
         _ id: UniqueID,
         of owner: UserID,
@@ -107,8 +107,8 @@ extension PostgresListStore {
         try connection.execute(ListStatements.deleteList, key)
     }
 
-    /// Forgets lists, items and places that were deleted or left too long ago to be brought back, and what was told of them;
-    /// returns how many.
+    /// Purges lists, items and memberships that can no longer be restored, and their events;
+    /// returns their number.
     func sweep(after days: Int = UserList.tombstoneDays) async throws(CatalogError) -> Int {
         try await database.mappingErrors {
             let moment = Timestamp.now().microseconds - Int64(days) * 86_400_000_000

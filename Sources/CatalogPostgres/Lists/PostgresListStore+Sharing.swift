@@ -80,7 +80,7 @@ extension PostgresListStore {
         _ writer: ListWriter,
         _ connection: isolated PostgresConnection
     ) throws -> (HeldList, told: [UserID]) {
-        let nothing = CatalogError.notFound("such share")
+        let nothing = CatalogError.notFound("share")
         func opened() throws -> (owner: String, list: UniqueID, share: UniqueID, role: ListRole)? {
             try connection.query(ListStatements.opened, [.bytea(digest)]) {
                 try $0.first { row in
@@ -93,7 +93,7 @@ extension PostgresListStore {
         }
         guard let first = try opened() else { throw nothing }
         try connection.execute(ListStatements.lock, [.text(first.owner), .text(first.list.text)])
-        // It may have been taken back while the list was waited for.
+        // The share may have been revoked while waiting for the lock.
         guard let found = try opened(), found.owner == first.owner else { throw nothing }
         var standing = try writer.heldOrNil(found.list, connection, standing: false)
         if standing?.leftAt != nil { standing = nil }
@@ -113,7 +113,7 @@ extension PostgresListStore {
         return (try writer.held(found.list, connection), told)
     }
 
-    /// Tells a user of a list that they have from now on.
+    /// Notifies a user of a newly joined list.
     static func tellNew(
         _ id: UniqueID,
         _ writer: ListWriter,

@@ -25,7 +25,7 @@ struct PostgresListStore: ListStore {
                     }
                 }
                 guard since == nil else {
-                    // The order of all, whatever changed.
+                    // The order of all lists, not only of changed ones.
                     let places = try connection.query(ListStatements.places, [.text(user.text)]) {
                         try $0.map { (id: try $0.text(0), key: try $0.bytea(1), isGone: try $0.bool(2)) }
                     }
@@ -43,9 +43,9 @@ struct PostgresListStore: ListStore {
         let place = 3 + ListRow.listWidth
         let counts = place + ListRow.placeWidth
         if row.isNull(3) {
-            // It was left, or its owner is gone.
+            // The user left the list, or its owner was erased.
             guard let id = UniqueID(try row.text(2)), let role = ListRole(rawValue: try row.text(place)) else {
-                throw PostgresError(.decoding, "a stored list cannot be read")
+                throw PostgresError(.decoding, "invalid stored list")
             }
             let key = try PathKey(bytes: try row.bytea(place + 1))
             let moment = try ListRow.moment(row, place + 3) ?? .now()
@@ -99,7 +99,7 @@ struct PostgresListStore: ListStore {
         try await writeLists(of: user, once: call) { writer, connection in
             let sinks = try Self.listsSettings(user, connection)[SettingKey.listsSinkChecked.text]
             let list = new.list(of: user, sinksChecked: sinks, now: .now())
-            // The list before the account, as everywhere; who makes the same at once waits here.
+            // Lock the list before the account, as everywhere. A concurrent creation with the same id waits here.
             var known = try writer.heldOrNil(new.id, connection, standing: false)
             if known == nil, try connection.execute(ListStatements.insert, ListRow.parameters(list, isNew: true)) == 0 {
                 known = try writer.held(new.id, connection, standing: false)
@@ -129,7 +129,7 @@ struct PostgresListStore: ListStore {
         }
     }
 
-    /// Changes a list whose row is held.
+    /// Changes a list whose row is locked.
     private static func apply(
         _ edit: ListEdit,
         to before: HeldList,
@@ -147,7 +147,7 @@ struct PostgresListStore: ListStore {
         let products = try ListWriter.facts([], edit.products, for: [], connection)
         let changed = try held.list.apply(edit, products, now: .now())
         let sorts = [before.list.sort, held.list.sort]
-        // The manual order asks for nothing; another compares all, also those that went.
+        // The manual order needs no catalog data; other sorts compare all items, including deleted ones.
         let told = changed.union(edit.added)
         let asked =
             sorts == [.position, .position]
@@ -213,9 +213,9 @@ struct PostgresListStore: ListStore {
         }
     }
 
-    /// Runs a change of a user's lists once for a call, and announces it to those who are told of it.
+    /// Runs a change to a user's lists once per call, and announces it to the affected users.
     ///
-    /// - Parameter list: a list that the user must have, also if the call is a repeat.
+    /// - Parameter list: a list that the user must be a member of, also for a repeated call.
     func writeLists<Outcome: RecordableOutcome>(
         of user: UserID,
         _ list: UniqueID? = nil,
@@ -233,7 +233,7 @@ struct PostgresListStore: ListStore {
         }
     }
 
-    /// The same for a change that is not recorded.
+    /// Runs a change to a user's lists without recording it.
     func writeLists<T: Sendable>(
         of user: UserID,
         _ list: UniqueID? = nil,
@@ -244,7 +244,7 @@ struct PostgresListStore: ListStore {
                 try await database.writes.transaction(within: .seconds(10)) { connection in
                     let writer = ListWriter(user: user)
                     if let list { try writer.checkPlace(list, connection) }
-                    // Not held: another transaction that holds a list may be about to tell this user.
+                    // Do not lock the account: another transaction with a list lock may be about to notify this user.
                     try writer.ensureAccount(connection)
                     return try body(writer, connection)
                 }

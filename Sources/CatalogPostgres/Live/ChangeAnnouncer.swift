@@ -2,10 +2,10 @@ package import Catalog
 package import LibPQ
 internal import Synchronization
 
-/// Tells other servers what was changed, after the commit and many changes at a time.
+/// Notifies other servers of changes, in batches, after the commit.
 ///
-/// Nothing depends on it but speed: who hears nothing looks at the counters within a second. A notification inside the
-/// write's own transaction would cost two fifths of the writes, as all of them queue for one lock.
+/// Only latency depends on it: servers also poll the counters every second. A notification inside the
+/// write's own transaction would cost 40% of write throughput, because all of them would queue for one lock.
 package final class ChangeAnnouncer: Sendable {
     package static let channel = "aisle"
 
@@ -17,16 +17,16 @@ package final class ChangeAnnouncer: Sendable {
     private let pool: PostgresPool?
     private let state = Mutex(State())
 
-    /// How long changes are gathered after some were sent.
+    /// The minimum interval between batches.
     private static let pause: Duration = .milliseconds(10)
-    /// The most bytes of a notification. PostgreSQL takes 7999.
+    /// The maximum size of a notification, in bytes; PostgreSQL's limit is 7999.
     private static let limit = 7000
 
-    /// - Parameter configuration: nil tells nobody.
+    /// - Parameter configuration: nil disables notifications.
     package init(_ configuration: PostgresConfiguration?) {
         pool = configuration.map {
             var configuration = $0
-            // There is nothing in such a transaction that could be lost.
+            // These transactions have nothing to lose.
             configuration.settings["synchronous_commit"] = "off"
             return PostgresPool(configuration, options: .init(size: 1))
         }
@@ -34,7 +34,7 @@ package final class ChangeAnnouncer: Sendable {
 
     package func shutDown() { pool?.shutDown() }
 
-    /// Returns at once.
+    /// Queues a topic without waiting.
     package func announce(_ topic: ChangeTopic) {
         guard let pool else { return }
         let starts = state.withLock { state in
@@ -45,7 +45,7 @@ package final class ChangeAnnouncer: Sendable {
         if starts { Task { await send(pool) } }
     }
 
-    /// Tells what is not told yet, for a program that is about to end.
+    /// Sends all queued topics before the program exits.
     package func sendAll() async {
         guard let pool else { return }
         let topics = state.withLock { state in
@@ -64,7 +64,7 @@ package final class ChangeAnnouncer: Sendable {
 
     private func send(_ topics: Set<ChangeTopic>, _ pool: PostgresPool) async {
         for payload in Self.payloads(topics) {
-            // Where the database is away there is nobody to tell.
+            // If the database is unreachable, no server can be notified.
             _ = try? await pool.perform(within: .seconds(5)) {
                 try $0.execute(DatabaseStatements.announce, [.text(Self.channel), .text(payload)])
             }
@@ -100,7 +100,7 @@ package final class ChangeAnnouncer: Sendable {
         return payloads
     }
 
-    /// - Returns: nil for what this program did not write.
+    /// - Returns: nil for a payload of another program.
     static func topics(_ payload: String) -> Set<ChangeTopic>? {
         var topics: Set<ChangeTopic> = []
         for line in payload.split(separator: "\n") {

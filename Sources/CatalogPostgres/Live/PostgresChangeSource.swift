@@ -1,7 +1,7 @@
 package import Catalog
 package import LibPQ
 
-/// Hears by LISTEN, on one connection a server.
+/// A change source that uses LISTEN on one connection per server.
 package struct PostgresChangeSource: ChangeSource {
     private let configuration: PostgresConfiguration
 
@@ -13,7 +13,7 @@ package struct PostgresChangeSource: ChangeSource {
             let task = Task {
                 for await notice in heard {
                     guard let told = Self.notice(notice) else { continue }
-                    // What does not fit pushes out the oldest: a gap stands for it.
+                    // If the buffer overflows, the oldest notices are dropped and a gap replaces them.
                     if case .dropped = continuation.yield(told), told != .gap { continuation.yield(.gap) }
                 }
                 continuation.finish()

@@ -41,7 +41,7 @@ struct PostgresChangeStore: ChangeStore {
         try await database.mappingErrors {
             let (name, most) = (PostgresValue.text(user.text), PostgresValue.int8(Int64(limit)))
             let initial = (page: SettingsPage(settings: [], revision: 0, isResync: since > 0), lists: [LiveEvent]())
-            // The account first: what is told of lists behind it comes with the next look.
+            // Read the account first: later list events follow with the next read.
             let (page, lists) = try await database.pages.read(
                 [
                     PostgresQuery(PostgresSettingsStore.changedSettings, [name, .int8(since), most]),
@@ -53,7 +53,7 @@ struct PostgresChangeStore: ChangeStore {
                     try PostgresSettingsStore.add(rows, to: &value.page)
                 } else {
                     try rows.forEach { row in
-                        // What was forgotten between the two.
+                        // Events may have been purged between the two statements.
                         if since > 0, try row.int8(0) > since { value.page.isResync = true }
                         guard !row.isNull(1) else { return }
                         let data = Array(try row.text(2).utf8)
@@ -62,7 +62,7 @@ struct PostgresChangeStore: ChangeStore {
                 }
             }
             let settings = page.settings.map { LiveEvent(.setting, id: $0.revision, data: $0.json) }
-            // One that was cut short tells nothing of what the other has behind its end.
+            // If one source reached the limit, events after its last one must wait, too.
             let ends = [settings, lists].filter { $0.count == limit }.map { $0.last!.id }
             let end = min(page.revision, ends.min() ?? .max)
             let events = (settings + lists).filter { $0.id <= end }.sorted {

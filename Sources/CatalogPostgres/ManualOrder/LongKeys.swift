@@ -1,6 +1,6 @@
-/// Tells the background that a key became long, without a message for each.
+/// Signals to the background task that keys need compaction; signals are coalesced.
 package final class LongKeys: Sendable {
-    /// One element for any number of notes since the last.
+    /// One element for any number of signals since the last one.
     package let notes: AsyncStream<Void>
     private let continuation: AsyncStream<Void>.Continuation
 

@@ -2,14 +2,14 @@ package import Catalog
 internal import LibPQ
 internal import Ordering
 
-/// Makes long keys of manual orders short again, without changing any order.
+/// Shortens long ordering keys without changing any order.
 ///
-/// Under the shelf's lock, a window around a long key grows until fresh keys fit in it, so that few rows are written; what
-/// pages go on from a cursor is told by the shelf's generation of keys.
+/// Under the shelf's lock, a window around a long key grows until short keys fit, so that few rows are written.
+/// Cursors detect the change by the shelf's key generation.
 package struct OrderCompaction: Sendable {
-    /// Fresh keys are at most so many bytes long, where the window can be made large enough.
+    /// The target length of new keys, in bytes, if the window can grow enough.
     private static let shortKey = 16
-    /// The most rows on either side.
+    /// The maximum number of rows on each side.
     private static let sideLimit = 512
 
     private let database: Database
@@ -17,7 +17,7 @@ package struct OrderCompaction: Sendable {
 
     package init(_ catalog: PostgresCatalog) { database = catalog.database }
 
-    /// Compacts what is due, of one shelf, one store or everywhere; returns how many keys were made anew.
+    /// Compacts long keys of one shelf, one store or all stores; returns the number of rewritten keys.
     package func run(store: CatalogKey? = nil, shelf: CatalogKey? = nil) async throws(CatalogError) -> Int {
         try await database.mappingErrors {
             var storeID: Int32?
@@ -48,7 +48,7 @@ package struct OrderCompaction: Sendable {
         }
     }
 
-    /// One window of one shelf.
+    /// Compacts one window of one shelf.
     static func compact(_ storeID: Int32, _ shelfID: Int32, _ connection: isolated PostgresConnection) throws -> Int {
         let scope: [PostgresValue] = [.int4(storeID), .int4(shelfID)]
         try connection.execute(ShelfStatements.lock, scope)
@@ -69,7 +69,7 @@ package struct OrderCompaction: Sendable {
                 try $0.map { (try $0.text(0), try PathKey(bytes: try $0.bytea(1))) }
             }
         }
-        // One more on either side: the rows that stay.
+        // Read one more row on each side: the fixed neighbours.
         let before = try rows(OrderStatements.rowsUpTo, Self.sideLimit + 1)
         let behind = try rows(OrderStatements.rowsBehind, Self.sideLimit + 1)
         var side = 4

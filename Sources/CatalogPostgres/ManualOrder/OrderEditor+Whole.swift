@@ -2,7 +2,7 @@ internal import Catalog
 internal import LibPQ
 internal import Ordering
 
-// What needs the whole order: setting, baking, undoing. Only the keys that must change are written.
+// Edits that need the whole order: set, snapshot and undo. Only keys that must change are written.
 extension OrderEditor {
     func runWhole(_ connection: isolated PostgresConnection) throws -> OrderEditOutcome {
         var list = try connection.query(OrderStatements.wholeList, scope) { try PositionList($0) }
@@ -10,7 +10,7 @@ extension OrderEditor {
         let old = list.ids
         guard old.count <= OrderDiff.listLimit else {
             throw CatalogError.tooLarge(
-                "a shelf of more than \(OrderDiff.listLimit) products is arranged by moves alone"
+                "a shelf with more than \(OrderDiff.listLimit) products only supports moves"
             )
         }
         var history: [OrderChange] = []
@@ -41,7 +41,7 @@ extension OrderEditor {
         return outcome
     }
 
-    /// What a change moved, each product with what stood before it.
+    /// Returns the products that a change moved, with their former left neighbours.
     private func lefts(
         of change: OrderChange,
         _ connection: isolated PostgresConnection
@@ -53,7 +53,7 @@ extension OrderEditor {
         )
     }
 
-    /// The changes that are remembered, from the latest on.
+    /// Returns the recorded changes, the latest first.
     static func history(
         _ storeID: Int32,
         _ shelfID: Int32,
@@ -77,7 +77,7 @@ extension OrderEditor {
 }
 
 extension PositionList {
-    /// Reads a list from its ids, keys, and whether each was taken off.
+    /// Reads a list from rows of id, key and removal flag.
     init(_ rows: borrowing PostgresRows) throws {
         self.init(
             try rows.map {

@@ -2,26 +2,26 @@ internal import Catalog
 internal import LibPQ
 internal import Ordering
 
-/// Changes one shelf's manual order, in a transaction that holds the shelf's row.
+/// Edits one shelf's manual order in a transaction that locks the shelf's row.
 ///
-/// The row is the lock: neighbours are read after it was had, in statements of their own, so that they are what everybody
-/// before has left. Source of the measurements: decision 0008.
+/// The row is the lock. Neighbours are read after it is acquired, in separate statements, so that they include all
+/// earlier edits. Source of the measurements: decision 0008.
 struct OrderEditor {
     let request: OrderEditRequest
     let storeID: Int32
     let shelf: LockedShelf
-    /// What the moves name, and where the first goes: read in the lock's round trip.
+    /// The rows named by the moves, and the first move's target, read in the same round trip as the lock.
     private let rows: [Row]
     private let firstGap: OrderGap?
-    /// Reads the shelf's products by a sort.
+    /// The store that reads the shelf's products in the order of a sort.
     private let pages: PostgresPageStore
 
-    /// A shelf whose row is held.
+    /// A shelf whose row is locked.
     struct LockedShelf {
         let id: Int32
         let version: Int64
         let orderVersion: Int64
-        /// The number of the change that is being made.
+        /// The number of the current change.
         let change: Int64
 
         init(_ id: Int32, _ row: borrowing PostgresRow) throws {
@@ -32,12 +32,12 @@ struct OrderEditor {
         }
     }
 
-    /// The longest key that is not yet due for compaction, in bytes.
+    /// The maximum key length that does not need compaction, in bytes.
     static let longKey = 64
 
     var scope: [PostgresValue] { [.int4(storeID), .int4(shelf.id)] }
 
-    /// Takes the shelf's lock.
+    /// Acquires the shelf's lock.
     init(
         _ request: OrderEditRequest,
         _ storeID: Int32,
@@ -78,7 +78,7 @@ struct OrderEditor {
         self.firstGap = gap
     }
 
-    /// Returns the outcome, without a change if everything is in place: the transaction, which has counted a change, must
+    /// Returns the outcome, without a change if nothing moves. The transaction has counted a change and must
     /// then be rolled back.
     ///
     /// - Throws: `CatalogError`.
@@ -115,7 +115,7 @@ struct OrderEditor {
             }
         }
         let oldIndexes = request.wantsIndexes ? try indexes(moves.flatMap(\.ids), connection) : [:]
-        // Several moves may end where they began; one never does, unless it is in place.
+        // Several moves may restore the original order; a single one cannot, unless it is in place.
         let oldAfters = moves.count > 1 ? try lookUpAfters(Array(before.keys), connection) : [:]
         var keys = before.mapValues(\.key)
         var afters: [(id: String, after: String?)] = []
@@ -132,12 +132,12 @@ struct OrderEditor {
             placed.formUnion(move.ids)
             afters = zip(move.ids, [gap.leftNeighbour] + move.ids.dropLast()).map { ($0, $1) }
         }
-        // Whatever keys they got: what is remembered must not hang on chance.
+        // Record the original neighbours, whatever keys were assigned, so that the history is deterministic.
         let moved = before.keys.filter { placed.contains($0) }
         guard !moved.isEmpty else { return unchanged }
         let lefts = moved.map { (id: $0, row: before[$0]!) }.sorted { $0.row.key < $1.row.key }
         var outcome = try conclude(pending, lefts.map { ($0.id, $0.row.left) }, connection)
-        // One move tells its neighbours by itself; after several they are looked up.
+        // The neighbours are known after one move; after several, look them up.
         if moves.count > 1 {
             let newAfters = try lookUpAfters(Array(before.keys), connection)
             guard newAfters != oldAfters else { return unchanged }
@@ -162,7 +162,7 @@ struct OrderEditor {
         pending = []
     }
 
-    /// The left neighbours of products; nil for the front.
+    /// Returns the left neighbours of products; nil at the front.
     private func lookUpAfters(
         _ ids: [String],
         _ connection: isolated PostgresConnection
@@ -205,9 +205,9 @@ struct OrderEditor {
         return made
     }
 
-    /// Until the background has made room, which takes moments.
+    /// The error until background compaction has made room, which takes a moment.
     static let tooLong = CatalogError.conflict(
-        "too many moves into the same place; it is being tidied, try again shortly"
+        "too many moves to the same place; keys are being compacted, try again shortly"
     )
 
     // MARK: - Ends
@@ -216,15 +216,15 @@ struct OrderEditor {
         OrderEditOutcome(version: shelf.version, orderVersion: shelf.orderVersion, moved: [])
     }
 
-    /// The shelf's products by a sort.
+    /// Returns the shelf's products in the order of a sort.
     func ids(by sort: Sort, _ connection: isolated PostgresConnection) throws -> [String] {
         let address = ShelfAddress(request.store, request.shelf)
         return try pages.orders(address, [ShelfView(sort: sort)], of: nil, first: nil, connection)[0].ids
     }
 
-    /// Writes the keys that are not written yet, and remembers what it takes to take the change back.
+    /// Writes the remaining keys and records what an undo needs.
     ///
-    /// - Parameter lefts: each product that moved, in the order before, and what then stood before it; empty for the front.
+    /// - Parameter lefts: the moved products, in the old order, with their old left neighbours; empty at the front.
     func conclude(
         _ made: [(id: String, key: PathKey)],
         _ lefts: [(id: String, left: String)],
@@ -246,7 +246,7 @@ struct OrderEditor {
         )
     }
 
-    /// Pairs of skus with slashes between, which no sku has.
+    /// Pairs of SKUs separated by slashes, which a SKU cannot contain.
     private static func text(_ lefts: [(id: String, left: String)]) -> String {
         lefts.map { "\($0.id)/\($0.left)" }.joined(separator: "/")
     }

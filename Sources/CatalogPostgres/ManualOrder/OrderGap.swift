@@ -2,7 +2,7 @@ internal import Catalog
 internal import LibPQ
 internal import Ordering
 
-/// Where a move goes: between two rows, whose products may have been taken off, and two that stand on the shelf.
+/// The target gap of a move: between two rows, which may be removed products, and between two products on the shelf.
 struct OrderGap {
     var left: PathKey?
     var right: PathKey?
@@ -10,13 +10,13 @@ struct OrderGap {
     var standingRight: PathKey?
     var leftNeighbour: String?
 
-    /// Whether products with these keys are there already, in this order and nothing between them.
+    /// Returns whether products with these keys already fill the gap, in this order.
     func holds(_ keys: [PathKey]) -> Bool {
         zip(keys, keys.dropFirst()).allSatisfy { $0 < $1 } && (standingLeft.map { $0 < keys[0] } ?? true)
             && (standingRight.map { keys[keys.count - 1] < $0 } ?? true)
     }
 
-    /// Finds it; nil where the target is a position, which must be looked up first.
+    /// Returns the query for a gap; nil if the target is a position, which must be resolved first.
     static func query(_ move: OrderMove, _ scope: [PostgresValue]) -> PostgresQuery? {
         let (statement, anchor): (PostgresStatement, String?)
         switch move.target {
@@ -29,7 +29,7 @@ struct OrderGap {
         return PostgresQuery(statement, scope + [.textArray(move.ids), .text(anchor)])
     }
 
-    /// - Parameter row: the anchor's key, and its neighbours' on the side where the gap is.
+    /// - Parameter row: the keys of the anchor and of its neighbours on the gap's side.
     init(_ row: borrowing PostgresRow, _ target: OrderMove.Target) throws {
         let anchor = try row.byteaOrNil(0).map { try PathKey(bytes: $0) }
         let standing = try row.byteaOrNil(1).map { try PathKey(bytes: $0) }

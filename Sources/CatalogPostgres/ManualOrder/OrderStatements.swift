@@ -1,28 +1,28 @@
 internal import LibPQ
 
-/// The statements of manual orders. `$1` is the store's number, `$2` the shelf's.
+/// The statements of manual orders. `$1` is the store id, `$2` the shelf id.
 enum OrderStatements {
-    /// The number of a shelf, which it keeps even when it is deleted and made again.
+    /// The id of a shelf, which stays the same if it is deleted and restored.
     static let shelfID: PostgresStatement = "SELECT shelf_id FROM shelf WHERE store_id = $1 AND key = $2"
-    /// Takes the lock and bumps the versions in one: nearly every change changes something, and the others are taken back.
+    /// Acquires the lock and bumps the versions in one statement. Edits that change nothing are rolled back.
     ///
-    /// The shelf's modification time is left alone: it is as it was, and its row stays on its page of the heap.
+    /// The shelf's modification time is not updated, so that the row can stay on its heap page.
     static let lockShelf: PostgresStatement = """
         UPDATE shelf SET version = version + 1, order_version = order_version + 1, order_changes = order_changes + 1
         WHERE store_id = $1 AND shelf_id = $2 AND deleted_at IS NULL
         RETURNING version - 1, order_version - 1, order_changes
         """
-    /// Products with their keys, and what stands before each, and before that what was taken off: a key and a product.
+    /// Products with their keys, and the key and SKU of the nearest left neighbour that is placed, and that is removed.
     static let rows: PostgresStatement = """
         SELECT o.sku, o.key, standing.key, standing.sku, removed.key, removed.sku FROM placement_position o
         LEFT JOIN LATERAL \(nearest("NOT p.is_removed AND p.key < o.key", " DESC")) standing ON true
         LEFT JOIN LATERAL \(nearest("p.is_removed AND p.key < o.key", " DESC")) removed ON true
         WHERE o.store_id = $1 AND o.shelf_id = $2 AND o.sku = ANY ($3) AND NOT o.is_removed
         """
-    /// The key of a product, or where there is none the front's; the nearest product behind it that stands on the shelf,
-    /// and the nearest that was taken off; without some products.
+    /// The key of an anchor, or the front; its nearest right neighbour that is placed, and that is removed,
+    /// without the moved products.
     static let right: PostgresStatement = neighbours(">", "", end: "\\x")
-    /// The same before a product, or the end.
+    /// The equivalent for left neighbours; without an anchor, the end.
     static let left: PostgresStatement = neighbours("<", " DESC", end: "\\xff")
 
     private static func neighbours(_ comparison: SQL, _ direction: SQL, end: SQL) -> PostgresStatement {
@@ -43,12 +43,12 @@ enum OrderStatements {
         """
     }
 
-    /// The product at a position, without some products.
+    /// The product at a position, without the moved products.
     static let atPosition: PostgresStatement = """
         SELECT sku FROM placement_position
         WHERE store_id = $1 AND shelf_id = $2 AND sku NOT IN (SELECT unnest($3)) AND NOT is_removed ORDER BY key OFFSET $4 LIMIT 1
         """
-    /// The last key of all, where the next product goes behind.
+    /// The last key, after which the next product is appended.
     static let lastKey: PostgresStatement = """
         SELECT greatest(
             (SELECT key FROM placement_position WHERE store_id = $1 AND shelf_id = $2 AND NOT is_removed ORDER BY key DESC LIMIT 1),
@@ -65,7 +65,7 @@ enum OrderStatements {
             ORDER BY p.key DESC LIMIT 1)
         FROM placement_position o WHERE o.store_id = $1 AND o.shelf_id = $2 AND o.sku = ANY ($3) ORDER BY o.key
         """
-    /// Where products stand, counted over the shelf.
+    /// The indexes of products, counted over the shelf.
     static let indexes: PostgresStatement = """
         SELECT sku, index FROM (SELECT sku, row_number() OVER (ORDER BY key) - 1 AS index FROM placement_position
             WHERE store_id = $1 AND shelf_id = $2 AND NOT is_removed) counted WHERE sku IN (SELECT unnest($3))
@@ -73,8 +73,8 @@ enum OrderStatements {
     static let wholeList: PostgresStatement = """
         SELECT sku, key, is_removed FROM placement_position WHERE store_id = $1 AND shelf_id = $2
         """
-    /// What ends a change, in one statement: the keys, and what it takes to take it back. The place in the ring is
-    /// overwritten; it is made the first time round. (ON CONFLICT would log a lock besides.)
+    /// Finishes a change in one statement: writes the keys and the undo data. The slot in the ring buffer is
+    /// updated, or inserted the first time. (ON CONFLICT would also write a lock to the WAL.)
     static let conclude: PostgresStatement = """
         WITH moved AS (
             UPDATE placement_position o SET key = made.key FROM unnest($3, $4) AS made (sku, key)
@@ -93,7 +93,7 @@ enum OrderStatements {
     static let markUndone: PostgresStatement = """
         UPDATE order_change SET undone_by = $4 WHERE store_id = $1 AND shelf_id = $2 AND change_number = $3
         """
-    /// Each change with how many products it moved and the beginning of their list.
+    /// The changes with the number of moved products and the start of their list.
     static let history: PostgresStatement = """
         SELECT change_number, changed_at, subject, kind, undoes, undone_by, left(moved, 400),
             (length(moved) - length(replace(moved, '/', '')) + 1) / 2
@@ -113,7 +113,7 @@ enum OrderStatements {
         SELECT key FROM placement_position WHERE store_id = $1 AND shelf_id = $2 AND octet_length(key) > 64
         ORDER BY octet_length(key) DESC LIMIT 20
         """
-    /// Rows from a key back, and behind it, nearest first.
+    /// Rows up to a key, and after it, nearest first.
     static let rowsUpTo: PostgresStatement = side("<=", " DESC")
     static let rowsBehind: PostgresStatement = side(">", "")
 

@@ -17,14 +17,14 @@ struct PostgresOrderStore: OrderStore {
                 let outcome = try IdempotencyRecords(storeID: store.id).once(call, connection) {
                     try OrderEditor(request, store.id, pages, connection).run(connection)
                 }
-                // Taking the lock has counted a change: it is undone if there is none.
+                // Acquiring the lock already counted a change; roll back if nothing changed.
                 let isKept = outcome.change != nil && !request.isDryRun
                 return isKept ? .commit((outcome, true)) : .rollback((outcome, false))
             }
             if outcome.isLong, isKept { database.longKeys.note() }
             if isKept { database.announcer.announce(.store(request.store)) }
             if isKept || request.isDryRun { return outcome }
-            // The response is recorded all the same: later the same request may not be in place any more.
+            // Record the response even without a change: the same request could change the order later.
             return try await database.writes.transaction(within: .seconds(5)) { connection in
                 let store = try ShelfLookup.store(request.store, connection)
                 return try IdempotencyRecords(storeID: store.id).once(call, connection) { outcome }

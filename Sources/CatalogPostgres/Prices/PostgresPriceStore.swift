@@ -14,7 +14,7 @@ struct PostgresPriceStore: PriceStore {
     ) async throws(CatalogError) -> PriceOutcome {
         try PriceChange.checkRepeats(prices)
         return try await database.write(to: store, within: .seconds(120)) { connection in
-            // Held against who changes the store's currency, and nobody else.
+            // Lock the store only against currency changes.
             let found = try ShelfLookup.store(store, connection, ShelfLookup.keyOfStore)
             if let currency, currency != found.store.currency { throw CatalogError.currencyChanged(found.store) }
             return try IdempotencyRecords(storeID: found.id).once(call, connection) {
@@ -36,7 +36,7 @@ struct PostgresPriceStore: PriceStore {
         if let stranger = prices.first(where: { !known.contains($0.sku) }) {
             throw PriceChange.unknown(stranger.sku)
         }
-        // −1 stands for none, −2 for what stays as it is.
+        // −1 means no price, −2 means unchanged.
         let values: [PostgresValue] = [
             .int8Array(prices.map { $0.priceMinor ?? -1 }),
             .int8Array(prices.map { $0.regularPriceMinor.map { $0 ?? -1 } ?? -2 }),
@@ -58,7 +58,7 @@ struct PostgresPriceStore: PriceStore {
         return outcome
     }
 
-    /// Those of some products that the store has.
+    /// Returns the products among the given ones that exist in the store.
     ///
     /// - Parameter skus: an array of skus.
     static func known(
@@ -89,7 +89,7 @@ struct PostgresPriceStore: PriceStore {
         RETURNING p.shelf_id
         """
 
-    /// The shelves that some products stand on.
+    /// Returns the shelves on which products are placed.
     func shelves(of skus: [SKU], in store: CatalogKey) async throws(CatalogError) -> [CatalogKey] {
         try await database.mappingErrors {
             let storeID = try await lookup.readStore(store).id
@@ -102,7 +102,7 @@ struct PostgresPriceStore: PriceStore {
         }
     }
 
-    /// Those of some products that the store has.
+    /// Returns the products among the given ones that exist in the store.
     func known(_ skus: [SKU], in store: CatalogKey) async throws(CatalogError) -> Set<SKU> {
         try await database.mappingErrors {
             let storeID = try await lookup.readStore(store).id

@@ -2,9 +2,9 @@ package import Catalog
 internal import LibPQ
 package import Ordering
 
-/// Applies days of price changes one after another, and tells what moved on the shelves that changed.
+/// Applies days of price changes in sequence, and reports the moves on changed shelves.
 package struct PriceReplay {
-    /// A shelf's order by a sort, on the day before and on the day.
+    /// A shelf's order by one sort, before and after a day's changes.
     package struct Step: Sendable {
         package let shelf: CatalogKey
         package let sort: Sort
@@ -12,7 +12,7 @@ package struct PriceReplay {
         package let new: [String]
         package let diff: MoveDiff
 
-        /// How many products moved.
+        /// The number of moved products.
         package var moved: Int { diff.moves.count }
     }
 
@@ -20,10 +20,10 @@ package struct PriceReplay {
     private let pages: PostgresPageStore
     private let store: CatalogKey
     private let sorts: [Sort]
-    /// The orders of shelves as they were left.
+    /// The current orders of shelves.
     private var orders: [CatalogKey: [[String]]] = [:]
 
-    /// - Parameter sorts: those whose moves are told.
+    /// - Parameter sorts: the sorts whose moves are reported.
     package init(_ catalog: PostgresCatalog, store: CatalogKey, sorts: [Sort]) {
         prices = catalog.prices
         pages = catalog.pages
@@ -33,8 +33,8 @@ package struct PriceReplay {
 
     /// Applies a day's changes in one transaction.
     ///
-    /// - Parameter currency: the prices', which must still be the store's; nil where that is sure.
-    /// - Returns: what became of them, and a step for each shelf that changed and each sort.
+    /// - Parameter currency: the currency of the prices, which must still be the store's; nil if that is certain.
+    /// - Returns: the outcome, and a step per changed shelf and sort.
     package mutating func play(
         _ prices: [PriceChange],
         pricedIn currency: Currency? = nil

@@ -1,6 +1,6 @@
 internal import LibPQ
 
-/// The statements of prices. `$1` is the store's number.
+/// The statements of prices. `$1` is the store id.
 enum PriceStatements {
     /// The keys of shelves, `$2`.
     static let shelfKeys: PostgresStatement = "SELECT key FROM shelf WHERE store_id = $1 AND shelf_id = ANY ($2)"

@@ -1,13 +1,13 @@
 internal import LibPQ
 
-/// The statements that carry products' columns to their placements.
+/// The statements that copy product columns to placements.
 enum PlacementStatements {
-    /// 1 where a product is sold out and its shelf sorts such products last.
+    /// 1 if a product is sold out and its shelf sorts sold-out products last.
     static let availability: SQL = """
         CASE WHEN r.in_stock OR coalesce(h.sold_out, s.sold_out) = 'mixed' THEN 0::smallint ELSE 1::smallint END
         """
 
-    /// Carries a product's columns to its placements.
+    /// Copies a product's columns to its placements.
     static let syncPlacements: PostgresStatement = """
         UPDATE placement p SET availability = \(availability), \(ProductColumn.allCases.assignments(from: "r"))
         FROM product r, shelf h, store s
@@ -27,10 +27,10 @@ enum PlacementStatements {
         COPY placement_position (store_id, shelf_id, sku, key) FROM STDIN
         """
 
-    /// Follows a change of where sold-out products stand, in a store.
+    /// Updates availabilities after a change of a store's sold-out rule.
     static let realignStore: PostgresStatement = realignment("")
 
-    /// The same on one shelf, `$2`.
+    /// Updates the availabilities of one shelf, `$2`.
     static let realignShelf: PostgresStatement = realignment(" AND r.shelf_id = $2")
 
     private static func realignment(_ scope: SQL) -> PostgresStatement {

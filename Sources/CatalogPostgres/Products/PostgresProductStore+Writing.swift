@@ -10,7 +10,7 @@ extension PostgresProductStore {
         replacing expected: Timestamp?
     ) async throws(CatalogError) -> Bool {
         try await database.write(to: store) { connection in
-            // Held against who changes the store's currency, and nobody else.
+            // Lock the store only against currency changes.
             let found = try ShelfLookup.store(store, connection, ShelfLookup.keyOfStore)
             if let currency, currency != found.store.currency { throw CatalogError.currencyChanged(found.store) }
             let key: [PostgresValue] = [.int4(found.id), .text(product.sku.text)]

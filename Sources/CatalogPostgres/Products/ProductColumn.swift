@@ -1,10 +1,10 @@
 internal import Catalog
 internal import LibPQ
 
-/// A column that `product` and `placement` share: the one table that reading, writing, importing and generating products are
-/// derived from.
+/// A column shared by `product` and `placement`. Reading, writing, importing and generating products are all
+/// derived from this enum.
 ///
-/// The raw value is the column's place in a row that is read, behind the SKU.
+/// The raw value is the column's index in a selected row, after the SKU.
 enum ProductColumn: Int, CaseIterable, Sendable {
     case name = 1
     case brand, priceMinor, regularPriceMinor, sizeAmount, sizeUnit, sizePacks, sizeDrained, sizeApproximate, barcode
@@ -36,7 +36,7 @@ enum ProductColumn: Int, CaseIterable, Sendable {
         }
     }
 
-    /// Whether the column follows from others: it is written, but neither compared nor read. Such columns are last.
+    /// Whether the column is derived from others: it is written, but neither compared nor read. They come last.
     var isDerived: Bool { self == .sizeDimension || self == .baseQuantity }
 
     /// The expression that reads the column.
@@ -119,7 +119,7 @@ enum ProductColumn: Int, CaseIterable, Sendable {
         }
     }
 
-    /// The column of an import file without which an import leaves this column alone; nil if imports never write it.
+    /// The import file column that an import needs to write this column; nil if imports never write it.
     var imported: ImportColumn? {
         switch self {
         case .name: .name

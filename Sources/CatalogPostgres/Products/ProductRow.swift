@@ -1,16 +1,16 @@
 internal import Catalog
 internal import LibPQ
 
-/// A product as a row: the SKU, the columns that are read, and the availability.
+/// The mapping of a product row: SKU, selected columns and availability.
 enum ProductRow {
-    /// What `read` expects, of `placement`, or of `product` with an availability of 0.
+    /// Returns the columns for `read`, of `placement`, or of `product` with an availability of 0.
     static func columns(_ table: SQL, availability: SQL? = nil) -> SQL {
         let selected = ProductColumn.read.map { "\(table).\($0.selection)" as SQL }.joined()
         return "\(table).sku, \(selected), \(availability ?? "\(table).availability")"
     }
 
     private static let availability = ProductColumn.read.count + 1
-    /// The number of columns before a manual position, where one was selected.
+    /// The number of columns before the manual position, if it is selected.
     static let width = availability + 1
 
     static func read(_ row: borrowing PostgresRow) throws -> Product {

@@ -1,17 +1,17 @@
 internal import LibPQ
 
-/// The statements that write, place and delete a product. `$1` is the store's number.
+/// The statements that write, place and delete a product. `$1` is the store id.
 enum ProductStatements {
     static let modifiedAt: PostgresStatement = "SELECT modified_at FROM product WHERE store_id = $1 AND sku = $2"
-    /// Takes a product, `$2`, off shelves, `$3`; its places are kept.
+    /// Removes a product, `$2`, from shelves, `$3`; its positions are kept.
     static let takeOffShelves: PostgresStatement = """
         UPDATE placement_position SET removed_at = now() WHERE store_id = $1 AND sku = $2 AND shelf_id = ANY ($3)
         """
     static let deletePlacements: PostgresStatement = "DELETE FROM placement WHERE store_id = $1 AND sku = $2"
     static let delete: PostgresStatement = "DELETE FROM product WHERE store_id = $1 AND sku = $2"
-    /// Holds a product, `$2`, against deletion.
+    /// Locks a product, `$2`, against deletion.
     static let share: PostgresStatement = "SELECT 1 FROM product WHERE store_id = $1 AND sku = $2 FOR SHARE"
-    /// Puts a product, `$3`, back to the place that it had on a shelf, `$2`.
+    /// Restores the position of a product, `$3`, on a shelf, `$2`.
     static let putBack: PostgresStatement = """
         UPDATE placement_position SET removed_at = NULL WHERE store_id = $1 AND shelf_id = $2 AND sku = $3
         """
@@ -21,14 +21,14 @@ enum ProductStatements {
     static let deletePlacement: PostgresStatement = """
         DELETE FROM placement WHERE store_id = $1 AND shelf_id = $2 AND sku = $3
         """
-    /// Takes a product, `$3`, off a shelf, `$2`; its place is kept.
+    /// Removes a product, `$3`, from a shelf, `$2`; its position is kept.
     static let takeOff: PostgresStatement = """
         UPDATE placement_position SET removed_at = now() WHERE store_id = $1 AND shelf_id = $2 AND sku = $3
         """
 
     private static let compared = ProductColumn.stated.filter { !$0.isDerived }
 
-    /// Writes a product, `$2`, with what it states, from `$3` on; nothing where nothing changes.
+    /// Writes a product, `$2`, with its values, from `$3` on; does nothing if nothing changes.
     static let upsert: PostgresStatement = """
         INSERT INTO product (store_id, sku, \(ProductColumn.stated.names), popularity_log2, created_at, modified_at)
         SELECT $1, $2, \(ProductColumn.stated.indices.map { "$\($0 + 3)" as SQL }.joined()),

@@ -4,15 +4,15 @@ internal import FoundationEssentials
 internal import LibPQ
 internal import Synchronization
 
-/// The keyed hashes that stand for customers.
+/// The keyed hashes that replace customer identifiers.
 final class CustomerHashes: Sendable {
     private let database: Database
-    /// nil until it is read.
+    /// The cached key; nil until it is read.
     private let memory = Mutex<SymmetricKey?>(nil)
 
     init(_ database: Database) { self.database = database }
 
-    /// What stands for a customer: a keyed hash, which tells nothing without the deployment's key.
+    /// Returns the keyed hash of a customer, which reveals nothing without the deployment's key.
     static func hash(_ customer: String, _ key: SymmetricKey) -> [UInt8] {
         Array(HMAC<SHA256>.authenticationCode(for: Data(customer.trimmed.utf8), using: key).prefix(16))
     }
@@ -24,7 +24,7 @@ final class CustomerHashes: Sendable {
                 try $0.first { try $0.bytea(0) }
             }
         }
-        guard let bytes else { throw CatalogError.fault("the deployment has no key of customers") }
+        guard let bytes else { throw CatalogError.fault("the deployment has no customer key") }
         let key = SymmetricKey(data: bytes)
         memory.withLock { $0 = key }
         return key

@@ -1,13 +1,13 @@
 internal import LibPQ
 
-/// The statements of purchases and popularity. `$1` is the store's number, but where said.
+/// The statements of purchases and popularity. `$1` is the store id, unless noted.
 enum PopularityStatements {
     // MARK: - Events
 
     static let stage: PostgresStatement = """
         COPY purchase_row (batch, line, event_id, sku, day, customer, quantity) FROM STDIN
         """
-    /// Takes a batch, `$2`, in: each event once, those of products that are not there apart.
+    /// Accepts a batch, `$2`: each event once; events of unknown products are stored separately.
     static let accept: PostgresStatement = """
         WITH told AS (DELETE FROM purchase_row WHERE batch = $2::text::uuid RETURNING *),
         single AS (SELECT DISTINCT ON (event_id) * FROM told ORDER BY event_id, line),
@@ -34,9 +34,9 @@ enum PopularityStatements {
 
     // MARK: - Folding
 
-    /// What waited for products that are there now, some at a time.
+    /// Moves stray events of products that now exist to the inbox, in batches.
     static let returnStrays: PostgresStatement = returning("LIMIT 20000")
-    /// The same of the products of a shelf, `$2`.
+    /// Does the same for the products of a shelf, `$2`.
     static let returnStraysOfShelf: PostgresStatement = returning(
         "AND y.sku IN (SELECT p.sku FROM placement p WHERE p.store_id = $1 AND p.shelf_id = $2)"
     )
@@ -54,8 +54,8 @@ enum PopularityStatements {
         """
     }
 
-    /// Folds some events behind a product and number, `$2` and `$3`, at most `$4`: how many, and up to which. Others may
-    /// fold beside it: nobody takes what another has taken.
+    /// Folds at most `$4` events after a SKU and id, `$2` and `$3`; returns their number and the last one. Concurrent
+    /// folds skip each other's events.
     static let fold: PostgresStatement = folding(
         "(i.sku, i.inbox_id) > ($2, $3) ORDER BY i.sku, i.inbox_id LIMIT $4 FOR UPDATE SKIP LOCKED"
     )
@@ -66,7 +66,7 @@ enum PopularityStatements {
             FOR UPDATE SKIP LOCKED
         """
     )
-    /// Folds the events of a customer, `$2`; waits for those that somebody else folds.
+    /// Folds the events of a customer, `$2`; waits for concurrent folds.
     static let foldCustomer: PostgresStatement = folding("i.customer = $2 ORDER BY i.sku, i.inbox_id FOR UPDATE")
 
     private static func folding(_ scope: SQL) -> PostgresStatement {
@@ -94,7 +94,7 @@ enum PopularityStatements {
 
     // MARK: - Counting
 
-    /// What counts on each day for each of some products, `scope`: a customer who bought counts 1; nobody's events each.
+    /// Returns SQL for the counts per day of products in a scope: a customer counts once, anonymous events count each.
     private static func counts(_ scope: SQL) -> SQL {
         """
         SELECT d.sku, d.day, sum(CASE WHEN d.customer = '' THEN d.quantity WHEN d.quantity > 0 THEN 1 ELSE 0 END)
@@ -104,8 +104,8 @@ enum PopularityStatements {
         """
     }
 
-    /// The score of every product in a scope, `$2` being the half-life: forward decay (SORTING: popularity), with the
-    /// imports' seeds and the boost of newcomers.
+    /// Returns SQL that scores all products in a scope with the half-life `$2`: forward decay (see SORTING) with the
+    /// imported seeds and the newcomer boost.
     private static func decayed(_ scope: SQL) -> SQL {
         """
         WITH scoped AS (SELECT r.* FROM product r WHERE r.store_id = $1 AND \(scope)),
@@ -127,7 +127,7 @@ enum PopularityStatements {
         """
     }
 
-    /// The same of a window of `$2` days up to today, `$3`; by how many times it is more than the one before where `$4`.
+    /// Returns SQL that scores a window of `$2` days up to today, `$3`; if `$4`, its ratio to the previous window.
     private static func windowed(_ scope: SQL) -> SQL {
         """
         WITH scoped AS (SELECT r.* FROM product r WHERE r.store_id = $1 AND \(scope)),
@@ -165,14 +165,14 @@ enum PopularityStatements {
     static let windowAll: PostgresStatement = .init(windowed(all))
     /// `$5` is the shelf.
     static let windowShelf: PostgresStatement = .init(windowed(of(shelf: "$5")))
-    /// The same as `windowAll`; what changed is due to be carried to the shelves.
+    /// The same as `windowAll`; changed products are queued for copying to their shelves.
     static let windowDue: PostgresStatement = """
         WITH changed AS (\(windowed(all)) RETURNING r.sku)
         INSERT INTO popularity_due AS u (store_id, sku, mark) SELECT $1, sku, -1 FROM changed ORDER BY sku
         ON CONFLICT (store_id, sku) DO UPDATE SET mark = -abs(u.mark) - 1
         """
-    /// Claims some due products, behind `$2`, at most `$3`, marks them as counted, and holds them and their rows until the
-    /// transaction ends: which, up to which, and how many were looked at. It waits for nobody: what others hold stays due.
+    /// Claims at most `$3` due products after `$2`, marks them as counted, and locks them and their rows until the
+    /// transaction ends. Returns the claimed ones, the last, and the number checked. Locked products are skipped.
     static let claimDue: PostgresStatement = """
         WITH due AS (
             SELECT sku FROM popularity_due WHERE store_id = $1 AND mark > 0 AND sku > $2 ORDER BY sku LIMIT $3
@@ -188,7 +188,7 @@ enum PopularityStatements {
     static let claimAll: PostgresStatement = """
         UPDATE popularity_due SET mark = -mark WHERE store_id = $1 AND mark > 0
         """
-    /// A product that was made anew has its old purchases: `$2`.
+    /// Queues re-created products, `$2`, that have earlier purchases.
     static let rememberOld: PostgresStatement = """
         INSERT INTO popularity_due AS u (store_id, sku, mark)
         SELECT $1, n.sku, 1 FROM unnest($2) AS n (sku)
@@ -196,11 +196,11 @@ enum PopularityStatements {
         ON CONFLICT (store_id, sku) DO UPDATE SET mark = abs(u.mark) + 1
         """
 
-    // MARK: - Carrying
+    // MARK: - Copying scores
 
-    /// Brings a shelf's placements, `$2`, to what their products' scores are.
+    /// Copies products' scores to the placements of a shelf, `$2`.
     static let carryShelf: PostgresStatement = carrying(" AND p.shelf_id = $2")
-    /// The same of a whole store.
+    /// Copies products' scores to all placements of a store.
     static let carryStore: PostgresStatement = carrying("")
 
     private static func carrying(_ scope: SQL) -> PostgresStatement {
@@ -211,8 +211,8 @@ enum PopularityStatements {
         """
     }
 
-    /// Products that all their placements agree with, or that are gone, are no longer due, but for those that became it
-    /// again meanwhile. Of those behind `$2`, at most `$3`; up to which it has looked, nothing at the end.
+    /// Removes due products that are deleted, or whose placements all have the current score, unless they became due
+    /// again. Checks at most `$3` products after `$2`; returns the last one, or nothing at the end.
     static let endDue: PostgresStatement = """
         WITH seen AS (
             SELECT sku, mark FROM popularity_due WHERE store_id = $1 AND sku > $2 ORDER BY sku LIMIT $3),
@@ -231,11 +231,11 @@ enum PopularityStatements {
             IS DISTINCT FROM (popularity_metric, popularity_half_life_days, newcomer_boost, $2::date)
         """
 
-    // MARK: - Forgetting
+    // MARK: - Anonymizing and purging
 
-    /// What customers bought before a day, `$2`, becomes nobody's: as many as counted.
+    /// Anonymizes purchases before a day, `$2`; the counts stay.
     static let forgetBefore: PostgresStatement = forgetting("d.day < $2 AND d.customer <> ''")
-    /// The same of one customer, `$2`.
+    /// Anonymizes the purchases of one customer, `$2`.
     static let forgetCustomer: PostgresStatement = forgetting("d.customer = $2 AND d.customer <> ''")
 
     private static func forgetting(_ scope: SQL) -> PostgresStatement {
@@ -253,12 +253,12 @@ enum PopularityStatements {
     static let forgetStrayCustomer: PostgresStatement = """
         UPDATE purchase_stray SET customer = '' WHERE store_id = $1 AND customer = $2
         """
-    /// Moves the day on; nothing where it is that late already.
+    /// Advances the retention day; does nothing if it is already that late.
     static let keepFrom: PostgresStatement = """
         UPDATE store SET customers_kept_from = $2 
         WHERE store_id = $1 AND (customers_kept_from IS NULL OR customers_kept_from < $2)
         """
-    /// What a customer, `$1`, bought, in any store.
+    /// The purchases of a customer, `$1`, in all stores.
     static let ofCustomer: PostgresStatement = """
         SELECT s.key, b.sku, b.day - date '1970-01-01', sum(b.quantity)::bigint FROM store s JOIN LATERAL (
             SELECT sku, day, quantity FROM purchase_day
@@ -268,9 +268,9 @@ enum PopularityStatements {
         GROUP BY s.key, b.sku, b.day ORDER BY s.key, b.day, b.sku
         """
 
-    /// For what may wait for an import.
+    /// Settings for a transaction that may wait for an import.
     static let waitLong: PostgresStatement = "SET LOCAL lock_timeout = '120s'"
-    /// For one of many transactions that are repeated if they are lost.
+    /// Settings for one of many transactions that are repeated if they are lost.
     static let runInBatch: PostgresStatement = """
         SELECT set_config('lock_timeout', '120s', true), set_config('synchronous_commit', 'off', true),
             set_config('enable_seqscan', 'off', true)

@@ -9,10 +9,10 @@ struct PostgresPurchaseStore: PurchaseStore {
     let customers: CustomerHashes
     private var lookup: ShelfLookup { ShelfLookup(database: database) }
 
-    /// Takes purchases in: each event once, however often it is told. Their popularity is counted by the next re-sort.
+    /// Adds purchases, each event once. The next re-sort counts them.
     ///
     /// - Parameter call: nil for a request without a key.
-    /// - Throws: `notFound`, where there is no such store.
+    /// - Throws: `notFound` if there is no such store.
     func add(
         _ purchases: [Purchase],
         to store: CatalogKey,
@@ -72,16 +72,16 @@ struct PostgresPurchaseStore: PurchaseStore {
                 outcome.unknownSKUs = Set(try row.textArray(3))
             }
         }
-        // Ids that were forgotten meanwhile may have counted twice: again, by the later day.
+        // If event ids were purged concurrently, duplicates may have counted: retry with the later day.
         guard try readKeptFrom() == keptFrom else {
-            throw PostgresError(.server, "the days that are kept moved on meanwhile", sqlState: .serializationFailure)
+            throw PostgresError(.server, "the retention period advanced concurrently", sqlState: .serializationFailure)
         }
         return outcome
     }
 
-    /// Makes what a customer bought nobody's, in every store: what it counts stays.
+    /// Anonymizes a customer's purchases in every store; the counts stay.
     ///
-    /// - Returns: how many rows had the customer.
+    /// - Returns: the number of anonymized rows.
     func forget(customer: String) async throws(CatalogError) -> Int {
         try await database.mappingErrors {
             var forgotten = 0
@@ -90,7 +90,7 @@ struct PostgresPurchaseStore: PurchaseStore {
                 forgotten += try await database.writes.transaction(within: .seconds(60)) { connection in
                     let key: [PostgresValue] = [.int4(try ShelfLookup.store(store.key, connection).id), .bytea(hash)]
                     try PurchaseBook.waitLong(connection)
-                    // Step by step behind who folds at the same time: from strays to the inbox, from there to days.
+                    // Follow the events from strays to inbox to days, so that a concurrent fold cannot miss any.
                     let strays = try connection.execute(PopularityStatements.forgetStrayCustomer, key)
                     _ = try connection.execute(PopularityStatements.foldCustomer, key)
                     return try connection.execute(PopularityStatements.forgetCustomer, key) + strays
@@ -100,7 +100,7 @@ struct PostgresPurchaseStore: PurchaseStore {
         }
     }
 
-    /// What a customer bought, by store and day.
+    /// Returns a customer's purchases by store and day.
     static func purchases(
         of hash: [UInt8],
         _ connection: isolated PostgresConnection

@@ -1,10 +1,10 @@
 package import Catalog
 internal import LibPQ
 
-/// Folds purchases into days and counts popularity from the days. Any number may do so at once, and be killed at any
+/// Folds purchases into days and scores products from the days. Any number may run concurrently and be killed at any
 /// point: each event is folded once.
 package struct PurchaseBook: Sendable {
-    /// How many events are folded, and products counted, in one transaction.
+    /// The number of events folded, or products scored, per transaction.
     private static let batch: Int64 = 20_000
 
     private let database: Database
@@ -14,9 +14,9 @@ package struct PurchaseBook: Sendable {
 
     init(_ database: Database) { self.database = database }
 
-    /// Folds the events of a store that came until now; returns how many.
+    /// Folds a store's pending events and returns their number.
     ///
-    /// What came in of a product before it was made is folded too.
+    /// Includes events that arrived before their product was created.
     package func fold(_ store: CatalogKey) async throws(CatalogError) -> Int {
         try await database.mappingErrors {
             let storeID = try await lookup.readStore(store).id
@@ -45,12 +45,12 @@ package struct PurchaseBook: Sendable {
         }
     }
 
-    /// Counts the popularity of a store's products: of those that were bought or refunded; of all where what slides is
-    /// counted, or the store's rule was changed. Then the shelves follow in the same transaction, and otherwise later, each in
+    /// Scores a store's products: those with new purchases or refunds, or all of them for a sliding window or after the
+    /// store's rule changed. After a rule change, shelves are updated in the same transaction; otherwise later, each in
     /// its own.
     ///
     /// - Parameter day: today's UTC day.
-    /// - Returns: how many products have another score.
+    /// - Returns: the number of products whose score changed.
     package func count(_ store: CatalogKey, day: Int) async throws(CatalogError) -> Int {
         try await database.mappingErrors {
             let read = try await lookup.readStore(store)
@@ -61,7 +61,7 @@ package struct PurchaseBook: Sendable {
         }
     }
 
-    /// Counts what is due, in pieces; nil where the rule was changed meanwhile.
+    /// Scores due products in batches; nil if the rule changed concurrently.
     private func countDue(_ read: ShelfRow.StoreRead, _ day: Int) async throws -> Int? {
         var changed = 0
         var last = ""
@@ -72,7 +72,7 @@ package struct PurchaseBook: Sendable {
                 within: .seconds(180)
             ) { (connection) -> (changed: Int, last: String, count: Int)? in
                 try Self.runInBatch(connection)
-                // Held against who changes the rule.
+                // Lock against rule changes.
                 let now = try ShelfLookup.store(read.store.key, connection, ShelfLookup.sharedStore)
                 guard now.store.rule == read.store.rule, now.store.counted == read.store.counted else { return nil }
                 let key: [PostgresValue] = [.int4(read.id)]
@@ -81,7 +81,7 @@ package struct PurchaseBook: Sendable {
                     key + [.text(from), .int8(Self.batch)]
                 ) { try $0.first { (try $0.textArray(0), try $0.text(1), try $0.int(2)) }! }
                 guard !claimed.isEmpty else { return (0, last, count) }
-                // In a statement of its own: it sees what those who held the products have left.
+                // Use a separate statement, so that it sees the changes of transactions that held the locks before.
                 let halfLife = PostgresValue.int4(Int32(read.store.popularityHalfLifeDays))
                 let scored = try connection.execute(
                     PopularityStatements.decaySome,
@@ -96,8 +96,8 @@ package struct PurchaseBook: Sendable {
         }
     }
 
-    /// Counts every product of a store, in one transaction that keeps out who writes products: of what slides, and by a
-    /// changed rule. By that the shelves follow at once: scores by two rules do not compare.
+    /// Scores every product of a store in one transaction that blocks product writes: for sliding windows and after a
+    /// rule change, when shelves are updated as well, because scores of two rules are not comparable.
     private func countAll(_ store: CatalogKey, _ day: Int) async throws -> Int {
         let (changed, isAnotherRule) = try await database.writes.transaction(within: .seconds(600)) {
             (connection) -> (Int, Bool) in
@@ -130,12 +130,12 @@ package struct PurchaseBook: Sendable {
 
     enum Scope {
         case all
-        /// All; those that change are due.
+        /// All products; changed ones become due.
         case due
         case shelf(Int32)
     }
 
-    /// Scores products by the store's rule; returns how many have another score.
+    /// Scores products by the store's rule; returns the number of changed scores.
     static func score(
         _ read: ShelfRow.StoreRead,
         _ day: Int,
@@ -144,7 +144,7 @@ package struct PurchaseBook: Sendable {
     ) throws -> Int {
         let store = read.store
         guard store.popularityMetric == .decay else {
-            // So long ago that it is all.
+            // A window so long that it covers everything.
             let window = store.popularityMetric.window ?? 20_000
             let values: [PostgresValue] = [
                 .int4(read.id), .int4(Int32(window)), date(day), .bool(store.popularityMetric == .trend),
@@ -162,8 +162,8 @@ package struct PurchaseBook: Sendable {
         }
     }
 
-    /// Forgets what is too old to be kept: customers become nobody, ids of events and what waits for products go. Once a day
-    /// and store; returns how many rows.
+    /// Applies the retention period: anonymizes customers, and purges event ids and stray events. Runs once a day
+    /// per store; returns the number of rows.
     package func forget(_ store: CatalogKey, olderThan days: Int, day: Int) async throws(CatalogError) -> Int {
         try await database.mappingErrors {
             try await database.writes.transaction(within: .seconds(600)) { connection in
@@ -179,26 +179,26 @@ package struct PurchaseBook: Sendable {
         }
     }
 
-    /// For what reads or writes a whole store: its own plan, and no hurry.
+    /// Configures a transaction on a whole store: custom plans and no lock timeout.
     static func unlimited(_ connection: isolated PostgresConnection) throws {
         try connection.run(script: "SET LOCAL lock_timeout = 0; SET LOCAL plan_cache_mode = auto")
     }
 
-    /// For what may come behind an import.
+    /// Configures a transaction that may wait for an import.
     static func waitLong(_ connection: isolated PostgresConnection) throws {
         try connection.executeLater(PopularityStatements.waitLong)
     }
 
-    /// For one of many transactions that are done again where they are lost: the last one of a run waits for the disk, and
-    /// with it for all before. What they join is found by keys: tables that have just been filled have no statistics that would
-    /// say so.
+    /// Configures one of many repeatable transactions: only the last one of a run waits for the disk, and
+    /// thereby for all earlier ones. Joins use index lookups: freshly filled tables have no statistics to suggest
+    /// them.
     static func runInBatch(_ connection: isolated PostgresConnection) throws {
         try connection.executeLater(
             PopularityStatements.runInBatch
         )
     }
 
-    /// Ends what is due where every shelf shows it, in pieces.
+    /// Clears due products whose shelves are all up to date, in batches.
     func endDue(_ storeID: Int32) async throws {
         var last = ""
         while true {

@@ -1,7 +1,7 @@
 internal import Catalog
 internal import Synchronization
 
-/// What the jobs share.
+/// The work queue and totals shared by the jobs of a re-sort.
 final class ResortBoard: Sendable {
     private struct State {
         var next = 0
@@ -11,7 +11,7 @@ final class ResortBoard: Sendable {
 
     private let state = Mutex(State())
 
-    /// The next shelves to do; small pieces near the end, so that no job is left with the rest.
+    /// Returns the next batch of shelves; batches get smaller near the end, to balance the jobs.
     func take(of targets: [Int32], jobs: Int) -> ArraySlice<Int32>? {
         state.withLock { state in
             let left = targets.count - state.next
@@ -22,7 +22,7 @@ final class ResortBoard: Sendable {
         }
     }
 
-    /// Returns how many shelves are done.
+    /// Counts a finished shelf and returns the total.
     func noteShelf() -> Int {
         state.withLock {
             $0.done += 1

@@ -1,7 +1,7 @@
 internal import Catalog
 internal import LibPQ
 
-/// The run's line in the history, to which is added what is done.
+/// The run's row in the history, which accumulates its totals.
 struct ResortRecord: Sendable {
     let lane: Lane
     let number: Int64

@@ -1,6 +1,6 @@
 internal import LibPQ
 
-/// The statements of a re-sort. `$1` is the store's number, but where said.
+/// The statements of a re-sort. `$1` is the store id, unless noted.
 enum ResortStatements {
     // MARK: - History
 
@@ -9,18 +9,18 @@ enum ResortStatements {
         INSERT INTO resort_run (run_id, backend_pid, backend_start, started_at, request)
         OVERRIDING SYSTEM VALUE VALUES ($1, 0, now(), now(), $2)
         """
-    /// The number of a new run, known before its line is there: nobody sees a run whose lock is not held.
+    /// The number of a new run, allocated before its row exists, so that no run is visible without its lock.
     static let nextNumber: PostgresStatement = "SELECT nextval(pg_get_serial_sequence('resort_run', 'run_id'))"
     /// The key of a run's lock.
     static func lockKey(_ run: SQL) -> SQL { "(\(run) % 2147483647)::integer" }
-    /// Whether a run lives: its lock is held. Those of 0.1.0 have no lock, but the number of their backend.
+    /// Returns SQL for whether a run is alive: its lock is held. Runs of 0.1.0 have no lock, but record their backend.
     private static func isAlive(_ run: SQL) -> SQL {
         """
         (EXISTS (SELECT FROM pg_stat_activity a WHERE a.pid = \(run).backend_pid AND a.backend_start = \(run).backend_start)
             OR \(RunLock.isHeld(.resortRun, lockKey("\(run).run_id"))))
         """
     }
-    /// The last run whose process is gone.
+    /// The last run whose process has died.
     static let interrupted: PostgresStatement = """
         SELECT r.run_id, r.request FROM resort_run r WHERE r.ended_at IS NULL AND NOT \(isAlive("r"))
         ORDER BY r.run_id DESC LIMIT 1
@@ -41,29 +41,29 @@ enum ResortStatements {
         FROM resort_run r ORDER BY r.run_id DESC LIMIT $1
         """
 
-    // MARK: - What there is to do
+    // MARK: - Targets
 
-    /// Shelves whose products have other scores than they show.
+    /// Shelves with placements whose score is outdated.
     static let dueShelves: PostgresStatement = """
         SELECT DISTINCT p.shelf_id FROM popularity_due u
         JOIN product r ON r.store_id = u.store_id AND r.sku = u.sku
         JOIN placement p ON p.store_id = u.store_id AND p.sku = u.sku
         WHERE u.store_id = $1 AND p.popularity_log2 <> r.popularity_log2
         """
-    /// Shelves whose products may get other scores: those with purchases that are not counted yet.
+    /// Shelves with products that have uncounted purchases.
     static let boughtShelves: PostgresStatement = """
         SELECT DISTINCT p.shelf_id FROM placement p WHERE p.store_id = $1 AND p.sku IN (
             SELECT sku FROM popularity_due WHERE store_id = $1 UNION SELECT sku FROM purchase_inbox WHERE store_id = $1
             UNION SELECT sku FROM purchase_stray WHERE store_id = $1)
         """
     static let allShelves: PostgresStatement = "SELECT shelf_id FROM shelf WHERE store_id = $1 AND deleted_at IS NULL"
-    /// How many events a fold would take.
+    /// The number of events that a fold would process.
     static let inboxCount: PostgresStatement = """
         SELECT (SELECT count(*) FROM purchase_inbox WHERE store_id = $1)
             + (SELECT count(*) FROM purchase_stray y JOIN product r ON r.store_id = $1 AND r.sku = y.sku WHERE y.store_id = $1)
         """
-    /// Of some keys, `$2`, where `$3`; changed since `$4`; those that are due, `$5`, in any case. A move of a product leaves
-    /// no time, so that of baked shelves the version alone tells.
+    /// Shelves to process: with keys `$2` if `$3`, changed since `$4`, and always those in `$5`. A move does not change
+    /// the modification time, so shelves with a position source are selected by version only.
     static let targets: PostgresStatement = """
         SELECT shelf_id FROM shelf WHERE store_id = $1 AND deleted_at IS NULL AND (NOT $3 OR key = ANY ($2))
             AND (shelf_id IN (SELECT unnest($5))
@@ -84,7 +84,7 @@ enum ResortStatements {
         SELECT \(columns) FROM store s JOIN shelf h ON h.store_id = s.store_id
         WHERE s.store_id = $1 AND h.shelf_id = $2 AND h.deleted_at IS NULL FOR NO KEY UPDATE OF h
         """
-    /// The dimension that most products have; ties in the order of dimensions.
+    /// Updates the most common dimension of a shelf; ties in declaration order.
     static let settleDimension: PostgresStatement = """
         UPDATE shelf h SET settled_dimension = c.unit_dimension FROM (
             SELECT p.unit_dimension FROM placement p
@@ -93,11 +93,11 @@ enum ResortStatements {
         WHERE h.store_id = $1 AND h.shelf_id = $2 AND h.settled_dimension <> c.unit_dimension
         RETURNING h.settled_dimension, h.dimension IS NULL
         """
-    /// Takes rows out, `$3`, to put them in elsewhere: an update in place would touch as many entries, and look each up again.
+    /// Deletes rows, `$3`, to reinsert them: an update would touch as many index entries and look each one up again.
     static let takeOut: PostgresStatement = """
         DELETE FROM placement_position WHERE store_id = $1 AND shelf_id = $2 AND sku = ANY ($3)
         """
-    /// The same of all that stand on the shelf but some, `$3`: in the order of the keys, without looking each up.
+    /// Deletes all placed rows except `$3`, in key order without individual lookups.
     static let takeOutOthers: PostgresStatement = """
         DELETE FROM placement_position
         WHERE store_id = $1 AND shelf_id = $2 AND NOT is_removed AND sku NOT IN (SELECT unnest($3))
@@ -106,7 +106,7 @@ enum ResortStatements {
         INSERT INTO placement_position (store_id, shelf_id, sku, key) SELECT $1, $2, made.sku, made.key
         FROM unnest($3, $4) AS made (sku, key)
         """
-    /// `$3` 1 where the shelf changed, `$4` 1 where its manual order did.
+    /// `$3` is 1 if the shelf changed, `$4` is 1 if its manual order changed.
     static let conclude: PostgresStatement = """
         UPDATE shelf SET version = version + $3, order_version = order_version + $4, resorted_version = version + $3,
             modified_at = CASE WHEN $3 > 0 THEN now() ELSE modified_at END

@@ -2,18 +2,18 @@ internal import CatalogJSON
 package import Catalog
 internal import LibPQ
 
-/// Brings a catalog's derived orders up to date: folds purchases, counts popularity, settles dimensions, and bakes manual
-/// orders by their sources.
+/// Updates a catalog's derived orders: folds purchases, scores products, updates dimensions, and rebuilds manual
+/// orders from their source sorts.
 ///
-/// Each shelf changes in one transaction, and is left alone where nothing changed since the last time. A run that dies leaves
-/// every shelf old or new; the next one does what is left. Two at once share the work.
+/// Each shelf changes in one transaction and is skipped if nothing changed since the last run. A crashed run leaves
+/// every shelf either old or new; the next run completes it. Concurrent runs share the work.
 package struct Resorter: Sendable {
     private let database: Database
     private let pages: PostgresPageStore
     private var lookup: ShelfLookup { ShelfLookup(database: database) }
     private let day: Int
 
-    /// How many shelves are listed at a time.
+    /// The number of shelves per batch.
     static let chunk = 500
 
     /// - Parameter day: today's UTC day, by which popularity is counted.
@@ -23,10 +23,10 @@ package struct Resorter: Sendable {
         self.day = day
     }
 
-    /// What is told while it runs, from any task.
+    /// The callbacks of a run, called from any task.
     package struct Listener: Sendable {
         package var onShelf: @Sendable (ShelfResort) -> Void
-        /// How many shelves are done, of how many.
+        /// Called with the number of finished shelves and the total.
         package var onProgress: @Sendable (_ done: Int, _ total: Int) -> Void
 
         package init(
@@ -38,7 +38,7 @@ package struct Resorter: Sendable {
         }
     }
 
-    /// - Throws: `notFound` for a store or shelf that is not there.
+    /// - Throws: `notFound` for a missing store or shelf.
     package func run(
         _ request: ResortRequest,
         _ listener: Listener = Listener()
@@ -53,9 +53,9 @@ package struct Resorter: Sendable {
         }
     }
 
-    /// Goes on with the last run whose process is gone, of the shelves that it was asked for; nil where there is none.
+    /// Resumes the last interrupted run with its original request; nil if there is none.
     ///
-    /// - Parameter options: says how many jobs there are, and what is told.
+    /// - Parameter options: the number of jobs and the level of reporting.
     package func resume(
         as options: ResortRequest = ResortRequest(),
         _ listener: Listener = Listener()
@@ -63,7 +63,7 @@ package struct Resorter: Sendable {
         try await database.mappingErrors { try await recorded(options, resuming: true, listener) }
     }
 
-    /// The runs that the history has, from the latest on.
+    /// Returns the recorded runs, the latest first.
     package func history(_ limit: Int) async throws(CatalogError) -> [ResortRun] {
         try await database.mappingErrors {
             try await database.writes.perform(within: .seconds(5)) {
@@ -98,7 +98,7 @@ package struct Resorter: Sendable {
         for shelf in request.shelves { _ = try await lookup.readHead(request.store!, shelf) }
     }
 
-    /// Runs with a line in the history, while a lock says that it lives.
+    /// Runs with a row in the history, while holding the lock that marks the run as alive.
     ///
     /// - Returns: nil if `resuming` and no run was interrupted.
     private func recorded(
@@ -119,7 +119,7 @@ package struct Resorter: Sendable {
         var request = asked
         if resuming {
             guard let recorded = ResortRequest(text: begun.request) else {
-                throw CatalogError.fault("a re-sort was recorded that cannot be read: \(begun.request)")
+                throw CatalogError.fault("invalid recorded re-sort request: \(begun.request)")
             }
             request = recorded
             (request.jobs, request.diffs) = (asked.jobs, asked.diffs)
@@ -128,7 +128,7 @@ package struct Resorter: Sendable {
         let summary = try await RunLock.hold(.resortRun, key, [.int8(begun.number)], in: database.writes.pool) {
             () -> ResortSummary? in
             if resuming {
-                // Another may have finished it before the lock was free.
+                // Another process may have finished the run before the lock was released.
                 let isOpen = try await database.writes.perform(within: .seconds(10)) {
                     try $0.query(ResortStatements.isOpen, [.int8(begun.number)]) { $0.count > 0 }
                 }
@@ -141,7 +141,7 @@ package struct Resorter: Sendable {
             let record = ResortRecord(lane: database.writes, number: begun.number)
             let outcome: Result<ResortSummary, any Error>
             do { outcome = .success(try await work(request, record, listener)) } catch { outcome = .failure(error) }
-            // A run that was interrupted is not ended: it can be resumed.
+            // Do not end a cancelled run: it can be resumed.
             if !Task.isCancelled {
                 let failure: String? = if case .failure(let error) = outcome { "\(error)" } else { nil }
                 try? await record.end(failure)
@@ -197,8 +197,8 @@ package struct Resorter: Sendable {
         return summary
     }
 
-    /// Has the table of what is due counted once it was filled: without statistics the planner takes it for empty, and reads
-    /// every placement for each of its rows.
+    /// Analyzes the due table once it is filled: without statistics, the planner assumes that it is empty and reads
+    /// every placement for each row.
     private func count(_ products: Int) async {
         guard products >= Self.countedFrom else { return }
         try? await database.writes.perform(within: .seconds(30)) { try $0.run(script: "ANALYZE popularity_due") }
@@ -212,7 +212,7 @@ package struct Resorter: Sendable {
         }
     }
 
-    /// Shelves whose products have other scores than they show, or in a dry run may get them.
+    /// Returns the shelves whose scores are outdated, or may become outdated in a dry run.
     private func dueShelves(_ read: ShelfRow.StoreRead, _ request: ResortRequest) async throws -> Set<Int32> {
         let statement: PostgresStatement =
             if !request.isDryRun {

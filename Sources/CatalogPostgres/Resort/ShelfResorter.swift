@@ -2,27 +2,27 @@ internal import Catalog
 internal import Ordering
 internal import LibPQ
 
-/// Brings one shelf up to date, in a transaction that holds its row: scores as its products have them, the dimension that
-/// most of them have, and the manual order by its source.
+/// Updates one shelf in a transaction that locks its row: its products' scores, the most common
+/// dimension, and the manual order from its source.
 struct ShelfResorter {
     let pages: PostgresPageStore
     let request: ResortRequest
     let day: Int
-    /// As it was listed: a guess, which the lock confirms.
+    /// The shelf as listed; a guess that is verified under the lock.
     var listed: ShelfHead
-    /// Whether products of it may have other scores than it shows.
+    /// Whether the shelf's scores may be outdated.
     let isDue: Bool
 
     private var scope: [PostgresValue] { [.int4(listed.location.storeID), .int4(listed.location.shelfID)] }
 
-    /// What came of an attempt.
+    /// The result of an attempt.
     private enum Attempt: Sendable {
         case done(ShelfResort?)
-        /// The shelf is another than it was listed as.
+        /// The shelf changed since it was listed.
         case outdated(ShelfHead)
     }
 
-    /// - Returns: nil where nothing changed.
+    /// - Returns: nil if nothing changed.
     func run() async throws -> ShelfResort? {
         var attempt = self
         while true {
@@ -35,10 +35,10 @@ struct ShelfResorter {
 
     private func runOnce() async throws -> Attempt {
         try await pages.database.writes.transaction(within: .seconds(300)) { connection in
-            // Imports hold a shelf for long; it comes after them.
+            // Imports lock shelves for a long time; wait for them.
             try PurchaseBook.runInBatch(connection)
             if request.isDryRun {
-                // The shelf first, like everybody who writes its products.
+                // Lock the shelf first, like every writer of its products.
                 _ = try connection.execute(ResortStatements.lock, scope)
                 let store = try ShelfLookup.store(listed.store.key, connection)
                 _ = try connection.execute(PopularityStatements.returnStraysOfShelf, scope)
@@ -124,7 +124,7 @@ struct ShelfResorter {
         var before: [String] = []
         var after: [String] = []
         var rescored = 0
-        /// The dimension that is another now.
+        /// The new dimension, if it changed.
         var dimension: Dimension?
         var list = PositionList([])
     }
@@ -146,7 +146,7 @@ struct ShelfResorter {
         }
         var diff: OrderDiff?
         if compares, old != read.after { moved = MoveDiff(from: old, to: read.after).moves.count }
-        // A longer list is told by its number of moves alone, as it is everywhere.
+        // For a longer list, only the number of moves is reported, as everywhere.
         if [.moves, .jsonPatch].contains(request.diffs), isSnapshot || compares, old.count <= OrderDiff.listLimit {
             diff = try OrderDiff(old: old, new: read.after, mode: .moves, fromVersion: head.state.version)
         }
@@ -168,7 +168,7 @@ struct ShelfResorter {
         )
     }
 
-    /// Writes the rows that must move, and no other; returns how many.
+    /// Writes only the rows that must move and returns their number.
     private func bake(
         _ list: inout PositionList,
         _ target: [String],
@@ -179,7 +179,7 @@ struct ShelfResorter {
         guard let made = try? list.reorder(to: target),
             made.allSatisfy({ $0.key.length <= PathKey.maximumLength })
         else {
-            // No room is left: all of them anew, in the same order behind whatever was taken off.
+            // No keys left: renumber all rows, after any removed ones.
             let keys = PathKey.appending(target.count, after: last)
             try write(zip(target, keys).map { (id: $0, key: $1) }, of: old, connection)
             return MoveDiff(from: old, to: target).moves.count
@@ -207,17 +207,17 @@ struct ShelfResorter {
         try connection.executeLater(ResortStatements.putIn, scope + [.textArray(ids), keys])
     }
 
-    /// The sort that a request without one gets.
+    /// Returns the sort of a request without one.
     private static func sort(of head: ShelfHead) -> Sort { head.resolve().sort }
 
-    /// Whether what is done here can change the order that the shelf shows.
+    /// Returns whether this re-sort can change the displayed order.
     private static func compares(_ head: ShelfHead, isDue: Bool, _ request: ResortRequest) -> Bool {
         guard request.diffs != .none, head.state.shelf.positionSource == nil else { return false }
         let keys = sort(of: head).terms.map(\.key)
         return (isDue && keys.contains(.popularity)) || keys.contains(.unitPrice)
     }
 
-    /// The queries of a whole order, which follow one another.
+    /// Returns the queries of a whole order, in sequence.
     private func order(_ sort: Sort, _ head: ShelfHead) throws -> [PostgresQuery] {
         let request = PageRequest(store: head.store.key, shelf: head.state.shelf.key, sort: sort)
         let plan = try request.plan(for: head)

@@ -29,7 +29,7 @@ struct PostgresSettingsStore: SettingsStore {
             )
             let isNew = SettingsPage(settings: [], revision: 0, isResync: since ?? 0 > 0)
             guard let limit else {
-                // It may be long: not where pages are read.
+                // The result may be long: do not read it on the pipeline for pages.
                 return try await database.writes.perform(within: .seconds(10)) { connection in
                     try connection.query(query.statement, query.parameters) { rows in
                         var page = isNew
@@ -40,7 +40,7 @@ struct PostgresSettingsStore: SettingsStore {
             }
             return try await database.pages.read([query], into: isNew) { page, _, rows in
                 try Self.add(rows, to: &page)
-                // One that was cut short goes on from its last.
+                // A truncated page continues from its last setting.
                 if page.settings.count == limit { page.revision = page.settings.last!.revision }
             }
         }
@@ -74,7 +74,7 @@ struct PostgresSettingsStore: SettingsStore {
     static func views(_ rows: borrowing PostgresRows) throws -> RememberedViews {
         var views = RememberedViews.none
         try rows.forEach { row in
-            // A value that is no string stands there as JSON; one that is no sort that exists is none.
+            // A value that is not a string is read as JSON; an invalid sort is ignored.
             let sort = try row.textOrNil(1).map { JSONValue.string($0) }
             let value = try sort ?? row.textOrNil(2).flatMap { try? JSONReader.parse(Array($0.utf8)) }
             let view = value.flatMap { try? RememberedView($0, field: "value") }
@@ -118,7 +118,7 @@ struct PostgresSettingsStore: SettingsStore {
         WHERE user_id = $1 AND key IN ($2, $3) AND deleted_at IS NULL
         """
 
-    /// The account beside each row: one moment. Who asks from before the horizon, or from another life, gets everything.
+    /// Each row includes the account, from one snapshot. Revisions before the horizon or of an erased account get all.
     static let changedSettings: PostgresStatement = """
         SELECT a.revision, a.is_resync, \(SettingRow.columns)
         FROM \(SettingRow.account) AS a

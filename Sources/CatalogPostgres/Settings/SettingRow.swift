@@ -2,12 +2,12 @@ internal import CatalogJSON
 internal import Catalog
 internal import LibPQ
 
-/// The columns of a setting, in the order in which they are read.
+/// The columns of a setting, in read order.
 enum SettingRow {
     static let columns: SQL = "s.key, s.value::text, s.revision, s.modified_at"
 
-    /// The account of the user `$1`, with whether they must read everything anew who know the revision `$2`: what changed since
-    /// is forgotten, or theirs is of another life.
+    /// The account of the user `$1`, and whether a client at revision `$2` must resync: later tombstones were
+    /// purged, or the revision belongs to an erased account.
     static let account: SQL = """
         (SELECT user_id, revision, coalesce($2, 0) > 0 AND ($2 < horizon OR $2 > revision) AS is_resync
             FROM user_account WHERE user_id = $1)
@@ -16,7 +16,7 @@ enum SettingRow {
     static func read(_ row: borrowing PostgresRow, from column: Int = 0) throws -> Setting {
         let value = try row.textOrNil(column + 1).map { text in
             do { return try JSONReader.parse(Array(text.utf8)) } catch {
-                throw PostgresError(.decoding, "a stored setting cannot be read")
+                throw PostgresError(.decoding, "invalid stored setting")
             }
         }
         return Setting(

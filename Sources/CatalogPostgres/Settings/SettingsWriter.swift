@@ -1,11 +1,11 @@
 internal import Catalog
 internal import LibPQ
 
-/// Changes a user's settings inside a transaction, under the lock that is the account's row.
+/// Changes a user's settings in a transaction that locks the account's row.
 struct SettingsWriter {
     let user: UserID
 
-    /// Applies an edit. If no result is applied, the transaction has only counted changes that are none.
+    /// Applies an edit. If no write is applied, the transaction has only incremented the revision.
     func apply(_ edit: SettingsEdit, _ connection: isolated PostgresConnection) throws -> [SettingsEdit.Result] {
         let now = Timestamp.now()
         let last = try connection.query(
@@ -35,8 +35,8 @@ struct SettingsWriter {
         return results
     }
 
-    /// - Throws: `unprocessable` for more settings than a user may have. Of deletions that are too many the oldest are
-    ///   forgotten.
+    /// - Throws: `unprocessable` if the user has too many settings. Excess tombstones are purged, oldest
+    ///   first.
     private func checkLimits(_ connection: isolated PostgresConnection) throws {
         let (living, deleted) = try connection.query(Self.numbers, [.text(user.text)]) {
             try $0.first { (try $0.int(0), try $0.int(1)) }!
@@ -47,10 +47,10 @@ struct SettingsWriter {
         try connection.execute(Self.forgetOldest, [.text(user.text), .int8(Int64(surplus))])
     }
 
-    /// Sets one, whatever stands there, in one statement: what is done most often.
+    /// Sets one setting unconditionally in one statement; this is the most frequent write.
     ///
-    /// What stood there is what stood there when the statement began; so is how many there were, so that those who write in
-    /// the same instant may pass the limit together.
+    /// The previous value and the number of settings are read at the start of the statement, so concurrent
+    /// writes may together exceed the limit.
     func set(
         _ write: (key: SettingKey, value: JSONValue),
         _ connection: isolated PostgresConnection
@@ -81,7 +81,7 @@ struct SettingsWriter {
         return result
     }
 
-    /// Locks the user's account, and makes it where there is none, for what refers to it.
+    /// Locks the user's account, and creates it if it does not exist.
     func ensureAccount(_ connection: isolated PostgresConnection) throws {
         try connection.execute(
             Self.count,
@@ -93,7 +93,7 @@ struct SettingsWriter {
         try connection.execute(SettingStatements.lockAccount, [.text(user.text)])
     }
 
-    /// Deletes all that is the user's own, under the lock.
+    /// Deletes all of the user's data, under the lock.
     func erase(_ connection: isolated PostgresConnection) throws {
         let parameters: [PostgresValue] = [.text(user.text)]
         try connection.execute(SettingStatements.deleteSettings, parameters)
@@ -104,7 +104,7 @@ struct SettingsWriter {
         try connection.execute(SettingStatements.deleteAccount, parameters)
     }
 
-    /// Locks the account, counts the changes before they are known to be some, and makes the account of a new user.
+    /// Locks or creates the account and reserves revisions before it is known whether anything changes.
     static let count: PostgresStatement = """
         INSERT INTO user_account AS a (user_id, revision, horizon) VALUES ($1, $2 + $3, $2)
         ON CONFLICT (user_id) DO UPDATE SET revision = a.revision + $3 RETURNING revision

@@ -1,8 +1,8 @@
 internal import Catalog
 internal import LibPQ
 
-/// The statement that counts facets over a shelf, each as if its own filter were off: one pass over what the other filters
-/// leave, and one more for tags, of which a product has many.
+/// The statement that counts the facets of a shelf. Each facet's counts ignore its own filter. One pass over the
+/// remaining products, and another one for tags, because a product can have several.
 struct FacetStatement: Sendable {
     struct Shape: Hashable, Sendable {
         let filter: FilterShape
@@ -18,7 +18,7 @@ struct FacetStatement: Sendable {
 
     let statement: PostgresStatement
     private let slots: [Slot]
-    /// Those whose value is a column, in the order of the text.
+    /// The facets whose value is a column, in statement order.
     private let grouped: [Facet]
 
     private static func column(_ facet: Facet) -> SQL? {
@@ -35,7 +35,7 @@ struct FacetStatement: Sendable {
         func conditions(_ filter: FilterShape) -> [Template] { filter.conditions { .filter($0, $1) } }
         let facets = Facet.allCases.filter(shape.facets.contains)
         let grouped = facets.filter { Self.column($0) != nil }
-        // What every facet is counted by; the rest is off for one facet each.
+        // The filters that apply to all facets; the others are ignored for one facet each.
         let turned = Set(facets.flatMap(\.keys))
         let scope: [Template] = ["p.store_id = \(.store)", "p.shelf_id = \(.shelf)"]
         let common = scope + conditions(shape.filter.without(turned))
@@ -79,7 +79,7 @@ struct FacetStatement: Sendable {
         self.grouped = grouped
     }
 
-    /// What `GROUPING` tells of the rows of a facet: a bit for each that they are not grouped by.
+    /// Returns the `GROUPING` value of a facet's rows: one bit per column that they are not grouped by.
     private static func mask(_ index: Int, of count: Int) -> Int { (1 << count) - 1 - (1 << (count - 1 - index)) }
 
     func parameters(_ plan: PagePlan, _ shelf: ShelfLocation) -> [PostgresValue] {

@@ -1,10 +1,10 @@
 internal import Catalog
 internal import LibPQ
 
-/// What the text of a filter's conditions depends on: its keys and the kind of their values, never the values.
+/// The parts of a filter that determine the SQL text of its conditions: its keys and kinds of values, never the values.
 struct FilterShape: Hashable, Sendable {
     enum Kind: Hashable, Sendable {
-        /// Whether some of the texts are not empty, and whether one is.
+        /// Whether any text is non-empty, and whether one is empty.
         case texts(some: Bool, none: Bool)
         case flag(Bool)
         case other
@@ -37,20 +37,20 @@ struct FilterShape: Hashable, Sendable {
 
     func only(_ keys: Set<FilterKey>) -> FilterShape { FilterShape(kinds: kinds.filter { keys.contains($0.key) }) }
 
-    /// Whether a key names texts of which one must be there.
+    /// Returns whether a key has non-empty texts, any of which may match.
     func isOneOfSeveral(_ key: FilterKey) -> Bool {
         if case .texts(some: true, _)? = kinds[key] { true } else { false }
     }
 
-    /// What stands in a filter's parameter.
+    /// The part of a filter value in a parameter.
     enum Part: Hashable, Sendable { case value, quantity, dimension }
 
-    /// The conditions on a row `p` of `placement`.
+    /// Returns the conditions on a row `p` of `placement`.
     ///
     /// - Parameters:
-    ///   - column: of the index that gives the order. What compares it narrows the index down; everything else is hidden
-    ///     from the planner, who would rather sort all that a range might leave.
-    ///   - slot: what stands for a part of the filter among the statement's parameters.
+    ///   - column: the column of the ordering index. Comparisons with it narrow the index scan; all others are hidden
+    ///     from the planner, which would otherwise prefer to sort the filtered rows.
+    ///   - slot: returns the parameter slot of a part of the filter.
     func conditions<Slot>(along column: SQL? = nil, _ slot: (FilterKey, Part) -> Slot) -> [SQLTemplate<Slot>] {
         keys.flatMap { key in
             let isAlong = key.column == column
@@ -76,7 +76,7 @@ struct FilterShape: Hashable, Sendable {
         case (.atLeast, _): return ["\(column) >= \(value)"]
         case (.atMost, _): return ["\(column) <= \(value)"]
         case (.atMostPerQuantity, _):
-            // The column is rounded, and serves the index alone; the products are exact.
+            // The column is rounded and only serves the index; the multiplied comparison is exact.
             let quantity = slot(.quantity)
             return [
                 "p.unit_dimension = \(slot(.dimension))",
@@ -94,7 +94,7 @@ struct FilterShape: Hashable, Sendable {
 }
 
 extension Filter {
-    /// The parameter for a part of a key's value.
+    /// Returns the parameter for a part of a key's value.
     func parameter(_ key: FilterKey, _ part: FilterShape.Part, in currency: Currency) -> PostgresValue {
         switch self[key]! {
         case .texts(let texts): .textArray(texts.filter { !$0.isEmpty })
@@ -111,7 +111,7 @@ extension Filter {
         }
     }
 
-    /// The least, or the largest, whole number of minor units inside a limit.
+    /// Returns the smallest or largest whole number of minor units within a limit.
     private static func minor(_ amount: ExactDecimal, _ currency: Currency, isLower: Bool) -> Int64 {
         let scale = max(amount.scale, currency.exponent)
         var divisor: Int128 = 1

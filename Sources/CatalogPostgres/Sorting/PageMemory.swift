@@ -1,8 +1,8 @@
 internal import Catalog
 internal import Synchronization
 
-/// What pages depended on when they were last read, and the statements that read them. An entry is only ever a guess, which
-/// the page itself confirms: nothing here can be stale.
+/// A cache of page bases from the last reads, and of statements. An entry is only a guess, which the page read
+/// verifies, so outdated entries do no harm.
 final class PageMemory: Sendable {
     private struct View: Hashable {
         let address: ShelfAddress
@@ -18,9 +18,9 @@ final class PageMemory: Sendable {
 
     private let state = Mutex(State())
 
-    /// The most heads or statements; beyond that all are forgotten.
+    /// The maximum number of heads or statements; beyond it, all are evicted.
     private static let limit = 4096
-    /// The most views of users.
+    /// The maximum number of users' views.
     private static let viewLimit = 32_768
 
     func basis(of request: PageRequest) -> PageBasis? {

@@ -5,12 +5,12 @@ internal import LibPQ
 /// The statements that read a page, derived from a sort's definition: one for each range of the sort's index, in order,
 /// from the cursor on.
 ///
-/// What never turns (availability, missing values, a unit price's dimensions) cuts an order into a handful of groups
-/// that follow one another; inside a group the index alone gives the order. A page asks for its first range, and for
-/// further ones only where that is too short. The texts depend only on the sort and on what kind of values the cursor has,
+/// Criteria that are never reversed (availability, missing values, unit price dimensions) divide an order into a few
+/// consecutive groups; within a group, the index gives the order. A page reads its first range, and
+/// further ones only if that is too short. The texts depend only on the sort and on the kinds of the cursor's values,
 /// never on the values.
 struct PageStatement: Sendable {
-    /// What a parameter of the text stands for.
+    /// The meaning of a parameter.
     enum Slot: Hashable, Sendable {
         case store, shelf, limit
         /// The i-th dimension in the plan's order of groups.
@@ -18,18 +18,18 @@ struct PageStatement: Sendable {
         /// The cursor's value of the i-th key.
         case value(Int)
         case name, sku
-        /// A part of what the filter compares by a key.
+        /// A part of a filter key's value.
         case filter(FilterKey, FilterShape.Part)
-        /// The cursor's generation of keys.
+        /// The cursor's key generation.
         case generation
     }
 
-    /// What the text depends on.
+    /// The properties that determine the statement's text.
     struct Shape: Hashable, Sendable {
         let sort: Sort
         let cursor: CursorShape?
         var filter = FilterShape.none
-        /// Whether what is sold out stands behind all else; looked at only where a filter asks for what is sold out.
+        /// Whether sold-out products sort last; only relevant if a filter selects sold-out products.
         var sortsSoldOutLast = true
         var columns: Columns = .product
         /// Whether there is no limit.
@@ -37,7 +37,7 @@ struct PageStatement: Sendable {
     }
 
     enum Columns: Hashable, Sendable {
-        /// All that a page shows.
+        /// All columns of a page.
         case product
         /// Only ids.
         case sku
@@ -46,17 +46,17 @@ struct PageStatement: Sendable {
     struct CursorShape: Hashable, Sendable {
         let isSoldOut: Bool
         let isMissing: [Bool]
-        /// For a unit price, its dimension's place in the order of groups.
+        /// For a unit price, its dimension's index in the group order.
         let group: [Int]
     }
 
-    /// What one range is read by.
+    /// The statement of one range.
     struct Range: Sendable {
         let statement: PostgresStatement
         let slots: [Slot]
     }
 
-    /// At least one.
+    /// The ranges; at least one.
     let ranges: [Range]
 
     init(_ shape: Shape) {
@@ -66,9 +66,9 @@ struct PageStatement: Sendable {
         }
     }
 
-    /// A range's statement with its parameters.
+    /// Returns a range's statement with its parameters.
     ///
-    /// - Parameter limit: the most rows; not looked at by statements without a limit.
+    /// - Parameter limit: the maximum number of rows; ignored by statements without a limit.
     func query(_ range: Int, _ plan: PagePlan, _ shelf: ShelfHead, limit: Int) -> PostgresQuery {
         let (statement, slots) = (ranges[range].statement, ranges[range].slots)
         return PostgresQuery(statement, parameters(slots, plan, shelf.location, Int64(limit)))

@@ -37,7 +37,7 @@ struct PageStatementWriter {
                 "placement p JOIN placement_position o ON o.store_id = p.store_id AND o.shelf_id = p.shelf_id AND o.sku = p.sku"
             scope = "p.store_id = \(.store) AND p.shelf_id = \(.shelf)"
         }
-        // An index that gives an order looks nothing up by several values: those of the order itself are walked in turn.
+        // An ordered index scan cannot use several values, so the filtered brands are scanned in sequence.
         let walksBrands =
             isSingle && sort.terms[0].key == .brand && shape.filter.isOneOfSeveral(.brand)
             && !conditions.contains("p.brand IS NULL")
@@ -66,11 +66,11 @@ struct PageStatementWriter {
         for level in levels where level >= own ?? 0 {
             result += ranges(cursor: level == own ? shape.cursor : nil).map { ["p.availability = \(level)"] + $0 }
         }
-        // A cursor behind all that the filter leaves: nothing is left.
+        // The cursor is after all filtered rows: nothing is left.
         return result.isEmpty ? [["false"]] : result
     }
 
-    /// The levels of availability in which the filter leaves anything.
+    /// The availability levels that the filter can match.
     private var levels: [Int] {
         switch shape.filter.kinds[.inStock] {
         case .flag(true): [0]
@@ -79,7 +79,7 @@ struct PageStatementWriter {
         }
     }
 
-    /// The ranges inside one level of availability: the first key's groups.
+    /// Returns the ranges within one availability level: the groups of the first key.
     private func ranges(cursor: PageStatement.CursorShape?) -> [[Template]] {
         let first = sort.terms[0]
         guard let cursor else { return groups(of: first.key, from: 0).map { [$0].compactMap { $0 } } }
@@ -89,7 +89,7 @@ struct PageStatementWriter {
         return result
     }
 
-    /// The conditions of a key's groups, from one on; nil where there is but one.
+    /// Returns the conditions of a key's groups, from an index on; nil if there is only one group.
     private func groups(of key: SortKey, from start: Int) -> [Template?] {
         if key.isGroupedByDimension {
             var result: [Template?] = []
@@ -110,8 +110,8 @@ struct PageStatementWriter {
         return cursor.isMissing[term] ? 1 : 0
     }
 
-    /// The ranges behind the cursor inside its own group of the first key, innermost first: all keys equal and the tail
-    /// behind; all but the last equal and the last behind; and so on.
+    /// Returns the ranges after the cursor within its group of the first key, innermost first: all keys equal, then
+    /// the tie-breaker greater; all but the last equal and the last greater; and so on.
     private func inside(_ cursor: PageStatement.CursorShape) -> [[Template]] {
         let term = sort.terms[0]
         let isMissing = cursor.isMissing[0]
@@ -120,7 +120,7 @@ struct PageStatementWriter {
             if term.key == .position { return [["o.key > \(boundValue(0))"]] }
             if isMissing || term.key == .name { return [group + [tailBehind()]] }
             if term.direction == sort.tailDirection {
-                // All turn together: one comparison of rows, one range of the index.
+                // All directions agree: one row comparison, one index range.
                 let row: SQL = "(\(column(term.key)), p.name, p.sku)"
                 return [
                     group + ["\(row) \(comparison(term.direction)) (\(boundValue(0)), \(.name), \(.sku))"]
@@ -145,7 +145,7 @@ struct PageStatementWriter {
         return result
     }
 
-    /// What every row of the cursor's own group of a key fulfils.
+    /// Returns the condition of the cursor's own group of a key.
     private func groupCondition(_ term: Int, _ cursor: PageStatement.CursorShape) -> [Template] {
         let key = sort.terms[term].key
         if key.isGroupedByDimension {
@@ -161,7 +161,7 @@ struct PageStatementWriter {
         return cursor.isMissing[term] ? group : group + ["\(column(sort.terms[term].key)) = \(boundValue(term))"]
     }
 
-    /// What a row behind the cursor by this key fulfils; nil where there is none.
+    /// Returns the condition of rows after the cursor by a key; nil if there are none.
     private func behind(_ term: Int, _ cursor: PageStatement.CursorShape) -> Template? {
         guard !cursor.isMissing[term] else { return nil }
         let (key, direction) = (sort.terms[term].key, sort.terms[term].direction)
@@ -184,7 +184,7 @@ struct PageStatementWriter {
         var parts: [Template] = []
         for (index, term) in sort.terms.enumerated() {
             if index == 0 {
-                // In a group of its own the first key is all present or all missing, and the index serves it as it is.
+                // Within a group, the first key is either always present or always missing, so the index order applies.
                 if term.key.isGroupedByDimension { parts.append("p.unit_dimension\(keyword(term.direction))") }
             } else if term.key.isGroupedByDimension {
                 parts.append(dimensionRank())
@@ -201,7 +201,7 @@ struct PageStatementWriter {
         return parts.joined()
     }
 
-    /// The place of a row's dimension in the order of groups, from 1; null sorts last.
+    /// Returns SQL for the rank of a row's dimension in the group order, from 1; null sorts last.
     private func dimensionRank() -> Template {
         var dimensions: [Template] = []
         for index in Dimension.allCases.indices { dimensions.append("\(.dimension(index))") }
@@ -212,11 +212,11 @@ struct PageStatementWriter {
     private func keyword(_ direction: SortDirection) -> SQL { direction == .descending ? " DESC" : "" }
     private func comparison(_ direction: SortDirection) -> SQL { direction == .ascending ? ">" : "<" }
 
-    /// The cursor's value of a key.
+    /// Returns SQL for the cursor's value of a key.
     private func boundValue(_ term: Int) -> Template {
         let value: Template = "\(.value(term))"
         guard sort.terms[term].key == .position else { return value }
-        // Whether keys were compacted since, and where the product is now, is seen at the moment of the page itself.
+        // Check in the page's own snapshot whether keys were compacted, and look up the product's current key then.
         let shelf: Template = "g.store_id = \(.store) AND g.shelf_id = \(.shelf)"
         let generation: Template = "(SELECT g.key_generation FROM shelf g WHERE \(shelf)) = \(.generation)"
         let place: Template = "c.store_id = \(.store) AND c.shelf_id = \(.shelf) AND c.sku = \(.sku)"

@@ -13,7 +13,7 @@ extension PostgresPageStore {
         }
     }
 
-    /// The ids that several views of a shelf show, of one moment.
+    /// Returns the ids that several views of a shelf show, from one snapshot.
     func orders(_ address: ShelfAddress, _ views: [ShelfView]) async throws(CatalogError) -> [ShelfOrder] {
         try await database.mappingErrors {
             try await database.writes.transaction("ISOLATION LEVEL REPEATABLE READ READ ONLY", within: .seconds(30)) {
@@ -22,11 +22,11 @@ extension PostgresPageStore {
         }
     }
 
-    /// The ids that several views of a shelf show, on a connection that is held.
+    /// Returns the ids that several views of a shelf show, on a given connection.
     ///
     /// - Parameters:
     ///   - user: the user whose remembered sort applies to a view without one.
-    ///   - limit: the most ids of each; nil for all.
+    ///   - limit: the maximum number of ids per view; nil for all.
     func orders(
         _ address: ShelfAddress,
         _ views: [ShelfView],
@@ -46,7 +46,7 @@ extension PostgresPageStore {
         }
     }
 
-    /// What a page depends on, on a connection that is held.
+    /// Reads the basis of a page on a given connection.
     static func basis(of request: PageRequest, _ connection: isolated PostgresConnection) throws -> PageBasis {
         var basis = PageBasis(head: try ShelfLookup.head(request.store, request.shelf, connection))
         for query in basisQueries(request).dropFirst() {
@@ -57,7 +57,7 @@ extension PostgresPageStore {
         return basis
     }
 
-    /// Reads the ranges of a statement in turn, on a connection that is held, until there are enough rows.
+    /// Reads the ranges of a statement in sequence, on a given connection, until there are enough rows.
     ///
     /// - Parameter limit: nil for all.
     static func rows<Row>(

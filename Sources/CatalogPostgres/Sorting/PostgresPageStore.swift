@@ -17,8 +17,8 @@ struct PostgresPageStore: PageStore {
         try await database.mappingErrors { try await readPage(request, likely) }
     }
 
-    /// The page and its basis travel together; the basis, read first, confirms the plan. A change in between leaves a page of
-    /// one range newer than its tag says, and then the next request's tag differs; a page of several ranges is read again.
+    /// Reads the page and its basis in one round trip; the basis comes first and verifies the plan. If data changes, a page of
+    /// one range is newer than its tag, so the next request's tag differs; a page of several ranges is read again.
     private func readPage(_ request: PageRequest, _ likely: PlannedPage?) async throws -> ShelfPage {
         var planned = if let likely { likely } else { try PlannedPage(request, try await readBasis(request)) }
         for _ in 0..<4 {
@@ -26,7 +26,7 @@ struct PostgresPageStore: PageStore {
             if Self.mayReadMuch(plan, head) { break }
             let statement = memory.statement(PageStatement.Shape(plan))
             let ranges = statement.ranges.count
-            // A shelf that fits into the page is read at once.
+            // A shelf that fits into one page is read at once.
             let first = head.state.productCount <= plan.limit ? ranges : 1
             let wanted = plan.limit + 1
             let start = RangeRead(plan, head, statement, 0..<first, limit: wanted)
@@ -40,7 +40,7 @@ struct PostgresPageStore: PageStore {
             guard found.isSteady, confirmed.plan == plan, found.basis.head.location == head.location else { continue }
             var listings = found.listings
             if listings.count < wanted, first < ranges {
-                // The rest is of the same moment if nothing was changed in between.
+                // The rest is consistent if nothing changed in between.
                 let rest = RangeRead(plan, found.basis.head, statement, first..<ranges, limit: wanted - listings.count)
                 guard let more = try await read(request, rest), more.isSteady, more.basis == found.basis else {
                     continue
@@ -49,18 +49,18 @@ struct PostgresPageStore: PageStore {
             }
             return ShelfPage(confirmed, scope: request.scope, listings: listings)
         }
-        // A shelf that changes all the time is read in one transaction, which waits for nobody.
+        // A constantly changing shelf is read in one transaction, which never needs a retry.
         return try await readAside(request)
     }
 
-    /// Whether a page may read much of its shelf: one with facets does, and a filtered one of a large shelf may.
+    /// Returns whether a page may scan much of its shelf: with facets it does, with a filter on a large shelf it may.
     private static func mayReadMuch(_ plan: PagePlan, _ head: ShelfHead) -> Bool {
         !plan.facets.isEmpty || (!plan.view.filter.isEmpty && head.state.productCount > largeShelf)
     }
 
     private static let largeShelf = 10_000
 
-    /// Reads a page not where other pages are read, which it would hold up; all of one moment.
+    /// Reads a page in one snapshot outside the page pipeline, which it would delay.
     private func readAside(_ request: PageRequest) async throws -> ShelfPage {
         try await database.writes.transaction("ISOLATION LEVEL REPEATABLE READ READ ONLY", within: .seconds(5)) {
             connection in
@@ -91,20 +91,20 @@ struct PostgresPageStore: PageStore {
         throw CatalogError.notFound("shelf “\(request.shelf)”")
     }
 
-    /// The shelf's, and the caller's where there is one.
+    /// Returns the query for the shelf, and the one for the caller's views if there is a caller.
     static func basisQueries(_ request: PageRequest) -> [PostgresQuery] {
         let head = PostgresQuery(ShelfLookup.oneHead, [.text(request.store.text), .text(request.shelf.text)])
-        // A cursor has its sort.
+        // A cursor contains its sort.
         guard let user = request.user, request.after == nil else { return [head] }
         return [head, PostgresSettingsStore.viewsQuery(user, request.store, request.shelf)]
     }
 
-    /// Which ranges of a page are read together.
+    /// The ranges of a page that are read together.
     private struct RangeRead {
         let plan: PagePlan
         let queries: [PostgresQuery]
         let limit: Int
-        /// Whether the shelf is confirmed once more after the last range: a first range alone is of one moment by itself.
+        /// Whether the shelf is verified again after the last range; a single range is always consistent.
         let isConfirmed: Bool
 
         init(
@@ -121,10 +121,10 @@ struct PostgresPageStore: PageStore {
         }
     }
 
-    /// The basis as it is and the listings as planned; nil where the shelf is gone.
+    /// Reads the current basis and the planned listings; nil if the shelf does not exist.
     ///
-    /// - Parameter page: nil for the basis alone.
-    /// - Returns: also whether nothing was changed between the first range and the last.
+    /// - Parameter page: nil to read only the basis.
+    /// - Returns: also whether nothing changed between the first and the last range.
     private func read(
         _ request: PageRequest,
         _ page: RangeRead?
@@ -162,6 +162,6 @@ struct PostgresPageStore: PageStore {
 }
 
 extension PagePlan {
-    /// Whether rows have the manual order's key.
+    /// Whether rows include the key of the manual order.
     fileprivate var readsPositions: Bool { sort.terms.contains { $0.key == .position } }
 }

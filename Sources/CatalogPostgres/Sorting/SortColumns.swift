@@ -2,7 +2,7 @@ internal import Catalog
 internal import LibPQ
 
 extension SortKey {
-    /// The column of `placement` that carries it (of `placement_position` for the manual order).
+    /// The column of `placement` with the sort value (of `placement_position` for the manual order).
     var column: SQL {
         switch self {
         case .price: "price_minor"
@@ -17,7 +17,7 @@ extension SortKey {
         }
     }
 
-    /// The index that gives its order on a shelf.
+    /// The index with the order of a shelf by this key.
     var index: String { self == .position ? "placement_position_key_unique" : "placement_by_\(name)" }
 
     /// The definition of that index, as a migration must have created it.

@@ -32,7 +32,7 @@ extension PostgresShelfStore {
             [.int4(store.id)]
         ) { try $0.first { try $0.int8(0) }! }
         if let expected, expected != orderVersion { throw CatalogError.stale(current: orderVersion) }
-        // In the order in which every writer locks them.
+        // Lock in the same order as every writer.
         try connection.execute(
             ShelfStatements.lockAll,
             [.int4(store.id)]
@@ -49,7 +49,7 @@ extension PostgresShelfStore {
         guard !made.isEmpty else { return outcome }
         var written = made
         if made.contains(where: { $0.key.length > OrderEditor.longKey }) {
-            // A store has few shelves: all of them anew.
+            // A store has few shelves: renumber all of them.
             let keys = PathKey.appending(list.rows.count, after: nil)
             written = zip(list.rows, keys).map { (id: $0.id, key: $1) }
         }

@@ -23,7 +23,7 @@ extension PostgresShelfStore {
             wished.counted = old.store.counted
             if old.store == wished { return false }
             if old.store.currency != store.currency {
-                // Nobody may set a first price meanwhile.
+                // Lock, so that no first price can be set concurrently.
                 try connection.execute(ShelfStatements.holdStore, [.int4(old.id)])
                 let priced = try connection.query(
                     ShelfStatements.anyPrice,
@@ -54,7 +54,7 @@ extension PostgresShelfStore {
     ) async throws(CatalogError) -> Bool {
         try await database.write(to: store) { connection in
             let found = try ShelfLookup.store(store, connection)
-            // Serialises who makes and deletes shelves of a store, so that places and parents hold.
+            // Serialize creating and deleting shelves of a store, so that positions and parents stay valid.
             try connection.execute(ShelfStatements.lockStore, [.int4(found.id)])
             let parentID = try shelf.parent.map { try Self.parentID($0, of: shelf.key, found.id, connection) }
             let old = try connection.query(
@@ -93,7 +93,7 @@ extension PostgresShelfStore {
                 key
             ) { $0.count > 0 }
             guard !hasChildren else {
-                throw CatalogError.conflict("shelf “\(shelf)” has shelves under it; move them first")
+                throw CatalogError.conflict("shelf “\(shelf)” has child shelves; move or delete them first")
             }
             try connection.execute(
                 ShelfStatements.takeOffAll,
@@ -114,22 +114,22 @@ extension PostgresShelfStore {
         _ storeID: Int32,
         _ connection: isolated PostgresConnection
     ) throws -> Int32 {
-        // The parent and its ancestors: the shelf itself must not be among them.
+        // The shelf must not be its own ancestor.
         let line = try connection.query(
             ShelfStatements.line,
             [.int4(storeID), .text(parent.text)]
         ) { try $0.map { (try $0.int4(0), try $0.text(1)) } }
         guard let first = line.first else {
-            throw CatalogError.unprocessable(field: "parent", detail: "there is no shelf “\(parent)”")
+            throw CatalogError.unprocessable(field: "parent", detail: "shelf “\(parent)” does not exist")
         }
         guard !line.contains(where: { $0.1 == shelf.text }) else {
             throw CatalogError.unprocessable(
                 field: "parent",
-                detail: "shelf “\(parent)” stands under “\(shelf)” already"
+                detail: "parent must not be a descendant: “\(parent)” is below “\(shelf)”"
             )
         }
         guard line.count < 16 else {
-            throw CatalogError.unprocessable(field: "parent", detail: "shelves nest at most 16 deep")
+            throw CatalogError.unprocessable(field: "parent", detail: "shelves can be nested at most 16 levels deep")
         }
         return first.0
     }

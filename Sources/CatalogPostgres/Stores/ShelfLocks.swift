@@ -2,7 +2,7 @@ internal import Catalog
 internal import LibPQ
 internal import Ordering
 
-/// Locks and versions of shelves, in a transaction that changes their products.
+/// Locks and version updates of shelves, for transactions that change their products.
 enum ShelfLocks {
     static func lockShelf(
         _ key: CatalogKey,
@@ -17,8 +17,8 @@ enum ShelfLocks {
         return id
     }
 
-    /// Locks the shelves that products stand on, in key order, then the products, then looks again: until the locks are had,
-    /// others may have placed them elsewhere.
+    /// Locks the shelves of products, in key order, then the products, then checks the shelves again: before the locks
+    /// were acquired, another transaction may have placed the products elsewhere.
     ///
     /// - Parameter skus: an array of skus.
     @discardableResult
@@ -39,14 +39,18 @@ enum ShelfLocks {
             ShelfStatements.lockSome,
             [.int4(storeID), .int8Array(shelves.map(Int64.init))]
         )
-        // Who places a product holds its row too: from here on nobody can.
+        // Placing a product locks its row, too, so no placement can follow from here on.
         try connection.execute(
             ShelfStatements.lockProducts,
             key
         )
-        // Locks of other shelves now would be out of order: start again from the top.
+        // Locking more shelves now would violate the lock order: retry the transaction.
         guard try standing() == shelves else {
-            throw PostgresError(.server, "a product was placed elsewhere meanwhile", sqlState: .serializationFailure)
+            throw PostgresError(
+                .server,
+                "a product was placed on another shelf concurrently",
+                sqlState: .serializationFailure
+            )
         }
         return shelves
     }

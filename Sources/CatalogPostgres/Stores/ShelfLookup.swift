@@ -33,7 +33,7 @@ struct ShelfLookup: Sendable {
         throw CatalogError.notFound("shelf “\(shelf)”")
     }
 
-    // MARK: - On a connection that is held
+    // MARK: - On a given connection
 
     static func store(
         _ key: CatalogKey,
@@ -45,7 +45,7 @@ struct ShelfLookup: Sendable {
         return found
     }
 
-    /// A shelf, on a connection that is held.
+    /// Reads a shelf on a given connection.
     static func head(
         _ store: CatalogKey,
         _ shelf: CatalogKey,
@@ -72,11 +72,11 @@ struct ShelfLookup: Sendable {
     static let lockedStore: PostgresStatement =
         "SELECT \(ShelfRow.storeColumns) FROM store s WHERE s.key = $1 FOR NO KEY UPDATE"
 
-    /// Held against who changes it, or counts all its products.
+    /// Locks a store against changes, and against scoring all its products.
     static let sharedStore: PostgresStatement =
         "SELECT \(ShelfRow.storeColumns) FROM store s WHERE s.key = $1 FOR SHARE"
 
-    /// Held against all who write its products too.
+    /// Locks a store against all changes, including product writes.
     static let heldStore: PostgresStatement = "SELECT \(ShelfRow.storeColumns) FROM store s WHERE s.key = $1 FOR UPDATE"
 
     static let keyOfStore: PostgresStatement =

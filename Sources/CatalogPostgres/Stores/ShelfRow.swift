@@ -1,7 +1,7 @@
 internal import Catalog
 internal import LibPQ
 
-/// The columns of a store and of a shelf's state, in the order in which they are read.
+/// The columns of a store and of a shelf's state, in read order.
 enum ShelfRow {
     static let storeColumns: SQL = """
         s.store_id, s.version, s.key, s.title, s.currency, s.locale, s.unit_pricing, s.sold_out, s.default_sort, \
@@ -9,7 +9,7 @@ enum ShelfRow {
         s.counted_newcomer_boost, s.counted_on - date '1970-01-01'
         """
 
-    /// Of shelf `h`: the default sort of the nearest ancestor that has one, looked for only where it can matter.
+    /// The default sort of the nearest ancestor of shelf `h`, looked up only if it can matter.
     static let inheritedSort: SQL = """
         CASE WHEN h.default_sort IS NULL AND h.parent_id IS NOT NULL THEN (
             WITH RECURSIVE ancestor (shelf_id, parent_id, default_sort, depth) AS (
@@ -23,7 +23,7 @@ enum ShelfRow {
         ) END
         """
 
-    /// Of shelf `h`.
+    /// The columns of shelf `h`.
     static let stateColumns: SQL = """
         h.shelf_id, h.key, h.title, h.default_sort, h.dimension, h.sold_out, h.position_source, h.product_count,
         coalesce(h.dimension, h.settled_dimension), h.modified_at, h.version, h.order_version,
@@ -38,7 +38,7 @@ enum ShelfRow {
     }
 
     static let storeWidth = 16
-    /// The number of a state's columns.
+    /// The number of state columns.
     static let stateWidth = 15
 
     static func store(_ row: borrowing PostgresRow) throws -> StoreRead {
@@ -46,7 +46,7 @@ enum ShelfRow {
             let pricing = UnitPricing(rawValue: try row.text(6)), let soldOut = SoldOut(rawValue: try row.text(7)),
             let metric = PopularityMetric(rawValue: try row.text(9)),
             let countedMetric = PopularityMetric(rawValue: try row.text(12))
-        else { throw PostgresError(.decoding, "a stored store cannot be read") }
+        else { throw PostgresError(.decoding, "invalid stored store") }
         return StoreRead(
             id: try row.int4(0),
             version: try row.int8(1),
@@ -71,10 +71,10 @@ enum ShelfRow {
         )
     }
 
-    /// The state whose columns begin at `start`.
+    /// Reads a state from the columns that start at `start`.
     static func state(_ row: borrowing PostgresRow, from start: Int = 0) throws -> ShelfState {
         guard let key = CatalogKey(try row.text(start + 1)) else {
-            throw PostgresError(.decoding, "a stored shelf cannot be read")
+            throw PostgresError(.decoding, "invalid stored shelf")
         }
         return ShelfState(
             shelf: Shelf(
@@ -112,12 +112,12 @@ enum ShelfRow {
 }
 
 extension Dimension {
-    /// The dimension of a stored number.
+    /// Creates a dimension from its stored ordinal.
     ///
     /// - Throws: kind `decoding`.
     init(stored ordinal: Int16) throws(PostgresError) {
         guard Self.allCases.indices.contains(Int(ordinal)) else {
-            throw PostgresError(.decoding, "\(ordinal) is not the number of a dimension")
+            throw PostgresError(.decoding, "invalid stored dimension \(ordinal)")
         }
         self = Self.allCases[Int(ordinal)]
     }

@@ -1,15 +1,15 @@
 internal import LibPQ
 
-/// The statements that lock and change shelves. `$1` is the store's number.
+/// The statements that lock and change shelves. `$1` is the store id.
 enum ShelfStatements {
     static let lock: PostgresStatement = """
         SELECT 1 FROM shelf WHERE store_id = $1 AND shelf_id = $2 FOR NO KEY UPDATE
         """
-    /// Locks all shelves of a store, in the order of their numbers.
+    /// Locks all shelves of a store, in id order.
     static let lockAll: PostgresStatement = """
         SELECT 1 FROM shelf WHERE store_id = $1 ORDER BY shelf_id FOR NO KEY UPDATE
         """
-    /// Raises the version of every shelf of a store, and its time of modification.
+    /// Bumps the version and modification time of every shelf of a store.
     static let touchAll: PostgresStatement = """
         UPDATE shelf SET version = version + 1, modified_at = now()
         WHERE store_id = $1 AND deleted_at IS NULL
@@ -28,14 +28,14 @@ enum ShelfStatements {
     static let bumpShelfOrder: PostgresStatement = """
         UPDATE store SET shelf_order_version = shelf_order_version + 1 WHERE store_id = $1
         """
-    /// Locks a store against everybody who writes to it or its products.
+    /// Locks a store against all writes to it or its products.
     static let holdStore: PostgresStatement = "SELECT 1 FROM store WHERE store_id = $1 FOR UPDATE"
     /// A row if a product of the store has a price.
     static let anyPrice: PostgresStatement = """
         SELECT 1 FROM product WHERE store_id = $1 AND (price_minor IS NOT NULL OR regular_price_minor IS NOT NULL)
         LIMIT 1
         """
-    /// Raises the version of every shelf of a store.
+    /// Bumps the version of every shelf of a store.
     static let bumpAll: PostgresStatement = "UPDATE shelf SET version = version + 1 WHERE store_id = $1"
     /// Locks a store against changes of its settings.
     static let lockStore: PostgresStatement = "SELECT 1 FROM store WHERE store_id = $1 FOR NO KEY UPDATE"
@@ -47,7 +47,7 @@ enum ShelfStatements {
     static let anyChild: PostgresStatement = """
         SELECT 1 FROM shelf WHERE store_id = $1 AND parent_id = $2 AND deleted_at IS NULL LIMIT 1
         """
-    /// Takes everything off a shelf, `$2`; the places are kept.
+    /// Removes all products from a shelf, `$2`; their positions are kept.
     static let takeOffAll: PostgresStatement = """
         UPDATE placement_position SET removed_at = now() WHERE store_id = $1 AND shelf_id = $2 AND NOT is_removed
         """
@@ -67,7 +67,7 @@ enum ShelfStatements {
             JOIN shelf h ON h.store_id = $1 AND h.shelf_id = line.parent_id WHERE depth < 32
         ) SELECT shelf_id, key FROM line ORDER BY depth
         """
-    /// Locks a shelf, `$2`, that is not deleted; returns its number.
+    /// Locks a shelf, `$2`, that is not deleted; returns its id.
     static let lockLiving: PostgresStatement = """
         SELECT shelf_id FROM shelf WHERE store_id = $1 AND key = $2 AND deleted_at IS NULL FOR NO KEY UPDATE
         """
@@ -75,15 +75,15 @@ enum ShelfStatements {
     static let standing: PostgresStatement = """
         SELECT DISTINCT shelf_id FROM placement WHERE store_id = $1 AND sku = ANY ($2) ORDER BY shelf_id
         """
-    /// Locks shelves, `$2`, in the order of their numbers.
+    /// Locks shelves, `$2`, in id order.
     static let lockSome: PostgresStatement = """
         SELECT 1 FROM shelf WHERE store_id = $1 AND shelf_id = ANY ($2) ORDER BY shelf_id FOR NO KEY UPDATE
         """
-    /// Locks products, `$2`, in the order of their ids.
+    /// Locks products, `$2`, in SKU order.
     static let lockProducts: PostgresStatement = """
         SELECT 1 FROM product WHERE store_id = $1 AND sku = ANY ($2) ORDER BY sku FOR UPDATE
         """
-    /// Raises the versions of shelves, `$2`: of their manual orders by `$3`; their counts of products by `$4`.
+    /// Bumps the versions of shelves, `$2`, their order versions by `$3` and their product counts by `$4`.
     static let bump: PostgresStatement = """
         UPDATE shelf SET version = version + 1, order_version = order_version + $3, product_count = product_count + $4,
             modified_at = now() WHERE store_id = $1 AND shelf_id = ANY ($2)

@@ -1,7 +1,7 @@
 internal import Catalog
 internal import LibPQ
 
-/// Everything of users' own in PostgreSQL, as a whole.
+/// Users' data in PostgreSQL, for operations on a whole user.
 struct PostgresUserStore: UserStore {
     let database: Database
     let lists: PostgresListStore
@@ -14,16 +14,16 @@ struct PostgresUserStore: UserStore {
     ) async throws(CatalogError) -> GuestMerge {
         try await database.mappingErrors {
             let answer = try await database.besideErasure {
-                // Before the settings: a merge that is lost in between is repeated, and finds what is left.
+                // Merge lists before settings: an interrupted merge is repeated and completes the rest.
                 try await lists.mergeLists(of: guest, into: user)
                 return try await database.writes.transaction(within: .seconds(30)) { connection in
                     let writer = SettingsWriter(user: user)
                     try writer.ensureAccount(connection)
                     return try IdempotencyRecords(user: user).once(call, connection) {
-                        // Nobody is merged into a guest: who holds a guest's lock waits for no other, and none wait in a circle.
+                        // A merge target is never a guest, so the holder of a guest's lock waits for no other lock.
                         let brought = try Self.takeOut(guest, connection)
                         let edit = GuestMerge.edit(brought)
-                        // Changes are counted before they turn out to be none: gaps between revisions mean nothing.
+                        // Revisions are reserved before it is known whether anything changes; gaps are harmless.
                         let results = try writer.apply(edit, connection)
                         let revision = try connection.query(Self.userRevision, [.text(user.text)]) {
                             try $0.first { try $0.int8(0) }!
@@ -38,7 +38,7 @@ struct PostgresUserStore: UserStore {
         }
     }
 
-    /// A guest's settings, after which there is no such guest.
+    /// Returns a guest's settings and erases the guest.
     private static func takeOut(_ guest: UserID, _ connection: isolated PostgresConnection) throws -> [Setting] {
         let writer = SettingsWriter(user: guest)
         try writer.lock(connection)
@@ -93,7 +93,7 @@ struct PostgresUserStore: UserStore {
                     try writer.erase(connection)
                 }
             }
-            // Apart, as these rows are of any number of stores, and their writers wait for nobody's account.
+            // Use a separate transaction: these rows belong to many stores, whose writers do not lock accounts.
             try await database.writes.transaction(within: .seconds(60)) {
                 try $0.execute(UserStatements.forgetSubject, [.text(user.text)])
             }
@@ -131,11 +131,11 @@ struct PostgresUserStore: UserStore {
     func redeem(_ digest: [UInt8]) async throws(CatalogError) -> Ticket? {
         try await database.mappingErrors {
             let ticket = try await database.writes.perform(within: .seconds(5)) { connection in
-                // Who deletes it has it: nobody else finds it any more.
+                // Deleting the row claims the ticket: no one else can find it.
                 try connection.query(Self.takeTicket, [.bytea(digest)]) {
                     try $0.first { row in
                         guard let user = UserID(try row.text(0)) else {
-                            throw PostgresError(.decoding, "a stored ticket cannot be read")
+                            throw PostgresError(.decoding, "invalid stored ticket")
                         }
                         return Ticket(
                             user: user,
@@ -150,9 +150,9 @@ struct PostgresUserStore: UserStore {
         }
     }
 
-    /// Forgets what is too old of users' own: deletions and tickets. Returns how many users or rows that were.
+    /// Purges users' old tombstones and tickets; returns the number of affected users and rows.
     ///
-    /// - Parameter days: how long deletions are remembered.
+    /// - Parameter days: how long tombstones are kept, in days.
     func sweep(after days: Int = Setting.tombstoneDays) async throws(CatalogError) -> Int {
         try await database.mappingErrors {
             let old = Timestamp.now().microseconds - Int64(days) * 86_400_000_000

@@ -1,8 +1,8 @@
 internal import LibPQ
 
-/// The statements of a user, `$1`, as a whole.
+/// The statements that concern a whole user, `$1`.
 enum UserStatements {
-    /// Removes a user's name from the histories of manual orders.
+    /// Removes a user's id from the order histories.
     static let forgetSubject: PostgresStatement = "UPDATE order_change SET subject = NULL WHERE subject = $1"
     /// Locks a user against changes.
     static let lockAccount: PostgresStatement = "SELECT 1 FROM user_account WHERE user_id = $1 FOR NO KEY UPDATE"

@@ -7,13 +7,13 @@ struct Aisle: AsyncParsableCommand {
 
     static let configuration = CommandConfiguration(
         commandName: "aisle",
-        abstract: "Keeps a grocery catalog and serves its shelves sorted.",
+        abstract: "Manage a grocery catalog and serve its sorted shelves.",
         discussion: """
-            The database is found by --dsn, DATABASE_URL, libpq's own variables (PGHOST, PGDATABASE …), or is the private \
+            The database is selected by --dsn, DATABASE_URL, libpq's variables (PGHOST, PGDATABASE …), or is the private \
             PostgreSQL in .aisle/, in this order.
 
-            Exit codes: 0 done; 1 failed; 3 a check found changes; 64 wrong usage; 65 bad data; 66 no such input; 69 database away; 75 try again; \
-            77 denied; 78 configuration; 130 interrupted.
+            Exit codes: 0 success; 1 failure; 3 changes found by --check; 64 usage error; 65 invalid data; 66 input not found; 69 unavailable; 75 try again; \
+            77 permission denied; 78 configuration error; 130 interrupted.
             """,
         version: version,
         subcommands: [

@@ -3,9 +3,9 @@ internal import Catalog
 internal import CatalogPostgres
 internal import LibPQ
 
-/// A command whose errors become one line on stderr and an exit code.
+/// A command that reports errors as one line on stderr and an exit code.
 protocol AisleCommand: AsyncParsableCommand, Sendable {
-    /// Whether the command ends by itself when it is asked to, by Ctrl-C or `kill`.
+    /// Whether the command handles Ctrl-C and `kill` itself.
     static var handlesSignals: Bool { get }
     func execute() async throws
 }

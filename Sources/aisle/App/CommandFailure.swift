@@ -2,7 +2,7 @@ internal import Catalog
 internal import CatalogPostgres
 internal import LibPQ
 
-/// A command's failure: what to say, and the exit code (`sysexits.h`).
+/// A command's failure: its message and exit code (`sysexits.h`).
 struct CommandFailure: Error {
     let message: String
     let code: Int32
@@ -22,7 +22,7 @@ struct CommandFailure: Error {
         self.code = code
     }
 
-    /// What any error means to who typed the command.
+    /// Maps any error to a message and exit code.
     init(_ error: any Error) {
         switch error {
         case let failure as CommandFailure: self = failure
@@ -41,45 +41,45 @@ struct CommandFailure: Error {
         case .unknownSortKey(let error, _):
             let hint = error.hint.map { "; did you mean \($0)?" } ?? "; keys: \(Sort.allowed.joined(separator: " "))"
             self.init(error.detail + hint, Self.usage)
-        case .invalidCursor: self.init("the cursor is not valid here", Self.usage)
-        case .notFound(let what): self.init("there is no \(what)", Self.noInput)
+        case .invalidCursor: self.init("invalid cursor", Self.usage)
+        case .notFound(let what): self.init("\(what) does not exist", Self.noInput)
         case .unprocessable(_, let detail): self.init(detail, Self.badData)
         case .stale(let current):
-            self.init("the order was changed meanwhile; it is at version \(current)", Self.tryAgain)
+            self.init("the order has changed; the current version is \(current)", Self.tryAgain)
         case .staleSetting(let current):
             self.init(
-                current.map { "the setting was changed meanwhile; it is at revision \($0)" }
-                    ?? "there is no such setting",
+                current.map { "the setting has changed; the current revision is \($0)" }
+                    ?? "the setting does not exist",
                 Self.tryAgain
             )
         case .staleList(let current):
-            self.init("the list was changed meanwhile; it is at version \(current)", Self.tryAgain)
+            self.init("the list has changed; the current version is \(current)", Self.tryAgain)
         case .forbidden(let detail): self.init(detail, Self.denied)
         case .tooMany(let detail): self.init(detail, Self.tryAgain)
-        case .keyReused: self.init("the key was used with another request", Self.usage)
+        case .keyReused: self.init("the idempotency key was used with another request", Self.usage)
         case .tooLarge(let detail): self.init(detail, Self.badData)
         case .conflict(let detail): self.init(detail, Self.tryAgain)
-        case .unavailable: self.init("the database is away or busy", Self.unavailable)
-        case .readOnly: self.init("the database is read-only; name the primary server", Self.unavailable)
+        case .unavailable: self.init("the database is unreachable or overloaded", Self.unavailable)
+        case .readOnly: self.init("the database is read-only; connect to the primary server", Self.unavailable)
         case .cancelled: self.init("interrupted", 130)
-        case .fault(let text): self.init("a fault of the program: \(text)", Self.failed)
+        case .fault(let text): self.init("internal error: \(text)", Self.failed)
         }
     }
 
     private init(postgres error: PostgresError) {
         let text = error.message.split(separator: "\n").first.map(String.init) ?? error.kind.rawValue
         if error.sqlState == .insufficientPrivilege || error.sqlState?.classCode == "28" {
-            self.init("the database denies it: \(text)", Self.denied)
+            self.init("permission denied by the database: \(text)", Self.denied)
         } else if error.meansUnavailable {
-            self.init("the database is away: \(text)", Self.unavailable)
+            self.init("the database is unreachable: \(text)", Self.unavailable)
         } else if error.isRetryable {
-            self.init("somebody else was changing the same; try again", Self.tryAgain)
+            self.init("conflicting concurrent change; try again", Self.tryAgain)
         } else if error.kind == .misuse {
             self.init(text, Self.configuration)
         } else if error.sqlState == .undefinedTable {
-            self.init("the database has no schema of aisle's; run: aisle db migrate", Self.configuration)
+            self.init("the database has no aisle schema; run: aisle db migrate", Self.configuration)
         } else {
-            self.init("the database says: \(text)", Self.failed)
+            self.init("database error: \(text)", Self.failed)
         }
     }
 }

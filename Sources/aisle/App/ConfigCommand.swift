@@ -11,7 +11,7 @@ struct ConfigCommand: AsyncParsableCommand {
 
     struct Show: AisleCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Show the settings in force; secrets only as set or not."
+            abstract: "Show the effective settings; secrets are shown only as set or none."
         )
         @OptionGroup var database: DatabaseOptions
         @OptionGroup var server: ServerOptions

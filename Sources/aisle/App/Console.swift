@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 internal import Glibc
 
-/// The terminal: data goes to stdout, all else to stderr.
+/// The terminal: data goes to stdout, everything else to stderr.
 enum Console {
     static var outputIsTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
     static var notesAreTerminal: Bool { isatty(STDERR_FILENO) == 1 }
@@ -13,13 +13,13 @@ enum Console {
 
     static func note(_ text: String) { _ = STDERR_FILENO.writeAll((text + "\n").utf8) }
 
-    /// A line that the next one overwrites; only on a terminal.
+    /// Prints a line that the next one overwrites; only on a terminal.
     static func progress(_ text: String) {
         guard notesAreTerminal else { return }
         _ = STDERR_FILENO.writeAll("\r\u{1B}[K\(text)".utf8)
     }
 
-    /// Progress with a bar, where the share of the work that is done is known, 0 to 1.
+    /// Prints progress, with a bar if the completed share, 0 to 1, is known.
     static func progress(_ text: String, share: Double?) {
         guard let share else { return progress(text) }
         let width = 24
@@ -28,14 +28,14 @@ enum Console {
         progress("\(bar) \(Int(min(max(share, 0), 1) * 100)) %  \(text)")
     }
 
-    /// Since a moment, to the millisecond.
+    /// Returns the elapsed seconds, to the millisecond.
     static func seconds(since start: ContinuousClock.Instant) -> Double {
         Double((ContinuousClock.now - start) / .milliseconds(1)).rounded() / 1000
     }
 
     static func endProgress() { progress("") }
 
-    /// Data. A reader that has gone away (`| head`) ends the program quietly.
+    /// Writes data. If the reader has closed the pipe (`| head`), the program exits silently.
     static func data(_ bytes: [UInt8]) {
         guard !STDOUT_FILENO.writeAll(bytes) else { return }
         let reason = errno

@@ -13,9 +13,9 @@ struct DatabaseCommand: AsyncParsableCommand {
     struct Initialise: AisleCommand {
         static let configuration = CommandConfiguration(
             commandName: "init",
-            abstract: "Make, start and migrate the private PostgreSQL."
+            abstract: "Create, start and migrate the private PostgreSQL."
         )
-        @Option(help: "The collation's locale, as a BCP 47 tag, or root.") var locale = "root"
+        @Option(help: "The locale of the collation: a BCP 47 tag, or root.") var locale = "root"
         func execute() async throws {
             let cluster = try PrivateCluster(folder: DatabaseOptions.privateFolder)
             try cluster.start()
@@ -31,7 +31,7 @@ struct DatabaseCommand: AsyncParsableCommand {
 
     struct Start: AisleCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Start the private PostgreSQL, and print how to connect."
+            abstract: "Start the private PostgreSQL and print its connection string."
         )
         func execute() async throws {
             let cluster = try PrivateCluster(folder: DatabaseOptions.privateFolder)
@@ -48,7 +48,7 @@ struct DatabaseCommand: AsyncParsableCommand {
 
     struct Status: AisleCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Tell where the database is and how its schema stands."
+            abstract: "Show the database in use and the state of its schema."
         )
         @OptionGroup var database: DatabaseOptions
         func execute() async throws {
@@ -59,15 +59,15 @@ struct DatabaseCommand: AsyncParsableCommand {
     }
 
     struct Migrate: AisleCommand {
-        static let configuration = CommandConfiguration(abstract: "Bring the schema to the program's version.")
+        static let configuration = CommandConfiguration(abstract: "Migrate the schema to the program's version.")
         @OptionGroup var database: DatabaseOptions
-        @Option(help: "The collation's locale where it does not exist yet, as a BCP 47 tag, or root.") var locale =
+        @Option(help: "The locale of a new collation: a BCP 47 tag, or root.") var locale =
             "root"
-        @Option(help: "Another version; a lower one takes migrations back.") var to: Int = Schema.currentVersion
-        @Flag(help: "Only tell what would be done.") var dryRun = false
+        @Option(help: "The target version; a lower one reverts migrations.") var to: Int = Schema.currentVersion
+        @Flag(help: "Report the steps without applying them.") var dryRun = false
         func execute() async throws {
             guard (0...Schema.currentVersion).contains(to) else {
-                throw CommandFailure("--to must be 0 to \(Schema.currentVersion)", CommandFailure.usage)
+                throw CommandFailure("--to must be between 0 and \(Schema.currentVersion)", CommandFailure.usage)
             }
             try await DatabaseCommand.migrate(try database.pool(size: 1), to: to, locale, isDryRun: dryRun)
         }
@@ -75,12 +75,15 @@ struct DatabaseCommand: AsyncParsableCommand {
 
     struct Reset: AisleCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Delete the private PostgreSQL with all its data, and make it anew."
+            abstract: "Delete the private PostgreSQL with all its data, and recreate it."
         )
-        @Flag(help: "Really delete.") var yes = false
+        @Flag(help: "Confirm the deletion.") var yes = false
         func execute() async throws {
             guard yes else {
-                throw CommandFailure("this deletes all data of the private PostgreSQL; say --yes", CommandFailure.usage)
+                throw CommandFailure(
+                    "this deletes all data of the private PostgreSQL; confirm with --yes",
+                    CommandFailure.usage
+                )
             }
             let cluster = try PrivateCluster(folder: DatabaseOptions.privateFolder)
             try cluster.remove()
@@ -97,8 +100,8 @@ struct DatabaseCommand: AsyncParsableCommand {
 
     private static func migrate(_ pool: PostgresPool, to version: Int, _ locale: String, isDryRun: Bool) async throws {
         let steps = try await Migrator(pool).migrate(to: version, locale: locale, isDryRun: isDryRun)
-        for step in steps { print((isDryRun ? "would do: " : "done: ") + step.description) }
-        if steps.isEmpty { Console.note("nothing to do: the schema is of version \(version)") }
+        for step in steps { print((isDryRun ? "would apply: " : "applied: ") + step.description) }
+        if steps.isEmpty { Console.note("nothing to do: the schema has version \(version)") }
         pool.shutDown()
     }
 }

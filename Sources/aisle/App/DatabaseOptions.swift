@@ -5,15 +5,15 @@ internal import FoundationEssentials
 internal import LibPQ
 internal import Schema
 
-/// Where the database is.
+/// The options that select the database.
 struct DatabaseOptions: ParsableArguments {
-    @Option(help: "The database, as a postgresql:// URL or libpq keywords.")
+    @Option(help: "The database: a postgresql:// URL or libpq keywords.")
     var dsn: String?
 
     /// The folder of the private cluster.
     static let privateFolder = ".aisle"
 
-    /// Where the address comes from, for people.
+    /// The source of the connection string, in words.
     var source: String {
         if dsn != nil { return "--dsn" }
         let environment = ProcessInfo.processInfo.environment
@@ -47,7 +47,7 @@ struct DatabaseOptions: ParsableArguments {
         case "DATABASE_URL":
             let url = ProcessInfo.processInfo.environment["DATABASE_URL"]!
             do { _ = try PostgresConfiguration.parse(url) } catch {
-                throw CommandFailure("DATABASE_URL is no postgresql:// URL", CommandFailure.configuration)
+                throw CommandFailure("DATABASE_URL is not a PostgreSQL connection string", CommandFailure.configuration)
             }
             return PostgresConfiguration(dsn: url)
         case "libpq's variables": return PostgresConfiguration(dsn: "")
@@ -55,7 +55,7 @@ struct DatabaseOptions: ParsableArguments {
             let cluster = try PrivateCluster(folder: Self.privateFolder)
             guard cluster.isRunning else {
                 throw CommandFailure(
-                    "there is no database: none is named, and the private PostgreSQL does not run; start it with: aisle db start",
+                    "no database: none is configured, and the private PostgreSQL is not running; start it with: aisle db start",
                     CommandFailure.unavailable
                 )
             }
@@ -63,10 +63,10 @@ struct DatabaseOptions: ParsableArguments {
         }
     }
 
-    /// How to reach the database past a pooler, for what needs a session or takes long: LISTEN, imports and migrations.
+    /// Returns the configuration that bypasses a pooler, for LISTEN, imports and migrations.
     func directConfiguration() throws -> PostgresConfiguration {
         let environment = ProcessInfo.processInfo.environment
-        // It belongs to the database that the environment names, not to another that was asked for.
+        // AISLE_DIRECT_DSN belongs to DATABASE_URL, not to another selected database.
         guard dsn == nil, !isPrivate, let direct = environment["AISLE_DIRECT_DSN"], !direct.isEmpty else {
             return try configuration()
         }
@@ -76,7 +76,7 @@ struct DatabaseOptions: ParsableArguments {
         return PostgresConfiguration(dsn: direct)
     }
 
-    /// How statements reach the server: `AISLE_PREPARED_STATEMENTS`, `named` or `unnamed`.
+    /// Returns the kind of prepared statements: `AISLE_PREPARED_STATEMENTS`, `named` or `unnamed`.
     private func preparedStatements() throws -> PreparedStatements {
         let text = ProcessInfo.processInfo.environment["AISLE_PREPARED_STATEMENTS"] ?? ""
         guard let statements = text.isEmpty ? .named : PreparedStatements(rawValue: text) else {
@@ -88,12 +88,12 @@ struct DatabaseOptions: ParsableArguments {
         return statements
     }
 
-    /// A pool on the database, whatever its schema, past a pooler.
+    /// Returns a pool that bypasses a pooler, without checking the schema.
     func pool(size: Int = 4) throws -> PostgresPool {
         PostgresPool(try directConfiguration(), options: .init(size: size, leaseTimeout: .seconds(10)))
     }
 
-    /// The catalog, after its schema was found to be the program's.
+    /// Returns the catalog, after checking the schema version.
     func catalog(observer: Observer = .none) async throws -> PostgresCatalog {
         PostgresCatalog(
             try Database(
@@ -105,7 +105,7 @@ struct DatabaseOptions: ParsableArguments {
         )
     }
 
-    /// The catalog for work on so many connections, whose changes servers are told of.
+    /// Returns a catalog with one connection per job, which announces changes to servers.
     func catalog(jobs: Int) async throws -> PostgresCatalog {
         PostgresCatalog(
             try Database(
@@ -118,7 +118,7 @@ struct DatabaseOptions: ParsableArguments {
         )
     }
 
-    /// The catalog as a server needs it.
+    /// Returns the catalog configured for a server.
     func catalog(serving settings: ServerSettings) async throws -> PostgresCatalog {
         PostgresCatalog(
             try Database(
@@ -144,23 +144,23 @@ struct DatabaseOptions: ParsableArguments {
         case .current: return
         case .empty:
             throw CommandFailure(
-                "the database has no schema of aisle's; run: aisle db migrate",
+                "the database has no aisle schema; run: aisle db migrate",
                 CommandFailure.configuration
             )
         case .behind(let version):
             throw CommandFailure(
-                "the schema is of version \(version), the program's of \(Schema.currentVersion); run: aisle db migrate",
+                "the schema has version \(version), the program needs \(Schema.currentVersion); run: aisle db migrate",
                 CommandFailure.configuration
             )
         case .ahead(let version):
             throw CommandFailure(
-                "the schema is of version \(version), newer than the program's \(Schema.currentVersion); install a newer aisle, "
-                    + "or run its: aisle db migrate --to \(Schema.currentVersion)",
+                "schema version \(version) is newer than this program's version \(Schema.currentVersion); install a newer aisle, "
+                    + "or run with it: aisle db migrate --to \(Schema.currentVersion)",
                 CommandFailure.configuration
             )
         case .altered(let version):
             throw CommandFailure(
-                "migration \(version) in the database is not the program's; restore it, or reset the database",
+                "migration \(version) in the database differs from this program's; restore it, or reset the database",
                 CommandFailure.configuration
             )
         }

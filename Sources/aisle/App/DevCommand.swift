@@ -10,7 +10,7 @@ struct DevCommand: AisleCommand {
     static let handlesSignals = true
     static let configuration = CommandConfiguration(
         commandName: "dev",
-        abstract: "Start a private PostgreSQL, migrate, seed, and serve; stop it all with Ctrl-C."
+        abstract: "Start a private PostgreSQL, migrate, seed and serve; stop everything with Ctrl-C."
     )
 
     @OptionGroup var database: DatabaseOptions
@@ -23,7 +23,7 @@ struct DevCommand: AisleCommand {
         if settings.tokens.isEmpty {
             let secret = try OwnSecret.make()
             settings.tokens.secret = secret
-            // What others reach, or share, opens nothing to everybody.
+            // No demo on a shared database, or on an address that others can reach.
             if database.isPrivate, Demo.isLoopback(settings.host) {
                 demo = try Demo(signer: TokenSigner(secret: secret, rules: settings.tokens.rules), storms: seedStorms())
             }
@@ -39,7 +39,7 @@ struct DevCommand: AisleCommand {
         }
         defer {
             if wasRunning {
-                Console.note("PostgreSQL goes on running, as it did before; to stop it: aisle db stop")
+                Console.note("PostgreSQL was already running and stays up; stop it with: aisle db stop")
             } else {
                 try? cluster?.stop()
             }
@@ -64,7 +64,7 @@ struct DevCommand: AisleCommand {
     }
 }
 
-/// Makes the cluster's database where it is missing.
+/// Creates the cluster's database if it is missing.
 func ensureDatabase(_ cluster: PrivateCluster) async throws {
     let admin = try await PostgresConnection.connect(cluster.configuration(database: "postgres"))
     try await admin.perform { database in
@@ -76,7 +76,7 @@ func ensureDatabase(_ cluster: PrivateCluster) async throws {
     await admin.close()
 }
 
-/// Bytes that are here already, as a sequence of pieces.
+/// Bytes in memory as a sequence of one chunk.
 struct SinglePiece: AsyncSequence, Sendable {
     let bytes: [UInt8]
     struct AsyncIterator: AsyncIteratorProtocol {

@@ -5,7 +5,7 @@ internal import LibPQ
 struct DoctorCommand: AisleCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Check everything that can be wrong with the database."
+        abstract: "Check the database for problems."
     )
 
     @OptionGroup var database: DatabaseOptions
@@ -15,7 +15,7 @@ struct DoctorCommand: AisleCommand {
         let findings = try await Doctor(try database.pool(size: 1)).examine()
         for finding in findings { print("\(finding.isGood ? "ok  " : "BAD ") \(finding.text)") }
         let bad = findings.filter { !$0.isGood }
-        for remedy in bad.compactMap(\.remedy) { Console.note("mend it with: \(remedy)") }
+        for remedy in bad.compactMap(\.remedy) { Console.note("fix: \(remedy)") }
         if !bad.isEmpty { throw ExitCode(CommandFailure.failed) }
     }
 }

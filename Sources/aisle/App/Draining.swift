@@ -1,13 +1,13 @@
 internal import ServiceLifecycle
 internal import Synchronization
 
-/// Says that the server was asked to stop, before anything of it stops: `/readyz` answers 503 from then on, and balancers
-/// have a while to notice.
+/// Signals the start of a shutdown before anything stops: `/readyz` returns 503 from then on, so that load balancers
+/// have time to notice.
 final class Draining: Service {
     private let state = Atomic(false)
     private let pause: Duration
 
-    /// - Parameter pause: how long new requests are still served.
+    /// - Parameter pause: how long new requests are still accepted.
     init(for pause: Duration) { self.pause = pause }
 
     var isDraining: Bool { state.load(ordering: .relaxed) }

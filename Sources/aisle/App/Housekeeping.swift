@@ -3,11 +3,11 @@ internal import Catalog
 internal import CatalogPostgres
 internal import ServiceLifecycle
 
-/// What a server does beside serving: short keys in manual orders, purchases folded, and what is too old swept.
+/// The background work of a server: compacts ordering keys, folds purchases and purges expired data.
 struct Housekeeping: Service {
     let catalog: PostgresCatalog
 
-    /// How often it looks for what nobody told of.
+    /// The interval of periodic runs.
     private static let pause: Duration = .seconds(60)
 
     func run() async throws {
@@ -15,7 +15,7 @@ struct Housekeeping: Service {
         let purchases = PurchaseBook(catalog)
         let ticks = AsyncTimerSequence(interval: Self.pause, clock: .continuous).map { _ in }
         for await _ in merge(ticks, catalog.database.longKeys.notes).cancelOnGracefulShutdown() {
-            // A database that is away is told of where it happens, and comes back.
+            // An unreachable database is reported elsewhere; try again at the next run.
             do {
                 _ = try await compaction.run()
                 while try await catalog.sweepResponses() > 0 {}

@@ -2,7 +2,7 @@ internal import Glibc
 
 /// A file that a command reads, or standard input.
 final class InputFile: Sendable {
-    /// In bytes; nil for standard input.
+    /// The size in bytes; nil for standard input.
     let size: Int?
     private let path: String
     private let descriptor: Int32
@@ -26,14 +26,14 @@ final class InputFile: Sendable {
         }
         guard status.st_mode & S_IFMT != S_IFDIR else {
             close(descriptor)
-            throw CommandFailure("\(path) is a folder; name a file in it", CommandFailure.noInput)
+            throw CommandFailure("\(path) is a directory, not a file", CommandFailure.noInput)
         }
         size = Int(status.st_size)
     }
 
     deinit { if descriptor != STDIN_FILENO { close(descriptor) } }
 
-    /// Up to `count` bytes; none at the end.
+    /// Reads up to `count` bytes; returns none at the end.
     func read(upTo count: Int) throws -> [UInt8] {
         while true {
             var failure: Int32 = 0
@@ -51,7 +51,7 @@ final class InputFile: Sendable {
         }
     }
 
-    /// All that is left.
+    /// Reads all remaining bytes.
     func readToEnd() throws -> [UInt8] {
         var bytes: [UInt8] = []
         while true {
@@ -61,7 +61,7 @@ final class InputFile: Sendable {
         }
     }
 
-    /// The whole content of a file.
+    /// Reads the whole content of a file.
     static func contents(_ path: String) throws -> [UInt8] { try InputFile(path).readToEnd() }
 
     private static func failure(_ path: String) -> CommandFailure {

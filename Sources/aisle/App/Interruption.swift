@@ -3,8 +3,8 @@ internal import UnixSignals
 
 /// Runs a command until it ends or is interrupted.
 ///
-/// Ctrl-C or `kill` cancels it, so that it takes back what is half done, which it has a moment for; a second one ends the
-/// program at once, with the exit code of an interruption.
+/// Ctrl-C or `kill` cancels the command and gives it a moment to clean up; a second one ends the
+/// program immediately, with the exit code of an interruption.
 func untilInterrupted(_ body: @escaping @Sendable () async throws -> Void) async throws {
     let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
     let work = Task { try await body() }
@@ -15,7 +15,7 @@ func untilInterrupted(_ body: @escaping @Sendable () async throws -> Void) async
             isStopping = true
             Console.endProgress()
             work.cancel()
-            // What hangs, on a pipe that says nothing for one, is left alone.
+            // Exit even if the command hangs, for example on a silent pipe.
             Task {
                 try? await Task.sleep(for: moment)
                 Console.note("aisle: interrupted")

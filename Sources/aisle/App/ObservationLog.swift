@@ -2,7 +2,7 @@ internal import Catalog
 internal import Logging
 internal import Synchronization
 
-/// Writes what is observed to a log: of each kind of trouble one line a second at most, with how many were left out.
+/// Writes observations to a log, at most one line per second and kind of problem, with the number of suppressed ones.
 final class ObservationLog: Sendable {
     private struct Trouble {
         var until: ContinuousClock.Instant
@@ -20,18 +20,18 @@ final class ObservationLog: Sendable {
             guard logger.logLevel <= .debug else { return }
             logger.debug("\(method) \(path) \(status) \(duration)")
         case .fault(let request, let detail):
-            logger.error("request \(request) met a fault: \(detail)")
+            logger.error("request \(request) failed with an internal error: \(detail)")
         case .validationGap(let constraint, let sqlState):
             warn(
                 "validation",
-                "the database refused a value (\(constraint ?? "SQLSTATE \(sqlState)")) that was let through"
+                "the database rejected a value that passed validation (\(constraint ?? "SQLSTATE \(sqlState)"))"
             )
         case .databaseUnavailable(let reason):
-            warn("database", "the database is away or busy: \(reason)")
+            warn("database", "the database is unreachable or overloaded: \(reason)")
         case .importEnded(let summary?):
             let counts = summary.counts.filter { $0.count > 0 }.map { "\($0.name) \($0.count)" }
-            logger.info("an import ended: \(counts.joined(separator: ", "))")
-        case .importEnded(nil): logger.info("an import failed; of the store at which it failed nothing was kept")
+            logger.info("import finished: \(counts.joined(separator: ", "))")
+        case .importEnded(nil): logger.info("import failed; the current store was not changed")
         }
     }
 
@@ -46,6 +46,6 @@ final class ObservationLog: Sendable {
             return troubles[kind]?.leftOut ?? 0
         }
         guard let leftOut else { return }
-        logger.warning("\(text)\(leftOut > 0 ? " (and \(leftOut) times more)" : "")")
+        logger.warning("\(text)\(leftOut > 0 ? " (\(leftOut) more suppressed)" : "")")
     }
 }

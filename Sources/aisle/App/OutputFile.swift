@@ -1,14 +1,14 @@
 internal import Glibc
 
-/// A file that a command writes, from its beginning. Errors say which file, and why.
+/// A file that a command overwrites. Errors name the file and the reason.
 final class OutputFile: Sendable {
     let path: String
     private let descriptor: Int32
 
-    /// - Parameter input: a file that is read at the same time, which must be another.
+    /// - Parameter input: a file that is read at the same time; it must be a different one.
     init(_ path: String, option: String, besides input: String? = nil) throws {
         if let input, let own = Self.identity(path), own == Self.identity(input) {
-            throw CommandFailure("\(option) names the file that is read; name another", CommandFailure.usage)
+            throw CommandFailure("\(option) must not be the input file", CommandFailure.usage)
         }
         descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
         self.path = path
@@ -17,7 +17,7 @@ final class OutputFile: Sendable {
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    /// Device and number of a file.
+    /// Returns the device and inode of a file.
     private static func identity(_ path: String) -> [UInt64]? {
         var found = stat()
         guard stat(path, &found) == 0 else { return nil }
@@ -28,7 +28,7 @@ final class OutputFile: Sendable {
         guard descriptor.writeAll(text.utf8) else { throw failure(CommandFailure.failed) }
     }
 
-    /// Makes sure that everything has reached the file.
+    /// Flushes everything to the file.
     func finish() throws {
         // Some file systems report a full disk only now.
         guard fsync(descriptor) == 0 || errno == EINVAL || errno == EROFS else { throw failure(CommandFailure.failed) }
@@ -40,7 +40,7 @@ final class OutputFile: Sendable {
 }
 
 extension Int32 {
-    /// Writes all bytes to the descriptor; false with `errno` where that fails.
+    /// Writes all bytes to the descriptor; false with `errno` on failure.
     func writeAll(_ bytes: some Sequence<UInt8>) -> Bool {
         var rest = Array(bytes)[...]
         while !rest.isEmpty {

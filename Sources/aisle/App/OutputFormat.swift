@@ -1,10 +1,10 @@
 internal import ArgumentParser
 internal import Catalog
 
-/// How a listing is printed.
+/// The output format of a listing.
 enum OutputFormat: String, ExpressibleByArgument, CaseIterable {
     case table, tsv, json, ndjson, csv
 
-    /// What was asked for, or a table on a terminal and tab-separated values in a pipe.
+    /// Returns the given format; defaults to a table on a terminal and to tab-separated values in a pipe.
     static func chosen(_ format: OutputFormat?) -> OutputFormat { format ?? (Console.outputIsTerminal ? .table : .tsv) }
 }

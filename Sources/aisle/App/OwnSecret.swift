@@ -4,11 +4,11 @@ internal import CatalogHTTP
 internal import FoundationEssentials
 internal import Glibc
 
-/// The secret of a private server, made once and kept where only its owner reads it.
+/// The secret of a private server, generated once and readable only by its owner.
 enum OwnSecret {
     private static let path = DatabaseOptions.privateFolder + "/jwt-secret"
 
-    /// The secret; nil where none was made yet.
+    /// Reads the secret; nil if there is none yet.
     static func read() -> [UInt8]? {
         guard let data = FileManager.default.contents(atPath: path), data.count >= TokenKeys.leastSecret else {
             return nil
@@ -16,7 +16,7 @@ enum OwnSecret {
         return [UInt8](data)
     }
 
-    /// The secret, made where there is none yet.
+    /// Reads the secret, or generates it if there is none yet.
     static func make() throws -> [UInt8] {
         if let secret = read() { return secret }
         let secret = Base64URL.encode([UInt8].random(32))
@@ -25,7 +25,7 @@ enum OwnSecret {
                 atPath: DatabaseOptions.privateFolder,
                 withIntermediateDirectories: true
             )
-            // Never readable by others, not even for a moment.
+            // Never readable by others, not even briefly.
             unlink(path)
             let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
             defer { if descriptor >= 0 { close(descriptor) } }
@@ -33,7 +33,7 @@ enum OwnSecret {
                 throw CommandFailure("cannot write \(path): \(String(cString: strerror(errno)))", CommandFailure.denied)
             }
         } catch let failure as CommandFailure { throw failure } catch {
-            throw CommandFailure("\(path) cannot be written", CommandFailure.denied)
+            throw CommandFailure("cannot write \(path)", CommandFailure.denied)
         }
         return Array(secret.utf8)
     }

@@ -16,12 +16,12 @@ struct ServeCommand: AisleCommand {
     func execute() async throws {
         Server.prepareProcess()
         var settings = try await server.settings()
-        // The private database's own, where `aisle dev` made one.
+        // Use the secret of the private database, if `aisle dev` generated one.
         if settings.tokens.isEmpty, database.isPrivate { settings.tokens.secret = OwnSecret.read() }
         let catalog = try await database.catalog(serving: settings)
         if settings.tokens.isEmpty {
             Console.note(
-                "aisle: there are no keys to check tokens with, so nobody can write or have settings; set AISLE_JWT_SECRET, "
+                "aisle: no keys to verify tokens, so writes and user settings are disabled; set AISLE_JWT_SECRET, "
                     + "AISLE_JWT_SECRET_FILE or AISLE_JWKS"
             )
         }

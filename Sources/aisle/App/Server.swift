@@ -17,7 +17,7 @@ internal import ServiceLifecycle
 struct Server {
     let catalog: PostgresCatalog
     let settings: ServerSettings
-    /// Where changes are heard.
+    /// The connection for LISTEN.
     let listening: PostgresConfiguration
     let port: Int
     var isGreeting = false
@@ -33,7 +33,7 @@ struct Server {
         return channel
     }
 
-    /// Before any connection: a peer that is gone ends a call, not the process, and a crash leaves a line in the log.
+    /// Prepares the process before any connection: a broken pipe fails a call, not the process; a crash is logged.
     static func prepareProcess() {
         signal(SIGPIPE, SIG_IGN)
         if (ProcessInfo.processInfo.environment["SWIFT_BACKTRACE"] ?? "").isEmpty {
@@ -41,7 +41,7 @@ struct Server {
         }
     }
 
-    /// How long requests in flight may take once the server was asked to stop.
+    /// How long requests in flight may take after shutdown was requested.
     private static let graceful: Duration = .seconds(15)
 
     func run() async throws {
@@ -75,10 +75,10 @@ struct Server {
             configuration: .init(address: .hostname(host, port: wanted), serverName: nil),
             onServerRunning: { channel in
                 let port = channel.localAddress?.port ?? wanted
-                Console.note("Aisle serves http://\(host):\(port)")
+                Console.note("Listening on http://\(host):\(port)")
                 if isGreeting {
-                    Console.note("Open it in a browser: / sorts, /merchandise arranges, /lists shops, /docs explains")
-                    Console.note("A token to write with: aisle token --user you --scope catalog:write")
+                    Console.note("Pages: / (shop), /merchandise (manual order), /lists (shopping lists), /docs (API)")
+                    Console.note("To get a token with write access: aisle token --user you --scope catalog:write")
                     Console.note(
                         "Try: curl 'http://\(host):\(port)/v1/stores/corner/shelves/dairy/products?sort=unit_price&limit=3'"
                     )
@@ -87,7 +87,7 @@ struct Server {
             logger: settings.logger
         )
         var configuration = ServiceGroupConfiguration(
-            // They end in the opposite order: first the streams, so that nothing holds the server up.
+            // Services stop in reverse order: streams first, so that they do not delay the server.
             services: [
                 .init(service: app), .init(service: Housekeeping(catalog: catalog)),
                 .init(service: LiveService(live: live)), .init(service: draining),
@@ -103,7 +103,7 @@ struct Server {
         catalog.shutDown()
     }
 
-    /// The deployment's own key, unless another is configured.
+    /// Returns the configured cursor key, or the deployment's key.
     private func cursorKey() async throws -> [UInt8] {
         if let own = settings.cursorKey { return Array(own.utf8) }
         return try await catalog.database.deploymentKey()
@@ -113,13 +113,13 @@ struct Server {
         let text = "\(error)"
         return text.contains("bind") || text.contains("Address already in use")
             ? CommandFailure(
-                "cannot listen on \(host):\(port): it is in use, or not this machine's; choose another with --port",
+                "cannot listen on \(host):\(port): the address is in use or not local; choose another with --port",
                 CommandFailure.unavailable
             )
             : nil
     }
 
-    /// The first port from one on that nobody listens on.
+    /// Returns the first free port at or after a port.
     static func freePort(from first: Int, host: String) -> Int {
         for port in first..<min(first + 100, 65535) {
             let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
@@ -141,7 +141,7 @@ struct Server {
     }
 }
 
-/// Serves on threads whose exhausted stacks are reported too.
+/// A responder that prepares its threads to report stack overflows.
 private struct CrashPreparing: HTTPResponder {
     private let api: CatalogAPI
 

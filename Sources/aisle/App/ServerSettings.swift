@@ -5,28 +5,28 @@ internal import Configuration
 internal import FoundationEssentials
 internal import Logging
 
-/// The settings of a server: a flag, then `AISLE_…`, then the settings file, then the default.
+/// The settings of a server, by precedence: option, `AISLE_…` variable, settings file, default.
 struct ServerSettings: Sendable {
     let host: String
     let port: Int
-    /// Whether the port was asked for, on the command line.
+    /// Whether the port was set on the command line.
     let hasOwnPort: Bool
     let origins: [String]
     let pageCacheMegabytes: Int
     let poolSize: Int
     let cursorKey: String?
-    /// How many streams of events may be open.
+    /// The maximum number of open event streams.
     let streams: Int
-    /// Whether changes are heard by LISTEN; a pool of connections that is shared by transactions carries none.
+    /// Whether to use LISTEN for changes; a transaction pooler does not support it.
     let listens: Bool
-    /// How long a server that was asked to stop still takes new requests, while balancers notice.
+    /// How long a stopping server still accepts new requests, until load balancers notice.
     let drain: Duration
     var tokens: TokenSettings
     let logLevel: Logger.Level
-    /// The settings file, where there is one.
+    /// The settings file, if there is one.
     let file: String?
 
-    /// - Throws: `CommandFailure`, naming the setting that cannot be.
+    /// - Throws: `CommandFailure`, naming the invalid setting.
     init(_ options: ServerOptions) async throws {
         let named = options.config ?? ProcessInfo.processInfo.environment["AISLE_CONFIG"]
         let path = named ?? "aisle.json"
@@ -49,7 +49,7 @@ struct ServerSettings: Sendable {
         let level = try Self.present("log.level") { try reader.requiredString(forKey: $0) } ?? "notice"
         guard let logLevel = Logger.Level(rawValue: level) else {
             throw CommandFailure(
-                "log.level is one of \(Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")), not “\(level)”",
+                "log.level must be one of \(Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")) (got “\(level)”)",
                 CommandFailure.configuration
             )
         }
@@ -60,19 +60,19 @@ struct ServerSettings: Sendable {
         tokens = try TokenSettings(reader)
     }
 
-    /// The settings that a file may have.
+    /// The settings allowed in a file.
     private static let names = [
         "host", "port", "cors.origins", "page.cache.mb", "pool.size", "cursor.key", "log.level", "streams", "listen",
         "drain.seconds", "jwt.secret", "jwt.secret.file", "jwks", "jwt.issuer", "jwt.audience",
     ]
 
-    /// The settings of a file.
+    /// Reads the settings of a file.
     ///
     /// - Throws: `CommandFailure` for a file that is not JSON, or has a setting that does not exist.
     private static func read(_ path: String) throws -> [AbsoluteConfigKey: ConfigValue] {
         guard let data = FileManager.default.contents(atPath: path), let file = try? JSONReader.parse(Array(data))
         else {
-            throw CommandFailure("the settings file \(path) cannot be read as JSON", CommandFailure.configuration)
+            throw CommandFailure("the settings file \(path) is not valid JSON", CommandFailure.configuration)
         }
         var values: [AbsoluteConfigKey: ConfigValue] = [:]
         func read(_ value: JSONValue, _ prefix: String) throws {
@@ -82,7 +82,7 @@ struct ServerSettings: Sendable {
                     return
                 }
                 throw CommandFailure(
-                    "the settings file \(path) has “\(prefix)”, which is none of: \(names.joined(separator: ", "))",
+                    "unknown setting “\(prefix)” in \(path); allowed are \(names.joined(separator: ", "))",
                     CommandFailure.configuration
                 )
             }
@@ -92,8 +92,8 @@ struct ServerSettings: Sendable {
         return values
     }
 
-    /// A value as the library has it. What no setting can be, such as `null`, becomes a text, which is then of the wrong
-    /// type or no allowed value.
+    /// Converts a value for the configuration library. An impossible value, such as `null`, becomes a string, which is then rejected
+    /// by type or value.
     private static func content(_ value: JSONValue) -> ConfigContent {
         switch value {
         case .string(let text): return .string(text)
@@ -117,33 +117,33 @@ struct ServerSettings: Sendable {
         let number = try given ?? present(key) { try reader.requiredInt(forKey: $0) } ?? fallback
         guard range.contains(number) else {
             throw CommandFailure(
-                "\(key) must be a number from \(range.lowerBound) to \(range.upperBound)",
+                "\(key) must be between \(range.lowerBound) and \(range.upperBound)",
                 CommandFailure.configuration
             )
         }
         return number
     }
 
-    /// A setting, nil where it is not there: one of the wrong type must not pass for that.
+    /// Returns a setting; nil if it is missing. A setting of the wrong type is an error.
     static func present<T>(_ key: String, _ read: (ConfigKey) throws -> T) throws -> T? {
         do { return try read(ConfigKey(key)) } catch {
             // The library's error is not public; its text is.
             if "\(error)".hasPrefix("Missing required") { return nil }
-            throw CommandFailure("the setting \(key) is of the wrong type", CommandFailure.configuration)
+            throw CommandFailure("the setting \(key) has the wrong type", CommandFailure.configuration)
         }
     }
 
-    /// The log, on stderr.
+    /// The logger to stderr.
     var logger: Logger {
         var logger = Logger(label: "aisle", factory: { StreamLogHandler.standardError(label: $0) })
         logger.logLevel = logLevel
         return logger
     }
 
-    /// What is observed goes to the log.
+    /// The observer that writes to the log.
     var observer: Observer { Observer(ObservationLog(logger).see) }
 
-    /// Name and value of each setting; secrets only as set or not.
+    /// The name and value of each setting; secrets only as set or not.
     var listed: [(name: String, value: String)] {
         [
             ("settings file", file ?? "none"), ("host", host), ("port", "\(port)"),

@@ -1,7 +1,7 @@
 internal import CatalogJSON
 internal import Catalog
 
-/// Rows of text under titles.
+/// A table of text with column titles.
 struct Table {
     struct Column {
         let title: String

@@ -7,12 +7,12 @@ internal import CatalogPostgres
 struct DiffCommand: AisleCommand {
     static let configuration = CommandConfiguration(
         commandName: "diff",
-        abstract: "Show the least moves between two orders of a shelf, or between two lists of ids.",
+        abstract: "Show the minimal moves between two orders of a shelf, or between two lists of ids.",
         usage: """
             aisle diff SHELF [--from SORT] [--to SORT] [--limit N]
             aisle diff OLD.txt NEW.txt
             """,
-        discussion: "An index from counts in the old order, one to in the new one, both from 0."
+        discussion: "“from” is an index in the old order, “to” an index in the new order, both from 0."
     )
 
     enum Format: String, ExpressibleByArgument, CaseIterable {
@@ -21,24 +21,24 @@ struct DiffCommand: AisleCommand {
         case order
     }
 
-    @Argument(help: "STORE/SHELF, or two files with an id on each line; - for standard input.") var what: [String]
+    @Argument(help: "STORE/SHELF, or two files with one id per line; - for standard input.") var what: [String]
     @OptionGroup var database: DatabaseOptions
-    @Option(parsing: .unconditional, help: "The sort before; the shelf's own by default.") var from: String?
-    @Option(parsing: .unconditional, help: "The sort after; the shelf's own by default.") var to: String?
-    @Option(help: "Only the first so many of both.") var limit: Int?
+    @Option(parsing: .unconditional, help: "The old sort; the shelf's default sort if omitted.") var from: String?
+    @Option(parsing: .unconditional, help: "The new sort; the shelf's default sort if omitted.") var to: String?
+    @Option(help: "Compare only the first N products of both orders.") var limit: Int?
     @Option(help: "moves (a table), json, json-patch or order (the new ids).") var format: Format = .moves
 
     func execute() async throws {
         switch what.count {
         case 1: try await diffShelf()
         case 2: try diffFiles()
-        default: throw CommandFailure("name a shelf, or two files", CommandFailure.usage)
+        default: throw CommandFailure("specify a shelf, or two files", CommandFailure.usage)
         }
     }
 
     private func diffShelf() async throws {
         guard let name = ShelfName(argument: what[0]) else {
-            throw CommandFailure("“\(what[0])” names no shelf; write STORE/SHELF", CommandFailure.usage)
+            throw CommandFailure("“\(what[0])” is not a shelf; use STORE/SHELF", CommandFailure.usage)
         }
         let (from, to) = (try from.map(parseSort), try to.map(parseSort))
         let catalog = try await database.catalog()
@@ -54,7 +54,7 @@ struct DiffCommand: AisleCommand {
             )
         )
         guard format == .moves else { return show(diff, names: [:]) }
-        // Names for people: of no more than they read.
+        // Look up names only for the rows that people read.
         let named = Set((diff.diff.placements.map { diff.new[Int($0.to)] } + diff.deletedIDs).prefix(1000))
         let products = try await catalog.products(store, named.map { SKU(stored: $0) }).products
         show(diff, names: Dictionary(products.map { ($0.sku.text, $0.name) }, uniquingKeysWith: { a, _ in a }))
@@ -62,10 +62,10 @@ struct DiffCommand: AisleCommand {
 
     private func diffFiles() throws {
         guard from == nil, to == nil else {
-            throw CommandFailure("--from and --to go with a shelf, not with files", CommandFailure.usage)
+            throw CommandFailure("--from and --to require a shelf, not files", CommandFailure.usage)
         }
         guard what != ["-", "-"] else {
-            throw CommandFailure("standard input can be one of the lists, not both", CommandFailure.usage)
+            throw CommandFailure("only one of the lists can be standard input", CommandFailure.usage)
         }
         var lists = try what.map(IDList.read)
         if let limit {
@@ -84,7 +84,7 @@ struct DiffCommand: AisleCommand {
             table(diff, names).print(.chosen(nil))
             let sorts = diff.fromSort.flatMap { from in diff.reached.map { " from \(from) to \($0.sort)" } } ?? ""
             Console.note(
-                "\(diff.diff.moves.count) of \(diff.new.count) move\(sorts); \(diff.diff.inserts.count) come, \(diff.diff.deletes.count) go"
+                "\(diff.diff.moves.count) of \(diff.new.count) moved\(sorts); \(diff.diff.inserts.count) inserted, \(diff.diff.deletes.count) deleted"
             )
         }
     }

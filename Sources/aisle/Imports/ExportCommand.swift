@@ -11,7 +11,7 @@ struct ExportCommand: AsyncParsableCommand {
 
     struct Products: AisleCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Export the products of a store, or of all, as a CSV file that can be imported."
+            abstract: "Export the products of one store, or of all stores, as a CSV file for import."
         )
         @Argument(help: "The store's key; all stores by default.") var store: String?
         @OptionGroup var database: DatabaseOptions
@@ -24,7 +24,7 @@ struct ExportCommand: AsyncParsableCommand {
     }
 
     struct Order: AisleCommand {
-        static let configuration = CommandConfiguration(abstract: "Print the ids of a shelf in order, one a line.")
+        static let configuration = CommandConfiguration(abstract: "Print the ids of a shelf in order, one per line.")
         @Argument(help: "STORE/SHELF.") var shelf: ShelfName
         @OptionGroup var database: DatabaseOptions
         @Option(parsing: .unconditional, help: "The sort; the manual order by default.") var by = "position"

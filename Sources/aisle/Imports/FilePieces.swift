@@ -2,9 +2,9 @@ internal import Catalog
 internal import CatalogPostgres
 internal import LibPQ
 
-/// A file, or standard input, in pieces.
+/// The chunks of a file or of standard input.
 struct FilePieces: AsyncSequence, Sendable {
-    /// How far it was read.
+    /// The number of bytes read so far.
     final class Progress: @unchecked Sendable { var read = 0 }
 
     private let file: InputFile
@@ -12,7 +12,7 @@ struct FilePieces: AsyncSequence, Sendable {
 
     init(path: String) throws { file = try InputFile(path) }
 
-    /// In bytes; nil for standard input.
+    /// The size in bytes; nil for standard input.
     var size: Int? { file.size }
 
     struct AsyncIterator: AsyncIteratorProtocol {

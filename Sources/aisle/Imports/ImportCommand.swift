@@ -8,26 +8,26 @@ struct ImportCommand: AisleCommand {
         commandName: "import",
         abstract: "Import products from a CSV or NDJSON file.",
         discussion: """
-            Columns: \(ImportColumn.allCases.map(\.rawValue).joined(separator: ", ")). A file with other names is read with \
-            --map, such as --map name=Product price=Price. The same file again changes nothing.
+            Columns: \(ImportColumn.allCases.map(\.rawValue).joined(separator: ", ")). Map other column names with \
+            --map, such as --map name=Product price=Price. Importing the same file again changes nothing.
             """
     )
 
     @Argument(help: "The file, or - for standard input.") var file: String
     @OptionGroup var database: DatabaseOptions
-    @Option(help: "The store of all rows, where the file has no such column.") var store: String?
-    @Option(help: "The format; otherwise the file's ending decides.") var format: ImportOptions.Format?
-    @Option(name: .customLong("map"), parsing: .upToNextOption, help: "Columns as the file names them: canonical=own …")
+    @Option(help: "The store of all rows if the file has no store column.") var store: String?
+    @Option(help: "The format; defaults to the file extension.") var format: ImportOptions.Format?
+    @Option(name: .customLong("map"), parsing: .upToNextOption, help: "Mapped column names: canonical=own …")
     var mapping: [String] = []
-    @Option(help: "The currency of new stores, where the file has no such column.") var currency = "EUR"
-    @Flag(help: "Read the size of rows without one from the end of the name.") var sizeFromName = false
-    @Option(help: "skip: take the good rows; abort: one bad row stops everything.")
+    @Option(help: "The currency of new stores if the file has no currency column.") var currency = "EUR"
+    @Flag(help: "Parse missing sizes from the end of the name.") var sizeFromName = false
+    @Option(help: "skip: ignore invalid rows; abort: stop at the first invalid row.")
     var onError = ImportOptions.ErrorPolicy.skip
     @Option(help: "Write the rejected rows to a CSV file.") var rejects: String?
-    @Flag(help: "Take away what the file does not name.") var prune = false
-    @Option(help: "How many shelves the import may create.")
+    @Flag(help: "Delete products and placements that are missing from the file.") var prune = false
+    @Option(help: "The maximum number of new shelves.")
     var maxNewShelves = ImportOptions.defaultNewShelfLimit
-    @Flag(help: "Only tell what would be done.") var dryRun = false
+    @Flag(help: "Report the result without changing anything.") var dryRun = false
 
     func execute() async throws {
         let options = try options()
@@ -52,7 +52,7 @@ struct ImportCommand: AisleCommand {
             $0.count > 0 || ["read", "inserted", "updated", "unchanged", "rejected"].contains($0.name)
         }
         Console.data(counts.map { "\($0.name)\t\($0.count)\n" }.joined())
-        Console.note("\(dryRun ? "rehearsed" : "imported") in \(seconds) s")
+        Console.note("\(dryRun ? "dry run finished" : "imported") in \(seconds) s")
     }
 
     private func options() throws -> ImportOptions {
@@ -63,14 +63,14 @@ struct ImportCommand: AisleCommand {
             guard halves.count == 2, let column = ImportColumn(rawValue: halves[0]) else {
                 let names = ImportColumn.allCases.map(\.rawValue).joined(separator: ", ")
                 throw CommandFailure(
-                    "--map takes canonical=own, such as price=Price, not “\(pair)”; columns: \(names)",
+                    "--map must be canonical=own, such as price=Price (got “\(pair)”); columns: \(names)",
                     CommandFailure.usage
                 )
             }
             columns[column] = halves[1]
         }
         guard let currency = Currency(currency) else {
-            throw CommandFailure("“\(currency)” is no ISO 4217 code", CommandFailure.usage)
+            throw CommandFailure("“\(currency)” is not an ISO 4217 code", CommandFailure.usage)
         }
         let key = try store.map(storeKey)
         var options = ImportOptions(

@@ -1,19 +1,19 @@
 internal import CatalogJSON
 internal import Catalog
 
-/// Rows that are not taken: the first are told, all are counted, and kept in a file where one is named.
+/// Rejected rows: the first ones are printed, all are counted and, if requested, written to a file.
 final class Rejections {
     private(set) var count = 0
     private let file: OutputFile?
     private let hasRows: Bool
 
-    /// How many are told.
+    /// The number of printed rejections.
     private static let told = 20
 
     /// - Parameters:
-    ///   - path: the CSV file that keeps them; nil keeps none.
-    ///   - input: the file that is read.
-    ///   - hasRows: whether rejections have their rows.
+    ///   - path: the CSV file for rejections; nil for none.
+    ///   - input: the input file.
+    ///   - hasRows: whether rejections include the raw rows.
     init(keptIn path: String?, besides input: String, hasRows: Bool = false) throws {
         self.hasRows = hasRows
         file = try path.map { try OutputFile($0, option: "--rejects", besides: input) }
@@ -28,11 +28,14 @@ final class Rejections {
         try file?.write(fields.map(CSVReader.field).joined(separator: ",") + "\n")
     }
 
-    /// Says how many were not told, and closes the file.
+    /// Prints the number of unprinted rejections and closes the file.
     func end() throws {
         if count > Self.told {
             let rest = "rejected: and \(count - Self.told) more"
-            Console.note(file.map { "\(rest); \($0.path) has them all" } ?? "\(rest); --rejects FILE keeps them all")
+            Console.note(
+                file.map { "\(rest); all of them are in \($0.path)" }
+                    ?? "\(rest); use --rejects FILE to save all of them"
+            )
         }
         try file?.finish()
     }

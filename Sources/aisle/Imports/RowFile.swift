@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import CatalogJSON
 internal import Catalog
 
-/// A file of rows of named columns, as commands read it.
+/// An input file with rows of named columns.
 struct RowFile {
     let path: String
     let format: ImportOptions.Format
@@ -10,10 +10,10 @@ struct RowFile {
     let needed: [String]
     let rejections: Rejections
 
-    /// - Parameter rejects: the file that keeps the rows that are not taken.
+    /// - Parameter rejects: the file for rejected rows.
     init(_ path: String, format: ImportOptions.Format?, columns: [String], needed: [String], rejects: String?) throws {
         self.path = path
-        // What cannot be read at all is told first.
+        // Report an unreadable file first.
         if path != "-" { _ = try FilePieces(path: path) }
         self.format = try .of(path, format)
         self.columns = columns
@@ -21,7 +21,7 @@ struct RowFile {
         rejections = try Rejections(keptIn: rejects, besides: path)
     }
 
-    /// Reads the file, piece by piece, and hands its rows over between the pieces.
+    /// Reads the file in chunks and passes on the rows after each chunk.
     func read(_ onRows: ([FieldRow]) async throws -> Void) async throws {
         let pieces = try FilePieces(path: path)
         var reader = RowReader(format, columns: columns, needed: needed)
@@ -48,7 +48,7 @@ struct RowFile {
 }
 
 extension ImportOptions.Format {
-    /// What was said, else what the file's ending tells.
+    /// Returns the given format, or the one of the file extension.
     static func of(_ path: String, _ format: Self?) throws -> Self {
         if let format { return format }
         let name = path.split(separator: "/").last ?? ""
@@ -57,7 +57,7 @@ extension ImportOptions.Format {
             ?? ""
         guard let chosen = Self(rawValue: ending == "jsonl" ? "ndjson" : ending) else {
             throw CommandFailure(
-                "say --format csv or --format ndjson: the file's ending does not tell",
+                "unknown file extension; use --format csv or --format ndjson",
                 CommandFailure.usage
             )
         }

@@ -8,13 +8,13 @@ internal import SeedData
 struct SeedCommand: AisleCommand {
     static let configuration = CommandConfiguration(
         commandName: "seed",
-        abstract: "Fill the catalog: with the small one of our own, or a large generated one."
+        abstract: "Fill the catalog with the sample data, or with a large generated catalog."
     )
 
     @OptionGroup var database: DatabaseOptions
-    @Option(help: "Generate so many shelves.") var shelves: Int?
-    @Option(help: "Generate so many products.") var products: Int?
-    @Option(help: "The generator's seed; the same makes the same catalog.") var seed: UInt64 = 7
+    @Option(help: "The number of shelves to generate.") var shelves: Int?
+    @Option(help: "The number of products to generate.") var products: Int?
+    @Option(help: "The generator's seed; the same seed generates the same catalog.") var seed: UInt64 = 7
 
     func execute() async throws {
         let catalog = try await database.catalog()
@@ -27,7 +27,7 @@ struct SeedCommand: AisleCommand {
         let (shelves, products) = (shelves ?? max(1, (products ?? 0) / 100), products ?? hundredfold)
         guard !overflow, (1...1_000_000).contains(shelves), (shelves...20_000_000).contains(products) else {
             throw CommandFailure(
-                "--shelves must be 1 to 1000000, --products at least as many and at most 20000000",
+                "--shelves must be between 1 and 1000000, and --products between --shelves and 20000000",
                 CommandFailure.usage
             )
         }
@@ -40,7 +40,7 @@ struct SeedCommand: AisleCommand {
     }
 }
 
-/// Fills a catalog with the small one of our own.
+/// Fills a catalog with the sample data.
 func seedOwnCatalog(_ catalog: PostgresCatalog) async throws -> ImportSummary {
     for (key, title, currency, pricing) in SeedData.stores {
         let key = CatalogKey(key)!
@@ -52,7 +52,7 @@ func seedOwnCatalog(_ catalog: PostgresCatalog) async throws -> ImportSummary {
     return try await Importer(catalog).run(SinglePiece(bytes: SeedData.products), ImportOptions(format: .csv))
 }
 
-/// The days of price changes of our own catalog, by store.
+/// Returns the sample data's price changes by store and day.
 func seedStorms() throws -> [CatalogKey: [[PriceChange]]] {
     let currencies = Dictionary(uniqueKeysWithValues: SeedData.stores.map { (CatalogKey($0.0)!, Currency($0.2)!) })
     var reader = RowReader(.csv, columns: PricesCommand.columns, needed: PricesCommand.columns)
@@ -60,7 +60,7 @@ func seedStorms() throws -> [CatalogKey: [[PriceChange]]] {
     func take(_ event: RowReader.Event) throws {
         guard case .row(let row) = event, let store = row.text("store").flatMap({ CatalogKey($0) }),
             let price = currencies[store]?.minorUnits(ExactDecimal(try row.needed("price"))!)
-        else { preconditionFailure("the prices that the program embeds are not right") }
+        else { preconditionFailure("invalid embedded price data") }
         let change = PriceChange(sku: try row.sku(), priceMinor: price.minor)
         days[store, default: [:]][try row.needed("date"), default: []].append(change)
     }

@@ -3,7 +3,7 @@ internal import Catalog
 internal import Glibc
 internal import ServiceLifecycle
 
-/// Tells those who follow, until the server is asked to stop; then sends them away first.
+/// Serves subscribers until shutdown, then closes their streams first.
 struct LiveService: Service {
     let live: LiveHub
 
@@ -13,7 +13,7 @@ struct LiveService: Service {
     }
 }
 
-/// Lets the process have as many connections as the system permits: the usual 1024 are less than the streams that it may
+/// Raises the limit of open descriptors to the system's maximum: the usual 1024 are fewer than the streams that it may
 /// serve.
 func raiseDescriptorLimit() {
     var limit = rlimit()

@@ -6,23 +6,23 @@ internal import CatalogPostgres
 struct WatchCommand: AisleCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch",
-        abstract: "Follow a user's settings, or a shelf's order, as they change; one event a line, until Ctrl-C."
+        abstract: "Print changes to a user's settings or a shelf's order, one event per line, until Ctrl-C."
     )
 
     @OptionGroup var database: DatabaseOptions
-    @Option(help: "The user whose settings to follow.") var user: UserArgument?
-    @Option(help: "STORE/SHELF, or the shelf alone where there is one store.") var shelf: ShelfName?
-    @Option(parsing: .unconditional, help: "The shelf's sort; otherwise its own.") var by: String?
-    @Option(help: "How many products of the shelf.") var limit: Int?
-    @Option(help: "Begin behind this revision of the user, or at this version of the shelf.") var since: Int64?
+    @Option(help: "The user whose changes to print.") var user: UserArgument?
+    @Option(help: "STORE/SHELF, or just SHELF if there is only one store.") var shelf: ShelfName?
+    @Option(parsing: .unconditional, help: "The sort; defaults to the shelf's sort.") var by: String?
+    @Option(help: "The number of products to watch.") var limit: Int?
+    @Option(help: "Start after this revision of the user, or at this version of the shelf.") var since: Int64?
 
     func validate() throws {
-        guard (user == nil) != (shelf == nil) else { throw ValidationError("name either --user or --shelf") }
+        guard (user == nil) != (shelf == nil) else { throw ValidationError("specify either --user or --shelf") }
         guard user == nil || (by == nil && limit == nil) else {
-            throw ValidationError("--by and --limit are of a shelf")
+            throw ValidationError("--by and --limit require --shelf")
         }
         guard limit.map({ PageRequest.limits.contains($0) }) ?? true else {
-            throw ValidationError("--limit must be from 1 to 100")
+            throw ValidationError("--limit must be between 1 and 100")
         }
     }
 

@@ -1,7 +1,7 @@
 internal import Catalog
 internal import CatalogPostgres
 
-/// Files of ids, one a line.
+/// Files of ids, one per line.
 enum IDList {
     static func read(_ path: String) throws -> [String] {
         guard let text = String(validating: try InputFile.contents(path), as: UTF8.self) else {

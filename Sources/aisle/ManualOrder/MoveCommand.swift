@@ -5,15 +5,15 @@ internal import CatalogPostgres
 struct MoveCommand: AisleCommand {
     static let configuration = CommandConfiguration(
         commandName: "move",
-        abstract: "Move products in a shelf's manual order; several keep the order in which they are named."
+        abstract: "Move products in a shelf's manual order; several keep their given sequence."
     )
-    @Argument(help: "STORE/SHELF, or the shelf alone where there is one store.") var shelf: ShelfName
-    @Argument(help: "The products' skus.") var skus: [String]
-    @Option(help: "Right behind this product.") var after: String?
-    @Option(help: "Right before this product.") var before: String?
-    @Flag(help: "To the front.") var first = false
-    @Flag(help: "To the end.") var last = false
-    @Option(name: .customLong("to"), help: "So many products from the front, from 0.") var position: Int?
+    @Argument(help: "STORE/SHELF, or just SHELF if there is only one store.") var shelf: ShelfName
+    @Argument(help: "The SKUs of the products.") var skus: [String]
+    @Option(help: "Move directly after this product.") var after: String?
+    @Option(help: "Move directly before this product.") var before: String?
+    @Flag(help: "Move to the front.") var first = false
+    @Flag(help: "Move to the end.") var last = false
+    @Option(name: .customLong("to"), help: "Move to this position, from 0.") var position: Int?
     @OptionGroup var options: OrderEditOptions
 
     func execute() async throws {
@@ -25,7 +25,7 @@ struct MoveCommand: AisleCommand {
         if let position { targets.append(.position(position)) }
         guard targets.count == 1 else {
             throw CommandFailure(
-                "say where to, with one of --after, --before, --first, --last and --to",
+                "specify the target with exactly one of --after, --before, --first, --last and --to",
                 CommandFailure.usage
             )
         }

@@ -5,13 +5,14 @@ internal import CatalogPostgres
 struct OrderCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "order",
-        abstract: "Set, bake, take back, list and tidy manual orders.",
+        abstract: "Set, snapshot, undo, list and compact manual orders.",
         subcommands: [Set.self, Bake.self, Undo.self, Log.self, Compact.self]
     )
 
     struct Set: AisleCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Set the whole order from a file of ids, one a line; those left out stay behind."
+            abstract:
+                "Set the whole order from a file with one id per line; other products follow in their current order."
         )
         @Argument(help: "STORE/SHELF.") var shelf: ShelfName
         @Argument(help: "The file, or - for standard input.") var file: String
@@ -20,7 +21,7 @@ struct OrderCommand: AsyncParsableCommand {
     }
 
     struct Bake: AisleCommand {
-        static let configuration = CommandConfiguration(abstract: "Make a sort's order of now the manual one.")
+        static let configuration = CommandConfiguration(abstract: "Copy a sort's current order into the manual order.")
         @Argument(help: "STORE/SHELF.") var shelf: ShelfName
         @Option(parsing: .unconditional, help: "The sort, such as -popularity.") var from: String
         @OptionGroup var options: OrderEditOptions
@@ -29,17 +30,17 @@ struct OrderCommand: AsyncParsableCommand {
 
     struct Undo: AisleCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Take the last change back that still stands.",
-            discussion: "To do a change again that was taken back, name the undo itself: --change N."
+            abstract: "Undo the last change.",
+            discussion: "To redo a change, undo its undo: --change N."
         )
         @Argument(help: "STORE/SHELF.") var shelf: ShelfName
-        @Option(help: "The number of the change, as aisle order log shows it.") var change: Int64?
+        @Option(help: "The number of the change in aisle order log.") var change: Int64?
         @OptionGroup var options: OrderEditOptions
         func execute() async throws { try await options.run(shelf, .undo(change: change)) }
     }
 
     struct Log: AisleCommand {
-        static let configuration = CommandConfiguration(abstract: "List the last changes, the latest first.")
+        static let configuration = CommandConfiguration(abstract: "List recent changes, the latest first.")
         @Argument(help: "STORE/SHELF.") var shelf: ShelfName
         @OptionGroup var database: DatabaseOptions
         @Option(help: "table, tsv, json, ndjson or csv.") var format: OutputFormat?
@@ -65,20 +66,20 @@ struct OrderCommand: AsyncParsableCommand {
 
     struct Compact: AisleCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Make keys short that many moves into one place made long; no order changes."
+            abstract: "Compact long ordering keys. Orders do not change."
         )
         @Argument(help: "STORE/SHELF.") var shelf: ShelfName?
         @Flag(help: "Every shelf of every store.") var all = false
         @OptionGroup var database: DatabaseOptions
         func execute() async throws {
             guard all != (shelf != nil) else {
-                throw CommandFailure("name a shelf, or say --all", CommandFailure.usage)
+                throw CommandFailure("specify a shelf or --all", CommandFailure.usage)
             }
             let catalog = try await database.catalog()
             defer { catalog.shutDown() }
             let place = try await shelf?.resolve(catalog)
             let written = try await OrderCompaction(catalog).run(store: place?.0, shelf: place?.1)
-            Console.note("made \(written) keys anew")
+            Console.note("rewrote \(written) keys")
         }
     }
 }

@@ -4,11 +4,11 @@ internal import Catalog
 internal import CatalogPostgres
 internal import FoundationEssentials
 
-/// What every command that changes a manual order has.
+/// The common options of commands that edit a manual order.
 struct OrderEditOptions: ParsableArguments {
     @OptionGroup var database: DatabaseOptions
-    @Flag(help: "Only tell what would be done.") var dryRun = false
-    @Option(help: "Only if the order is still of this version.") var ifVersion: Int64?
+    @Flag(help: "Report the result without changing anything.") var dryRun = false
+    @Option(help: "Fail unless the order still has this version.") var ifVersion: Int64?
     @Option(help: "table, tsv, json, ndjson or csv.") var format: OutputFormat?
 
     func run(_ shelf: ShelfName, _ edit: OrderEdit) async throws {
@@ -35,7 +35,7 @@ struct OrderEditOptions: ParsableArguments {
         table.print(.chosen(format))
         Console.note(
             outcome.moved.isEmpty && outcome.change == nil
-                ? "everything is in place; order version \(outcome.orderVersion)"
+                ? "nothing moved; order version \(outcome.orderVersion)"
                 : "\(dryRun ? "would move" : "moved") \(outcome.moved.count); order version \(outcome.orderVersion)"
         )
     }

@@ -6,7 +6,7 @@ internal import CatalogPostgres
 struct PricesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "prices",
-        abstract: "Set many prices at once, and replay a file of many days.",
+        abstract: "Set prices in bulk, or replay a file with several days.",
         subcommands: [Set.self, Import.self]
     )
 
@@ -16,7 +16,7 @@ struct PricesCommand: AsyncParsableCommand {
     struct Set: AisleCommand {
         static let configuration = CommandConfiguration(
             abstract: "Set prices, all or none.",
-            discussion: "A price is decimal, such as 1.99; “none” takes it away."
+            discussion: "A price is a decimal such as 1.99; “none” removes it."
         )
         @Argument(help: "SKU=PRICE …") var prices: [String]
         @Option(help: "The store's key.") var store: String?
@@ -29,17 +29,17 @@ struct PricesCommand: AsyncParsableCommand {
             if let store { found = try storeKey(store) } else { found = try await onlyStore(catalog) }
             let currency = try await catalog.store(found).currency
             let changes = try prices.map { pair in
-                // A sku may have the sign itself.
+                // A SKU may itself contain “=”.
                 let sign = pair.lastIndex(of: "=") ?? pair.endIndex
                 let halves = [String(pair[..<sign]), String(pair[sign...].dropFirst())]
                 guard sign < pair.endIndex, let sku = SKU(halves[0].composed) else {
-                    throw CommandFailure("a price is set as SKU=PRICE, not as “\(pair)”", CommandFailure.usage)
+                    throw CommandFailure("prices must be SKU=PRICE (got “\(pair)”)", CommandFailure.usage)
                 }
                 if halves[1] == "none" { return PriceChange(sku: sku, priceMinor: nil) }
                 guard let amount = ExactDecimal(halves[1]), let price = currency.minorUnits(amount), !price.wasRounded
                 else {
                     throw CommandFailure(
-                        "“\(halves[1])” is no price such as 1.99, with the decimals of \(currency.code)",
+                        "“\(halves[1])” is not a valid price in \(currency.code), such as 1.99",
                         CommandFailure.usage
                     )
                 }
@@ -52,20 +52,20 @@ struct PricesCommand: AsyncParsableCommand {
 
     struct Import: AisleCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Apply a day's price changes, in one transaction per store; or days after days.",
+            abstract: "Apply one day's price changes, in one transaction per store, or several days with --replay.",
             discussion: """
-                Columns: date, store, sku, price. A file of several days is played with --replay, one after another: its days \
-                must ascend. A product that is named twice on a day has its last price; \
-                “none” takes a price away.
+                Columns: date, store, sku, price. A file with several days requires --replay, which applies them in sequence; its days \
+                must be in ascending order. If a product occurs twice on one day, its last price counts; \
+                “none” removes a price.
                 """
         )
         @Argument(help: "The file, or - for standard input.") var file: String
         @OptionGroup var database: DatabaseOptions
-        @Option(help: "The store of all rows, where the file has no such column.") var store: String?
-        @Option(help: "The format; otherwise the file's ending decides.") var format: ImportOptions.Format?
-        @Option(help: "Write the rejected rows' lines and reasons to a CSV file.") var rejects: String?
-        @Flag(help: "Play days after days, and tell what moved on each shelf.") var replay = false
-        @Option(help: "With --replay: whose moves are told, sorts with semicolons between.") var sorts = "price"
+        @Option(help: "The store of all rows if the file has no store column.") var store: String?
+        @Option(help: "The format; defaults to the file extension.") var format: ImportOptions.Format?
+        @Option(help: "Write the line and reason of each rejected row to a CSV file.") var rejects: String?
+        @Flag(help: "Apply several days in sequence, and report the moves on each shelf.") var replay = false
+        @Option(help: "With --replay: the sorts whose moves are reported, separated by semicolons.") var sorts = "price"
 
         func execute() async throws {
             let fallback = try store.map(storeKey)
@@ -86,13 +86,13 @@ struct PricesCommand: AsyncParsableCommand {
                 for row in rows {
                     let date = row.text("date")
                     guard Self.isDay(date, isNeeded: replay) else {
-                        try file.rejections.note(row.reject("date", "is no day such as 2026-03-01"))
+                        try file.rejections.note(row.reject("date", "is not a date such as 2026-03-01"))
                         continue
                     }
                     if storm.isAnotherDay(date) {
                         guard replay else {
                             throw CommandFailure(
-                                "line \(row.line): the file has several days; --replay plays them in order",
+                                "line \(row.line): the file has several days; use --replay to apply them in sequence",
                                 CommandFailure.badData
                             )
                         }
@@ -120,7 +120,7 @@ struct PricesCommand: AsyncParsableCommand {
     }
 }
 
-/// Price changes on their way, day by day.
+/// The replay of price changes, day by day.
 private struct PriceStorm {
     private let catalog: PostgresCatalog
     private let sorts: [Sort]
@@ -155,9 +155,11 @@ private struct PriceStorm {
         }
         do {
             guard let store = row.text("store").map({ CatalogKey($0) }) ?? fallback else {
-                throw row.reject("store", "is no store's key")
+                throw row.reject("store", "is not a store key")
             }
-            guard let currency = try await currency(of: store) else { throw row.reject("store", "is no store") }
+            guard let currency = try await currency(of: store) else {
+                throw row.reject("store", "is not an existing store")
+            }
             let sku = try row.sku()
             var minor: Int64?
             if try row.needed("price") != "none" {
@@ -175,7 +177,7 @@ private struct PriceStorm {
         }
     }
 
-    /// nil where there is no such store.
+    /// Returns the currency of a store; nil if the store does not exist.
     private mutating func currency(of store: CatalogKey) async throws -> Currency? {
         if currencies.isEmpty {
             let stores = try await catalog.stores().map { ($0.key, $0.currency) }
@@ -192,7 +194,12 @@ private struct PriceStorm {
             let known = try await catalog.known(Array(rows.keys), in: store)
             for (sku, row) in rows where !known.contains(sku) {
                 try rejections.note(
-                    ImportRejection(line: row.line, column: "sku", value: sku.text, reason: "is no product of \(store)")
+                    ImportRejection(
+                        line: row.line,
+                        column: "sku",
+                        value: sku.text,
+                        reason: "is not a product of \(store)"
+                    )
                 )
             }
             let changes = rows.filter { known.contains($0.key) }.map(\.value.change).sorted {
@@ -216,11 +223,11 @@ private struct PriceStorm {
         isEmpty = true
     }
 
-    /// The moves of a shelf and day, in short.
+    /// A summary of the moves per shelf and day.
     var distribution: String {
         let sorted = moved.sorted()
         guard !sorted.isEmpty else { return "nothing moved" }
         let (median, high) = (sorted[sorted.count / 2], sorted[min(sorted.count - 1, sorted.count * 95 / 100)])
-        return "moves per shelf and day: median \(median), 95th percentile \(high), most \(sorted.last!)"
+        return "moves per shelf and day: median \(median), 95th percentile \(high), maximum \(sorted.last!)"
     }
 }

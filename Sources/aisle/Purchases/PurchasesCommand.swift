@@ -6,25 +6,25 @@ internal import CatalogPostgres
 struct PurchasesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "purchases",
-        abstract: "Take purchases in, and forget customers.",
+        abstract: "Import purchases and anonymize customers.",
         subcommands: [Import.self, Forget.self]
     )
 
     struct Import: AisleCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Take in the purchases of a CSV or NDJSON file; aisle resort counts them.",
+            abstract: "Import purchases from a CSV or NDJSON file; aisle resort counts them.",
             discussion: """
-                Columns: store, \(Purchase.columns.joined(separator: ", ")). An event counts once, by its event_id: a file that \
-                was taken in halfway is simply taken in again. A quantity below zero is a refund.
+                Columns: store, \(Purchase.columns.joined(separator: ", ")). An event counts once, by its event_id: a partially \
+                imported file can simply be imported again. A negative quantity is a refund.
                 """
         )
         @Argument(help: "The file, or - for standard input.") var file: String
         @OptionGroup var database: DatabaseOptions
-        @Option(help: "The store of all rows, where the file has no such column.") var store: String?
-        @Option(help: "The format; otherwise the file's ending decides.") var format: ImportOptions.Format?
-        @Option(help: "Write the rejected rows' lines and reasons to a CSV file.") var rejects: String?
+        @Option(help: "The store of all rows if the file has no store column.") var store: String?
+        @Option(help: "The format; defaults to the file extension.") var format: ImportOptions.Format?
+        @Option(help: "Write the line and reason of each rejected row to a CSV file.") var rejects: String?
 
-        /// How many events are taken in at a time.
+        /// The number of events per batch.
         private static let batch = 50_000
 
         func execute() async throws {
@@ -74,11 +74,11 @@ struct PurchasesCommand: AsyncParsableCommand {
             if !outcome.unknownSKUs.isEmpty {
                 let some = outcome.unknownSKUs.sorted().prefix(10).joined(separator: " ")
                 Console.note(
-                    "kept apart until the store has them: \(some)\(outcome.unknownSKUs.count > 10 ? " …" : "")"
+                    "stored separately until these products exist: \(some)\(outcome.unknownSKUs.count > 10 ? " …" : "")"
                 )
             }
             Console.note(
-                "took in \(outcome.accepted) events in \(Console.seconds(since: start)) s; aisle resort counts them"
+                "imported \(outcome.accepted) events in \(Console.seconds(since: start)) s; run aisle resort to count them"
             )
         }
 
@@ -91,24 +91,26 @@ struct PurchasesCommand: AsyncParsableCommand {
                 guard let fallback else { throw row.reject("store", "is missing") }
                 return fallback
             }
-            guard let key = CatalogKey(text), stores.contains(key) else { throw row.reject("store", "is no store") }
+            guard let key = CatalogKey(text), stores.contains(key) else {
+                throw row.reject("store", "is not an existing store")
+            }
             return key
         }
     }
 
     struct Forget: AisleCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Make a customer's purchases nobody's; what they count stays."
+            abstract: "Anonymize a customer's purchases; their counts stay."
         )
-        @Option(help: "The customer, as the purchases named them.") var customer: String
+        @Option(help: "The customer identifier used in the purchases.") var customer: String
         @OptionGroup var database: DatabaseOptions
         func execute() async throws {
             guard !customer.trimmed.isEmpty else {
-                throw CommandFailure("--customer must name one", CommandFailure.usage)
+                throw CommandFailure("--customer must not be empty", CommandFailure.usage)
             }
             let catalog = try await database.catalog()
             defer { catalog.shutDown() }
-            Console.note("forgot the customer of \(try await catalog.forget(customer: customer)) rows")
+            Console.note("anonymized \(try await catalog.forget(customer: customer)) rows")
         }
     }
 }

@@ -8,7 +8,7 @@ internal import Synchronization
 struct ResortCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "resort",
-        abstract: "Bring every derived order up to date: popularity, dimensions, baked manual orders.",
+        abstract: "Update all derived orders: popularity, dimensions and manual orders with a source sort.",
         discussion: "aisle resort --all re-sorts everything; aisle resort run --help lists all options.",
         subcommands: [Run.self, Log.self],
         defaultSubcommand: Run.self
@@ -16,40 +16,40 @@ struct ResortCommand: AsyncParsableCommand {
 
     struct Run: AisleCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Run a re-sort, of some shelves, a store or everything.",
+            abstract: "Run a re-sort of shelves, a store or everything.",
             discussion: """
-                Each shelf changes in one transaction; those on which nothing changed are left alone. A run that was interrupted \
-                is finished by --resume, or by the next one. Exit code 3: with --check, something would change.
+                Each shelf changes in one transaction; unchanged shelves are skipped. An interrupted run \
+                is completed by --resume or by the next run. Exit code 3: --check found changes.
                 """
         )
 
         enum Format: String, ExpressibleByArgument, CaseIterable { case text, json }
 
-        @Argument(help: "STORE/SHELF …; shelves of one store.") var shelves: [ShelfName] = []
+        @Argument(help: "STORE/SHELF …, all in one store.") var shelves: [ShelfName] = []
         @Option(help: "All shelves of a store.") var store: String?
         @Flag(help: "All shelves of all stores.") var all = false
         @Option(help: "Only shelves changed since: 24h, 30m, 7d, or a time.") var changedSince: String?
-        @Option(help: "How many shelves are worked on at once.") var jobs = 2
+        @Option(help: "The number of shelves to process concurrently.") var jobs = 2
         @Option(help: "How much detail of the moves to report.") var diff = ResortRequest.DiffDetail.summary
-        @Option(help: "Write what is told, a line for each shelf that changed, to a file.") var out: String?
-        @Option(help: "How many days customers are kept.") var keepDays = Purchase.keptDays
-        @Option(help: "text or json, an object a line.") var format: Format = .text
-        @Flag(help: "Change nothing; tell what would be.") var dryRun = false
-        @Flag(help: "As --dry-run, and exit with 3 where something would change.") var check = false
-        @Flag(help: "Finish the last run that was interrupted: its shelves, with this call's --jobs and --diff.")
+        @Option(help: "Write the report, one line per changed shelf, to a file.") var out: String?
+        @Option(help: "The retention of customers, in days.") var keepDays = Purchase.keptDays
+        @Option(help: "text, or json with one object per line.") var format: Format = .text
+        @Flag(help: "Report the result without changing anything.") var dryRun = false
+        @Flag(help: "Like --dry-run, but exit with 3 if anything would change.") var check = false
+        @Flag(help: "Complete the last interrupted run, with this call's --jobs and --diff.")
         var resume = false
         @OptionGroup var database: DatabaseOptions
 
         func execute() async throws {
             guard [!shelves.isEmpty, store != nil, all, resume].filter({ $0 }).count == 1 else {
                 throw CommandFailure(
-                    "say one of these: shelves by name, --store, --all or --resume",
+                    "specify exactly one of: shelves, --store, --all, --resume",
                     CommandFailure.usage
                 )
             }
             let isDryRun = dryRun || check
             guard !(resume && isDryRun) else {
-                throw CommandFailure("--resume goes with neither --dry-run nor --check", CommandFailure.usage)
+                throw CommandFailure("--resume cannot be combined with --dry-run or --check", CommandFailure.usage)
             }
             var request = try options()
             let catalog = try await database.catalog(jobs: jobs + 2)
@@ -62,13 +62,13 @@ struct ResortCommand: AsyncParsableCommand {
             let resorter = Resorter(catalog)
             for other in try await resorter.history(20) where other.state == .running {
                 Console.note(
-                    "run \(other.number), begun at \(other.startedAt.rfc3339), is under way; this one shares its work"
+                    "run \(other.number), started at \(other.startedAt.rfc3339), is in progress; this run shares its work"
                 )
             }
             let summary: ResortSummary
             if resume {
                 guard let resumed = try await resorter.resume(as: request, listener) else {
-                    return Console.note("no run was interrupted; there is nothing to resume")
+                    return Console.note("no interrupted run to resume")
                 }
                 summary = resumed
             } else {
@@ -81,10 +81,10 @@ struct ResortCommand: AsyncParsableCommand {
 
         private func options() throws -> ResortRequest {
             guard (1...ResortRequest.jobsLimit).contains(jobs) else {
-                throw CommandFailure("--jobs is 1 to \(ResortRequest.jobsLimit)", CommandFailure.usage)
+                throw CommandFailure("--jobs must be between 1 and \(ResortRequest.jobsLimit)", CommandFailure.usage)
             }
             guard (1...36_500).contains(keepDays) else {
-                throw CommandFailure("--keep-days is 1 to 36500", CommandFailure.usage)
+                throw CommandFailure("--keep-days must be between 1 and 36500", CommandFailure.usage)
             }
             return ResortRequest(
                 changedSince: try changedSince.map(Self.moment),
@@ -99,19 +99,22 @@ struct ResortCommand: AsyncParsableCommand {
             for name in shelves {
                 let (store, shelf) = try await name.resolve(catalog)
                 guard request.store == nil || request.store == store else {
-                    throw CommandFailure("the shelves must be of one store", CommandFailure.usage)
+                    throw CommandFailure("all shelves must be in one store", CommandFailure.usage)
                 }
                 request.store = store
                 request.shelves.append(shelf)
             }
         }
 
-        /// A time, or how long ago: `24h`.
+        /// Parses a time, or an age such as `24h`.
         private static func moment(_ text: String) throws -> Timestamp {
             let now = Timestamp.now()
             if let time = Timestamp(rfc3339: text) {
                 guard time <= now else {
-                    throw CommandFailure("--changed-since \(text) lies in the future", CommandFailure.usage)
+                    throw CommandFailure(
+                        "--changed-since must not be in the future (got \(text))",
+                        CommandFailure.usage
+                    )
                 }
                 return time
             }
@@ -120,7 +123,7 @@ struct ResortCommand: AsyncParsableCommand {
                 count < 1_000_000
             else {
                 throw CommandFailure(
-                    "--changed-since is such as 24h, 30m, 7d, or a time such as 2026-03-01T08:00:00Z",
+                    "--changed-since must be an age such as 24h, 30m or 7d, or a time such as 2026-03-01T08:00:00Z",
                     CommandFailure.usage
                 )
             }
@@ -130,12 +133,12 @@ struct ResortCommand: AsyncParsableCommand {
 
     struct Log: AisleCommand {
         static let configuration = CommandConfiguration(abstract: "List the runs, the latest first.")
-        @Option(help: "How many.") var limit = 20
+        @Option(help: "The maximum number of runs.") var limit = 20
         @Option(help: "table, tsv, json, ndjson or csv.") var format: OutputFormat?
         @OptionGroup var database: DatabaseOptions
         func execute() async throws {
             guard (1...10_000).contains(limit) else {
-                throw CommandFailure("--limit is 1 to 10000", CommandFailure.usage)
+                throw CommandFailure("--limit must be between 1 and 10000", CommandFailure.usage)
             }
             let catalog = try await database.catalog()
             defer { catalog.shutDown() }
@@ -158,7 +161,7 @@ struct ResortCommand: AsyncParsableCommand {
     }
 }
 
-/// Tells what a re-sort does: a line for each shelf that changed, totals at the end, and progress on a terminal.
+/// The report of a re-sort: one line per changed shelf, totals at the end, and progress on a terminal.
 private final class ResortReport: Sendable {
     private let isJSON: Bool
     private let form: ResortRequest.DiffDetail
@@ -232,7 +235,7 @@ private final class ResortReport: Sendable {
     private func write(_ text: String) {
         guard let file else { return Console.data(text) }
         do { try file.write(text) } catch {
-            Console.note("aisle: \(CommandFailure(error).message); the re-sort goes on")
+            Console.note("aisle: \(CommandFailure(error).message); the re-sort continues")
         }
     }
 }

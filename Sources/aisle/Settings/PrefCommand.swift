@@ -6,7 +6,7 @@ internal import CatalogPostgres
 struct PrefCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pref",
-        abstract: "A user's settings: what they remember on all their devices.",
+        abstract: "Manage a user's settings, which are shared by all their devices.",
         subcommands: [Get.self, Set.self, Remove.self, List.self, Export.self, Import.self]
     )
 
@@ -22,37 +22,42 @@ struct PrefCommand: AsyncParsableCommand {
     }
 
     struct Set: AisleCommand {
-        static let configuration = CommandConfiguration(abstract: "Set a setting; text that is no JSON is a string.")
+        static let configuration = CommandConfiguration(abstract: "Set a setting; text that is not JSON is a string.")
         @Argument(help: "The setting.") var key: SettingKeyArgument
-        // Not one alone: what begins with a dash, as a sort may, would be an option.
+        // An array, because a single value that starts with a dash, such as a sort, would be parsed as an option.
         @Argument(parsing: .allUnrecognized, help: "Its value.") var value: [String]
         @OptionGroup var options: PrefOptions
         func execute() async throws {
             guard value.count == 1 else {
-                throw CommandFailure("give one value; quote one with spaces", CommandFailure.usage)
+                throw CommandFailure("specify exactly one value; quote values with spaces", CommandFailure.usage)
             }
             let parsed: JSONValue
             do { parsed = try JSONReader.parse(Array(value[0].utf8)) } catch {
-                // What begins like JSON is meant to be some.
+                // Text that starts like JSON must be valid JSON.
                 if let first = value[0].first, "{[\"".contains(first) {
                     throw CommandFailure(
-                        "the value is no JSON: \(error.detail), at byte \(error.offset)",
+                        "invalid JSON at byte \(error.offset): \(error.detail)",
                         CommandFailure.badData
                     )
                 }
                 parsed = .string(value[0])
             }
-            if parsed == .null { throw CommandFailure("to take a setting away: aisle pref rm", CommandFailure.badData) }
+            if parsed == .null {
+                throw CommandFailure(
+                    "the value must not be null; to delete a setting: aisle pref rm",
+                    CommandFailure.badData
+                )
+            }
             try Setting.check(parsed, for: key.key)
             let catalog = try await options.database.catalog()
             defer { catalog.shutDown() }
             let result = try await catalog.edit(SettingsEdit([.init(key.key, parsed)]), of: options.user.id)[0]
-            Console.note("\(key.key) is \(parsed.text); revision \(result.setting.revision)")
+            Console.note("set \(key.key) to \(parsed.text); revision \(result.setting.revision)")
         }
     }
 
     struct Remove: AisleCommand {
-        static let configuration = CommandConfiguration(commandName: "rm", abstract: "Take a setting away.")
+        static let configuration = CommandConfiguration(commandName: "rm", abstract: "Delete a setting.")
         @Argument(help: "The setting.") var key: SettingKeyArgument
         @OptionGroup var options: PrefOptions
         func execute() async throws {
@@ -60,14 +65,14 @@ struct PrefCommand: AsyncParsableCommand {
             defer { catalog.shutDown() }
             let result = try await catalog.edit(SettingsEdit([.init(key.key, nil)]), of: options.user.id)[0]
             guard result.isApplied else { throw CatalogError.notFound("setting “\(key.key)”") }
-            Console.note("\(key.key) is gone; revision \(result.setting.revision)")
+            Console.note("deleted \(key.key); revision \(result.setting.revision)")
         }
     }
 
     struct List: AisleCommand {
         static let configuration = CommandConfiguration(abstract: "List a user's settings.")
         @OptionGroup var options: PrefOptions
-        @Option(help: "Only what changed since this revision, deleted ones too.") var since: Int64?
+        @Option(help: "Only settings changed since this revision, including deleted ones.") var since: Int64?
         @Option(help: "table, tsv, json, ndjson or csv.") var format: OutputFormat?
         func execute() async throws {
             let catalog = try await options.database.catalog()
@@ -92,7 +97,7 @@ struct PrefCommand: AsyncParsableCommand {
     }
 
     struct Export: AisleCommand {
-        static let configuration = CommandConfiguration(abstract: "Print all that is stored of a user, as JSON.")
+        static let configuration = CommandConfiguration(abstract: "Print all data stored about a user, as JSON.")
         @OptionGroup var options: PrefOptions
         func execute() async throws {
             let catalog = try await options.database.catalog()
@@ -103,7 +108,7 @@ struct PrefCommand: AsyncParsableCommand {
 
     struct Import: AisleCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Read settings that `pref export` or the API wrote; where both have one, the later change wins."
+            abstract: "Import settings from `pref export` or the API; the later change of a setting wins."
         )
         @Argument(help: "The JSON file, or - for standard input.") var file: String
         @OptionGroup var options: PrefOptions
@@ -112,7 +117,7 @@ struct PrefCommand: AsyncParsableCommand {
             let body: JSONValue
             do { body = try JSONReader.parse(bytes) } catch {
                 throw CommandFailure(
-                    "\(file) is no JSON: \(error.detail), at byte \(error.offset)",
+                    "invalid JSON in \(file) at byte \(error.offset): \(error.detail)",
                     CommandFailure.badData
                 )
             }
@@ -125,7 +130,7 @@ struct PrefCommand: AsyncParsableCommand {
             let results = try await catalog.edit(edit, of: options.user.id)
             let applied = results.count(where: \.isApplied)
             Console.note(
-                "\(applied) settings taken; \(results.count - applied) stand as they are, changed as late or later"
+                "\(applied) settings imported; \(results.count - applied) kept, because they changed at the same time or later"
             )
         }
     }

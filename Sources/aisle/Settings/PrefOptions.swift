@@ -2,13 +2,13 @@ internal import ArgumentParser
 internal import Catalog
 internal import CatalogPostgres
 
-/// What every command about a user's settings has.
+/// The common options of commands for a user's settings.
 struct PrefOptions: ParsableArguments {
     @OptionGroup var database: DatabaseOptions
-    @Option(help: "Whose.") var user: UserArgument
+    @Option(help: "The user.") var user: UserArgument
 }
 
-/// A setting's key as typed.
+/// A setting's key as a command line argument.
 struct SettingKeyArgument: ExpressibleByArgument {
     let key: SettingKey
 

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import Catalog
 
-/// The filters as options of a command.
+/// The filters as command line options.
 struct FilterArguments: ParsableArguments {
     @Option(parsing: .unconditionalSingleValue, help: help(.brand)) var brand: [String] = []
     @Option(parsing: .unconditionalSingleValue, help: help(.tag)) var tag: [String] = []
@@ -19,7 +19,7 @@ struct FilterArguments: ParsableArguments {
         ArgumentHelp("Only products \(key.summary).\(key.isRepeatable ? " May be repeated." : "")")
     }
 
-    /// nil where there is none.
+    /// Returns the filter; nil if no option is given.
     func filter() throws(CatalogError) -> Filter? {
         try Filter { key in
             switch key {

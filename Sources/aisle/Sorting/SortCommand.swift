@@ -7,17 +7,17 @@ struct SortCommand: AisleCommand {
     static let configuration = CommandConfiguration(
         commandName: "sort",
         abstract: "Print a shelf's products, sorted.",
-        discussion: "Keys, - for descending, several by commas:\n"
+        discussion: "Sort keys (prefix - for descending, separate several with commas):\n"
             + SortKey.allCases.map { "  \($0.name): \($0.summary)" }.joined(separator: "\n")
     )
 
-    @Argument(help: "STORE/SHELF, or the shelf alone where there is one store.") var shelf: ShelfName
+    @Argument(help: "STORE/SHELF, or just SHELF if there is only one store.") var shelf: ShelfName
     @OptionGroup var database: DatabaseOptions
-    @Option(parsing: .unconditional, help: "The sort, such as -unit_price,name; otherwise the shelf's own.") var by:
+    @Option(parsing: .unconditional, help: "The sort, such as -unit_price,name; defaults to the shelf's sort.") var by:
         String?
     @OptionGroup(title: "Filters") var filters: FilterArguments
-    @Option(help: "The user whose remembered sort and filter count without --by.") var user: UserArgument?
-    @Option(help: "At most so many products; all by default.") var limit: Int?
+    @Option(help: "The user whose remembered sort and filter apply without --by.") var user: UserArgument?
+    @Option(help: "The maximum number of products; all by default.") var limit: Int?
     @Option(help: "table, tsv, json, ndjson or csv.") var format: OutputFormat?
 
     func execute() async throws {
@@ -93,7 +93,7 @@ struct SortCommand: AisleCommand {
     }
 }
 
-/// A sort as typed.
+/// Parses a sort from a command line argument.
 func parseSort(_ text: String) throws(CatalogError) -> Sort {
     do { return try Sort.parse(text) } catch { throw .unknownSortKey(error) }
 }

@@ -6,7 +6,7 @@ internal import CatalogPostgres
 struct ShelfCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "shelf",
-        abstract: "List, show, make and delete shelves.",
+        abstract: "List, show, create and delete shelves.",
         subcommands: [List.self, Show.self, Create.self, Remove.self]
     )
 
@@ -65,25 +65,25 @@ struct ShelfCommand: AsyncParsableCommand {
     }
 
     struct Create: AisleCommand {
-        static let configuration = CommandConfiguration(abstract: "Make a shelf.")
+        static let configuration = CommandConfiguration(abstract: "Create a shelf.")
         @Argument(help: "STORE/SHELF.") var shelf: ShelfName
         @OptionGroup var database: DatabaseOptions
         @Option(help: "The shelf's title.") var title: String?
-        @Option(help: "The shelf under which it stands.") var parent: String?
+        @Option(help: "The parent shelf.") var parent: String?
         @Option(parsing: .unconditional, help: "Its default sort.") var defaultSort: String?
         func execute() async throws {
             let catalog = try await database.catalog()
             defer { catalog.shutDown() }
             let (store, key) = try await shelf.resolve(catalog)
             if (try? await catalog.shelf(store, key)) != nil {
-                throw CommandFailure("shelf “\(key)” exists", CommandFailure.badData)
+                throw CommandFailure("shelf “\(key)” already exists", CommandFailure.badData)
             }
             let sort = try defaultSort.map { text in
                 try parseSort(text)
             }
             let parentKey = try parent.map { text in
                 guard let key = CatalogKey(text) else {
-                    throw CommandFailure("a shelf's key is \(CatalogKey.rule)", CommandFailure.usage)
+                    throw CommandFailure("--parent must be \(CatalogKey.rule)", CommandFailure.usage)
                 }
                 return key
             }
@@ -91,14 +91,14 @@ struct ShelfCommand: AsyncParsableCommand {
                 Shelf(key: key, title: title ?? key.text, parent: parentKey, defaultSort: sort),
                 in: store
             )
-            Console.note("made shelf \(store)/\(key)")
+            Console.note("created shelf \(store)/\(key)")
         }
     }
 
     struct Remove: AisleCommand {
         static let configuration = CommandConfiguration(
             commandName: "rm",
-            abstract: "Delete a shelf; its products stay."
+            abstract: "Delete a shelf; its products are kept."
         )
         @Argument(help: "STORE/SHELF.") var shelf: ShelfName
         @OptionGroup var database: DatabaseOptions

@@ -3,7 +3,7 @@ internal import Catalog
 internal import CatalogPostgres
 internal import LibPQ
 
-/// `STORE/SHELF`, or the shelf alone where there is one store.
+/// `STORE/SHELF`, or just `SHELF` if there is only one store.
 struct ShelfName: ExpressibleByArgument {
     let text: String
     init?(argument: String) { text = argument }
@@ -11,11 +11,11 @@ struct ShelfName: ExpressibleByArgument {
     func resolve(_ catalog: PostgresCatalog) async throws -> (CatalogKey, CatalogKey) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
         guard parts.count <= 2, let shelf = CatalogKey(parts.last!) else {
-            throw CommandFailure("“\(text)” names no shelf; write STORE/SHELF", CommandFailure.usage)
+            throw CommandFailure("“\(text)” is not a shelf; use STORE/SHELF", CommandFailure.usage)
         }
         if parts.count == 2 {
             guard let store = CatalogKey(parts[0]) else {
-                throw CommandFailure("“\(parts[0])” is no store's key", CommandFailure.usage)
+                throw CommandFailure("“\(parts[0])” is not a store key", CommandFailure.usage)
             }
             return (store, shelf)
         }
@@ -23,21 +23,21 @@ struct ShelfName: ExpressibleByArgument {
     }
 }
 
-/// A store's key as typed.
+/// Parses a store key from a command line argument.
 func storeKey(_ text: String) throws -> CatalogKey {
     guard let key = CatalogKey(text) else {
-        throw CommandFailure("a store's key is \(CatalogKey.rule)", CommandFailure.usage)
+        throw CommandFailure("a store key must be \(CatalogKey.rule)", CommandFailure.usage)
     }
     return key
 }
 
-/// The store of a catalog that has but one.
+/// Returns the only store of a catalog.
 func onlyStore(_ catalog: PostgresCatalog) async throws -> CatalogKey {
     let stores = try await catalog.stores()
     guard stores.count == 1 else {
         let keys = stores.map(\.key.text).joined(separator: ", ")
         throw CommandFailure(
-            stores.isEmpty ? "there is no store" : "name the store, one of: \(keys)",
+            stores.isEmpty ? "the catalog has no store" : "specify the store, one of: \(keys)",
             stores.isEmpty ? CommandFailure.noInput : CommandFailure.usage
         )
     }

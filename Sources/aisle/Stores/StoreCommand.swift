@@ -6,7 +6,7 @@ internal import CatalogPostgres
 struct StoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "store",
-        abstract: "List, show and make stores.",
+        abstract: "List, show and create stores.",
         subcommands: [List.self, Show.self, Create.self]
     )
 
@@ -47,29 +47,29 @@ struct StoreCommand: AsyncParsableCommand {
     }
 
     struct Create: AisleCommand {
-        static let configuration = CommandConfiguration(abstract: "Make a store.")
+        static let configuration = CommandConfiguration(abstract: "Create a store.")
         @Argument(help: "The store's key.") var key: String
         @OptionGroup var database: DatabaseOptions
         @Option(help: "The store's title.") var title: String?
-        @Option(help: "Its currency, as an ISO 4217 code.") var currency: String
-        @Option(help: "Its rules of unit prices: eu, se, gb, au or us.") var unitPricing = "eu"
+        @Option(help: "The currency, an ISO 4217 code.") var currency: String
+        @Option(help: "The rules for unit prices: eu, se, gb, au or us.") var unitPricing = "eu"
         func execute() async throws {
             let key = try storeKey(key)
             guard let currency = Currency(currency) else {
-                throw CommandFailure("“\(currency)” is no ISO 4217 code", CommandFailure.usage)
+                throw CommandFailure("“\(currency)” is not an ISO 4217 code", CommandFailure.usage)
             }
             guard let pricing = UnitPricing(rawValue: unitPricing) else {
-                throw CommandFailure("--unit-pricing is eu, se, gb, au or us", CommandFailure.usage)
+                throw CommandFailure("--unit-pricing must be eu, se, gb, au or us", CommandFailure.usage)
             }
             let catalog = try await database.catalog()
             defer { catalog.shutDown() }
             if (try? await catalog.store(key)) != nil {
-                throw CommandFailure("store “\(key)” exists", CommandFailure.badData)
+                throw CommandFailure("store “\(key)” already exists", CommandFailure.badData)
             }
             _ = try await catalog.put(
                 Store(key: key, title: title ?? key.text, currency: currency, unitPricing: pricing)
             )
-            Console.note("made store \(key)")
+            Console.note("created store \(key)")
         }
     }
 }

@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import Catalog
 internal import CatalogHTTP
 
-/// A time as typed: `12h`.
+/// A duration as a command line argument: `12h`.
 struct Lifetime: ExpressibleByArgument {
     let seconds: Int64
 

@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import Catalog
 internal import CatalogHTTP
 
-/// A scope as typed.
+/// A scope as a command line argument.
 struct ScopeArgument: ExpressibleByArgument {
     let scope: Scope
 

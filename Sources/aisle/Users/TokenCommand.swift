@@ -7,30 +7,29 @@ struct TokenCommand: AisleCommand {
         commandName: "token",
         abstract: "Print a token, signed with the server's secret.",
         discussion: """
-            The secret is that of AISLE_JWT_SECRET or AISLE_JWT_SECRET_FILE, of the settings file, or the one that `aisle dev` \
-            made in this folder.
+            The secret comes from AISLE_JWT_SECRET, AISLE_JWT_SECRET_FILE or the settings file, or is the one that `aisle dev` \
+            generated in this directory.
             """
     )
 
-    @Option(help: "Whom the token is for: its sub.") var user: UserArgument
-    @Option(help: "What it permits beyond the user's own: catalog:write. May be given several times.") var scope:
-        [ScopeArgument] =
-            []
-    @Flag(help: "For somebody who has not signed in: its sub begins with guest:.") var guest = false
-    @Option(help: "How long it is good for, as 45s, 30m, 12h or 7d.") var expires = Lifetime(seconds: 12 * 3600)
-    @Option(help: "A JSON file with settings (AISLE_CONFIG; aisle.json where it is there).") var config: String?
+    @Option(help: "The user of the token (its sub).") var user: UserArgument
+    @Option(help: "An additional permission: catalog:write. May be repeated.") var scope: [ScopeArgument] =
+        []
+    @Flag(help: "Create a token for a guest, whose sub starts with guest:.") var guest = false
+    @Option(help: "The lifetime of the token, such as 45s, 30m, 12h or 7d.") var expires = Lifetime(seconds: 12 * 3600)
+    @Option(help: "A JSON file with settings (AISLE_CONFIG; aisle.json if it exists).") var config: String?
 
     func execute() async throws {
         let settings = try await ServerOptions.parse(config.map { ["--config", $0] } ?? []).settings().tokens
         guard let secret = settings.isEmpty ? OwnSecret.read() : settings.secret else {
             throw CommandFailure(
-                "there is no secret to sign with; set AISLE_JWT_SECRET, or run this where `aisle dev` was run",
+                "no secret to sign with; set AISLE_JWT_SECRET, or run this in the directory of `aisle dev`",
                 CommandFailure.configuration
             )
         }
         let name = guest && !user.id.isGuest ? UserID.guestPrefix + user.id.text : user.id.text
         guard let subject = UserID(name) else {
-            throw CommandFailure("a user is \(UserID.rule)", CommandFailure.usage)
+            throw CommandFailure("--user must be \(UserID.rule)", CommandFailure.usage)
         }
         let caller = Caller(
             user: subject,

@@ -4,9 +4,9 @@ internal import Configuration
 internal import FoundationEssentials
 internal import WebClient
 
-/// What tokens are checked with. Secrets come from the environment or from files, never from arguments.
+/// The settings of token verification. Secrets come from the environment or from files, never from arguments.
 struct TokenSettings: Sendable {
-    /// For HS256.
+    /// The secret for HS256.
     var secret: [UInt8]?
     /// A file or URL with the key set for ES256 and RS256.
     let keySet: String?
@@ -19,16 +19,16 @@ struct TokenSettings: Sendable {
             secret = Array(text.utf8)
         } else if let file {
             guard let data = FileManager.default.contents(atPath: file) else {
-                throw CommandFailure("the file \(file) of jwt.secret.file cannot be read", CommandFailure.configuration)
+                throw CommandFailure("cannot read the file \(file) of jwt.secret.file", CommandFailure.configuration)
             }
-            // A file that an editor wrote ends with a line break.
+            // Files written by an editor end with a line break.
             var bytes = [UInt8](data)
             while let last = bytes.last, last == 0x0A || last == 0x0D { bytes.removeLast() }
             secret = bytes
         }
         if let secret, secret.count < TokenKeys.leastSecret {
             throw CommandFailure(
-                "jwt.secret has \(secret.count) bytes; it must have at least \(TokenKeys.leastSecret)",
+                "jwt.secret must have at least \(TokenKeys.leastSecret) bytes (got \(secret.count))",
                 CommandFailure.configuration
             )
         }
@@ -39,28 +39,30 @@ struct TokenSettings: Sendable {
         )
     }
 
-    /// Whether no token can be checked.
+    /// Whether no token can be verified.
     var isEmpty: Bool { secret == nil && keySet == nil }
 
-    /// - Throws: `CommandFailure` for a key set in a file that is none; one behind a URL may come later.
+    /// - Throws: `CommandFailure` for an invalid key set file; a URL may become available later.
     func verifier() async throws -> TokenVerifier? {
         guard !isEmpty else { return nil }
         let keys = TokenKeys(secret: secret, load: keySet.map(Self.loader))
         if let keySet, !(await keys.refresh()) {
             guard Self.isURL(keySet) else {
                 throw CommandFailure(
-                    "the file \(keySet) of jwks has no key set with keys for ES256 or RS256",
+                    "the file \(keySet) of jwks has no keys for ES256 or RS256",
                     CommandFailure.configuration
                 )
             }
-            Console.note("aisle: the key set of jwks cannot be fetched yet; tokens are refused with 503 until it can")
+            Console.note(
+                "aisle: cannot fetch the key set of jwks yet; requests with tokens get 503 until it is available"
+            )
         }
         return TokenVerifier(keys: keys, rules: rules)
     }
 
     private static func isURL(_ text: String) -> Bool { text.hasPrefix("https://") || text.hasPrefix("http://") }
 
-    /// The most bytes of a key set.
+    /// The maximum size of a key set, in bytes.
     private static let limit = 1 << 20
 
     private static func loader(_ place: String) -> @Sendable () async throws -> [UInt8] {

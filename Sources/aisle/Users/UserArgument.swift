@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import Catalog
 internal import CatalogHTTP
 
-/// A user's id as typed.
+/// A user id as a command line argument.
 struct UserArgument: ExpressibleByArgument {
     let id: UserID
 
