@@ -1,2 +1,2 @@
-// A diff's type is one and the same in the generator, the service and this library.
+// The generator, the service and this library share the same diff type.
 @_exported public import Ordering

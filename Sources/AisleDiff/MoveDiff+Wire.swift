@@ -1,4 +1,4 @@
-/// The parts that a message of the wire form has.
+/// The parts present in a wire format message.
 struct WireFlags: OptionSet {
     let rawValue: UInt64
     static let newCount = WireFlags(rawValue: 1)
@@ -12,7 +12,7 @@ struct WireFlags: OptionSet {
     static let all = WireFlags(rawValue: 255)
 }
 
-/// Several moves whose elements stand next to one another before and after.
+/// Several moves whose elements are adjacent both before and after.
 struct MoveRun {
     var to: Int
     var from: Int
@@ -21,10 +21,10 @@ struct MoveRun {
 }
 
 extension MoveDiff {
-    /// The fewest moves that make a run: two cost no more one by one.
+    /// The minimum length of a run; two moves are no longer if encoded singly.
     static let runLimit = 3
 
-    /// The moves as runs, and those that are of none.
+    /// Returns the runs of moves, and the remaining single moves.
     func runs() -> (runs: [MoveRun], singles: [Move]) {
         var runs: [MoveRun] = []
         var singles: [Move] = []
@@ -55,7 +55,7 @@ extension MoveDiff {
         return (runs, singles)
     }
 
-    /// For each element of the new list that was in the old one: its place among those of the old one that stay or move.
+    /// Returns, for each element of the new list that was in the old one, its index among the kept elements of the old list.
     func keptOrder() -> [Int32] {
         var isDeleted = [Bool](repeating: false, count: oldCount)
         for index in deletes { isDeleted[Int(index)] = true }
@@ -68,7 +68,7 @@ extension MoveDiff {
         return sources().lazy.filter { $0 >= 0 }.map { places[Int($0)] }
     }
 
-    /// The diff whose kept elements have that order.
+    /// Creates the diff whose kept elements have the given order.
     init(oldCount: Int, newCount: Int, deletes: [Int32], inserts: [Int32], keptOrder: [Int32]) throws(ShelfDiffError) {
         let common = oldCount - deletes.count
         guard common >= 0, common == newCount - inserts.count, keptOrder.count == common else { throw .flaw(.counts) }

@@ -7,7 +7,7 @@ extension ShelfDiff: Decodable where Product: Decodable {
         case mode, ids, deletes, inserts, moves, changed
     }
 
-    /// The longest list that is accepted; the service compares lists of up to 200,000.
+    /// The maximum accepted list length; the service compares lists of up to 200,000 elements.
     private static var countLimit: Int { 1_000_000 }
 
     private struct Place: Decodable {
@@ -22,9 +22,9 @@ extension ShelfDiff: Decodable where Product: Decodable {
         var product: Product?
     }
 
-    /// Reads the service's JSON; members that it does not know are left alone.
+    /// Reads the service's JSON and ignores unknown members.
     ///
-    /// - Throws: `DecodingError`; also where the parts contradict one another.
+    /// - Throws: `DecodingError`, also for inconsistent parts.
     public init(from decoder: any Decoder) throws {
         let json = try decoder.container(keyedBy: Key.self)
         fromVersion = try json.decodeIfPresent(Int64.self, forKey: .fromVersion)
@@ -36,7 +36,7 @@ extension ShelfDiff: Decodable where Product: Decodable {
         let inserts = try json.decode([InsertPlace].self, forKey: .inserts)
         func index(_ value: Int32?, _ key: Key) throws -> Int32 {
             guard let value else {
-                throw DecodingError.dataCorruptedError(forKey: key, in: json, debugDescription: "an index is missing")
+                throw DecodingError.dataCorruptedError(forKey: key, in: json, debugDescription: "missing index")
             }
             return value
         }
@@ -50,12 +50,12 @@ extension ShelfDiff: Decodable where Product: Decodable {
         let (oldCount, newCount) = (
             try json.decode(Int.self, forKey: .oldCount), try json.decode(Int.self, forKey: .newCount)
         )
-        // What a message says of its length makes its reader allocate.
+        // Limit the counts, because the reader allocates memory for them.
         guard (0...Self.countLimit).contains(oldCount), (0...Self.countLimit).contains(newCount) else {
             throw DecodingError.dataCorruptedError(
                 forKey: .oldCount,
                 in: json,
-                debugDescription: "a list of more than \(Self.countLimit) elements"
+                debugDescription: "the list exceeds \(Self.countLimit) elements"
             )
         }
         do throws(MoveDiff.Flaw) {
@@ -70,7 +70,7 @@ extension ShelfDiff: Decodable where Product: Decodable {
             content = .moves(diff, inserts: inserts.map { Insert(id: $0.id, product: $0.product) })
         } catch {
             throw DecodingError.dataCorrupted(
-                .init(codingPath: decoder.codingPath, debugDescription: "the parts are no diff: \(error)")
+                .init(codingPath: decoder.codingPath, debugDescription: "invalid diff: \(error)")
             )
         }
     }

@@ -1,21 +1,21 @@
 extension ShelfDiff {
-    /// The wire form's media type.
+    /// The media type of the wire format.
     public static var mediaType: String { "application/vnd.aisle.diff" }
 
     private static var version: UInt8 { 1 }
-    /// The most bytes of an id.
+    /// The maximum length of an id, in bytes.
     private static var idLimit: Int { 256 }
 
-    /// The diff in the wire form, which <doc:WireForm> lays down to the byte.
+    /// Returns the diff in the wire format, which <doc:WireForm> specifies.
     ///
-    /// Products are not part of it: a client asks for those that it lacks. A bare order, of which nobody knows what was
-    /// before, has no wire form.
+    /// Products are not included; a client requests the ones that it needs. A plain order, whose old list is not
+    /// known, has no wire format.
     ///
-    /// - Parameter asOrder: writes the whole order even where the moves are shorter.
-    /// - Precondition: there is an id for every insert, of at most 256 bytes.
-    /// - Returns: nil for a bare order.
-    /// - Complexity: O(n) where the order may be the shorter, else O(m) for m deletes, inserts and moves.
-    public func wireForm(asOrder: Bool = false) -> [UInt8]? {
+    /// - Parameter asOrder: whether to write the whole order even if the moves are shorter.
+    /// - Precondition: every insert has an id of at most 256 bytes.
+    /// - Returns: nil for a plain order.
+    /// - Complexity: O(n) if the order may be shorter, otherwise O(m) for m deletes, inserts and moves.
+    public func wireFormat(asOrder: Bool = false) -> [UInt8]? {
         guard case .moves(let diff, let inserts) = content else { return nil }
         precondition(
             inserts.count == diff.inserts.count && inserts.allSatisfy { $0.id.utf8.count <= Self.idLimit },
@@ -24,7 +24,7 @@ extension ShelfDiff {
         let (runs, singles) = diff.runs()
         let movesSize = runs.count * 10 + (singles.count * (8 + WireWriter.bits(below: diff.oldCount)) + 7) / 8
         let orderSize = (diff.commonCount * WireWriter.bits(below: diff.commonCount) + 7) / 8
-        // A reader has less to do with moves: the order must save something.
+        // Moves are cheaper to read, so the order must be clearly shorter.
         let writesOrder = asOrder || movesSize > orderSize + 16
         var flags: WireFlags = []
         if diff.newCount != diff.oldCount { flags.insert(.newCount) }
@@ -41,7 +41,7 @@ extension ShelfDiff {
         writer.varint(diff.oldCount)
         if flags.contains(.newCount) { writer.varint(diff.newCount) }
         if let toVersion {
-            // Versions begin at 1: 0 stands for a list of no version.
+            // Versions start at 1; 0 means a list without a version.
             let from = fromVersion ?? 0
             writer.varint(UInt64(bitPattern: from))
             let growth = toVersion &- from
@@ -62,11 +62,11 @@ extension ShelfDiff {
         return writer.bytes
     }
 
-    /// Reads the wire form.
+    /// Reads the wire format.
     ///
-    /// - Parameter limit: the longest list that is accepted; what a message may make the reader allocate follows from it
-    ///   (about 40 bytes an element), whatever it says.
-    /// - Throws: `ShelfDiffError`, for any bytes that are not exactly one message.
+    /// - Parameter limit: the maximum list length; it limits the memory that a message can make the reader allocate
+    ///   (about 40 bytes per element).
+    /// - Throws: `ShelfDiffError` for anything but exactly one message.
     public init(wireForm bytes: [UInt8], limit: Int = 1_000_000) throws(ShelfDiffError) {
         var reader = WireReader(bytes)
         let version = try reader.byte()
@@ -145,7 +145,7 @@ extension ShelfDiff {
 }
 
 extension WireWriter {
-    /// How many, then each one's distance from the one before in the NEW list, then all old indexes, packed.
+    /// Writes the count, then each move's distance from the previous one in the NEW list, then all old indexes, packed.
     fileprivate mutating func singles(_ moves: [MoveDiff.Move], oldCount: Int) {
         varint(moves.count)
         var end = 0
@@ -156,7 +156,7 @@ extension WireWriter {
         packed(moves.lazy.map(\.from), bits: Self.bits(below: oldCount))
     }
 
-    /// How many, then of each its distance in the NEW list, its old index, and twice its length less 3, plus 1 where its old
+    /// Writes the count, then for each run its distance in the NEW list, its old index, and 2 × (length − 3), plus 1 if its old
     /// indexes descend.
     fileprivate mutating func runs(_ runs: [MoveRun]) {
         varint(runs.count)

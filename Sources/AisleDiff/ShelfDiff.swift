@@ -1,8 +1,8 @@
-/// A move diff as the service answers it, with the versions that it leads from and to.
+/// A move diff from the service, with its old and new version.
 ///
-/// `Product` is what the client makes of the products that enter a window; `NoProduct` where it does not look at them.
+/// `Product` is the client's type for products that enter a window; `NoProduct` ignores them.
 public struct ShelfDiff<Product: Sendable>: Sendable {
-    /// An element that comes in.
+    /// An inserted element.
     public struct Insert: Sendable {
         public var id: String
         public var product: Product?
@@ -14,13 +14,13 @@ public struct ShelfDiff<Product: Sendable>: Sendable {
     }
 
     public enum Content: Sendable {
-        /// The least moves, and the elements that come in, in the order of `MoveDiff.inserts`.
+        /// The minimal moves, and the inserted elements in the order of `MoveDiff.inserts`.
         case moves(MoveDiff, inserts: [Insert])
-        /// The new order whole, where the server was asked for it, or most of the list moves.
+        /// The whole new order, if it was requested or if most of the list moves.
         case order([String])
     }
 
-    /// The shelf's version before and after; nil where lists were compared that are of no shelf.
+    /// The shelf's old and new version; nil if plain lists were compared.
     public var fromVersion: Int64?
     public var toVersion: Int64?
     public var content: Content
@@ -31,9 +31,9 @@ public struct ShelfDiff<Product: Sendable>: Sendable {
         self.content = content
     }
 
-    /// The ids in their new order.
+    /// Returns the ids in their new order.
     ///
-    /// - Throws: `ShelfDiffError.otherList` where the diff is not of a list of that length.
+    /// - Throws: `ShelfDiffError.otherList` if the diff belongs to a list of another length.
     /// - Complexity: O(n).
     public func apply(to ids: [String]) throws(ShelfDiffError) -> [String] {
         switch content {
@@ -49,21 +49,21 @@ public struct ShelfDiff<Product: Sendable>: Sendable {
     }
 }
 
-/// What a client that does not look at products reads of one.
+/// The product type of a client that ignores products.
 public struct NoProduct: Decodable, Hashable, Sendable {
     public init(from decoder: any Decoder) {}
 }
 
-/// Why a diff cannot be read or applied.
+/// An error in reading or applying a diff.
 public enum ShelfDiffError: Error, Hashable, Sendable {
-    /// The diff is of another list.
+    /// The diff belongs to another list.
     case otherList
-    /// The bytes end too early, go on behind the end, or have a number that is none.
+    /// The bytes end too early, continue after the end, or contain an invalid number.
     case malformed
-    /// The wire form is of a version that this library does not know.
+    /// The wire format version is not supported.
     case unknownVersion(UInt8)
     /// A list is longer than the reader allows.
     case tooLong(Int)
-    /// The parts contradict one another.
+    /// The parts are inconsistent.
     case flaw(MoveDiff.Flaw)
 }

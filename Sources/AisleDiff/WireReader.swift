@@ -1,4 +1,4 @@
-/// Reads the numbers of the wire form. Never reads past the end, and makes room only for what is there.
+/// A reader for the wire format. It never reads past the end and only allocates memory for existing data.
 struct WireReader {
     private let bytes: [UInt8]
     private var position = 0
@@ -20,7 +20,7 @@ struct WireReader {
             guard shift < 63 || byte <= 1 else { throw .malformed }
             value |= UInt64(byte & 0x7F) << shift
             if byte < 0x80 {
-                // One number has one form.
+                // Only the shortest form is valid.
                 guard byte > 0 || shift == 0 else { throw .malformed }
                 return value
             }
@@ -28,14 +28,14 @@ struct WireReader {
         throw .malformed
     }
 
-    /// A number up to a limit.
+    /// Reads a number up to a limit.
     mutating func number(upTo limit: Int) throws(ShelfDiffError) -> Int {
         let value = try varint()
         guard value <= UInt64(limit) else { throw .malformed }
         return Int(value)
     }
 
-    /// Indexes below a limit, from ranges.
+    /// Reads ranges of indexes below a limit.
     mutating func ranges(below limit: Int) throws(ShelfDiffError) -> [Int32] {
         let count = try number(upTo: limit)
         var indexes: [Int32] = []
@@ -66,7 +66,7 @@ struct WireReader {
             pending >>= UInt64(bits)
             filled -= bits
         }
-        // What is left of the last byte is zero.
+        // Unused bits of the last byte must be zero.
         guard pending == 0 else { throw .malformed }
         return values
     }

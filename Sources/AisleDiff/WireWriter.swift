@@ -1,10 +1,10 @@
-/// Writes the numbers of the wire form.
+/// A writer for the wire format.
 struct WireWriter {
     private(set) var bytes: [UInt8] = []
 
     mutating func byte(_ byte: UInt8) { bytes.append(byte) }
 
-    /// Seven bits a byte, the least first; the top bit says that more follow (LEB128).
+    /// Writes seven bits per byte, least significant first; the top bit means that more follow (LEB128).
     mutating func varint(_ value: UInt64) {
         var rest = value
         while rest >= 0x80 {
@@ -16,7 +16,7 @@ struct WireWriter {
 
     mutating func varint(_ value: Int) { varint(UInt64(value)) }
 
-    /// Ascending indexes as ranges: how many, then of each its distance from the one before and its length less 1.
+    /// Writes ascending indexes as ranges: the count, then each one's distance from the previous one and its length minus 1.
     mutating func ranges(_ indexes: [Int32]) {
         var ranges: [(start: Int, count: Int)] = []
         for index in indexes {
@@ -27,7 +27,7 @@ struct WireWriter {
             }
         }
         varint(ranges.count)
-        // Two ranges are at least one apart, else they would be one: the distance is told less 1.
+        // Ranges are at least one apart, otherwise they would be merged, so the distance is written minus 1.
         var end = -1
         for range in ranges {
             varint(range.start - end - 1)
@@ -36,7 +36,7 @@ struct WireWriter {
         }
     }
 
-    /// Numbers of so many bits, one after another, the least bit first.
+    /// Writes numbers of the given bit width, least significant bit first.
     mutating func packed(_ values: some Sequence<Int32>, bits: Int) {
         var pending: UInt64 = 0
         var filled = 0
@@ -52,6 +52,6 @@ struct WireWriter {
         if filled > 0 { bytes.append(UInt8(truncatingIfNeeded: pending)) }
     }
 
-    /// How many bits tell the numbers below a limit apart.
+    /// Returns the number of bits needed for numbers below a limit.
     static func bits(below limit: Int) -> Int { limit <= 1 ? 0 : Int.bitWidth - (limit - 1).leadingZeroBitCount }
 }

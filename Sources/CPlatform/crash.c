@@ -12,7 +12,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-// Everything that the handler reads is prepared before: in it only async-signal-safe calls are allowed.
+// All data for the handler is prepared in advance, because it may only make async-signal-safe calls.
 
 static const int fatal_signals[] = {SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS};
 static char crash_version[64];
@@ -114,7 +114,7 @@ static uintptr_t program_counter(const void *context) {
 }
 
 static void report(int number, siginfo_t *info, void *context) {
-    // Another thread may fail at the same time: one line is enough, and the first to fail writes it and kills.
+    // Another thread may crash at the same time; only the first one writes a line and ends the process.
     int was_reporting = __sync_lock_test_and_set(&is_reporting, 1);
     while (was_reporting && !pthread_equal(reporter, pthread_self())) pause();
     if (!was_reporting) {
@@ -142,7 +142,7 @@ static void report(int number, siginfo_t *info, void *context) {
         ssize_t written = write(STDERR_FILENO, line, (size_t)(out - line));
         (void)written;
     }
-    // The default action kills, with a core dump where the system keeps them.
+    // The default action ends the process, with a core dump if enabled.
     struct sigaction usual = {.sa_handler = SIG_DFL};
     sigaction(number, &usual, NULL);
     raise(number);

@@ -167,10 +167,10 @@ extension PostgresCatalog: CatalogStore {
         try await users.erase(user)
     }
 
-    package func keep(_ ticket: Ticket, id: UniqueID, once call: IdempotentCall?) async throws(CatalogError)
+    package func saveTicket(_ ticket: Ticket, id: UniqueID, once call: IdempotentCall?) async throws(CatalogError)
         -> IssuedTicket
     {
-        try await users.keep(ticket, id: id, once: call)
+        try await users.saveTicket(ticket, id: id, once: call)
     }
 
     package func redeem(_ digest: [UInt8]) async throws(CatalogError) -> Ticket? {
@@ -184,7 +184,7 @@ extension PostgresCatalog: CatalogStore {
     }
 
     package func list(_ id: UniqueID, of user: UserID, by sort: ListItemSort?) async throws(CatalogError) -> (
-        HeldList, ListFacts
+        ListMembership, ListFacts
     ) {
         try await listStore.list(id, of: user, by: sort)
     }
@@ -210,7 +210,7 @@ extension PostgresCatalog: CatalogStore {
     }
 
     package func moveLists(_ moves: [OrderMove], of user: UserID, once call: IdempotentCall?) async throws(CatalogError)
-        -> ListsMoved
+        -> ListMoveOutcome
     {
         try await listStore.moveLists(moves, of: user, once: call)
     }
@@ -251,8 +251,8 @@ extension PostgresCatalog: CatalogStore {
 
     // MARK: - Values
 
-    package func recall(_ key: String, in store: CatalogKey?) async throws(CatalogError) -> FirstResponse? {
-        try await responses.recall(key, in: store)
+    package func firstResponse(_ key: String, in store: CatalogKey?) async throws(CatalogError) -> FirstResponse? {
+        try await responses.firstResponse(key, in: store)
     }
 
     package func record(_ response: RecordedResponse, of call: IdempotentCall, in store: CatalogKey?)
@@ -261,8 +261,8 @@ extension PostgresCatalog: CatalogStore {
         try await responses.record(response, of: call, in: store)
     }
 
-    package func recall(_ key: String, of user: UserID) async throws(CatalogError) -> FirstResponse? {
-        try await responses.recall(key, of: user)
+    package func firstResponse(_ key: String, of user: UserID) async throws(CatalogError) -> FirstResponse? {
+        try await responses.firstResponse(key, of: user)
     }
 
     package func readiness() async -> Readiness { await database.readiness() }

@@ -40,8 +40,8 @@ package struct PostgresCatalog: Sendable {
     /// Anonymizes a customer's purchases in every store.
     ///
     /// - Returns: the number of rows that named the customer.
-    package func forget(customer: String) async throws(CatalogError) -> Int {
-        try await purchases.forget(customer: customer)
+    package func anonymize(customer: String) async throws(CatalogError) -> Int {
+        try await purchases.anonymize(customer: customer)
     }
 
     /// Returns the shelves on which products are placed.

@@ -2,27 +2,27 @@ internal import CLibPQ
 internal import Platform
 internal import Synchronization
 
-/// Sends cancel requests on threads of their own, because libpq's `PQcancel` blocks until the server has answered, which
+/// Sends cancel requests on separate threads, because libpq's `PQcancel` blocks until the server responds, which
 /// a stopped server never does.
 enum CancelRequests {
-    /// How many requests may be on their way; further ones are dropped. A stalled server holds at most as many threads.
+    /// The maximum number of pending requests; further ones are dropped. A stalled server occupies at most as many threads.
     private static let limit = 16
-    private static let underway = Mutex(0)
+    private static let pendingCount = Mutex(0)
 
-    /// Asks the server to cancel the statement that a connection runs. Never blocks, and promises nothing: the request
+    /// Asks the server to cancel a connection's current statement. It never blocks and guarantees nothing: the request
     /// may be lost, or arrive when another statement runs.
     ///
-    /// - Parameter connection: only looked at during the call, on its own thread.
-    /// - Returns: the request on its way; nil if none was sent.
+    /// - Parameter connection: only used during the call, on its own thread.
+    /// - Returns: the pending request; nil if none was sent.
     @discardableResult
     static func send(for connection: OpaquePointer) -> CancelRequest? {
-        let mayStart = underway.withLock { count in
+        let mayStart = pendingCount.withLock { count in
             guard count < limit else { return false }
             count += 1
             return true
         }
         guard mayStart, let key = PQgetCancel(connection).map(CancelKey.init) else {
-            if mayStart { underway.withLock { $0 -= 1 } }
+            if mayStart { pendingCount.withLock { $0 -= 1 } }
             return nil
         }
         let request = CancelRequest()
@@ -30,21 +30,21 @@ enum CancelRequests {
             try OSThread.start(name: "cancel", stackSize: 64 << 10) {
                 key.send()
                 request.end()
-                underway.withLock { $0 -= 1 }
+                pendingCount.withLock { $0 -= 1 }
             }
             return request
         } catch {
-            underway.withLock { $0 -= 1 }
+            pendingCount.withLock { $0 -= 1 }
             return nil
         }
     }
 }
 
-/// A cancel request on its way.
+/// A pending cancel request.
 final class CancelRequest: Sendable {
     private let hasEndedFlag = Atomic(false)
 
-    /// Whether the server has taken it, or cannot be reached: it stops no later statement.
+    /// Whether the server has received the request or is unreachable; it cannot affect later statements.
     var hasEnded: Bool { hasEndedFlag.load(ordering: .acquiring) }
 
     fileprivate func end() { hasEndedFlag.store(true, ordering: .releasing) }

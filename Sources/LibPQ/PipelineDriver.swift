@@ -3,18 +3,18 @@ internal import DequeModule
 internal import Glibc
 internal import Platform
 
-/// The thread behind a `PostgresPipeline`: polls its connections, sends what has arrived, reads what has come.
+/// The thread behind a `PostgresPipeline`: polls its connections, sends jobs and reads results.
 final class PipelineDriver: @unchecked Sendable {
     private let configuration: PostgresConfiguration
     private let options: PostgresPipeline.Options
     private let mailbox: PipelineMailbox
-    // Touched by the driver's thread only.
+    // Only accessed by the driver's thread.
     private var slots: [Slot]
     private var queue: Deque<any PipelineJob> = []
     private var finished = 0
     private var lastFailure: PostgresError?
 
-    /// One connection, or the place of one.
+    /// A connection, or a slot for one.
     private struct Slot {
         var connection: PipelinedConnection?
         var isConnecting = false
@@ -35,7 +35,7 @@ final class PipelineDriver: @unchecked Sendable {
             finished = 0
             if content.isShutDown { return end(content.jobs) }
             queue.append(contentsOf: content.jobs)
-            for (slot, result) in content.connected { arrived(slot, result) }
+            for (slot, result) in content.connected { connectionFinished(slot, result) }
             connectWhereNeeded()
             dispatch()
             wait()
@@ -55,13 +55,13 @@ final class PipelineDriver: @unchecked Sendable {
         for (position, index) in polled.enumerated() where outcome.events[position + 1] != 0 {
             guard let connection = slots[index].connection else { continue }
             finished += connection.advance(readable: outcome.events[position + 1] & ~Int16(POLLOUT) != 0)
-            requeue(connection.takeReturned())
+            requeue(connection.takeRequeued())
             if let failure = connection.failure { drop(index, failure) }
         }
         expire()
     }
 
-    /// Sends waiting jobs, each on the connection with the fewest under way.
+    /// Sends waiting jobs, each on the connection with the fewest jobs in flight.
     private func dispatch() {
         while let job = queue.first {
             guard job.isWanted else {
@@ -93,7 +93,7 @@ final class PipelineDriver: @unchecked Sendable {
             connection.flush()
             if let failure = connection.failure { drop(index, failure) }
         }
-        // Nobody waits for a server that is known to be away.
+        // Fail fast if the server is known to be unreachable.
         if slots.allSatisfy({ $0.connection == nil && $0.failures > 0 }), let lastFailure {
             finished += queue.count
             for job in queue { job.fail(lastFailure) }
@@ -106,7 +106,7 @@ final class PipelineDriver: @unchecked Sendable {
         where slots[index].connection == nil && !slots[index].isConnecting && slots[index].retryAt <= .now {
             slots[index].isConnecting = true
             do throws(OSThreadError) {
-                // Connecting blocks, so it has a thread of its own for the time.
+                // Connecting blocks, so it runs on a temporary thread.
                 try OSThread.start(name: "connect") { [configuration, mailbox] in
                     do throws(PostgresError) {
                         mailbox.deliver(index, .success(try ConnectionHandle.connect(configuration)))
@@ -120,7 +120,7 @@ final class PipelineDriver: @unchecked Sendable {
         }
     }
 
-    private func arrived(_ index: Int, _ result: Result<ConnectionHandle, PostgresError>) {
+    private func connectionFinished(_ index: Int, _ result: Result<ConnectionHandle, PostgresError>) {
         slots[index].isConnecting = false
         switch result {
         case .success(let handle):
@@ -134,26 +134,26 @@ final class PipelineDriver: @unchecked Sendable {
         }
     }
 
-    /// Closes a connection. Jobs that have time left go to another; the others fail.
+    /// Closes a connection. Jobs with time left are sent on another connection; the others fail.
     private func drop(_ index: Int, _ failure: PostgresError) {
         if let connection = slots[index].connection {
             finished += connection.abandon(failure)
-            requeue(connection.takeReturned())
+            requeue(connection.takeRequeued())
         }
         slots[index].connection = nil
         slots[index].retryAt = .now + .milliseconds(50)
     }
 
-    /// Puts jobs back in front of those that have not been sent.
+    /// Puts jobs back at the front of the queue.
     private func requeue(_ jobs: [any PipelineJob]) {
         for job in jobs.reversed() { queue.prepend(job) }
     }
 
-    /// How long a connection may say nothing after a cancel request before it is closed.
+    /// How long a connection may stay silent after a cancel request before it is closed.
     private static let silenceLimit: Duration = .seconds(1)
 
-    /// Fails overdue jobs. The server is asked to cancel an overdue statement; a connection that stays silent after that
-    /// is closed, and its other jobs are sent on another one.
+    /// Fails overdue jobs and requests cancellation of an overdue statement. A connection that stays silent after that
+    /// is closed, and its other jobs are sent on another connection.
     private func expire() {
         let now = ContinuousClock.now
         let timedOut = PostgresError(.deadline, "the deadline passed")
@@ -163,9 +163,9 @@ final class PipelineDriver: @unchecked Sendable {
         }
         for index in slots.indices {
             guard let connection = slots[index].connection, connection.failOverdue(now, timedOut) else { continue }
-            if let asked = connection.cancelRequestedAt {
-                if asked + Self.silenceLimit <= now {
-                    drop(index, PostgresError(.connection, "the connection does not answer"))
+            if let requestedAt = connection.cancelRequestedAt {
+                if requestedAt + Self.silenceLimit <= now {
+                    drop(index, PostgresError(.connection, "the connection is not responding"))
                 }
             } else {
                 connection.requestCancel(now)
@@ -185,9 +185,9 @@ final class PipelineDriver: @unchecked Sendable {
     }
 
     private func end(_ arrived: Deque<any PipelineJob>) {
-        let error = PostgresError(.exhausted, "the pipeline is shut down")
+        let error = PostgresError(.exhausted, "the pipeline was shut down")
         for index in slots.indices { drop(index, error) }
-        // Also those that `drop` has put back.
+        // Includes the jobs that `drop` has put back.
         for job in queue { job.fail(error) }
         for job in arrived { job.fail(error) }
     }

@@ -2,12 +2,12 @@ internal import CLibPQ
 internal import DequeModule
 internal import Glibc
 
-/// A connection in pipeline mode and the jobs under way on it, in order.
+/// A connection in pipeline mode and its jobs in flight, in order.
 final class PipelinedConnection {
     private enum Command {
         case prepare(PostgresStatement)
-        /// Ends what prepares a job's statements, so that no failing job ever takes a preparation with it: later jobs
-        /// count on it.
+        /// Ends the preparation of a job's statements, so that a failing job does not undo a preparation that later jobs
+        /// depend on.
         case preparationSync
         /// Applies the settings to the job's transaction.
         case settings
@@ -18,7 +18,7 @@ final class PipelinedConnection {
     private struct Entry {
         let job: any PipelineJob
         var failure: PostgresError?
-        /// Whether its caller has been told already.
+        /// Whether the caller has already got an error.
         var isOverdue = false
     }
 
@@ -27,14 +27,14 @@ final class PipelinedConnection {
     private var statements: StatementCache
     private var commands: Deque<Command> = []
     private var entries: Deque<Entry> = []
-    /// Why a statement of the next job could not be prepared.
+    /// The preparation error of a statement of the next job.
     private var preparationFailure: PostgresError?
     private(set) var hasUnsent = false
     private(set) var failure: PostgresError?
-    /// When the server was asked to cancel the statement at the head; nil once something has come since.
+    /// When cancellation of the head statement was requested; nil after any later response.
     private(set) var cancelRequestedAt: ContinuousClock.Instant?
-    /// Jobs that have to be sent again, on this connection or another.
-    private var returned: [any PipelineJob] = []
+    /// Jobs that must be sent again, on this connection or another.
+    private var requeued: [any PipelineJob] = []
 
     init(_ handle: ConnectionHandle, _ configuration: PostgresConfiguration) {
         self.handle = handle
@@ -46,13 +46,13 @@ final class PipelinedConnection {
     var socket: Int32 { handle.socket }
     var inFlight: Int { entries.count }
     var isWornOut: Bool { statements.isWornOut }
-    /// The next point in time at which a job is overdue. A job that was sent once more may stand behind younger ones.
+    /// The earliest deadline of a job. A resent job may be queued after newer ones.
     var nextDeadline: ContinuousClock.Instant? { entries.lazy.filter { !$0.isOverdue }.map(\.job.deadline).min() }
 
     func submit(_ job: any PipelineJob) {
         entries.append(Entry(job: job))
         let opening = settings.statement.map { call($0, settings.parameters(until: job.deadline)) }
-        // Parsing waits for locks, too, so it needs the settings; once for all that the job prepares.
+        // Parsing may wait for locks, so it needs the settings, too; once for all of the job's preparations.
         var unsent = opening
         let calls = job.queries.map { call($0.statement, $0.parameters, preparedAfter: &unsent) }
         if case .prepare? = commands.last {
@@ -77,9 +77,9 @@ final class PipelinedConnection {
         return call(statement, parameters, preparedAfter: &none)
     }
 
-    /// A statement with its parameters; it is sent to be prepared if it has a name and is not prepared yet.
+    /// Returns a statement with its parameters, and sends its preparation if it is named and not prepared yet.
     ///
-    /// - Parameter opening: the settings, which are sent before the first preparation; nil afterwards.
+    /// - Parameter opening: the settings, sent before the first preparation; nil afterwards.
     private func call(
         _ statement: PostgresStatement,
         _ parameters: [PostgresValue],
@@ -110,7 +110,7 @@ final class PipelinedConnection {
         }
     }
 
-    /// Reads and writes what can be without waiting; returns how many jobs it finished.
+    /// Reads and writes as much as possible without blocking; returns the number of finished jobs.
     func advance(readable: Bool) -> Int {
         if readable { check(PQconsumeInput(handle.raw)) }
         flush()
@@ -136,7 +136,7 @@ final class PipelinedConnection {
                 }
                 preparationFailure = nil
                 if finish(entries.removeFirst()) { finished += 1 }
-            case PGRES_FATAL_ERROR, PGRES_BAD_RESPONSE: failed(command, PostgresError(result: raw))
+            case PGRES_FATAL_ERROR, PGRES_BAD_RESPONSE: recordFailure(command, PostgresError(result: raw))
             case PGRES_PIPELINE_ABORTED:
                 if case .prepare(let statement) = command { statements.remove(statement) }
             default:
@@ -146,13 +146,13 @@ final class PipelinedConnection {
         return finished
     }
 
-    private func failed(_ command: Command, _ error: PostgresError) {
+    private func recordFailure(_ command: Command, _ error: PostgresError) {
         switch command {
         case .prepare(let statement):
             statements.remove(statement)
             preparationFailure = error
         case .query, .settings:
-            // A statement that is not there: why it could not be prepared says more.
+            // If a preparation failed, its error is more informative.
             guard !entries.isEmpty else { return }
             let first = entries.startIndex
             entries[first].failure = entries[first].failure ?? preparationFailure ?? error
@@ -160,41 +160,41 @@ final class PipelinedConnection {
         }
     }
 
-    /// Gives all jobs up, with an error or to be sent again; returns how many have ended.
+    /// Abandons all jobs: they fail or are sent again. Returns the number of failed jobs.
     func abandon(_ error: PostgresError) -> Int {
         defer {
             entries.removeAll()
             commands.removeAll()
         }
         return entries.count { entry in
-            if returns(entry) { return false }
+            if requeueIfPossible(entry) { return false }
             entry.job.fail(entry.failure ?? error)
             return true
         }
     }
 
-    func takeReturned() -> [any PipelineJob] {
-        defer { returned.removeAll() }
-        return returned
+    func takeRequeued() -> [any PipelineJob] {
+        defer { requeued.removeAll() }
+        return requeued
     }
 
-    /// Asks the server to cancel the statement at the head, without waiting.
+    /// Asks the server to cancel the head statement, without waiting.
     func requestCancel(_ now: ContinuousClock.Instant) {
         cancelRequestedAt = now
         CancelRequests.send(for: handle.raw)
     }
 
-    /// Whether a job is sent once more: it lost its connection, or was hit by what was meant for its neighbour: a cancel
+    /// Returns whether a job is sent again: it lost its connection, or it failed because of another job: a cancel
     /// request (class 57), or a preparation that failed (26000).
-    private func returns(_ entry: Entry) -> Bool {
+    private func requeueIfPossible(_ entry: Entry) -> Bool {
         let isNotItsOwn =
             entry.failure.map { $0.sqlState?.classCode == "57" || $0.sqlState?.rawValue == "26000" } ?? true
         guard isNotItsOwn, entry.job.restart() else { return false }
-        returned.append(entry.job)
+        requeued.append(entry.job)
         return true
     }
 
-    /// Fails overdue jobs; their answers are dropped when they come. Returns whether the job at the head is one of them.
+    /// Fails overdue jobs, whose results will be dropped. Returns whether the head job is overdue.
     func failOverdue(_ now: ContinuousClock.Instant, _ error: PostgresError) -> Bool {
         for index in entries.indices where !entries[index].isOverdue && entries[index].job.deadline <= now {
             entries[index].isOverdue = true
@@ -203,18 +203,18 @@ final class PipelinedConnection {
         return entries.first?.isOverdue ?? false
     }
 
-    /// Ends a job, unless it is to be sent again; returns whether it has ended.
+    /// Finishes a job, unless it is sent again; returns whether it finished.
     private func finish(_ entry: Entry) -> Bool {
         guard let failure = entry.failure else {
             entry.job.succeed()
             return true
         }
-        if returns(entry) { return false }
+        if requeueIfPossible(entry) { return false }
         entry.job.fail(failure)
         return true
     }
 
-    private func check(_ answer: Int32) {
-        if answer == 0, failure == nil { failure = .lost(handle.raw) }
+    private func check(_ status: Int32) {
+        if status == 0, failure == nil { failure = .lost(handle.raw) }
     }
 }

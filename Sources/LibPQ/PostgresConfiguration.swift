@@ -1,18 +1,18 @@
 internal import CLibPQ
 internal import FoundationEssentials
 
-/// How to reach a server: a connection string or URL over libpq's own environment and defaults.
+/// The configuration of a connection: a connection string or URL, on top of libpq's environment and defaults.
 package struct PostgresConfiguration: Sendable {
-    /// `postgresql://…` or `keyword=value …`, as libpq reads it; empty for libpq's environment and defaults.
+    /// The connection string, `postgresql://…` or `keyword=value …`; empty for libpq's environment and defaults.
     package var dsn: String
-    /// What the server shows in `pg_stat_activity`.
+    /// The name in `pg_stat_activity`.
     package var applicationName: String
-    /// Bounds the making of a connection; libpq counts whole seconds, two at least.
+    /// The connection timeout; libpq uses whole seconds, at least two.
     package var connectTimeout: Duration
-    /// Bounds how long unacknowledged data may hang on a dead route (`tcp_user_timeout`).
+    /// The timeout for unacknowledged data on a dead route (`tcp_user_timeout`).
     package var unacknowledgedTimeout: Duration
-    /// Server settings that each transaction applies to itself, such as `lock_timeout`. A setting that the connection
-    /// string's own `options` name is left to them.
+    /// Server settings that each transaction applies, such as `lock_timeout`. Settings in the connection
+    /// string's `options` take precedence.
     package var settings: [String: String]
     /// Whether statements are prepared under names.
     package var statements: PreparedStatements
@@ -33,7 +33,7 @@ package struct PostgresConfiguration: Sendable {
         self.statements = statements
     }
 
-    /// libpq's keywords in the order in which they override each other.
+    /// libpq's keywords, where later ones override earlier ones.
     var connectionKeywords: [(key: String, value: String)] {
         var keywords = [
             ("client_encoding", "UTF8"), ("fallback_application_name", applicationName),
@@ -51,7 +51,7 @@ package struct PostgresConfiguration: Sendable {
         return TransactionSettings(settings, excluding: Self.settingNames(options))
     }
 
-    /// The settings that a server's command-line options name: `-c name=value`, `-cname=value` or `--name=value`.
+    /// Returns the names of settings in server options: `-c name=value`, `-cname=value` or `--name=value`.
     static func settingNames(_ options: String) -> Set<String> {
         var names: Set<String> = []
         var expectsName = false
@@ -72,7 +72,7 @@ package struct PostgresConfiguration: Sendable {
         return names
     }
 
-    /// The same server, another database of it.
+    /// Returns the configuration for another database on the same server.
     package func database(_ name: String) throws(PostgresError) -> PostgresConfiguration {
         var copy = self
         var parts = try Self.parse(dsn)
@@ -81,12 +81,12 @@ package struct PostgresConfiguration: Sendable {
         return copy
     }
 
-    /// A connection string's keywords and values.
+    /// Parses a connection string into keywords and values.
     ///
-    /// - Throws: kind `misuse`, where libpq cannot read it. The message never repeats the string: it may hold a password.
+    /// - Throws: kind `misuse` if it is invalid. The message never repeats the string, which may contain a password.
     package static func parse(_ dsn: String) throws(PostgresError) -> [String: String] {
         guard let options = PQconninfoParse(dsn, nil) else {
-            throw PostgresError(.misuse, "the connection string cannot be read")
+            throw PostgresError(.misuse, "invalid connection string")
         }
         defer { PQconninfoFree(options) }
         var parts: [String: String] = [:]
@@ -103,20 +103,20 @@ package struct PostgresConfiguration: Sendable {
     }
 }
 
-/// How statements reach the server.
+/// The use of prepared statements.
 package enum PreparedStatements: String, Sendable {
-    /// Prepared once under a name. A pooler that lends connections by the transaction must follow prepared statements, as
+    /// Prepared once under a name. A transaction pooler must support prepared statements, as
     /// PgBouncer does from 1.21 on.
     case named
-    /// Sent whole each time, for poolers that do not follow prepared statements.
+    /// Sent as full text each time, for poolers without support for prepared statements.
     case unnamed
 
-    /// How many names a connection has at most.
+    /// The maximum number of named statements per connection.
     var capacity: Int { self == .named ? 256 : 0 }
 }
 
 extension Duration {
-    /// Whole milliseconds, rounded up.
+    /// The duration in whole milliseconds, rounded up.
     package var milliseconds: Int64 {
         components.seconds * 1000 + (components.attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
     }

@@ -1,17 +1,17 @@
 internal import CLibPQ
 
 extension PostgresConnection {
-    /// The piece in which COPY data travels.
-    package static let copyPieceSize = 64 << 10
+    /// The chunk size of COPY data, in bytes.
+    package static let copyChunkSize = 64 << 10
 
-    /// Starts `COPY … FROM STDIN`. Then `sendCopy` any number of times, then `endCopy`.
+    /// Starts `COPY … FROM STDIN`; follow with any number of `sendCopy` calls and `endCopy`.
     package func beginCopyIn(_ statement: PostgresStatement) throws { try beginCopy(statement, PGRES_COPY_IN) }
 
-    /// Sends a piece of COPY data; waits where the server does not keep up.
+    /// Sends a chunk of COPY data; waits if the server does not keep up.
     package func sendCopy(_ data: UnsafeRawBufferPointer) throws {
         var rest = data[...]
         while !rest.isEmpty {
-            let piece = UnsafeRawBufferPointer(rebasing: rest.prefix(Self.copyPieceSize))
+            let piece = UnsafeRawBufferPointer(rebasing: rest.prefix(Self.copyChunkSize))
             rest = rest.dropFirst(piece.count)
             let raw = try open()
             while true {
@@ -39,15 +39,15 @@ extension PostgresConnection {
         return try lastResult(raw).affected
     }
 
-    /// Gives a COPY up: the server takes back what came.
+    /// Aborts a COPY; the server discards its data.
     package func abortCopy() {
         guard let raw = try? open() else { return }
-        _ = PQputCopyEnd(raw, "given up by the client")
+        _ = PQputCopyEnd(raw, "aborted by the client")
         guard (try? flush(raw)) != nil else { return }
         do { _ = try lastResult(raw) } catch {}
     }
 
-    /// Copies the blocks of bytes that the closure makes until it makes an empty one.
+    /// Copies the chunks that the closure returns, until it returns an empty one.
     package func copyIn(_ statement: PostgresStatement, _ produce: () throws -> [UInt8]) throws -> Int {
         try beginCopyIn(statement)
         do {
@@ -62,35 +62,35 @@ extension PostgresConnection {
         }
     }
 
-    /// Starts `COPY … TO STDOUT`; then `nextCopy` until nil.
+    /// Starts `COPY … TO STDOUT`; follow with `nextCopy` until it returns nil.
     package func beginCopyOut(_ statement: PostgresStatement) throws {
         copyHasEnded = false
         try beginCopy(statement, PGRES_COPY_OUT)
     }
 
-    /// At least one row of COPY data, gathered to about a piece; nil at the end.
+    /// Returns at least one row of COPY data, collected to about a chunk; nil at the end.
     package func nextCopy() throws -> [UInt8]? {
         let raw = try open()
-        // libpq tells the end once; it may have been while the last piece was gathered.
+        // libpq reports the end only once, possibly while the last chunk was collected.
         guard !copyHasEnded else {
             copyHasEnded = false
             _ = try lastResult(raw)
             return nil
         }
-        var gathered: [UInt8] = []
-        while gathered.count < Self.copyPieceSize {
+        var collected: [UInt8] = []
+        while collected.count < Self.copyChunkSize {
             var row: UnsafeMutablePointer<CChar>?
             let length = PQgetCopyData(raw, &row, 1)
             if length > 0, let row {
-                gathered.append(contentsOf: UnsafeRawBufferPointer(start: row, count: Int(length)))
+                collected.append(contentsOf: UnsafeRawBufferPointer(start: row, count: Int(length)))
                 PQfreemem(row)
             } else if length == 0 {
-                if !gathered.isEmpty { return gathered }
+                if !collected.isEmpty { return collected }
                 try waitForInput(raw)
             } else if length == -1 {
-                if !gathered.isEmpty {
+                if !collected.isEmpty {
                     copyHasEnded = true
-                    return gathered
+                    return collected
                 }
                 _ = try lastResult(raw)
                 return nil
@@ -98,18 +98,20 @@ extension PostgresConnection {
                 throw PostgresError.lost(raw)
             }
         }
-        return gathered
+        return collected
     }
 
     private func beginCopy(_ statement: PostgresStatement, _ expected: ExecStatusType) throws {
-        try runLater()
+        try flushDeferred()
         let raw = try open()
         try send { PQsendQuery(raw, statement.sql) }
-        let answer = try lastResult(raw)
-        guard answer.status == expected else { throw PostgresError(.misuse, "not a COPY in this direction") }
+        let result = try lastResult(raw)
+        guard result.status == expected else {
+            throw PostgresError(.misuse, "the statement is not a COPY in this direction")
+        }
     }
 
-    /// What the server said when it ended a COPY before its end.
+    /// Returns the server's error when it ended a COPY early.
     private func endedEarly(_ raw: OpaquePointer) throws -> PostgresError {
         _ = try lastResult(raw)
         return .lost(raw)

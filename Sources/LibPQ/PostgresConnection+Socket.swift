@@ -16,7 +16,7 @@ extension PostgresConnection {
         try flush(raw)
     }
 
-    /// Writes what is queued. Reads too while it waits: the server may be blocked until we do.
+    /// Writes queued data, and also reads while waiting, because the server may block until its output is read.
     func flush(_ raw: OpaquePointer) throws(PostgresError) {
         while true {
             switch PQflush(raw) {
@@ -28,14 +28,14 @@ extension PostgresConnection {
             case .ready(let events):
                 if events & Int16(POLLIN) != 0, PQconsumeInput(raw) == 0 { throw lost(raw) }
             case .stopped(let error):
-                // A half-written message cannot be taken back.
+                // A partially written message cannot be withdrawn.
                 handle = nil
                 throw error
             }
         }
     }
 
-    /// Reads results to the end and returns the last; a failed one is thrown once all are read.
+    /// Reads all results and returns the last; the first error is thrown after all are read.
     func lastResult(_ raw: OpaquePointer) throws(PostgresError) -> PostgresRows {
         var last: PostgresRows?
         var failure: PostgresError?
@@ -45,7 +45,7 @@ extension PostgresConnection {
             case PGRES_FATAL_ERROR, PGRES_BAD_RESPONSE, PGRES_NONFATAL_ERROR:
                 failure = failure ?? serverError(result)
             case PGRES_COPY_IN, PGRES_COPY_OUT, PGRES_COPY_BOTH:
-                // COPY has its own calls; the results go on only after the data.
+                // COPY data has its own calls; further results follow only after the data.
                 return rows
             default: break
             }
@@ -58,12 +58,12 @@ extension PostgresConnection {
             }
             throw failure
         }
-        guard let rows = last.take() else { throw PostgresError(.misuse, "the statement answered nothing") }
+        guard let rows = last.take() else { throw PostgresError(.misuse, "the statement returned no result") }
         return rows
     }
 
-    /// The next result, nil after the last. A deadline or cancellation while waiting cancels the statement on the
-    /// server and reads on until it has ended.
+    /// Returns the next result; nil after the last. A deadline or cancellation while waiting cancels the statement on the
+    /// server and reads until it has ended.
     func nextResult(_ raw: OpaquePointer) throws(PostgresError) -> OpaquePointer? {
         while PQisBusy(raw) == 1 {
             switch wait(for: Int16(POLLIN)) {
@@ -74,15 +74,15 @@ extension PostgresConnection {
         return PQgetResult(raw)
     }
 
-    /// Always throws: the reason where the statement ended as cancelled or failed, and then the connection is good; else
-    /// closes the connection, because the cancel request may still hit the next statement. Returns within `cancelLimit`,
+    /// Always throws `reason`. If the statement ended as cancelled or failed, the connection stays usable; otherwise it
+    /// is closed, because the cancel request could still hit the next statement. Returns within `cancelLimit`,
     /// whatever the server does.
     ///
-    /// Of statements that travel together, all that are left end with the one that is cancelled.
+    /// If statements were sent together, cancelling one ends all remaining ones.
     private func cancelOnServer(_ raw: OpaquePointer, because reason: PostgresError) throws(PostgresError) {
         let request = CancelRequests.send(for: raw)
         let limit = ContinuousClock.now + Self.cancelLimit
-        /// Whether the next statement is safe from the request, which may come after the server's own timeout.
+        /// Returns whether the request can no longer hit the next statement; it may arrive after the server's own timeout.
         func isOver() -> Bool {
             while let request, !request.hasEnded {
                 if limit <= .now { return false }
@@ -118,7 +118,7 @@ extension PostgresConnection {
         throw reason
     }
 
-    /// Waits until the server has sent something; a stop while COPY runs closes the connection.
+    /// Waits for input from the server; an interruption during COPY closes the connection.
     func waitForInput(_ raw: OpaquePointer) throws(PostgresError) {
         switch wait(for: Int16(POLLIN)) {
         case .ready: guard PQconsumeInput(raw) == 1 else { throw lost(raw) }
@@ -141,7 +141,7 @@ extension PostgresConnection {
             )
             if outcome.events[1] != 0 { interrupt.wakeup.drain() }
             if interrupt.isRequested(operation) { return .stopped(PostgresError(.cancelled, "the task was cancelled")) }
-            // A socket that is always ready does not outrun the deadline.
+            // Check the deadline even if the socket is always ready.
             if outcome.timedOut || deadline.map({ $0 <= .now }) ?? false {
                 return .stopped(PostgresError(.deadline, "the deadline passed"))
             }
@@ -154,7 +154,7 @@ extension PostgresConnection {
         if let deadline, deadline <= .now { throw PostgresError(.deadline, "the deadline passed") }
     }
 
-    /// The error of a broken connection, which is closed.
+    /// Closes a broken connection and returns its error.
     func lost(_ raw: OpaquePointer) -> PostgresError {
         let error = PostgresError.lost(raw)
         handle = nil

@@ -3,11 +3,11 @@ internal import CLibPQ
 /// A statement with its parameters, ready to be sent.
 struct PreparedCall {
     let statement: PostgresStatement
-    /// The name that it is prepared under; nil sends its text.
+    /// The name of the prepared statement; nil sends the text.
     let name: String?
     let buffers: ParameterBuffers
 
-    /// Whether the call prepares the statement without running it.
+    /// Whether the call only prepares the statement.
     var isPreparation = false
 
     var beginsTransaction: Bool { statement.sql.hasPrefix("BEGIN") && !isPreparation }
@@ -26,45 +26,45 @@ struct PreparedCall {
     }
 }
 
-// Statements that share a round trip: what holds a lock holds it for less long.
+// Statements that share a round trip, so that locks are held for a shorter time.
 extension PostgresConnection {
-    /// So many statements wait at most: their names stay known, and neither side's buffers fill.
-    private static let laterLimit = 64
+    /// The maximum number of deferred statements: their names stay cached, and neither side's buffers fill up.
+    private static let deferredLimit = 64
 
-    /// Sends a statement with the next round trip, which may be the preparation of another statement. Its error is thrown there.
+    /// Defers a statement to the next round trip, which may be the preparation of another one. Its error is thrown there.
     ///
-    /// Only inside a transaction.
-    package func executeLater(_ statement: PostgresStatement, _ parameters: [PostgresValue] = []) throws {
-        if later.count >= Self.laterLimit { try runLater() }
-        later.append(try prepare(statement, parameters))
+    /// Use it only inside a transaction.
+    package func executeDeferred(_ statement: PostgresStatement, _ parameters: [PostgresValue] = []) throws {
+        if deferredCalls.count >= Self.deferredLimit { try flushDeferred() }
+        deferredCalls.append(try prepare(statement, parameters))
     }
 
-    /// Runs statements one after another in one round trip, each with a snapshot of its own.
+    /// Runs statements in sequence in one round trip, each with its own snapshot.
     ///
-    /// - Parameter read: gets each one's index and rows.
-    /// - Throws: what the first that failed throws; those behind it did not run, but where reading it failed.
-    package func together(
+    /// - Parameter read: called with the index and rows of each statement.
+    /// - Throws: the first error. Later statements did not run, unless the error came from `read`.
+    package func queryBatch(
         _ queries: [PostgresQuery],
         _ read: (Int, borrowing PostgresRows) throws -> Void
     ) throws {
         let calls = try queries.map { try prepare($0.statement, $0.parameters) }
-        let earlier = takeLater()
+        let earlier = takeDeferred()
         try exchange(earlier + calls) { index, rows in
             if index >= earlier.count { try read(index - earlier.count, rows) }
         }
     }
 
-    /// Runs what waits.
-    func runLater() throws {
-        if !later.isEmpty { try exchange(takeLater()) { _, _ in } }
+    /// Runs the deferred statements.
+    func flushDeferred() throws {
+        if !deferredCalls.isEmpty { try exchange(takeDeferred()) { _, _ in } }
     }
 
-    func takeLater() -> [PreparedCall] {
-        defer { later = [] }
-        return later
+    func takeDeferred() -> [PreparedCall] {
+        defer { deferredCalls = [] }
+        return deferredCalls
     }
 
-    /// Sends calls in one round trip, after the settings where a transaction begins.
+    /// Sends calls in one round trip, preceded by the settings at the start of a transaction.
     func exchange(
         _ calls: [PreparedCall],
         _ read: (Int, borrowing PostgresRows) throws -> Void
@@ -96,7 +96,7 @@ extension PostgresConnection {
         }
         guard PQstatus(raw) == CONNECTION_OK else {
             let error = lost(raw)
-            if let said = failure as? PostgresError, said.sqlState != nil { throw said }
+            if let serverError = failure as? PostgresError, serverError.sqlState != nil { throw serverError }
             throw error
         }
         let end = try nextResult(raw)
@@ -105,7 +105,7 @@ extension PostgresConnection {
         if let failure { throw failure }
     }
 
-    /// Adds what applies the settings to the transaction that begins with these calls; returns its index.
+    /// Inserts the settings statement if these calls start a transaction; returns its index.
     private func insertSettings(into calls: inout [PreparedCall]) throws -> Int? {
         guard isBetweenTransactions, let statement = settings.statement else { return nil }
         let call = try prepare(statement, settings.parameters(until: deadline))

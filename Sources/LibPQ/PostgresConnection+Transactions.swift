@@ -1,10 +1,10 @@
 extension PostgresConnection {
-    /// Runs the block between BEGIN and COMMIT; rolls back and rethrows where it throws.
+    /// Runs a block between BEGIN and COMMIT; rolls back and rethrows if it throws.
     ///
-    /// BEGIN travels with the first statement, and what was left for later with COMMIT.
+    /// BEGIN is sent with the first statement, and deferred statements are sent with COMMIT.
     ///
-    /// - Parameter mode: what follows BEGIN, such as `ISOLATION LEVEL REPEATABLE READ READ ONLY`.
-    /// - Throws: what the block throws; a COMMIT whose answer was lost has `commitIsUncertain`.
+    /// - Parameter mode: the transaction mode, such as `ISOLATION LEVEL REPEATABLE READ READ ONLY`.
+    /// - Throws: the error of the block; `commitIsUncertain` is set if the response to COMMIT was lost.
     package func transaction<T>(
         _ mode: StaticString = "",
         _ body: (isolated PostgresConnection) throws -> T
@@ -19,7 +19,7 @@ extension PostgresConnection {
         return value
     }
 
-    /// Runs the block between BEGIN and COMMIT or ROLLBACK, as the block decides; rolls back and rethrows where it throws.
+    /// Runs a block between BEGIN and COMMIT or ROLLBACK, as the block decides; rolls back and rethrows if it throws.
     package func transaction<T>(
         deciding body: (isolated PostgresConnection) throws -> TransactionEnd<T>
     ) throws -> T {
@@ -44,12 +44,12 @@ extension PostgresConnection {
     /// Without a mode the transaction is READ COMMITTED, whatever the server's default is.
     package func begin(_ mode: StaticString = "") throws {
         let mode = mode.utf8CodeUnitCount == 0 ? "ISOLATION LEVEL READ COMMITTED" : SQL(stringLiteral: mode)
-        try executeLater("BEGIN \(mode)")
+        try executeDeferred("BEGIN \(mode)")
     }
 
     /// Ends a transaction that `begin` began.
     ///
-    /// - Throws: an error with `commitIsUncertain`, if its answer was lost.
+    /// - Throws: an error with `commitIsUncertain` if the response was lost.
     package func commit() throws {
         do { try execute("COMMIT") } catch var error as PostgresError {
             if error.kind == .connection || error.kind == .deadline || error.kind == .cancelled {
@@ -62,19 +62,19 @@ extension PostgresConnection {
         }
     }
 
-    /// Gives a setting another value for the rest of the transaction.
+    /// Changes a setting for the rest of the transaction.
     ///
-    /// - Parameter value: nil for the configuration's, or the server's where that has none.
+    /// - Parameter value: nil restores the configuration's value, or the server's default.
     package func set(_ name: StaticString, _ value: String?) throws {
         guard let value = value ?? settings[name.description] else {
             return try run(script: "SET LOCAL \(name) = DEFAULT")
         }
-        try executeLater("SELECT set_config($1, $2, true)", [.text(name.description), .text(value)])
+        try executeDeferred("SELECT set_config($1, $2, true)", [.text(name.description), .text(value)])
     }
 
-    /// Takes back what the transaction did; a connection that cannot is closed, which does it too.
+    /// Rolls back the transaction; if that fails, closes the connection, which has the same effect.
     package func rollback() {
-        later = []
+        deferredCalls = []
         if handle?.transactionIsIdle == true { return }
         deadline = .now + Self.cancelLimit
         operation = interrupt.begin()

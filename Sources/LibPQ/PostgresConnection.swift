@@ -1,7 +1,7 @@
 internal import CLibPQ
 internal import Glibc
 
-/// One connection: an actor on a thread of its own, which waits in `poll(2)` on the socket and on an event descriptor.
+/// A connection: an actor on its own thread, which waits in `poll(2)` on the socket and on an event descriptor.
 ///
 /// Its isolated methods are synchronous: between sending a statement and reading its last result nothing suspends, so
 /// two statements cannot interleave. From outside, `perform` runs a block of them on the connection's thread, with one
@@ -11,14 +11,14 @@ package actor PostgresConnection {
     let interrupt: Interrupt
     let socket: Int32
     var handle: ConnectionHandle?
-    /// Whether the end of a COPY was seen behind its last data.
+    /// Whether the end of a COPY was read together with its last data.
     var copyHasEnded = false
     var statements: StatementCache
     let settings: TransactionSettings
     /// Whether a statement failed because the server is read-only: after a failover another host may be the primary.
-    var metReadOnly = false
-    /// What waits for the next round trip.
-    var later: [PreparedCall] = []
+    var sawReadOnlyError = false
+    /// The statements deferred to the next round trip.
+    var deferredCalls: [PreparedCall] = []
     var operation: UInt64 = 0
     var deadline: ContinuousClock.Instant?
 
@@ -27,7 +27,7 @@ package actor PostgresConnection {
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    /// Connects. Blocks a thread of its own, never the caller's.
+    /// Connects on a separate thread, without blocking the caller's.
     ///
     /// - Throws: `PostgresError` of kind `connection`.
     package static func connect(_ configuration: PostgresConfiguration) async throws -> PostgresConnection {
@@ -66,7 +66,7 @@ package actor PostgresConnection {
 
     deinit { executor.stop() }
 
-    // MARK: - From outside
+    // MARK: - Nonisolated access
 
     /// Runs a block on the connection's thread.
     ///
@@ -80,7 +80,7 @@ package actor PostgresConnection {
         try await perform(until: limit.map { .now + $0 }, body)
     }
 
-    /// Runs a block on the connection's thread, which must end by a point in time.
+    /// Runs a block with a deadline on the connection's thread.
     @discardableResult
     package nonisolated func perform<T: Sendable>(
         until deadline: ContinuousClock.Instant?,
@@ -105,42 +105,42 @@ package actor PostgresConnection {
         return try body(self)
     }
 
-    /// Closes the connection at once; whatever is called after this throws kind `connection`.
+    /// Closes the connection immediately; later calls throw kind `connection`.
     package func close() { handle = nil }
 
-    /// Runs asynchronous work on the connection's thread, wherever it is not isolated to another actor: work that is long
-    /// or blocks, and belongs to this connection, then takes no thread from anybody else.
+    /// Runs asynchronous work on the connection's thread, unless it is isolated to another actor. Long or blocking work
+    /// for this connection then does not occupy the shared thread pool.
     package nonisolated func onOwnThread<T>(_ body: () async throws -> T) async rethrows -> T {
         try await withTaskExecutorPreference(executor) { try await body() }
     }
 
-    /// Whether the next lease may have it: open, outside any transaction, and not better replaced by a new one.
+    /// Returns whether the connection can be leased again: open, outside any transaction, and not due for replacement.
     package func isReusable() -> Bool {
-        handle.map { $0.isOpen && $0.transactionIsIdle } ?? false && !statements.isWornOut && !metReadOnly
+        handle.map { $0.isOpen && $0.transactionIsIdle } ?? false && !statements.isWornOut && !sawReadOnlyError
     }
 
     /// Whether the next statement begins a transaction.
     var isBetweenTransactions: Bool { handle?.transactionIsIdle ?? false }
 
-    /// Whether the socket has something to say although nothing was asked: the server closed it, or is about to.
+    /// Whether the idle socket is readable: the server closed the connection, or is about to.
     ///
-    /// Only for a connection that nobody uses.
-    package nonisolated var isDisturbed: Bool {
+    /// Use it only for a connection that is not in use.
+    package nonisolated var hasUnexpectedInput: Bool {
         let outcome = pollDescriptors([(socket, Int16(POLLIN))], until: .now)
         return outcome.events[0] != 0
     }
 
     // MARK: - Statements
 
-    /// Runs a statement, prepared once and then by name, and reads its rows.
+    /// Runs a statement, which is prepared at its first use, and reads its rows.
     package func query<T>(
         _ statement: PostgresStatement,
         _ parameters: [PostgresValue] = [],
         _ read: (borrowing PostgresRows) throws -> T
     ) throws -> T {
-        guard later.isEmpty, !isBetweenTransactions || settings.statement == nil else {
+        guard deferredCalls.isEmpty, !isBetweenTransactions || settings.statement == nil else {
             var value: T?
-            try together([PostgresQuery(statement, parameters)]) { value = try read($1) }
+            try queryBatch([PostgresQuery(statement, parameters)]) { value = try read($1) }
             guard let value else { throw lost(try open()) }
             return value
         }
@@ -151,7 +151,7 @@ package actor PostgresConnection {
         return try read(rows)
     }
 
-    /// Runs a statement and returns the number of rows it touched.
+    /// Runs a statement and returns the number of affected rows.
     @discardableResult
     package func execute(_ statement: PostgresStatement, _ parameters: [PostgresValue] = []) throws -> Int {
         try query(statement, parameters) { $0.affected }
@@ -159,17 +159,17 @@ package actor PostgresConnection {
 
     /// Runs SQL text of any number of statements, without parameters: migrations, BEGIN, SET.
     package func run(script: String) throws {
-        guard !script.utf8.contains(0) else { throw PostgresError(.misuse, "SQL text has a NUL byte") }
-        try runLater()
+        guard !script.utf8.contains(0) else { throw PostgresError(.misuse, "SQL text contains a NUL byte") }
+        try flushDeferred()
         let raw = try open()
         try send { PQsendQuery(raw, script) }
         _ = try lastResult(raw)
     }
 
-    /// The statement by its name, which is made known to the server the first time.
+    /// Returns a call of a statement, which is prepared on the server at its first use.
     func prepare(_ statement: PostgresStatement, _ parameters: [PostgresValue]) throws -> PreparedCall {
         let buffers = ParameterBuffers(parameters)
-        guard !buffers.isTooLarge else { throw PostgresError(.misuse, "parameters of 1 GiB or more") }
+        guard !buffers.isTooLarge else { throw PostgresError(.misuse, "the parameters exceed 1 GiB") }
         if let name = statements.name(of: statement) {
             return PreparedCall(statement: statement, name: name, buffers: buffers)
         }
@@ -181,10 +181,10 @@ package actor PostgresConnection {
                 try send { call.sendPreparation(raw) }
                 _ = try lastResult(raw)
             } else {
-                // Parsing waits for locks, too, so it needs the settings, and what the transaction has set itself.
+                // Parsing may wait for locks, so it needs the settings and the transaction's own changes to them.
                 var preparation = call
                 preparation.isPreparation = true
-                try exchange(takeLater() + [preparation]) { _, _ in }
+                try exchange(takeDeferred() + [preparation]) { _, _ in }
             }
         } catch {
             statements.remove(statement)
@@ -193,10 +193,10 @@ package actor PostgresConnection {
         return call
     }
 
-    /// A failed result's error.
+    /// Returns the error of a failed result.
     func serverError(_ result: OpaquePointer) -> PostgresError {
         let error = PostgresError(result: result)
-        if error.sqlState == .readOnlyTransaction { metReadOnly = true }
+        if error.sqlState == .readOnlyTransaction { sawReadOnlyError = true }
         return error
     }
 }

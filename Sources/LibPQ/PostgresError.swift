@@ -1,35 +1,35 @@
 internal import CLibPQ
 internal import Platform
 
-/// Why a call on a connection, a pool or a pipeline failed.
+/// An error of a connection, pool or pipeline.
 ///
-/// `description` is safe to log anywhere: it names the kind and the SQLSTATE, never the server's text, which may quote
-/// data. `debugDescription` has everything.
+/// `description` is safe to log: it contains the kind and the SQLSTATE, never the server's text, which may quote
+/// data. `debugDescription` contains everything.
 package struct PostgresError: Error, Sendable {
     package enum Kind: String, Sendable {
-        /// The server answered with an error; `sqlState` says which.
+        /// The server returned an error, identified by `sqlState`.
         case server
-        /// The connection broke, or could not be made. What was in flight may or may not have happened.
+        /// The connection broke or could not be established. Statements in flight may or may not have run.
         case connection
-        /// The pool or pipeline had no room before the deadline, or was shut down.
+        /// The pool or pipeline had no capacity before the deadline, or was shut down.
         case exhausted
         /// The calling task was cancelled.
         case cancelled
         /// The call's deadline passed.
         case deadline
-        /// A column did not hold what was asked of it.
+        /// A column did not have the expected type or value.
         case decoding
-        /// The calling code broke a rule: a value with a NUL byte, a COPY out of order.
+        /// The caller violated a rule, such as a value with a NUL byte or a COPY out of order.
         case misuse
     }
 
     package let kind: Kind
     package let sqlState: SQLState?
-    /// The name of the violated constraint, where the server names one.
+    /// The name of the violated constraint, if the server reports one.
     package let constraint: String?
-    /// The server's or the library's own words; may quote data. Never shown to clients.
+    /// The message of the server or the library. It may quote data and must never be shown to clients.
     package let message: String
-    /// Set when a COMMIT was sent and no answer came: the transaction may have been committed.
+    /// Whether a COMMIT was sent without a response: the transaction may have been committed.
     package var commitIsUncertain = false
 
     package init(_ kind: Kind, _ message: String, sqlState: SQLState? = nil, constraint: String? = nil) {
@@ -39,7 +39,7 @@ package struct PostgresError: Error, Sendable {
         self.constraint = constraint
     }
 
-    /// Whether the database is away or out of resources, as against a statement that is wrong.
+    /// Whether the database is unreachable or out of resources, as opposed to an invalid statement.
     package var meansUnavailable: Bool {
         switch kind {
         case .connection, .exhausted, .deadline: true
@@ -48,7 +48,7 @@ package struct PostgresError: Error, Sendable {
         }
     }
 
-    /// Whether the same transaction may succeed when it is simply run again.
+    /// Whether the same transaction may succeed if it is retried.
     package var isRetryable: Bool { kind == .server && sqlState?.isRetryable == true }
 }
 
@@ -64,7 +64,7 @@ extension PostgresError: CustomStringConvertible, CustomDebugStringConvertible {
 }
 
 extension PostgresError {
-    /// What a failed result says. The text is copied at once: libpq reuses it.
+    /// Creates the error of a failed result. The text is copied immediately, because libpq reuses the buffer.
     init(result: OpaquePointer) {
         func field(_ code: Character) -> String? {
             PQresultErrorField(result, Int32(code.asciiValue!)).map { String(cString: $0) }
@@ -79,7 +79,7 @@ extension PostgresError {
 
     init(_ error: OSThreadError) { self.init(.exhausted, error.description) }
 
-    /// What a connection says after a call on it failed.
+    /// Returns the error of a connection after a failed call.
     static func lost(_ connection: OpaquePointer) -> PostgresError {
         PostgresError(.connection, String(cString: PQerrorMessage(connection)))
     }

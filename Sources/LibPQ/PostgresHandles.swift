@@ -1,8 +1,8 @@
 internal import CLibPQ
 
-// The only file of the target that vouches for the sendability of C's objects.
+// The only file of the target with unchecked sendability of C objects.
 
-/// Owns one `PGconn`. Used by one thread at a time: its connection's own, or that of its pipeline.
+/// The owner of a `PGconn`. It is used by one thread at a time: its connection's or its pipeline's.
 final class ConnectionHandle: @unchecked Sendable {
     let raw: OpaquePointer
 
@@ -13,7 +13,7 @@ final class ConnectionHandle: @unchecked Sendable {
     var socket: Int32 { PQsocket(raw) }
     var transactionIsIdle: Bool { PQtransactionStatus(raw) == PQTRANS_IDLE }
 
-    /// Connects and waits until it is done; `connect_timeout` bounds it, and several hosts are tried in turn.
+    /// Connects and blocks until done or `connect_timeout`; several hosts are tried in sequence.
     static func connect(_ configuration: PostgresConfiguration) throws(PostgresError) -> ConnectionHandle {
         let keywords = configuration.connectionKeywords
         let names = keywords.map { $0.key.nulTerminated }
@@ -34,7 +34,7 @@ extension String {
     var nulTerminated: [CChar] { Array(utf8CString) }
 }
 
-/// Calls with an array of C strings that ends with NULL.
+/// Calls a closure with a NULL-terminated array of C strings.
 private func withPointers<R>(_ strings: [[CChar]], _ body: (UnsafePointer<UnsafePointer<CChar>?>) -> R) -> R {
     let bytes = strings.flatMap { $0 }
     return bytes.withUnsafeBufferPointer { buffer in

@@ -3,16 +3,16 @@ internal import Glibc
 internal import Platform
 internal import Synchronization
 
-/// What a listener tells.
+/// A notification from a listener.
 package enum PostgresNotice: Sendable, Equatable {
-    /// Listening has begun, or has begun again: whatever was sent before was missed.
+    /// Listening started or resumed: earlier notifications were missed.
     case gap
     case notification(channel: String, payload: String)
-    /// The connection is lost; a `gap` follows once there is a new one.
+    /// The connection was lost; a `gap` follows after reconnecting.
     case lost
 }
 
-/// LISTEN on a connection of its own, which is made anew for as long as somebody listens.
+/// LISTEN on a separate connection, which is re-established while there are listeners.
 package struct PostgresListener: Sendable {
     private let configuration: PostgresConfiguration
     private let channels: [String]
@@ -22,12 +22,12 @@ package struct PostgresListener: Sendable {
         self.channels = channels
     }
 
-    /// The notices, until the sequence's consumer ends. A slow consumer loses the oldest and is told by a `gap`.
+    /// Returns notices until the consumer stops. A slow consumer loses the oldest ones and gets a `gap`.
     package func notices(buffering limit: Int = 1024) throws -> AsyncStream<PostgresNotice> {
         let loop = try ListenLoop(configuration, channels)
         return AsyncStream(bufferingPolicy: .bufferingNewest(limit)) { continuation in
             continuation.onTermination = { _ in loop.stop() }
-            // Without a thread nothing is heard: the stream ends, and its consumer goes on by polling.
+            // Without a thread, the stream ends and its consumer falls back to polling.
             do throws(OSThreadError) {
                 try OSThread.start(name: "listener") { loop.run { loop.yield($0, to: continuation) } }
             } catch {
@@ -54,7 +54,7 @@ private final class ListenLoop: Sendable {
         wakeup.signal()
     }
 
-    /// What does not fit pushes out the oldest; a gap behind it tells so, also where nothing follows.
+    /// Yields a notice. If the buffer overflows, the oldest notice is dropped and a gap follows, even at the end.
     func yield(_ notice: PostgresNotice, to continuation: AsyncStream<PostgresNotice>.Continuation) {
         if case .dropped = continuation.yield(notice), notice != .gap { continuation.yield(.gap) }
     }
@@ -65,7 +65,7 @@ private final class ListenLoop: Sendable {
             if let handle = try? ConnectionHandle.connect(configuration), listen(handle) {
                 failures = 0
                 emit(.gap)
-                follow(handle, emit)
+                readNotifications(handle, emit)
                 if !isStopped.withLock({ $0 }) { emit(.lost) }
             }
             failures += 1
@@ -82,7 +82,7 @@ private final class ListenLoop: Sendable {
         }
     }
 
-    private func follow(_ handle: ConnectionHandle, _ emit: (PostgresNotice) -> Void) {
+    private func readNotifications(_ handle: ConnectionHandle, _ emit: (PostgresNotice) -> Void) {
         while !isStopped.withLock({ $0 }) {
             let wanted = [(handle.socket, Int16(POLLIN)), (wakeup.descriptor, Int16(POLLIN))]
             _ = pollDescriptors(wanted.map { (descriptor: $0.0, events: $0.1) }, until: nil)

@@ -3,17 +3,17 @@ internal import DequeModule
 internal import Platform
 internal import Synchronization
 
-/// A few connections that many readers share: each sends its statements at once, without waiting for the answers of the
-/// others (libpq's pipeline mode), a sync after each reader's, so that one error aborts no neighbour.
+/// A few connections shared by many readers. Each sends its statements immediately, without waiting for the results of the
+/// others (libpq's pipeline mode), with a sync after each reader, so that an error does not affect other readers.
 ///
-/// For short reads only. One thread drives all its connections and also decodes the rows, right where they arrive.
+/// For short reads only. One thread drives all connections and decodes the rows as they arrive.
 package final class PostgresPipeline: Sendable {
     package struct Options: Sendable {
         /// The number of connections.
         package var connections = 2
-        /// The most readers that may be under way.
+        /// The maximum number of reads in flight.
         package var maximumInFlight = 4096
-        /// How long a read may take, waiting included.
+        /// The timeout of a read, including waiting.
         package var timeout: Duration = .seconds(5)
 
         package init() {}
@@ -31,14 +31,14 @@ package final class PostgresPipeline: Sendable {
 
     deinit { mailbox.shutDown() }
 
-    /// Fails what is under way and ends the thread.
+    /// Fails reads in flight and ends the thread.
     package func shutDown() { mailbox.shutDown() }
 
-    /// Runs the queries one after another on one connection and folds their rows into a value.
+    /// Runs queries in sequence on one connection and folds their rows into a value.
     ///
     /// - Parameters:
     ///   - receive: called on the pipeline's thread with the index of each query and its rows; must be quick.
-    /// - Throws: what `receive` throws; a `PostgresError`. After an error the queries behind it have not run.
+    /// - Throws: the error of `receive`, or a `PostgresError`. After an error, later queries did not run.
     package func read<Value: Sendable>(
         _ queries: [PostgresQuery],
         into initial: Value,
@@ -49,7 +49,7 @@ package final class PostgresPipeline: Sendable {
             try await withCheckedThrowingContinuation { continuation in
                 job.start(continuation)
                 if Task.isCancelled { job.fail(PostgresError(.cancelled, "the task was cancelled")) }
-                if let refusal = mailbox.post(job, limit: options.maximumInFlight) { job.fail(refusal) }
+                if let rejection = mailbox.post(job, limit: options.maximumInFlight) { job.fail(rejection) }
             }
         } onCancel: {
             job.fail(PostgresError(.cancelled, "the task was cancelled"))
@@ -57,13 +57,13 @@ package final class PostgresPipeline: Sendable {
     }
 }
 
-/// What the driver needs of a reader, whatever it reads.
+/// The driver's view of a read.
 protocol PipelineJob: AnyObject, Sendable {
     var queries: [PostgresQuery] { get }
     var deadline: ContinuousClock.Instant { get }
-    /// Whether somebody still waits for it.
+    /// Whether a caller is still waiting.
     var isWanted: Bool { get }
-    /// Forgets the rows that have come, to be sent once more; false if it was before, or nobody has time to wait.
+    /// Discards received rows so that the job can be sent again; false if it was resent before or has no time left.
     func restart() -> Bool
     func receive(_ index: Int, _ rows: borrowing PostgresRows)
     func succeed()
@@ -133,7 +133,7 @@ private final class ReadJob<Value: Sendable>: PipelineJob {
     }
 }
 
-/// Where readers leave their jobs, and connections that were made elsewhere arrive.
+/// The mailbox of the driver, for new jobs and for established connections.
 final class PipelineMailbox: Sendable {
     struct Content {
         var jobs: Deque<any PipelineJob> = []
@@ -147,11 +147,11 @@ final class PipelineMailbox: Sendable {
 
     init() throws(PostgresError) { wakeup = try Wakeup() }
 
-    /// Leaves a job; says why not, where it is refused.
+    /// Posts a job; returns an error if it is rejected.
     func post(_ job: any PipelineJob, limit: Int) -> PostgresError? {
         let refusal: PostgresError? = content.withLock {
-            if $0.isShutDown { return PostgresError(.exhausted, "the pipeline is shut down") }
-            guard $0.inFlight < limit else { return PostgresError(.exhausted, "too many reads are under way") }
+            if $0.isShutDown { return PostgresError(.exhausted, "the pipeline was shut down") }
+            guard $0.inFlight < limit else { return PostgresError(.exhausted, "too many reads in flight") }
             $0.inFlight += 1
             $0.jobs.append(job)
             return nil
@@ -170,7 +170,7 @@ final class PipelineMailbox: Sendable {
         wakeup.signal()
     }
 
-    /// Takes everything that has arrived; `finished` jobs make room for new ones.
+    /// Takes all new items; `finished` jobs free capacity.
     func collect(finished: Int) -> Content {
         content.withLock { content in
             content.inFlight -= finished

@@ -1,13 +1,13 @@
 internal import Synchronization
 
-/// A bounded set of connections, lent one at a time. `PoolState` decides; this acts.
+/// A bounded set of connections, leased one at a time. `PoolState` makes the decisions; this class performs them.
 package final class PostgresPool: Sendable {
     package struct Options: Sendable {
-        /// The most connections at a time.
+        /// The maximum number of connections.
         package var size: Int
-        /// How long a lease may be waited for.
+        /// The maximum wait for a lease.
         package var leaseTimeout: Duration
-        /// The most callers that may wait.
+        /// The maximum number of waiting callers.
         package var maximumWaiting: Int
 
         package init(size: Int = 8, leaseTimeout: Duration = .seconds(3), maximumWaiting: Int = 20_000) {
@@ -17,7 +17,7 @@ package final class PostgresPool: Sendable {
         }
     }
 
-    private struct Shell {
+    private struct Storage {
         var state: PoolState
         var connections: [Int: PostgresConnection] = [:]
         var continuations: [Int: CheckedContinuation<Lease, any Error>] = [:]
@@ -33,22 +33,22 @@ package final class PostgresPool: Sendable {
 
     package let configuration: PostgresConfiguration
     private let options: Options
-    private let shell: Mutex<Shell>
+    private let shell: Mutex<Storage>
 
     package init(_ configuration: PostgresConfiguration, options: Options = Options()) {
         self.configuration = configuration
         self.options = options
         shell = Mutex(
-            Shell(state: PoolState(limits: .init(connections: options.size, waiting: options.maximumWaiting)))
+            Storage(state: PoolState(limits: .init(connections: options.size, waiting: options.maximumWaiting)))
         )
     }
 
     // MARK: - Leases
 
-    /// Lends a connection for the time of the block. A connection that comes back inside a transaction, or broken, is
+    /// Leases a connection for the duration of a block. A connection that is returned broken, or inside a transaction, is
     /// closed.
     ///
-    /// - Throws: kind `exhausted` when none came free in time, `connection` when none can be made.
+    /// - Throws: kind `exhausted` if no connection became free in time, `connection` if none can be established.
     package func withConnection<T: Sendable>(
         _ body: (PostgresConnection) async throws -> T
     ) async throws -> T {
@@ -63,7 +63,7 @@ package final class PostgresPool: Sendable {
         }
     }
 
-    /// Runs a block of synchronous calls on a lent connection's thread.
+    /// Runs a block of synchronous calls on a leased connection's thread.
     @discardableResult
     package func perform<T: Sendable>(
         within limit: Duration? = nil,
@@ -79,7 +79,7 @@ package final class PostgresPool: Sendable {
         try await withConnection { try await $0.perform(until: deadline, body) }
     }
 
-    /// Runs the block in one transaction; up to three times more where the server asks for that (40001, 40P01).
+    /// Runs a block in one transaction, with up to three retries on SQLSTATE 40001 or 40P01.
     @discardableResult
     package func transaction<T: Sendable>(
         _ mode: StaticString = "",
@@ -90,8 +90,8 @@ package final class PostgresPool: Sendable {
         return try await Self.retrying { try await perform(until: deadline) { try $0.transaction(mode, body) } }
     }
 
-    /// Runs the block in one transaction and ends it as the block decides; up to three times more where the server asks for
-    /// that.
+    /// Runs a block in one transaction and ends it as the block decides, with up to three retries on SQLSTATE 40001 or
+    /// 40P01.
     @discardableResult
     package func transaction<T: Sendable>(
         within limit: Duration? = nil,
@@ -101,7 +101,7 @@ package final class PostgresPool: Sendable {
         return try await Self.retrying { try await perform(until: deadline) { try $0.transaction(deciding: body) } }
     }
 
-    /// Runs a transaction, up to three times more if the server asks for that (40001, 40P01).
+    /// Runs a transaction, with up to three retries on SQLSTATE 40001 or 40P01.
     package static func retrying<T>(_ transaction: () async throws -> T) async throws -> T {
         for _ in 0..<3 {
             do { return try await transaction() } catch let error as PostgresError where error.isRetryable { continue }
@@ -109,17 +109,17 @@ package final class PostgresPool: Sendable {
         return try await transaction()
     }
 
-    /// Ends every idle connection and refuses new leases; those that are out end when they come back.
+    /// Closes idle connections and rejects new leases; leased connections close on release.
     package func shutDown() {
         act { $0.shutDown() }
     }
 
-    /// How many connections exist, and how many of them are lent.
+    /// The number of connections, of leased ones, and of waiting callers.
     package var counts: (total: Int, leased: Int, waiting: Int) {
         shell.withLock { ($0.state.connectionCount, $0.state.leasedCount, $0.state.waitingCount) }
     }
 
-    // MARK: - Acting
+    // MARK: - Actions
 
     private func lease() async throws -> Lease {
         try Task.checkCancellation()
@@ -142,7 +142,7 @@ package final class PostgresPool: Sendable {
         }
     }
 
-    /// Only who really waits gets a timer.
+    /// Starts a timer, only for callers that actually wait.
     private func startTimer(_ waiter: Int) {
         shell.withLock { shell in
             guard shell.continuations[waiter] != nil else { return }
@@ -185,7 +185,7 @@ package final class PostgresPool: Sendable {
 
     private func grant(_ waiter: Int, _ number: Int) {
         guard let connection = shell.withLock({ $0.connections[number] }) else { return }
-        if connection.isDisturbed { return act { $0.discard(number, returning: waiter) } }
+        if connection.hasUnexpectedInput { return act { $0.discard(number, returning: waiter) } }
         let (continuation, _) = take(waiter)
         shell.withLock { $0.state.confirm(waiter) }
         guard let continuation else { return act { $0.release(number, isReusable: true, now: .now) } }
@@ -214,9 +214,9 @@ package final class PostgresPool: Sendable {
 
     private func error(_ failure: PoolState.Failure, _ text: String) -> any Error {
         switch failure {
-        case .full: PostgresError(.exhausted, "too many callers wait for a connection")
-        case .timedOut: PostgresError(.exhausted, "no connection came free in time")
-        case .shutDown: PostgresError(.exhausted, "the pool is shut down")
+        case .full: PostgresError(.exhausted, "too many callers are waiting for a connection")
+        case .timedOut: PostgresError(.exhausted, "no connection became free in time")
+        case .shutDown: PostgresError(.exhausted, "the pool was shut down")
         case .unavailable: PostgresError(.connection, text)
         case .cancelled: PostgresError(.cancelled, "the task was cancelled")
         }

@@ -1,6 +1,6 @@
 internal import CLibPQ
 
-/// The rows that a statement answered, in binary. Lives only where it is read: it cannot be copied or kept.
+/// The rows of a result, in binary. They can only be read in place, not copied or stored.
 package struct PostgresRows: ~Copyable {
     let raw: OpaquePointer
 
@@ -9,10 +9,10 @@ package struct PostgresRows: ~Copyable {
 
     var status: ExecStatusType { PQresultStatus(raw) }
 
-    /// The number of rows in the answer.
+    /// The number of rows.
     package var count: Int { Int(PQntuples(raw)) }
 
-    /// The number of rows that an INSERT, UPDATE, DELETE or COPY touched.
+    /// The number of rows affected by an INSERT, UPDATE, DELETE or COPY.
     package var affected: Int { Int(String(cString: PQcmdTuples(raw))) ?? 0 }
 
     /// Reads every row in order.
@@ -28,7 +28,7 @@ package struct PostgresRows: ~Copyable {
         return values
     }
 
-    /// Reads the first row, where there is one.
+    /// Reads the first row, if there is one.
     package func first<T>(_ body: (borrowing PostgresRow) throws -> T) rethrows -> T? {
         count == 0 ? nil : try body(PostgresRow(raw: raw, index: 0))
     }
@@ -41,7 +41,7 @@ package struct PostgresRow: ~Copyable {
 
     package func isNull(_ column: Int) -> Bool { PQgetisnull(raw, index, Int32(column)) == 1 }
 
-    /// The bytes of a column, valid while the row is; nil for NULL.
+    /// Returns the bytes of a column, valid as long as the row; nil for NULL.
     package func bytes(_ column: Int) -> UnsafeRawBufferPointer? {
         guard !isNull(column) else { return nil }
         let length = Int(PQgetlength(raw, index, Int32(column)))
@@ -108,6 +108,6 @@ package struct PostgresRow: ~Copyable {
     }
 
     private func mismatch(_ column: Int) -> PostgresError {
-        PostgresError(.decoding, "column \(column) does not hold the expected type")
+        PostgresError(.decoding, "column \(column) does not have the expected type")
     }
 }

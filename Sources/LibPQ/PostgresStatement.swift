@@ -1,10 +1,10 @@
-/// A whole statement of SQL that can be prepared. Compares in constant time where two statements differ.
+/// A complete SQL statement that can be prepared. Different statements compare in constant time.
 package struct PostgresStatement: Hashable, Sendable, ExpressibleByStringInterpolation {
     /// The text of the statement.
     package let sql: String
     private let hash: Int
 
-    /// The statement that a fragment is.
+    /// Creates a statement from a fragment.
     package init(_ sql: SQL) {
         self.sql = sql.text
         hash = sql.text.hashValue

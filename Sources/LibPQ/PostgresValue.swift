@@ -1,4 +1,4 @@
-/// One parameter of a statement, typed. Travels in binary, but for `numeric`, which travels as exact text.
+/// A typed statement parameter. It is sent in binary, except for `numeric`, which is sent as exact text.
 package enum PostgresValue: Sendable, Hashable {
     case bool(Bool?)
     case int2(Int16?)
@@ -7,7 +7,7 @@ package enum PostgresValue: Sendable, Hashable {
     case float8(Double?)
     case text(String?)
     case bytea([UInt8]?)
-    /// Decimal digits, as PostgreSQL writes them.
+    /// Decimal digits, as in PostgreSQL's text format.
     case numeric(String?)
     /// JSON text.
     case jsonb(String?)
@@ -19,7 +19,7 @@ package enum PostgresValue: Sendable, Hashable {
     case int8Array([Int64])
     case byteaArray([[UInt8]])
 
-    /// PostgreSQL's own number of the type.
+    /// PostgreSQL's OID of the type.
     var oid: UInt32 {
         switch self {
         case .bool: 16
@@ -41,11 +41,11 @@ package enum PostgresValue: Sendable, Hashable {
 
     var isBinary: Bool { if case .numeric = self { false } else { true } }
 
-    /// Microseconds from 1970-01-01 to PostgreSQL's own epoch, 2000-01-01.
+    /// Microseconds from 1970-01-01 to PostgreSQL's epoch, 2000-01-01.
     static let epochMicroseconds: Int64 = 946_684_800_000_000
     static let epochDays = Int32(epochMicroseconds / 86_400_000_000)
 
-    /// Appends the wire form; false for NULL.
+    /// Appends the wire format; false for NULL.
     func encode(into bytes: inout [UInt8]) -> Bool {
         switch self {
         case .bool(let value): value.map { bytes.append($0 ? 1 : 0) } != nil
@@ -104,7 +104,7 @@ package enum PostgresValue: Sendable, Hashable {
 }
 
 extension FixedWidthInteger {
-    /// The difference, or the bound that it passes: PostgreSQL's `infinity`.
+    /// Returns the difference, saturated to the limits, which mean PostgreSQL's `infinity`.
     func saturatingSubtract(_ other: Self) -> Self {
         let (difference, overflow) = subtractingReportingOverflow(other)
         return overflow ? (self < 0 ? .min : .max) : difference
@@ -128,7 +128,7 @@ package struct PostgresQuery: Sendable {
     }
 }
 
-/// Parameters in the shape that libpq wants.
+/// Parameters in the layout that libpq requires.
 struct ParameterBuffers {
     private var bytes: [UInt8] = []
     private var offsets: [Int] = []
@@ -136,9 +136,9 @@ struct ParameterBuffers {
     private var formats: [Int32] = []
     private(set) var oids: [UInt32] = []
 
-    /// The most bytes of all parameters: PostgreSQL refuses messages of 1 GiB.
+    /// The maximum size of all parameters, in bytes: PostgreSQL rejects messages of 1 GiB.
     private static let sizeLimit = 1 << 30
-    /// Whether PostgreSQL would refuse them.
+    /// Whether PostgreSQL would reject the parameters.
     var isTooLarge: Bool { bytes.count >= Self.sizeLimit }
 
     init(_ values: [PostgresValue]) {
@@ -155,7 +155,7 @@ struct ParameterBuffers {
             formats.append(value.isBinary ? 1 : 0)
             oids.append(value.oid)
         }
-        // An empty value needs an address too, or libpq takes it for NULL.
+        // An empty value needs an address, too; otherwise libpq treats it as NULL.
         bytes.append(0)
     }
 

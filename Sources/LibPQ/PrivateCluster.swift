@@ -2,12 +2,12 @@ internal import FoundationEssentials
 internal import Glibc
 internal import Platform
 
-/// A PostgreSQL server of one's own: its data, its unix socket and nothing on the network.
+/// A private PostgreSQL server, with its own data directory and Unix socket, not reachable over the network.
 ///
-/// PostgreSQL refuses to run as root; then it runs as the user `postgres` (or `nobody`), and where that user cannot reach
-/// the folder, the cluster lives under `/var/tmp` instead. Every call can be repeated, also after an interruption.
+/// PostgreSQL refuses to run as root; then it runs as the user `postgres` (or `nobody`), and if that user cannot access
+/// the directory, the cluster is placed under `/var/tmp`. Every call can be repeated, even after an interruption.
 package struct PrivateCluster: Sendable {
-    /// Why a call failed, in words for people.
+    /// The failure of a call, with a readable message.
     package struct Failure: Error, CustomStringConvertible {
         package let description: String
     }
@@ -16,7 +16,7 @@ package struct PrivateCluster: Sendable {
         case fast, immediate
     }
 
-    /// Where the data, the socket and the log are.
+    /// The directory of the data, the socket and the log.
     package let home: String
     private let binaries: String
     private let user: String?
@@ -27,10 +27,10 @@ package struct PrivateCluster: Sendable {
     package var log: String { home + "/postgres.log" }
 
     /// - Parameters:
-    ///   - folder: where the cluster should live; made when it is started.
-    ///   - binaries: where `initdb` and `pg_ctl` are; the system's newest PostgreSQL by default.
+    ///   - folder: the directory of the cluster; created at the first start.
+    ///   - binaries: the directory of `initdb` and `pg_ctl`; the newest installed PostgreSQL by default.
     ///   - settings: lines of `postgresql.conf` in addition to the defaults; used only when the cluster is created.
-    /// - Throws: `Failure`, where PostgreSQL is not installed.
+    /// - Throws: `Failure` if PostgreSQL is not installed.
     package init(folder: String, binaries: String? = nil, settings: [String] = []) throws {
         self.binaries = try binaries ?? Self.findBinaries()
         self.settings = settings
@@ -38,9 +38,9 @@ package struct PrivateCluster: Sendable {
         home = Self.home(URL(fileURLWithPath: folder).standardizedFileURL.path, user)
     }
 
-    /// How to connect.
+    /// Returns the connection configuration.
     ///
-    /// - Parameter database: its name.
+    /// - Parameter database: the name of the database.
     package func configuration(database: String = "aisle") -> PostgresConfiguration {
         PostgresConfiguration(dsn: "host='\(socket)' user=aisle dbname='\(database)'")
     }
@@ -52,31 +52,31 @@ package struct PrivateCluster: Sendable {
 
     package var isRunning: Bool { exists && run(["pg_ctl", "status", "-D", data]).status == 0 }
 
-    /// The process id of the server, where it runs.
+    /// The process id of the server, if it is running.
     package var processID: Int32? {
         guard let file = try? String(contentsOfFile: data + "/postmaster.pid", encoding: .utf8) else { return nil }
         return file.split(separator: "\n").first.flatMap { Int32($0) }
     }
 
-    /// Makes the cluster where there is none, and starts it where it does not run.
+    /// Creates the cluster if it does not exist, and starts it if it is not running.
     ///
-    /// - Parameter isDurable: false for tests, which lose nothing in a crash of the machine.
+    /// - Parameter isDurable: false for tests, where a machine crash loses nothing of value.
     package func start(isDurable: Bool = true) throws {
         try makeFolders()
-        if !exists { try initialise(isDurable) }
+        if !exists { try initialize(isDurable) }
         if isRunning { return }
         var outcome = startServer()
         if outcome.status != 0, removeStaleLock() { outcome = startServer() }
         guard outcome.status == 0 else {
-            throw Failure(description: "PostgreSQL does not start: \(outcome.text)\nIts log: \(log)\n\(tail())")
+            throw Failure(description: "PostgreSQL failed to start: \(outcome.text)\nLog file: \(log)\n\(tail())")
         }
     }
 
-    /// Stops the server and waits until its process is gone.
+    /// Stops the server and waits until its process has exited.
     package func stop(_ mode: StopMode = .fast) throws {
         guard isRunning else { return }
         let outcome = run(["pg_ctl", "stop", "-D", data, "-m", mode.rawValue, "-w", "-t", "60"])
-        guard outcome.status == 0 else { throw Failure(description: "PostgreSQL does not stop: \(outcome.text)") }
+        guard outcome.status == 0 else { throw Failure(description: "PostgreSQL failed to stop: \(outcome.text)") }
     }
 
     /// Stops the server and deletes the cluster with all its data.
@@ -103,8 +103,8 @@ package struct PrivateCluster: Sendable {
         }
     }
 
-    private func initialise(_ isDurable: Bool) throws {
-        // Made aside and then renamed: an interrupted run leaves nothing that looks finished.
+    private func initialize(_ isDurable: Bool) throws {
+        // Create it under another name and rename it, so that an interrupted run leaves no incomplete cluster.
         let draft = home + "/data.new"
         try? FileManager.default.removeItem(atPath: draft)
         try? FileManager.default.removeItem(atPath: data)
@@ -141,7 +141,7 @@ package struct PrivateCluster: Sendable {
         ])
     }
 
-    /// A lock file whose process is not a PostgreSQL server any more.
+    /// Removes a lock file whose process is no longer a PostgreSQL server.
     private func removeStaleLock() -> Bool {
         guard let processID else { return false }
         let name = (try? String(contentsOfFile: "/proc/\(processID)/comm", encoding: .utf8)) ?? ""
@@ -154,15 +154,15 @@ package struct PrivateCluster: Sendable {
         return text.split(separator: "\n").suffix(5).joined(separator: "\n")
     }
 
-    /// Runs a program of PostgreSQL's, as a user who may, and waits for its end.
+    /// Runs a PostgreSQL program as a permitted user and waits until it exits.
     private func run(
         _ words: [String]
     ) -> (status: Int32, text: String) {
         var words = words
         words[0] = binaries + "/" + words[0]
         if let user { words = ["setpriv", "--reuid", user, "--regid", group(of: user), "--clear-groups"] + words }
-        // Not Foundation's Process: it waits for the server too, which inherits its descriptors. And a file instead of a
-        // pipe, because the server keeps that one as well.
+        // Do not use Foundation's Process, which would also wait for the server that inherits its descriptors. Use a file instead of a
+        // pipe, because the server would keep the pipe open as well.
         let output = FileManager.default.temporaryDirectory.appending(path: "aisle-\(UUID().uuidString)").path
         defer { unlink(output) }
         let child: pid_t
@@ -173,17 +173,17 @@ package struct PrivateCluster: Sendable {
                 error: .standardOutput
             )
         } catch { return (-1, error.description) }
-        guard let status = Self.end(of: child) else { return (-1, "\(words[0]) did not end within \(Self.patience)") }
+        guard let status = Self.end(of: child) else { return (-1, "\(words[0]) did not end within \(Self.timeLimit)") }
         let text = (try? String(contentsOfFile: output, encoding: .utf8)) ?? ""
         return (status, String(text.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed()))
     }
 
-    /// How long PostgreSQL's own programs may take; each has a shorter limit of its own.
-    private static let patience: Duration = .seconds(120)
+    /// The time limit of PostgreSQL's programs; each has its own shorter timeout.
+    private static let timeLimit: Duration = .seconds(120)
 
     /// Waits for a process to end; kills it at the deadline and returns nil.
     private static func end(of child: pid_t) -> Int32? {
-        let deadline = ContinuousClock.now + patience
+        let deadline = ContinuousClock.now + timeLimit
         var status: Int32 = 0
         while true {
             let ended = waitpid(child, &status, WNOHANG)
@@ -200,7 +200,7 @@ package struct PrivateCluster: Sendable {
 
     private func group(of user: String) -> String { getpwnam(user).map { String($0.pointee.pw_gid) } ?? user }
 
-    // MARK: - Places
+    // MARK: - Paths
 
     private static func exists(_ user: String) -> Bool { getpwnam(user) != nil }
 
@@ -220,7 +220,7 @@ package struct PrivateCluster: Sendable {
         )
     }
 
-    /// The folder itself where the server's user can reach it and its socket's name fits; else one under /var/tmp.
+    /// Returns the directory itself, or one under /var/tmp if the server's user cannot access it or the socket path is too long.
     private static func home(_ folder: String, _ user: String?) -> String {
         // 107 bytes for the socket's path, "/socket/.s.PGSQL.5432" among them.
         let fits = folder.utf8.count <= 80 && !folder.contains("'") && !folder.contains("\\")
@@ -229,7 +229,7 @@ package struct PrivateCluster: Sendable {
         return "/var/tmp/aisle-\(getuid())-\(String(hash, radix: 36))"
     }
 
-    /// Whether everybody may pass through the folders above.
+    /// Returns whether all parent directories are searchable by everyone.
     private static func isReachable(_ folder: String) -> Bool {
         var parent = URL(fileURLWithPath: folder).deletingLastPathComponent()
         while parent.path != "/" {

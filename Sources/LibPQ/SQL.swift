@@ -1,17 +1,17 @@
-/// A fragment of SQL that is made of literals in the source code, never of data.
+/// An SQL fragment built from source code literals, never from data.
 ///
-/// Interpolation takes other fragments and whole numbers, and quotes what is named as an identifier or a literal. Values
+/// Interpolation accepts other fragments and integers, and quotes `identifier:` and `literal:` arguments. Values
 /// belong in parameters.
 package struct SQL: Hashable, Sendable, ExpressibleByStringInterpolation {
     /// The text of the fragment.
     package let text: String
 
-    /// SQL of text that is known only at run time. Nobody checks it, so it must not contain anything from outside.
+    /// Creates a fragment from run-time text. It is not validated, so it must not contain external data.
     package init(unchecked text: String) { self.text = text }
 
-    /// The fragment that a literal says.
+    /// Creates a fragment from a literal.
     package init(stringLiteral text: StaticString) { self.text = text.description }
-    /// The fragment that a literal with interpolations says.
+    /// Creates a fragment from an interpolated literal.
     package init(stringInterpolation parts: Interpolation) { text = parts.text }
 
     /// The builder of an interpolated literal.
@@ -24,12 +24,12 @@ package struct SQL: Hashable, Sendable, ExpressibleByStringInterpolation {
         package mutating func appendInterpolation(_ fragment: SQL) { text += fragment.text }
         package mutating func appendInterpolation(_ number: some FixedWidthInteger) { text += String(number) }
 
-        /// A name of a table, column or other object.
+        /// Appends a quoted identifier.
         package mutating func appendInterpolation(identifier name: String) {
             text += "\"" + name.doubling("\"") + "\""
         }
 
-        /// A text, where SQL takes no parameter.
+        /// Appends a quoted string literal, for SQL that does not accept a parameter.
         package mutating func appendInterpolation(literal value: String) {
             text += "E'" + value.doubling("\\").doubling("'") + "'"
         }
@@ -37,16 +37,16 @@ package struct SQL: Hashable, Sendable, ExpressibleByStringInterpolation {
 }
 
 extension Sequence<SQL> {
-    /// The fragments in order.
+    /// Returns the fragments joined in order.
     ///
-    /// - Parameter separator: written between each two.
+    /// - Parameter separator: the fragment between two elements.
     package func joined(_ separator: SQL = ", ") -> SQL {
         SQL(unchecked: map(\.text).joined(separator: separator.text))
     }
 }
 
 extension String {
-    /// The text with a scalar doubled. Characters would not do: a quote and a combining mark are one character.
+    /// Returns the text with a scalar doubled. Works on scalars, because a quote with a combining mark is one character.
     fileprivate func doubling(_ scalar: Unicode.Scalar) -> String {
         var doubled = UnicodeScalarView()
         for next in unicodeScalars { doubled.append(contentsOf: next == scalar ? [next, next] : [next]) }

@@ -21,10 +21,10 @@ package struct SQLState: RawRepresentable, Hashable, Sendable, CustomStringConve
     package static let lockNotAvailable = SQLState("55P03")
     package static let readOnlyTransaction = SQLState("25006")
 
-    /// Whether the same transaction may succeed when it is simply run again.
+    /// Whether the same transaction may succeed if it is retried.
     package var isRetryable: Bool { self == .serializationFailure || self == .deadlockDetected }
 
-    /// Whether the server, not the statement, is the reason: away, starting, stopping, full or out of resources.
+    /// Whether the cause is the server, not the statement: unreachable, starting, stopping, full or out of resources.
     package var meansUnavailable: Bool {
         switch classCode {
         case "08", "53": true

@@ -1,6 +1,6 @@
-/// SQL with places for parameters, each of which stands for a `Slot`: what a statement is assembled from.
+/// SQL with placeholders, each for a `Slot`, from which statements are assembled.
 ///
-/// A slot that occurs several times becomes one parameter. Parameters are numbered when the statement is made, in the order
+/// A slot that occurs several times becomes one parameter. Parameters are numbered when the statement is built, in the order
 /// of their first occurrence, so fragments can be combined without regard to numbers.
 package struct SQLTemplate<Slot: Hashable & Sendable>: Hashable, Sendable, ExpressibleByStringInterpolation {
     enum Part: Hashable, Sendable {
@@ -8,7 +8,7 @@ package struct SQLTemplate<Slot: Hashable & Sendable>: Hashable, Sendable, Expre
         case slot(Slot)
     }
 
-    /// No two fragments of SQL follow each other: equal texts are equal templates.
+    /// Adjacent SQL fragments are merged, so that equal texts are equal templates.
     private(set) var parts: [Part] = []
 
     init() {}
@@ -25,7 +25,7 @@ package struct SQLTemplate<Slot: Hashable & Sendable>: Hashable, Sendable, Expre
         }
     }
 
-    /// The statement, and what each of its parameters stands for.
+    /// The statement and the slots of its parameters.
     package var statement: (PostgresStatement, slots: [Slot]) {
         var text = ""
         var slots: [Slot] = []
@@ -60,9 +60,9 @@ package struct SQLTemplate<Slot: Hashable & Sendable>: Hashable, Sendable, Expre
 }
 
 extension Sequence {
-    /// The fragments in order.
+    /// Returns the templates joined in order.
     ///
-    /// - Parameter separator: written between each two.
+    /// - Parameter separator: the fragment between two elements.
     package func joined<Slot>(_ separator: SQL = ", ") -> SQLTemplate<Slot> where Element == SQLTemplate<Slot> {
         var joined = SQLTemplate<Slot>()
         for (index, template) in enumerated() {

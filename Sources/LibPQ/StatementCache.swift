@@ -1,29 +1,29 @@
-/// The statements that a connection has prepared, and their names.
+/// The prepared statements of a connection, and their names.
 ///
-/// A full cache keeps what it has: further statements travel without a name, parsed on each use. libpq cannot close a
-/// prepared statement by protocol before version 17, and SQL `DEALLOCATE` does not pass a transaction pooler. A
-/// connection that meets many statements beyond its cache is replaced instead (`isWornOut`), and starts with an empty one.
+/// A full cache does not evict: further statements are sent unnamed and parsed on each use. libpq cannot close a
+/// prepared statement by protocol before version 17, and SQL `DEALLOCATE` does not work through a transaction pooler. A
+/// connection with many statements beyond its cache is replaced instead (`isWornOut`) and starts with an empty cache.
 ///
-/// - Complexity: O(1) a use.
+/// - Complexity: O(1) per use.
 struct StatementCache {
     private let capacity: Int
     private var names: [PostgresStatement: String] = [:]
     private var nextName: UInt64 = 0
     private var unnamedUses = 0
 
-    /// How many unnamed uses are worth a new connection.
+    /// The number of unnamed uses that justify a new connection.
     private static let unnamedUseLimit = 2000
 
-    /// - Parameter capacity: the most names; 0 to name none.
+    /// - Parameter capacity: the maximum number of names; 0 disables naming.
     init(capacity: Int) { self.capacity = capacity }
 
-    /// Whether a new connection, with an empty cache, would serve better.
+    /// Whether a new connection with an empty cache would be more efficient.
     var isWornOut: Bool { capacity > 0 && unnamedUses > Self.unnamedUseLimit }
 
-    /// The name of a prepared statement; nil if it is not prepared.
+    /// Returns the name of a prepared statement; nil if it is not prepared.
     func name(of statement: PostgresStatement) -> String? { names[statement] }
 
-    /// A name to prepare a statement under; nil if it is to travel without one.
+    /// Adds a statement and returns its name; nil if it must be sent unnamed.
     mutating func insert(_ statement: PostgresStatement) -> String? {
         guard names.count < capacity else {
             unnamedUses += 1

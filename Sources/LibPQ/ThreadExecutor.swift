@@ -2,10 +2,10 @@ internal import Glibc
 internal import Platform
 internal import Synchronization
 
-/// One thread that runs jobs in order: those of the actor that it belongs to, and of tasks that prefer it.
+/// An executor with one thread, which runs the jobs of its actor, and of tasks that prefer it, in order.
 ///
-/// Blocking in a job blocks nobody else. The thread ends with `stop()`, which the owning actor calls when it is released;
-/// until then every enqueued job also runs.
+/// A blocking job blocks no other executor. The thread ends with `stop()`, which the owning actor calls in `deinit`;
+/// jobs enqueued before that still run.
 final class ThreadExecutor: SerialExecutor, TaskExecutor {
     private struct State {
         var jobs: [UnownedJob] = []
@@ -16,7 +16,7 @@ final class ThreadExecutor: SerialExecutor, TaskExecutor {
     private let state = Mutex(State())
     private let work: Semaphore
 
-    /// - Throws: kind `exhausted`, if the system has no thread or descriptor left.
+    /// - Throws: kind `exhausted` if the system is out of threads or descriptors.
     init(name: StaticString) throws(PostgresError) {
         work = Semaphore()
         do throws(OSThreadError) { try OSThread.start(name: name) { [self] in run() } } catch {
@@ -33,7 +33,7 @@ final class ThreadExecutor: SerialExecutor, TaskExecutor {
         if isFirst { work.signal() }
     }
 
-    /// Lets the thread end once the jobs that wait have run.
+    /// Ends the thread after the waiting jobs have run.
     func stop() {
         state.withLock { $0.isStopped = true }
         work.signal()
@@ -41,7 +41,7 @@ final class ThreadExecutor: SerialExecutor, TaskExecutor {
 
     func checkIsolated() {
         let isCurrent = state.withLock { $0.thread.map { pthread_equal($0, pthread_self()) != 0 } ?? false }
-        precondition(isCurrent, "not on the connection's own thread")
+        precondition(isCurrent, "not on the connection's thread")
     }
 
     private func run() {

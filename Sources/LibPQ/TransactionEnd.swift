@@ -1,4 +1,4 @@
-/// How a transaction ends, with its value.
+/// The end of a transaction, with its value.
 package enum TransactionEnd<Value> {
     case commit(Value)
     case rollback(Value)

@@ -1,15 +1,15 @@
-/// Server settings that hold for one transaction only.
+/// Server settings for a single transaction.
 ///
-/// Behind a pooler that lends server connections by the transaction a session's `SET` reaches others, and startup
-/// `options` are refused. Every transaction therefore begins with one statement that applies the settings to itself.
+/// Behind a transaction pooler, a session's `SET` would affect other clients, and startup
+/// `options` are rejected. Therefore every transaction starts with a statement that applies the settings to itself.
 struct TransactionSettings: Sendable {
-    /// Applies all settings; its only parameter is the statement timeout. nil without settings.
+    /// The statement that applies all settings; its only parameter is the statement timeout. nil without settings.
     let statement: PostgresStatement?
     private let values: [String: String]
 
     /// - Parameters:
     ///   - settings: names and values; trusted text.
-    ///   - excluded: names that the deployment has set on the connection itself.
+    ///   - excluded: names that are already set on the connection.
     init(_ settings: [String: String], excluding excluded: Set<String> = []) {
         let kept = settings.filter { !excluded.contains($0.key) }
         values = kept
@@ -23,12 +23,12 @@ struct TransactionSettings: Sendable {
         statement = "SELECT \(calls.joined())"
     }
 
-    /// - Parameter deadline: of the transaction; the server cancels a statement that still runs then.
+    /// - Parameter deadline: the deadline of the transaction; the server cancels a statement that is still running then.
     func parameters(until deadline: ContinuousClock.Instant?) -> [PostgresValue] {
         guard let deadline else { return [.text(values["statement_timeout"] ?? "0")] }
         return [.text("\(max(1, ContinuousClock.now.duration(to: deadline).milliseconds))ms")]
     }
 
-    /// The value that a transaction gives to a setting; nil for one that it does not touch.
+    /// The value of a setting; nil if it is not set.
     subscript(name: String) -> String? { values[name] }
 }

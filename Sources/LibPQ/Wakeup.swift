@@ -2,7 +2,7 @@ internal import CLibPQ
 internal import Glibc
 internal import Synchronization
 
-/// A descriptor that any thread can make readable, to wake the one that polls it.
+/// A descriptor that any thread can make readable, to wake the polling thread.
 final class Wakeup: Sendable {
     let descriptor: Int32
 
@@ -24,8 +24,8 @@ final class Wakeup: Sendable {
     }
 }
 
-/// Which operations of a connection were asked to stop. An operation has a number of its own, so that a request that
-/// comes late never stops the next one.
+/// The cancellation requests of a connection. Each operation has its own number, so that a late request
+/// never stops the next operation.
 final class Interrupt: Sendable {
     private struct State {
         var last: UInt64 = 0
@@ -54,13 +54,13 @@ final class Interrupt: Sendable {
     func end(_ operation: UInt64) { state.withLock { _ = $0.requested.remove(operation) } }
 }
 
-/// What ended a wait on descriptors.
+/// The outcome of a wait on descriptors.
 struct PollOutcome {
     var timedOut = false
     var events: [Int16]
 }
 
-/// Waits until a descriptor is ready or the deadline passes; nil waits without end. Signals do not end the wait.
+/// Waits until a descriptor is ready or the deadline passes; nil waits forever. Signals do not end the wait.
 func pollDescriptors(_ wanted: [(descriptor: Int32, events: Int16)], until deadline: ContinuousClock.Instant?)
     -> PollOutcome
 {
@@ -72,7 +72,7 @@ func pollDescriptors(_ wanted: [(descriptor: Int32, events: Int16)], until deadl
         let ready = poll(&descriptors, nfds_t(descriptors.count), timeout ?? -1)
         if ready < 0 {
             if errno == EINTR { continue }
-            // Out of memory, say: a look at each descriptor shows what is wrong with it, after a moment.
+            // For example, out of memory: report all descriptors as ready after a moment, so that each one is checked.
             usleep(1_000)
             return PollOutcome(timedOut: false, events: wanted.map { $0.events })
         }

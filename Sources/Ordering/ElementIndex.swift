@@ -1,25 +1,25 @@
-/// Tells where elements stand in a list; each place is given away once.
+/// An index of the positions of elements in a list; each position is returned only once.
 protocol ElementIndex<Element>: ~Copyable {
     associatedtype Element
-    /// The first place of an element that was not taken yet; −1 where there is none.
+    /// Takes the first remaining position of an element; −1 if there is none.
     mutating func take(_ element: Element) -> Int32
 }
 
-/// An open-addressing table of places by hash: 8 bytes a slot, at most three quarters full.
+/// An open-addressing hash table of positions: 8 bytes per slot, at most three quarters full.
 ///
-/// Repeated elements share a slot, and their places form a chain: many equal ones cost no more than different ones.
+/// Repeated elements share a slot, and their positions form a chain, so repeats cost no more than distinct elements.
 struct PlaceTable<Element: Equatable>: ~Copyable {
     private struct Slot {
-        /// A place; −1 for an empty slot; −2 − place once the last place of its element was taken.
+        /// A position; −1 for an empty slot; −2 − position after the element's last position was taken.
         var place: Int32
-        /// Other bits of the hash than those that choose the slot.
+        /// Hash bits other than those that select the slot.
         var tag: UInt32
     }
 
     private let elements: ArraySlice<Element>
     private let slots: UnsafeMutablePointer<Slot>
     private let bits: Int
-    /// The next place of the same element, −1 for none; only where there are repeats.
+    /// The next position of the same element, −1 for none; only allocated if there are repeats.
     private var next: UnsafeMutablePointer<Int32>?
 
     init(_ elements: ArraySlice<Element>, hash: (Element) -> UInt64) {
@@ -29,7 +29,7 @@ struct PlaceTable<Element: Equatable>: ~Copyable {
         self.bits = bits
         slots = .allocate(capacity: 1 << bits)
         slots.initialize(repeating: Slot(place: -1, tag: 0), count: 1 << bits)
-        // From the back, so that the first of equal ones heads its chain.
+        // From the back, so that the first of equal elements is the head of its chain.
         var index = elements.count &- 1
         while index >= 0 {
             let element = elements[elements.startIndex &+ index]
@@ -56,7 +56,7 @@ struct PlaceTable<Element: Equatable>: ~Copyable {
         return place
     }
 
-    /// The slot of an element, or the empty one where it would be.
+    /// Returns the slot of an element, or the empty slot for it.
     private func slot(of element: Element, _ hash: UInt64) -> Int {
         let mask = 1 &<< bits &- 1
         let tag = UInt32(truncatingIfNeeded: hash)
@@ -81,7 +81,7 @@ struct PlaceTable<Element: Equatable>: ~Copyable {
     }
 }
 
-/// Places of numbers, by multiplicative hashing with a random factor: nobody can choose numbers that collide.
+/// Positions of numbers, by multiplicative hashing with a random factor, so that collisions cannot be provoked.
 ///
 /// Source: M. Dietzfelbinger et al., "A reliable randomized algorithm for the closest-pair problem", 1997, section 2.
 struct IntegerIndex: ElementIndex, ~Copyable {
@@ -98,7 +98,7 @@ struct IntegerIndex: ElementIndex, ~Copyable {
     }
 }
 
-/// Places of anything that can be hashed, by Swift's own seeded hash.
+/// Positions of any hashable elements, by Swift's seeded hash.
 struct HashedIndex<Element: Hashable>: ElementIndex, ~Copyable {
     private var table: PlaceTable<Element>
 

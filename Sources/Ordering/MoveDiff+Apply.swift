@@ -1,16 +1,16 @@
 extension MoveDiff {
-    /// The new list.
+    /// Returns the new list.
     ///
     /// - Parameters:
-    ///   - old: the list before.
-    ///   - insert: makes the element that comes in at an index of the NEW list; called in ascending order.
+    ///   - old: the old list.
+    ///   - insert: returns the element to insert at an index of the NEW list; called in ascending order.
     /// - Precondition: `old` has `oldCount` elements.
     /// - Complexity: O(n).
     public func apply<Element, E: Error>(
         to old: [Element],
         inserting insert: (Int) throws(E) -> Element
     ) throws(E) -> [Element] {
-        precondition(old.count == oldCount, "the diff is of a list of \(oldCount) elements, not \(old.count)")
+        precondition(old.count == oldCount, "the diff requires a list of \(oldCount) elements (got \(old.count))")
         var isTaken = [Bool](repeating: false, count: oldCount)
         for index in deletes { isTaken[Int(index)] = true }
         for move in moves { isTaken[Int(move.from)] = true }
@@ -33,7 +33,7 @@ extension MoveDiff {
         return new
     }
 
-    /// Where each element of the new list stood in the old one; −1 for one that is new.
+    /// Returns the old index of each element of the new list; −1 for an insert.
     ///
     /// - Complexity: O(n).
     public func sources() -> [Int32] {

@@ -1,42 +1,42 @@
 extension MoveDiff {
-    // MARK: - Entries
+    // MARK: - Entry points
 
-    /// The diff to a known permutation of `0 ..< n`: element i of the new list was element `permutation[i]` of the old one.
+    /// Creates the diff to a permutation of `0 ..< n`: element i of the new list was element `permutation[i]` of the old one.
     ///
-    /// - Precondition: it is a permutation.
-    /// - Complexity: O(n log n) in time, at most 16 bytes an element; O(n) for what hardly moves.
+    /// - Precondition: `permutation` is a permutation.
+    /// - Complexity: O(n log n) time, at most 16 bytes per element; O(n) if little moves.
     package init(permutation: [Int32]) {
         self = permutation.withUnsafeBufferPointer { Self.between($0) { () throws(Never) in } }
     }
 
-    /// The diff between two lists of ordinals below a limit, each at most once in a list.
+    /// Creates the diff between two lists of ordinals below a limit, without repeats.
     ///
     /// - Precondition: the ordinals are from 0 up to below `limit`, and none repeats.
-    /// - Complexity: O(n log n + limit) in time, at most 16 bytes an element and 4 for each number below the limit.
+    /// - Complexity: O(n log n + limit) time, at most 16 bytes per element and 4 per number below the limit.
     package init(fromOrdinals old: [Int32], to new: [Int32], limit: Int) {
         self = old.withUnsafeBufferPointer { old in
             new.withUnsafeBufferPointer { new in Self.between(old, new, limit: limit) { () throws(Never) in } }
         }
     }
 
-    /// The diff between two lists of numbers that identify elements.
+    /// Creates the diff between two lists of numeric ids.
     ///
-    /// Repeated ones are matched first to first, behind a common beginning and before a common end: the diff is right, if
-    /// not the least.
+    /// Repeats are matched in order, between a common prefix and a common suffix: the diff is correct, but
+    /// not necessarily minimal.
     ///
-    /// - Complexity: O(n log n) in time, at most 40 bytes an element.
+    /// - Complexity: O(n log n) time, at most 40 bytes per element.
     public init(from old: [Int], to new: [Int]) {
         self = Self.between(old, new, index: { IntegerIndex($0) }, check: { () throws(Never) in })
     }
 
-    /// The diff between two lists of anything that can be hashed; repeats as with numbers.
+    /// Creates the diff between two lists of hashable elements; repeats are handled as for numbers.
     public init<Element: Hashable>(from old: [Element], to new: [Element]) {
         self.init(from: old, to: new) { () throws(Never) in }
     }
 
-    /// The same, with a question whether to go on that is asked every so often.
+    /// Creates the diff between two lists, with a periodic cancellation check.
     ///
-    /// - Parameter check: throws to give up.
+    /// - Parameter check: throws to cancel.
     public init<Element: Hashable, E: Error>(
         from old: [Element],
         to new: [Element],
@@ -45,8 +45,8 @@ extension MoveDiff {
         self = try Self.between(old, new, index: { HashedIndex($0) }, check: check)
     }
 
-    /// The diff between what of two lists is inside a window of their first elements. What leaves the window is a delete,
-    /// what enters it an insert.
+    /// Creates the diff between windows of the first elements of two lists. Elements that leave the window are deletes;
+    /// elements that enter it are inserts.
     public init<Element: Hashable>(from old: [Element], to new: [Element], first limit: Int) {
         self.init(from: Array(old.prefix(limit)), to: Array(new.prefix(limit)))
     }
@@ -124,12 +124,12 @@ extension MoveDiff {
     }
 }
 
-/// What differs between two lists: behind their common beginning and before their common end.
+/// The differing span of two lists, between their common prefix and their common suffix.
 private struct Span {
     var prefix: Int
     var oldCount: Int
     var newCount: Int
-    /// How many elements of the span are in both lists.
+    /// The number of elements of the span that are in both lists.
     var common = 0
 
     init(prefix: Int, oldCount: Int, newCount: Int, common: Int) {
@@ -151,7 +151,7 @@ private struct Span {
         self.init(prefix: prefix, oldCount: oldEnd - prefix, newCount: newEnd - prefix, common: 0)
     }
 
-    /// The diff, from where in the span each new element stood; −1 for one that is new.
+    /// Returns the diff, given each new element's old index in the span; −1 for an insert.
     func diff<E: Error>(
         _ map: UnsafePointer<Int32>,
         _ oldTotal: Int,
@@ -164,7 +164,7 @@ private struct Span {
         do {
             let tops = UnsafeMutablePointer<Int32>.allocate(capacity: common + 1)
             defer { tops.deallocate() }
-            piles = try PatiencePiles.lay(map, newCount, ranks: ranks, tops: tops, check)
+            piles = try PatiencePiles.sort(map, newCount, ranks: ranks, tops: tops, check)
         }
         let (moves, inserts) = collect(map, ranks, piles)
         return MoveDiff(
@@ -176,7 +176,7 @@ private struct Span {
         )
     }
 
-    /// Old elements that no new one comes from.
+    /// Returns the old elements that are not in the new list.
     private func deletes(_ map: UnsafePointer<Int32>) -> [Int32] {
         let count = oldCount - common
         guard count > 0 else { return [] }
@@ -202,7 +202,7 @@ private struct Span {
         }
     }
 
-    /// What is not of the longest increasing subsequence, read from the back, as only pile numbers are known.
+    /// Returns the elements outside the longest increasing subsequence, read from the back, because only pile numbers are known.
     private func collect(
         _ map: UnsafePointer<Int32>,
         _ ranks: UnsafePointer<Int32>,

@@ -1,18 +1,18 @@
-/// The least that turns one order of a list into another: what goes, what comes, and what moves past its neighbours.
+/// The minimal diff between two orders of a list: deletes, inserts and moves.
 ///
-/// Batch semantics, as `performBatchUpdates` has them: an index of `deletes` and a move's `from` count in the OLD list, an
-/// index of `inserts` and a move's `to` in the NEW one. To apply it, take out everything that is deleted or moved, then
-/// put in what is inserted or moved, ascending by its new index. What is neither keeps its order, and shifts by itself.
+/// It has batch semantics, like `performBatchUpdates`: indexes of `deletes` and a move's `from` refer to the OLD list,
+/// indexes of `inserts` and a move's `to` to the NEW list. To apply it, remove everything that is deleted or moved, then
+/// insert everything that is inserted or moved, in ascending order of the new index. All other elements keep their order.
 ///
 /// The moves are the fewest possible: the elements that stay are a longest increasing subsequence of the old indexes in
-/// new order, so there are `common − LIS` of them. Elements that stay but whose content differs are `changed`; they are
-/// to be refreshed after the batch, never inside it.
+/// new order, so there are `common − LIS` of them. Elements with different content are `changed`; refresh them
+/// after the batch, never inside it.
 public struct MoveDiff: Hashable, Sendable {
-    /// One element that moves.
+    /// A moved element.
     public struct Move: Hashable, Sendable {
-        /// Its index in the OLD list.
+        /// The index in the OLD list.
         public var from: Int32
-        /// Its index in the NEW list.
+        /// The index in the NEW list.
         public var to: Int32
 
         public init(from: Int32, to: Int32) {
@@ -21,9 +21,9 @@ public struct MoveDiff: Hashable, Sendable {
         }
     }
 
-    /// The number of elements before.
+    /// The number of elements in the OLD list.
     public let oldCount: Int
-    /// The number of elements after.
+    /// The number of elements in the NEW list.
     public let newCount: Int
     /// Indexes in the OLD list, ascending.
     public let deletes: [Int32]
@@ -31,16 +31,16 @@ public struct MoveDiff: Hashable, Sendable {
     public let inserts: [Int32]
     /// Ascending by `to`.
     public let moves: [Move]
-    /// Indexes in the NEW list of elements that were there before with another content, ascending.
+    /// Indexes in the NEW list of kept elements whose content changed, ascending.
     public let changed: [Int32]
 
-    /// Nothing to do.
+    /// Whether the lists are equal.
     public var isEmpty: Bool { deletes.isEmpty && inserts.isEmpty && moves.isEmpty && changed.isEmpty }
 
     /// The number of elements that are in both lists.
     public var commonCount: Int { oldCount - deletes.count }
 
-    /// A diff whose parts are known to be right.
+    /// Creates a diff from parts that are known to be valid.
     init(
         generated oldCount: Int,
         _ newCount: Int,
@@ -57,9 +57,9 @@ public struct MoveDiff: Hashable, Sendable {
         self.changed = changed
     }
 
-    /// The same diff with elements named that stay or move and have another content.
+    /// Returns the diff with kept elements marked as changed.
     ///
-    /// - Parameter changed: their indexes in the NEW list, ascending and inside it; those of inserts are left out.
+    /// - Parameter changed: indexes in the NEW list, ascending and in range; those of inserts are ignored.
     package func marking(changed: [Int32]) -> MoveDiff {
         var inserted = inserts[...]
         let common = changed.filter { index in
@@ -78,7 +78,7 @@ public struct MoveDiff: Hashable, Sendable {
 }
 
 extension MoveDiff {
-    /// What comes or moves, ascending by its index in the NEW list; `from` is nil for what comes.
+    /// The inserts and moves, ascending by index in the NEW list; `from` is nil for inserts.
     public var placements: [(from: Int32?, to: Int32)] {
         var placements: [(from: Int32?, to: Int32)] = []
         placements.reserveCapacity(inserts.count + moves.count)
@@ -96,21 +96,21 @@ extension MoveDiff {
 }
 
 extension MoveDiff {
-    /// Why parts are no diff.
+    /// The reason why parts are not a valid diff.
     public enum Flaw: Error, Hashable, Sendable {
-        /// A count is negative or beyond 2³¹ − 1, or old and new have different numbers of common elements.
+        /// A count is negative or above 2³¹ − 1, or the numbers of common elements differ.
         case counts
         /// An index is outside its list, out of order, or used twice.
         case index
     }
 
-    /// The most elements of a list.
+    /// The maximum number of elements in a list.
     public static let countLimit = Int(Int32.max)
 
-    /// Checks parts that come from elsewhere.
+    /// Creates a diff from external parts, after validating them.
     ///
     /// - Throws: `Flaw`.
-    /// - Complexity: O(m log m) in time for m moves, O(m) in memory, whatever the counts say.
+    /// - Complexity: O(m log m) time and O(m) memory for m moves, whatever the counts.
     public init(
         oldCount: Int,
         newCount: Int,
@@ -122,12 +122,12 @@ extension MoveDiff {
         guard (0...Self.countLimit).contains(oldCount), (0...Self.countLimit).contains(newCount),
             oldCount - deletes.count == newCount - inserts.count, oldCount - deletes.count >= moves.count
         else { throw .counts }
-        guard Self.ascend(deletes, below: oldCount), Self.ascend(inserts, below: newCount),
-            Self.ascend(moves.map(\.to), below: newCount), Self.ascend(changed, below: newCount),
-            Self.ascend(moves.map(\.from).sorted(), below: oldCount)
+        guard Self.isAscending(deletes, below: oldCount), Self.isAscending(inserts, below: newCount),
+            Self.isAscending(moves.map(\.to), below: newCount), Self.isAscending(changed, below: newCount),
+            Self.isAscending(moves.map(\.from).sorted(), below: oldCount)
         else { throw .index }
-        guard Self.areApart(moves.map(\.from).sorted(), deletes), Self.areApart(moves.map(\.to), inserts),
-            Self.areApart(changed, inserts)
+        guard Self.areDisjoint(moves.map(\.from).sorted(), deletes), Self.areDisjoint(moves.map(\.to), inserts),
+            Self.areDisjoint(changed, inserts)
         else { throw .index }
         self.init(
             generated: oldCount,
@@ -139,13 +139,13 @@ extension MoveDiff {
         )
     }
 
-    private static func ascend(_ indexes: [Int32], below limit: Int) -> Bool {
+    private static func isAscending(_ indexes: [Int32], below limit: Int) -> Bool {
         guard let first = indexes.first, let last = indexes.last else { return true }
         return first >= 0 && last < limit && zip(indexes, indexes.dropFirst()).allSatisfy { $0 < $1 }
     }
 
-    /// Whether two ascending lists have no element in common.
-    private static func areApart(_ a: [Int32], _ b: [Int32]) -> Bool {
+    /// Returns whether two ascending lists have no element in common.
+    private static func areDisjoint(_ a: [Int32], _ b: [Int32]) -> Bool {
         var (i, j) = (0, 0)
         while i < a.count, j < b.count {
             if a[i] == b[j] { return false }

@@ -1,17 +1,17 @@
-/// One step of a diff in sequential form: each index counts in the list as it then stands.
+/// A step of a diff in sequential form: indexes refer to the list at that step.
 public enum MoveStep: Hashable, Sendable {
-    /// Takes an element out.
+    /// Removes an element.
     case delete(at: Int)
-    /// Puts the element in that the NEW list has at `new`.
+    /// Inserts the element at `new` of the NEW list.
     case insert(at: Int, new: Int)
-    /// Takes an element out and puts it in again; `to` counts in the list without it.
+    /// Removes and reinserts an element; `to` is an index in the list without it.
     case move(from: Int, to: Int)
 }
 
 extension MoveDiff {
-    /// The diff as steps that are done one after another: deletes from the back, then inserts and moves from the front.
+    /// Returns the diff as sequential steps: deletes from the back, then inserts and moves from the front.
     ///
-    /// A move whose element stands where it should by then is left out.
+    /// A move whose element is already in place by then is omitted.
     ///
     /// - Complexity: O(m log m) for m deletes, inserts and moves; independent of the lists' lengths.
     public func steps() -> [MoveStep] {
@@ -25,11 +25,11 @@ extension MoveDiff {
                 nextMove == moves.count
                 || (nextInsert < inserts.count && inserts[nextInsert] < moves[nextMove].to)
             let new = Int(isInsert ? inserts[nextInsert] : moves[nextMove].to)
-            // Everything before `new` is in its place, with elements between that wait to be moved.
+            // Everything before `new` is in place, interleaved with elements that are still to be moved.
             let placed = nextInsert + nextMove
-            let settled = new - placed
-            waiting.pass(settled, placed: placed)
-            let place = settled + placed + waiting.passedCount
+            let stayed = new - placed
+            waiting.pass(stayed, placed: placed)
+            let place = stayed + placed + waiting.passedCount
             if isInsert {
                 steps.append(.insert(at: place, new: new))
                 nextInsert += 1
@@ -44,19 +44,19 @@ extension MoveDiff {
     }
 }
 
-/// The elements that wait to be moved, among those that stay: they stand where they were.
+/// The elements that are still to be moved, at their old places among the staying elements.
 private struct WaitingMoves {
     /// Each move's rank by `from`.
     private let rank: [Int]
-    /// By rank: how many elements that stay stood before it in the old list.
+    /// By rank: the number of staying elements before it in the old list.
     private let stayingBefore: [Int]
-    /// By rank: how many elements had been placed when the first that stays behind it was passed.
+    /// By rank: the number of placed elements when the first staying element after it was passed.
     private var placedBefore: [Int]
-    /// How many ranks, from 0, stand before the last element that was passed.
+    /// The number of ranks, from 0, before the last passed element.
     private var passed = 0
-    /// How many of those still wait.
+    /// The number of those that are still waiting.
     private(set) var passedCount = 0
-    /// Sums of those that wait, by rank. Source: P. M. Fenwick, "A new data structure for cumulative frequency tables", 1994.
+    /// Fenwick tree of waiting elements by rank. Source: P. M. Fenwick, "A new data structure for cumulative frequency tables", 1994.
     private var sums: [Int32]
     private var isWaiting: [Bool]
 
@@ -79,7 +79,7 @@ private struct WaitingMoves {
         for index in sums.indices.dropFirst() { sums[index] = Int32(truncatingIfNeeded: index & -index) }
     }
 
-    /// The first `settled` elements that stay are in their places, `placed` others among them.
+    /// Notes that the first `settled` staying elements are in place, with `placed` others among them.
     mutating func pass(_ settled: Int, placed: Int) {
         while passed < rank.count, stayingBefore[passed] < settled {
             placedBefore[passed] = placed
@@ -88,7 +88,7 @@ private struct WaitingMoves {
         }
     }
 
-    /// Takes a move's element, and tells where it stood.
+    /// Removes a move's element and returns its index.
     mutating func take(_ move: Int, placed: Int) -> Int {
         let rank = rank[move]
         let before = rank < passed ? placedBefore[rank] : placed

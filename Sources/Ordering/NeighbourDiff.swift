@@ -1,7 +1,7 @@
-/// A diff without indexes: each element that comes or moves names its left neighbour in the NEW list.
+/// A diff without indexes: each inserted or moved element has its left neighbour in the NEW list.
 ///
-/// It needs no count of where things stand, so a server can tell it of one move in a list of a million; and it can be
-/// applied to a list that has changed elsewhere in the meantime.
+/// It needs no index computation, so a server can report one move in a list of a million cheaply, and it can be
+/// applied to a list that has changed elsewhere.
 public struct NeighbourDiff<ID: Hashable & Sendable>: Hashable, Sendable {
     public struct Placement: Hashable, Sendable {
         public var id: ID
@@ -17,9 +17,9 @@ public struct NeighbourDiff<ID: Hashable & Sendable>: Hashable, Sendable {
         }
     }
 
-    /// What goes.
+    /// The deleted elements.
     public var deletes: [ID]
-    /// What comes or moves, from the front of the NEW list on: a neighbour is placed before who names it.
+    /// The inserted and moved elements, from the front of the NEW list: a neighbour is placed before the elements that refer to it.
     public var placements: [Placement]
 
     public init(deletes: [ID] = [], placements: [Placement] = []) {
@@ -29,9 +29,9 @@ public struct NeighbourDiff<ID: Hashable & Sendable>: Hashable, Sendable {
 
     public var isEmpty: Bool { deletes.isEmpty && placements.isEmpty }
 
-    /// The diff with the elements' own ids.
+    /// Creates a diff from indexes, with the ids of two lists.
     ///
-    /// - Precondition: the lists are those of the diff.
+    /// - Precondition: the lists belong to the diff.
     /// - Complexity: O(m) for m deletes, inserts and moves.
     public init(_ diff: MoveDiff, from old: [ID], to new: [ID]) {
         precondition(old.count == diff.oldCount && new.count == diff.newCount)
@@ -46,12 +46,12 @@ public struct NeighbourDiff<ID: Hashable & Sendable>: Hashable, Sendable {
         }
     }
 
-    /// The new list.
+    /// Returns the new list.
     ///
-    /// An element whose neighbour is not there comes to the front; one that is to move and is not there is put in; of several
-    /// placements of one element the last counts.
+    /// An element whose neighbour is missing goes to the front; a missing moved element is inserted; of several
+    /// placements of one element, the last one counts.
     ///
-    /// - Precondition: no id stands in `old` twice.
+    /// - Precondition: `old` has no duplicate ids.
     /// - Complexity: O(n).
     public func apply(to old: [ID]) -> [ID] {
         var followers: [ID?: [ID]] = [:]
@@ -66,18 +66,18 @@ public struct NeighbourDiff<ID: Hashable & Sendable>: Hashable, Sendable {
         }
         var new: [ID] = []
         new.reserveCapacity(isThere.count)
-        // What was put behind a neighbour later stands nearer to it. A stack, as chains may be as long as the list.
+        // Elements placed later are nearer to their neighbour. Use a stack, because chains may be as long as the list.
         var pending = followers[nil, default: []]
-        func settle() {
+        func appendPending() {
             while let id = pending.popLast() {
                 new.append(id)
                 if let own = followers[id] { pending.append(contentsOf: own) }
             }
         }
-        settle()
+        appendPending()
         for id in staying {
             pending = [id]
-            settle()
+            appendPending()
         }
         return new
     }

@@ -1,12 +1,12 @@
 extension PathKey {
-    /// A key between two others; nil stands for no bound on that side.
+    /// Returns a key between two others; nil means no limit on that side.
     ///
-    /// - Throws: `PathKeyError.notAscending` where `a` is not before `b`, `outOfRange` where a part would leave `range`.
-    /// - Complexity: O(length). After m keys made in one gap, a key has at most 1 + ⌈m ÷ 5⌉ bytes more than the longer bound.
+    /// - Throws: `PathKeyError.notAscending` if `a` is not before `b`, `outOfRange` if a part would leave `range`.
+    /// - Complexity: O(length). After m keys in one gap, a key has at most 1 + ⌈m ÷ 5⌉ bytes more than the longer neighbour.
     package static func between(_ a: PathKey?, _ b: PathKey?) throws(PathKeyError) -> PathKey {
         guard let a else {
             guard let b else { return PathKey([0]) }
-            // A deeper key has room before it where its first part stands alone.
+            // A deeper key has room before it at its first part.
             return try checked([b.parts.count > 1 ? b.parts[0] : b.parts[0] - step])
         }
         guard let b else { return try checked([a.parts[0] + step]) }
@@ -24,9 +24,9 @@ extension PathKey {
         return try checked(a.parts + [0])
     }
 
-    /// `count` keys between two others, in order, spread evenly where the gap allows, else a step apart on one new level.
+    /// Returns `count` keys between two others, in order, evenly spaced if the gap allows, otherwise a step apart on a new level.
     ///
-    /// - Throws: as for one.
+    /// - Throws: as for a single key.
     /// - Complexity: O(count × length).
     package static func between(_ a: PathKey?, _ b: PathKey?, count: Int) throws(PathKeyError) -> [PathKey] {
         guard count != 1 else { return [try between(a, b)] }
@@ -53,12 +53,12 @@ extension PathKey {
         return try row(a.parts, from: 0, count)
     }
 
-    /// Keys on one level, a step apart.
+    /// Returns keys on one level, a step apart.
     private static func row(_ parent: [Int64], from first: Int64, _ count: Int) throws(PathKeyError) -> [PathKey] {
         try (0..<Int64(count)).map { number throws(PathKeyError) in try checked(parent + [first + number * step]) }
     }
 
-    /// How many levels two paths have in common, from the first.
+    /// Returns the number of leading levels that two paths have in common.
     private static func commonLevels(_ a: PathKey, _ b: PathKey) -> Int {
         zip(a.parts, b.parts).prefix { $0 == $1 }.count
     }

@@ -1,18 +1,18 @@
-/// Why bytes are no path key, or there is none between two others.
+/// The reason why bytes are not a path key, or why there is no key between two others.
 package enum PathKeyError: Error, Equatable, Sendable {
     case empty
-    /// A part begins with a byte that no part begins with.
+    /// A part starts with a reserved byte.
     case reservedHead(UInt8)
     /// The bytes end inside a part.
     case truncated
-    /// The first bound is not before the second.
+    /// The first key is not before the second.
     case notAscending
-    /// A part would be beyond what can be written.
+    /// A part would be out of range.
     case outOfRange
 }
 
 extension PathKey {
-    /// The number of bytes of a part, the first byte of the least value, and that value.
+    /// The length of a part in bytes, the first byte of the smallest value, that value, and the number of values.
     private static let forms: [(length: Int, head: UInt64, least: Int64, count: UInt64)] = [
         (1, 0x80, 0, 64),
         (2, 0xC0, 64, 1 << 12),
@@ -21,14 +21,14 @@ extension PathKey {
         (8, 0xF0, 269_488_192, 1 << 59),
     ]
 
-    /// The values that a part can have.
+    /// The range of a part.
     package static let range: ClosedRange<Int64> = {
         let last = forms[forms.count - 1]
         let greatest = last.least + Int64(last.count) - 1
         return (-greatest - 1)...greatest
     }()
 
-    /// The key as it is stored and compared.
+    /// The stored form of the key, which compares like the key.
     package var bytes: [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(parts.count * 2)
@@ -38,12 +38,12 @@ extension PathKey {
 
     /// Reads a stored key.
     ///
-    /// - Throws: `PathKeyError`, for bytes that `bytes` never makes.
+    /// - Throws: `PathKeyError` for bytes that `bytes` never returns.
     package init(bytes: some Collection<UInt8>) throws(PathKeyError) {
         var parts: [Int64] = []
         var rest = bytes[...]
         while let head = rest.first {
-            // The bytes of a negative part are the complement of those of its mirror, −1 − value.
+            // The bytes of a negative part are the complement of the bytes of −1 − value.
             let isNegative = head < 0x80
             let flip: UInt8 = isNegative ? 0xFF : 0
             guard let form = Self.form(head ^ flip) else { throw .reservedHead(head) }

@@ -1,8 +1,8 @@
-/// A place in a manual order: a path of integers whose bytes compare as the path does.
+/// An ordering key of a manual order: a path of integers whose bytes compare like the path.
 ///
 /// Each part is written as an order-preserving, prefix-free variable-length integer, so that comparing the bytes of two
-/// keys compares their paths, part by part, a path before its extensions. There is always room for another key in front
-/// of, behind and between any two, and none ever has to be rewritten to make it.
+/// keys compares their paths, part by part, with a path before its extensions. There is always room for another key before
+/// and after any key and between any two keys, without rewriting existing keys.
 ///
 /// | first byte | values | bytes |
 /// | --- | --- | --- |
@@ -16,22 +16,25 @@ package struct PathKey: Hashable, Sendable, Comparable {
     /// The parts of the path; at least one.
     package let parts: [Int64]
 
-    /// The distance between neighbours that are made one behind the other: room for 15 keys without a new level.
+    /// The distance between appended keys: room for 15 keys without a new level.
     package static let step: Int64 = 16
-    /// The longest key that is stored.
+    /// The maximum length of a stored key, in bytes.
     package static let maximumLength = 1024
 
     /// - Precondition: at least one part, each in `PathKey.range`.
     package init(_ parts: [Int64]) {
-        precondition(!parts.isEmpty && parts.allSatisfy(Self.range.contains), "a path has parts in range")
+        precondition(
+            !parts.isEmpty && parts.allSatisfy(Self.range.contains),
+            "a path must have at least one part, all in range"
+        )
         self.parts = parts
     }
 
     package static func < (a: PathKey, b: PathKey) -> Bool { a.parts.lexicographicallyPrecedes(b.parts) }
 
-    /// `count` keys after `last`, in order, a step apart; from 0 on in an empty order.
+    /// Returns `count` keys after `last`, in order, a step apart; starting at 0 in an empty order.
     ///
-    /// Next to the end of `range`, which only foreign data reaches, they continue one level below the last key.
+    /// Near the end of `range`, which only external data can reach, the keys continue one level below the last key.
     ///
     /// - Complexity: O(count).
     package static func appending(_ count: Int, after last: PathKey?) -> [PathKey] {

@@ -1,24 +1,24 @@
 /// The kernel of a move diff: a longest increasing subsequence by patience sorting.
 ///
-/// Each element is laid on the leftmost pile whose top is not below it. Only its pile's number is kept, and no parent: read
+/// Each element is placed on the leftmost pile whose top is not below it. Only the pile number is kept, without parents. Read
 /// from the back, the first element of the last pile, then of the one before, and so on, is a longest increasing
 /// subsequence. Source: M. L. Fredman, "On computing the length of longest increasing subsequences", 1975.
 package enum PatiencePiles {
-    /// The rank of an element that takes no part.
+    /// The rank of an ignored element.
     static let absent = Int32.min
 
-    /// How many elements are laid between two questions whether to go on.
-    private static let stretch = 1 << 16
+    /// The number of elements between two cancellation checks.
+    private static let chunkSize = 1 << 16
 
-    /// Lays elements on piles.
+    /// Places elements on piles.
     ///
     /// - Parameters:
-    ///   - values: different numbers from 0 up; a negative one takes no part.
-    ///   - ranks: gets each element's pile, from 0, or `absent`.
+    ///   - values: distinct numbers from 0; negative ones are ignored.
+    ///   - ranks: receives each element's pile, from 0, or `absent`.
     ///   - tops: room for one number per pile.
     /// - Returns: the number of piles: the length of a longest increasing subsequence.
-    /// - Complexity: O(n log p) for p piles; O(n) where the values ascend.
-    package static func lay<E: Error>(
+    /// - Complexity: O(n log p) for p piles; O(n) if the values ascend.
+    package static func sort<E: Error>(
         _ values: UnsafePointer<Int32>,
         _ count: Int,
         ranks: UnsafeMutablePointer<Int32>,
@@ -29,8 +29,8 @@ package enum PatiencePiles {
         var last: Int32 = -1
         var start = 0
         while start < count {
-            let end = min(count, start + stretch)
-            (piles, last) = layStretch(values, start, end, ranks, tops, piles, last)
+            let end = min(count, start + chunkSize)
+            (piles, last) = sortChunk(values, start, end, ranks, tops, piles, last)
             start = end
             if start < count { try check() }
         }
@@ -38,7 +38,7 @@ package enum PatiencePiles {
     }
 
     @inline(never)
-    private static func layStretch(
+    private static func sortChunk(
         _ values: UnsafePointer<Int32>,
         _ start: Int,
         _ end: Int,
@@ -62,7 +62,7 @@ package enum PatiencePiles {
                 ranks[index] = absent
                 continue
             }
-            // In pointer form: with an index the compiler makes branches of it, which cost three times as much.
+            // Use pointers: with an index, the compiler generates branches, which take three times as long.
             var top = UnsafePointer(tops)
             var length = piles
             while length > 1 {

@@ -1,10 +1,10 @@
 internal import CPlatform
 internal import Glibc
 
-/// A process started by this one, which inherits only the three standard streams that it is given.
+/// A child process that inherits only the three given standard streams.
 ///
-/// Every other descriptor is closed in the child. A socket that another thread has just accepted would otherwise stay
-/// open for as long as the child lives, also after this process has closed it.
+/// All other descriptors are closed in the child. Otherwise, a socket that another thread has just accepted would stay
+/// open for the lifetime of the child, even after this process has closed it.
 package enum ChildProcess {
     /// A standard stream of the child.
     package enum Stream: Sendable {
@@ -12,7 +12,7 @@ package enum ChildProcess {
         case null
         /// An open descriptor of this process.
         case descriptor(Int32)
-        /// A file that is created, or emptied, for writing.
+        /// A file that is created or truncated for writing.
         case file(String)
         /// The same as the child's standard output.
         case standardOutput
@@ -21,10 +21,10 @@ package enum ChildProcess {
     /// Starts a program.
     ///
     /// - Parameters:
-    ///   - words: the program, searched in `PATH` unless it contains a slash, and its arguments.
-    ///   - environment: its environment; nil for a copy of this process's own.
+    ///   - words: the program, looked up in `PATH` unless it contains a slash, and its arguments.
+    ///   - environment: the environment of the child; nil for a copy of this process's.
     /// - Returns: the process ID, for `waitpid`.
-    /// - Throws: `ChildProcessError`, if the program cannot be started.
+    /// - Throws: `ChildProcessError` if the program cannot be started.
     package static func start(
         _ words: [String],
         environment: [String: String]? = nil,
@@ -60,7 +60,7 @@ package enum ChildProcess {
     }
 }
 
-/// A program that could not be started.
+/// The error for a program that could not be started.
 package struct ChildProcessError: Error, CustomStringConvertible {
     package let program: String
     /// The value of `errno`.

@@ -1,12 +1,12 @@
 internal import CPlatform
 
-/// The one line that a dying process leaves on stderr: signal, version, build ID and address.
+/// The line that a crashing process writes to stderr: signal, version, build ID and address.
 package enum CrashReport {
-    /// Reports fatal signals from now on, and then lets them take their usual course.
+    /// Installs a handler that reports fatal signals before their default action.
     ///
-    /// Call it once, early. It replaces Swift's own backtracer, which `SWIFT_BACKTRACE` asks for.
+    /// Call it once, early. It replaces Swift's backtracer, which `SWIFT_BACKTRACE` enables.
     package static func install(version: String) { aisle_report_crashes(version) }
 
-    /// Lets an exhausted stack of the calling thread be reported too. Cheap to call again.
+    /// Enables reports of stack overflows on the calling thread. It is cheap to call repeatedly.
     package static func prepareThread() { aisle_prepare_thread_for_crashes() }
 }

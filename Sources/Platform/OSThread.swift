@@ -1,15 +1,15 @@
 internal import CPlatform
 internal import Glibc
 
-/// A thread of the operating system, for code that blocks in system calls.
+/// An operating system thread, for code that blocks in system calls.
 package enum OSThread {
     /// Starts a detached thread.
     ///
     /// - Parameters:
-    ///   - name: what `ps` and debuggers show; at most 15 bytes are kept.
-    ///   - stackSize: in bytes; rounded up to the system's minimum.
-    ///   - body: runs on the new thread, which ends when it returns.
-    /// - Throws: `OSThreadError`, if the system has no thread left.
+    ///   - name: the name in `ps` and debuggers; at most 15 bytes are kept.
+    ///   - stackSize: the stack size in bytes; at least the system's minimum is used.
+    ///   - body: the function to run on the new thread.
+    /// - Throws: `OSThreadError` if the system is out of threads.
     package static func start(
         name: StaticString,
         stackSize: Int = 512 << 10,
@@ -41,12 +41,12 @@ package enum OSThread {
     }
 }
 
-/// The system has no thread left.
+/// The error for a system that is out of threads.
 package struct OSThreadError: Error, CustomStringConvertible {
     package let description: String
 }
 
-/// What a new thread runs.
+/// The name and body of a new thread.
 private final class ThreadStart: Sendable {
     let name: String
     let body: @Sendable () -> Void

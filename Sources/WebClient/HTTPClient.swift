@@ -1,7 +1,7 @@
 internal import CCurl
 
-/// A client of other servers, on the system's libcurl: connections are kept and shared, certificates are checked against
-/// the system's, redirects are not followed.
+/// An HTTP client based on the system's libcurl: connections are reused, certificates are verified against
+/// the system's store, and redirects are not followed.
 ///
 /// One thread drives all transfers of a client. It starts with the first one and ends with the client.
 package final class HTTPClient: Sendable {
@@ -12,7 +12,7 @@ package final class HTTPClient: Sendable {
     package init() { driver = TransferDriver() }
     deinit { driver.stop() }
 
-    /// Sends a request and returns the whole answer.
+    /// Sends a request and returns the whole response.
     ///
     /// - Throws: `HTTPFetchError`.
     package func send(_ fetch: HTTPFetch) async throws(HTTPFetchError) -> HTTPFetchResponse {
@@ -23,16 +23,16 @@ package final class HTTPClient: Sendable {
         } catch {
             throw HTTPFetchError(kind: .cancelled, description: "the task was cancelled")
         }
-        // A stream ends without an error where its reader is cancelled.
+        // A stream ends without an error if its reader is cancelled.
         guard !Task.isCancelled else {
             throw HTTPFetchError(kind: .cancelled, description: "the task was cancelled")
         }
         return HTTPFetchResponse(head: stream.head, body: body)
     }
 
-    /// Sends a request and returns once the head of the answer has come; the body follows.
+    /// Sends a request and returns when the response head has arrived; the body follows as a stream.
     ///
-    /// The transfer ends with its timeout, with the task that awaits the head, and when nobody reads the body any more.
+    /// The transfer ends at its timeout, if the task that awaits the head is cancelled, or if the body is no longer read.
     package func stream(
         _ fetch: HTTPFetch
     ) async throws(HTTPFetchError) -> (head: HTTPFetchHead, body: AsyncThrowingStream<[UInt8], any Error>) {

@@ -1,14 +1,14 @@
 /// A request to another server.
 package struct HTTPFetch: Sendable {
     package var method: String
-    /// An `http` or `https` URL, sent as it is written.
+    /// An `http` or `https` URL, sent unmodified.
     package var url: String
     package var headers: [(name: String, value: String)]
-    /// nil sends no body.
+    /// The body; nil for none.
     package var body: [UInt8]?
-    /// How long all of it may take, connecting and the whole answer included.
+    /// The total timeout, including connecting and reading the whole response.
     package var timeout: Duration
-    /// The most bytes of an answer's body.
+    /// The maximum size of a response body, in bytes.
     package var bodyLimit: Int
 
     package init(
@@ -28,14 +28,14 @@ package struct HTTPFetch: Sendable {
     }
 }
 
-/// The status and headers of an answer.
+/// The status and headers of a response.
 package struct HTTPFetchHead: Sendable {
     package let status: Int
-    /// In the order in which they came; names as the server spells them.
+    /// The headers in the order received, with the server's spelling of names.
     package let headers: [(name: String, value: String)]
 }
 
-/// What another server answered.
+/// A response of another server.
 package struct HTTPFetchResponse: Sendable {
     package let head: HTTPFetchHead
     package let body: [UInt8]
@@ -46,9 +46,9 @@ package struct HTTPFetchResponse: Sendable {
 /// The reason for a failed request.
 package struct HTTPFetchError: Error, Sendable, CustomStringConvertible {
     package enum Kind: Sendable, Equatable {
-        /// The URL, or a header, cannot be sent.
+        /// The URL or a header is invalid.
         case invalidRequest
-        /// No connection, a broken one, a certificate that is not trusted, or an answer that is not HTTP.
+        /// The connection failed or broke, the certificate is not trusted, or the response is not HTTP.
         case connection
         case timeout
         case bodyTooLarge

@@ -2,9 +2,9 @@ internal import CCurl
 internal import Glibc
 internal import Synchronization
 
-/// One request under way: a libcurl handle, what it sends, and who waits for what it gets.
+/// A request in flight: a libcurl handle, the request data and the waiting caller.
 ///
-/// The handle is touched by the driver's thread alone once the transfer was added.
+/// After the transfer is added, only the driver's thread uses the handle.
 final class Transfer: @unchecked Sendable {
     private struct State {
         var continuation: CheckedContinuation<Result<HTTPFetchHead, HTTPFetchError>, Never>?
@@ -16,7 +16,7 @@ final class Transfer: @unchecked Sendable {
     private let bodyLimit: Int
     private let pieces: AsyncThrowingStream<[UInt8], any Error>.Continuation
     private let state = Mutex(State())
-    // Of the driver's thread.
+    // Only accessed by the driver's thread.
     private var headerList: UnsafeMutablePointer<curl_slist>?
     private var headers: [(name: String, value: String)] = []
     private var status = 0
@@ -42,13 +42,13 @@ final class Transfer: @unchecked Sendable {
         curl_slist_free_all(headerList)
     }
 
-    /// libcurl's own, which is made once, before any thread uses it.
+    /// libcurl's global state, initialized once before any thread uses it.
     private static let globalState: Void = { curl_global_init(Int(CURL_GLOBAL_DEFAULT)) }()
 
     private func configure(_ fetch: HTTPFetch) throws(HTTPFetchError) {
         let texts = fetch.headers.flatMap { [$0.name, $0.value] } + [fetch.url, fetch.method]
         guard !texts.contains(where: { $0.utf8.contains { $0 == 0 || $0 == 10 || $0 == 13 } }) else {
-            throw HTTPFetchError(kind: .invalidRequest, description: "a line break or NUL in a URL or header")
+            throw HTTPFetchError(kind: .invalidRequest, description: "the URL or a header contains a line break or NUL")
         }
         let context = Unmanaged.passUnretained(self).toOpaque()
         set(CURLOPT_NOSIGNAL, 1)
@@ -57,18 +57,18 @@ final class Transfer: @unchecked Sendable {
         set(CURLOPT_CONNECTTIMEOUT_MS, max(1, Int(fetch.timeout / .milliseconds(1))))
         fetch.url.withCString { _ = aisle_setopt_pointer(handle, CURLOPT_URL, $0) }
         "http,https".withCString { _ = aisle_setopt_pointer(handle, CURLOPT_PROTOCOLS_STR, $0) }
-        // A request to one's own machine never goes through a proxy that the environment names.
+        // Requests to the local machine never use a proxy from the environment.
         let named = getenv("no_proxy") ?? getenv("NO_PROXY")
         let exempt = named.map { String(cString: $0) }
         let direct = (["localhost", "127.0.0.1", "::1"] + [exempt].compactMap { $0 }).joined(separator: ",")
         direct.withCString { _ = aisle_setopt_pointer(handle, CURLOPT_NOPROXY, $0) }
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         for header in fetch.headers {
-            // libcurl spells an empty header with a semicolon.
+            // libcurl marks an empty header with a semicolon.
             let line = header.value.isEmpty ? "\(header.name);" : "\(header.name): \(header.value)"
             headerList = curl_slist_append(headerList, line)
         }
-        // No round trip to ask whether a body is welcome.
+        // Avoid the round trip of `Expect: 100-continue`.
         headerList = curl_slist_append(headerList, "Expect:")
         if !fetch.headers.contains(where: { $0.name.lowercased() == "content-type" }) {
             headerList = curl_slist_append(headerList, "Content-Type:")
@@ -87,13 +87,13 @@ final class Transfer: @unchecked Sendable {
         }
         _ = aisle_setopt_pointer(handle, CURLOPT_HEADERDATA, context)
         _ = aisle_setopt_function(handle, CURLOPT_HEADERFUNCTION) { data, size, count, context in
-            Transfer.of(context).takeHeader(UnsafeRawBufferPointer(start: data, count: size * count))
+            Transfer.of(context).receiveHeader(UnsafeRawBufferPointer(start: data, count: size * count))
             return size * count
         }
         _ = aisle_setopt_pointer(handle, CURLOPT_WRITEDATA, context)
         _ = aisle_setopt_function(handle, CURLOPT_WRITEFUNCTION) { data, size, count, context in
-            let isWanted = Transfer.of(context).takeBody(UnsafeRawBufferPointer(start: data, count: size * count))
-            // Any other number of bytes ends the transfer.
+            let isWanted = Transfer.of(context).receiveBody(UnsafeRawBufferPointer(start: data, count: size * count))
+            // Returning any other number ends the transfer.
             return isWanted ? size * count : size * count &- 1
         }
     }
@@ -104,9 +104,9 @@ final class Transfer: @unchecked Sendable {
         Unmanaged<Transfer>.fromOpaque(context!).takeUnretainedValue()
     }
 
-    // MARK: - What comes
+    // MARK: - Receiving
 
-    private func takeHeader(_ line: UnsafeRawBufferPointer) {
+    private func receiveHeader(_ line: UnsafeRawBufferPointer) {
         let text = String(decoding: line, as: UTF8.self)
         if text.hasPrefix("HTTP/") {
             headers = []
@@ -115,12 +115,12 @@ final class Transfer: @unchecked Sendable {
             let value = text[text.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
             headers.append((String(text[..<colon]), String(value.prefix { !$0.isNewline })))
         } else if status >= 200 {
-            // The empty line behind the last header.
-            answer(.success(HTTPFetchHead(status: status, headers: headers)))
+            // The empty line after the last header.
+            completeHead(.success(HTTPFetchHead(status: status, headers: headers)))
         }
     }
 
-    private func takeBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    private func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
         received += bytes.count
         guard received <= bodyLimit else {
             isTooLarge = true
@@ -130,22 +130,22 @@ final class Transfer: @unchecked Sendable {
         return true
     }
 
-    // MARK: - Who waits
+    // MARK: - Completion
 
     func wait(_ continuation: CheckedContinuation<Result<HTTPFetchHead, HTTPFetchError>, Never>) {
         state.withLock { $0.continuation = continuation }
     }
 
-    /// Notes that nobody wants the answer any more.
+    /// Marks the response as no longer needed.
     func cancel() { state.withLock { $0.isCancelled = true } }
 
     var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
-    private func answer(_ head: Result<HTTPFetchHead, HTTPFetchError>) {
+    private func completeHead(_ head: Result<HTTPFetchHead, HTTPFetchError>) {
         state.withLock { $0.continuation.take() }?.resume(returning: head)
     }
 
-    /// Ends the transfer for its waiting caller.
+    /// Completes the transfer for its waiting caller.
     func end(_ code: CURLcode) {
         let isFirst = state.withLock { state in
             defer { state.hasEnded = true }
@@ -153,10 +153,10 @@ final class Transfer: @unchecked Sendable {
         }
         guard isFirst else { return }
         guard let error = error(code) else {
-            answer(.failure(HTTPFetchError(kind: .connection, description: "the answer has no head")))
+            completeHead(.failure(HTTPFetchError(kind: .connection, description: "the response has no head")))
             return pieces.finish()
         }
-        answer(.failure(error))
+        completeHead(.failure(error))
         pieces.finish(throwing: error)
     }
 
@@ -165,11 +165,11 @@ final class Transfer: @unchecked Sendable {
         return switch code {
         case CURLE_OK: nil
         case CURLE_ABORTED_BY_CALLBACK: HTTPFetchError(kind: .cancelled, description: "the task was cancelled")
-        case CURLE_OPERATION_TIMEDOUT: HTTPFetchError(kind: .timeout, description: "the request took too long")
+        case CURLE_OPERATION_TIMEDOUT: HTTPFetchError(kind: .timeout, description: "the request timed out")
         case CURLE_URL_MALFORMAT, CURLE_UNSUPPORTED_PROTOCOL: HTTPFetchError(kind: .invalidRequest, description: text)
         case _ where isTooLarge:
-            HTTPFetchError(kind: .bodyTooLarge, description: "the answer has more than \(bodyLimit) bytes")
-        // A server may answer before it has read the body, and then close.
+            HTTPFetchError(kind: .bodyTooLarge, description: "the response exceeds \(bodyLimit) bytes")
+        // A server may respond before it has read the body, and then close the connection.
         case CURLE_SEND_ERROR where status >= 400, CURLE_RECV_ERROR where status >= 400: nil
         default: HTTPFetchError(kind: .connection, description: text)
         }

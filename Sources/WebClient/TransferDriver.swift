@@ -2,7 +2,7 @@ internal import CCurl
 internal import Platform
 internal import Synchronization
 
-/// The thread that moves all transfers of a client.
+/// The thread that drives all transfers of a client.
 final class TransferDriver: @unchecked Sendable {
     private struct Mail {
         var added: [Transfer] = []
@@ -13,11 +13,11 @@ final class TransferDriver: @unchecked Sendable {
 
     private let multi: UnsafeMutableRawPointer
     private let mail = Mutex(Mail())
-    /// By handle; of the driver's thread.
+    /// The transfers by handle; only accessed by the driver's thread.
     private var transfers: [UnsafeMutableRawPointer: Transfer] = [:]
 
     init() {
-        // Out of memory is the only reason for nil.
+        // nil only means out of memory.
         multi = curl_multi_init()!
     }
 
@@ -77,7 +77,7 @@ final class TransferDriver: @unchecked Sendable {
             var running: Int32 = 0
             curl_multi_perform(multi, &running)
             collect()
-            // Woken by whatever arrives; the limit is for libcurl's own timers.
+            // Woken by any event; the timeout is for libcurl's timers.
             curl_multi_poll(multi, nil, 0, 1000, nil)
         }
     }

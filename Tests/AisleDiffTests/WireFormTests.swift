@@ -26,7 +26,7 @@ import Testing
         ]
         let diff = MoveDiff(from: ["a", "b", "c", "d", "e", "f"], to: ["c", "d", "x", "f", "b", "e"])
         let message = Diff(fromVersion: 42, toVersion: 42, content: .moves(diff, inserts: [.init(id: "x")]))
-        #expect(message.wireForm() == bytes)
+        #expect(message.wireFormat() == bytes)
         let read = try Diff(wireForm: bytes)
         #expect(read.fromVersion == 42)
         #expect(read.toVersion == 42)
@@ -66,7 +66,7 @@ import Testing
             let versions: (Int64, Int64)? =
                 round % 2 == 0 ? (Int64(round) + 1, Int64(round) - 3 + Int64(round % 7)) : nil
             for asOrder in [false, true] {
-                let bytes = try #require(message(diff, versions: versions).wireForm(asOrder: asOrder))
+                let bytes = try #require(message(diff, versions: versions).wireFormat(asOrder: asOrder))
                 let read = try Diff(wireForm: bytes)
                 let (readDiff, ids) = try #require(self.parts(read))
                 #expect(readDiff == diff)
@@ -82,7 +82,7 @@ import Testing
         let count = 100_000
         let old = Array(0..<count)
         var random = SeededGenerator(seed: 2)
-        func size(_ new: [Int]) throws -> Int { try #require(message(MoveDiff(from: old, to: new)).wireForm()).count }
+        func size(_ new: [Int]) throws -> Int { try #require(message(MoveDiff(from: old, to: new)).wireFormat()).count }
         var one = old
         one.insert(one.remove(at: 99_998), at: 3)
         #expect(try size(one) <= 16)
@@ -140,7 +140,7 @@ import Testing
             if round % 64 == 0 { await Task.yield() }
             let (old, new) = lists(&random)
             var bytes = try #require(
-                message(MoveDiff(from: old, to: new)).wireForm(asOrder: Int.random(in: 0...3, using: &random) == 0)
+                message(MoveDiff(from: old, to: new)).wireFormat(asOrder: Int.random(in: 0...3, using: &random) == 0)
             )
             for _ in 0..<Int.random(in: 1...3, using: &random) where !bytes.isEmpty {
                 let at = Int.random(in: 0..<bytes.count, using: &random)

@@ -21,7 +21,7 @@ import Testing
     private func serving(_ body: @escaping @Sendable (any TestClient) async throws -> Void) async throws {
         let database = try await TestDatabase.migrated()
         let writable = PostgresCatalog(try Database(database.configuration))
-        _ = try await Importer(writable).run(SinglePiece(Array(Self.products.utf8)), ImportOptions(format: .csv))
+        _ = try await Importer(writable).run(SingleChunk(Array(Self.products.utf8)), ImportOptions(format: .csv))
         try await writable.database.writes.perform(within: .seconds(30)) { database in
             let name = try database.query("SELECT quote_ident(current_database())") { try $0.first { try $0.text(0) } }
             try database.run(script: "ALTER DATABASE \(name ?? "") SET default_transaction_read_only = on")
@@ -125,7 +125,7 @@ import Testing
 }
 
 /// Bytes as a sequence of one piece.
-struct SinglePiece: AsyncSequence, Sendable {
+struct SingleChunk: AsyncSequence, Sendable {
     let bytes: [UInt8]
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }

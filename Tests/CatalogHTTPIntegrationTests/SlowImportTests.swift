@@ -46,8 +46,8 @@ import Testing
     func slowImportsAreEnded() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             var options = CatalogAPI.Options()
-            options.importsAtOnce = 2
-            options.importPace.patience = .milliseconds(300)
+            options.concurrentImportLimit = 2
+            options.importPace.gracePeriod = .milliseconds(300)
             let api = await TestAPI.api(catalog, importer: Importer(catalog), options: options)
             let token = try await TestAPI.token("till", [.catalogWrite])
             try await TestAPI.run(api) { client in

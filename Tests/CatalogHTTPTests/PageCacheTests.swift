@@ -30,7 +30,7 @@ import Testing
 
     private func keep(_ cache: PageCache, _ path: String, _ planned: PlannedPage, bytes: Int = 100) {
         let body = ByteBuffer(bytes: [UInt8](repeating: 0, count: bytes))
-        _ = cache.keep([:], body, variant(path), planned, tag: planned.entityTag(day: 1))
+        _ = cache.insert([:], body, variant(path), planned, tag: planned.entityTag(day: 1))
     }
 
     private func has(_ cache: PageCache, _ path: String, _ planned: PlannedPage) -> Bool {

@@ -9,7 +9,7 @@ import Testing
         func take(_ event: CSVReader.Event) {
             switch event {
             case .record(let record): rows.append((0..<record.count).map { record.text($0) ?? "invalid" })
-            case .broken(let line, let reason): rows.append(["broken", "\(line)", reason])
+            case .malformed(let line, let reason): rows.append(["broken", "\(line)", reason])
             }
         }
         var rest = Array(text.utf8)[...]

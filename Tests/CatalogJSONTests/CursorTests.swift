@@ -72,10 +72,10 @@ import Testing
 
     @Test("The tie-breaker follows the direction of the first key")
     func theTailTurnsWithTheFirstKey() throws {
-        #expect(try Sort.parse("price").tailDirection == .ascending)
-        #expect(try Sort.parse("-price").tailDirection == .descending)
-        #expect(try Sort.parse("-popularity").tailDirection == .ascending)
-        #expect(try Sort.parse("popularity").tailDirection == .descending)
+        #expect(try Sort.parse("price").tieBreakerDirection == .ascending)
+        #expect(try Sort.parse("-price").tieBreakerDirection == .descending)
+        #expect(try Sort.parse("-popularity").tieBreakerDirection == .ascending)
+        #expect(try Sort.parse("popularity").tieBreakerDirection == .descending)
     }
 
     @Test(

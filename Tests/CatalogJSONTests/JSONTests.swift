@@ -59,7 +59,7 @@ import Testing
 
     @Test("Written texts are escaped")
     func writtenTextIsEscaped() {
-        var json = JSONText()
+        var json = JSONWriter()
         json.object { json in
             json.field("a", "q\"\\\n\u{1}é")
             json.array("b", [1, 2]) { $0.raw(String($1)) }

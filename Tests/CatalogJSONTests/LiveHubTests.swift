@@ -40,7 +40,7 @@ import Testing
     }
 
     /// What comes next that is no sign of life.
-    private func events(_ changes: any LiveChanges) async throws -> [LiveEvent]? {
+    private func events(_ changes: any LiveSubscription) async throws -> [LiveEvent]? {
         while let output = try await changes.next() { if case .events(let events) = output { return events } }
         return nil
     }
@@ -77,8 +77,8 @@ import Testing
         async throws
     {
         try await withHub { catalog, hub in
-            let slow = try await hub.follow(Self.user, since: nil)
-            let quick = try await hub.follow(Self.user, since: nil)
+            let slow = try await hub.subscribe(Self.user, since: nil)
+            let quick = try await hub.subscribe(Self.user, since: nil)
             for number in 0..<700 {
                 try await set(catalog, "k\(number)", number)
                 if number % 100 == 0 { #expect(try await events(quick)?.isEmpty == false) }
@@ -128,7 +128,7 @@ import Testing
     @Test("Followers of the same view share one diff")
     func allWhoStandTheSameAreToldTheSame() async throws {
         try await withHub { catalog, hub in
-            var readers: [ShelfChanges] = []
+            var readers: [ShelfSubscription] = []
             for _ in 0..<50 { readers.append(try await hub.follow(Self.address, by: nil, limit: 5, since: nil)) }
             for reader in readers { _ = try await events(reader) }
             _ = try await catalog.put(
@@ -226,8 +226,8 @@ import Testing
     @Test("A stream without events sends heartbeats")
     func signsOfLifeComeWhereNothingElseDoes() async throws {
         try await withHub { _, hub in
-            let changes: [any LiveChanges] = [
-                try await hub.follow(Self.user, since: nil),
+            let changes: [any LiveSubscription] = [
+                try await hub.subscribe(Self.user, since: nil),
                 try await hub.follow(Self.address, by: nil, limit: 5, since: nil),
             ]
             _ = try await events(changes[1])
@@ -247,7 +247,7 @@ import Testing
     func aStreamEndsWithItsToken() async throws {
         try await withHub { _, hub in
             let soon = Timestamp(microseconds: Timestamp.now().microseconds + 50_000)
-            let changes = try await hub.follow(Self.user, since: nil, until: soon)
+            let changes = try await hub.subscribe(Self.user, since: nil, until: soon)
             while try await changes.next() != nil {}
             #expect(Timestamp.now() >= soon)
         }
@@ -256,36 +256,36 @@ import Testing
     @Test("The numbers of followers are limited")
     func notMoreFollowThanMay() async throws {
         try await withHub({
-            $0.followers = 4
-            $0.followersOfUser = 2
-            $0.shelves = 1
+            $0.subscriptionLimit = 4
+            $0.subscriptionsPerUserLimit = 2
+            $0.shelfFeedLimit = 1
         }) { _, hub in
-            var held: [any LiveChanges] = [
-                try await hub.follow(Self.user, since: nil), try await hub.follow(Self.user, since: 3),
+            var held: [any LiveSubscription] = [
+                try await hub.subscribe(Self.user, since: nil), try await hub.subscribe(Self.user, since: 3),
             ]
-            await #expect(throws: CatalogError.self) { try await hub.follow(Self.user, since: nil) }
+            await #expect(throws: CatalogError.self) { try await hub.subscribe(Self.user, since: nil) }
             held.append(try await hub.follow(Self.address, by: nil, limit: 5, since: nil))
             await #expect(throws: CatalogError.unavailable) {
                 try await hub.follow(Self.address, by: nil, limit: 6, since: nil)
             }
             let none = ShelfAddress(Self.address.store, CatalogKey("none")!)
             await #expect(throws: CatalogError.self) { try await hub.follow(none, by: nil, limit: 5, since: nil) }
-            held.append(try await hub.follow(UserID("bob")!, since: nil))
-            held.append(try await hub.follow(UserID("eve")!, since: nil))
-            await #expect(throws: CatalogError.unavailable) { try await hub.follow(UserID("tim")!, since: nil) }
+            held.append(try await hub.subscribe(UserID("bob")!, since: nil))
+            held.append(try await hub.subscribe(UserID("eve")!, since: nil))
+            await #expect(throws: CatalogError.unavailable) { try await hub.subscribe(UserID("tim")!, since: nil) }
             // Who leaves makes room.
             held.removeAll()
-            _ = try await hub.follow(Self.user, since: nil)
+            _ = try await hub.subscribe(Self.user, since: nil)
             hub.close()
-            await #expect(throws: CatalogError.unavailable) { try await hub.follow(Self.user, since: nil) }
+            await #expect(throws: CatalogError.unavailable) { try await hub.subscribe(Self.user, since: nil) }
         }
     }
 
     @Test("Closing the hub ends all streams")
     func closingEndsAllAtOnce() async throws {
         try await withHub { _, hub in
-            let changes: [any LiveChanges] = [
-                try await hub.follow(Self.user, since: nil),
+            let changes: [any LiveSubscription] = [
+                try await hub.subscribe(Self.user, since: nil),
                 try await hub.follow(Self.address, by: nil, limit: 5, since: nil),
             ]
             hub.close()

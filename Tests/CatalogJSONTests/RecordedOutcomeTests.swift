@@ -48,8 +48,8 @@ import Testing
         #expect(try PurchaseOutcome(recorded: purchases.recorded) == purchases)
         let merge = GuestMerge(merged: 2, kept: 1, revision: 99)
         #expect(try GuestMerge(recorded: merge.recorded) == merge)
-        let moved = ListsMoved(revision: 7, moved: [.init(id: "l", after: "k")])
-        #expect(try ListsMoved(recorded: moved.recorded) == moved)
+        let moved = ListMoveOutcome(revision: 7, moved: [.init(id: "l", after: "k")])
+        #expect(try ListMoveOutcome(recorded: moved.recorded) == moved)
     }
 
     @Test("A list document keeps its bytes, and whether it was new")

@@ -23,7 +23,7 @@ import Testing
     func numbersAreLimited() throws {
         let request = try #require(ResortRequest(text: #"{"jobs":1000,"kept_days":0}"#))
         #expect(request.jobs == ResortRequest.jobsLimit)
-        #expect(request.keptDays == 1)
+        #expect(request.retentionDays == 1)
     }
 
     @Test("A text that is not such a request is not read", arguments: ["", "[]", "{", #"{"diff":"all"}"#])

@@ -105,7 +105,7 @@ import Testing
     @Test("A field that is needed must be there, and a SKU must be valid")
     func fieldsAreChecked() throws {
         let row = FieldRow(line: 3, ["sku": " ", "price": "x"])
-        #expect(throws: ImportRejection.self) { try row.needed("sku") }
+        #expect(throws: ImportRejection.self) { try row.required("sku") }
         #expect(throws: ImportRejection.self) { try FieldRow(line: 3, ["sku": "a/b"]).sku() }
         #expect(try FieldRow(line: 3, ["sku": " a "]).sku() == SKU("a"))
         #expect(row.reject("price", "is wrong").description == "line 3, price: “x” is wrong")

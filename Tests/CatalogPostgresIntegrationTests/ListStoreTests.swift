@@ -280,9 +280,9 @@ import Testing
                 try await group.waitForAll()
             }
             let (held, _) = try await catalog.list(list.id, of: bob, by: nil)
-            #expect(held.list.standing.count == 120)
+            #expect(held.list.currentItems.count == 120)
             #expect(Set(held.list.items.map(\.key)).count == 120)
-            #expect(held.list.standing.count(where: \.isChecked) == 8 * 8)
+            #expect(held.list.currentItems.count(where: \.isChecked) == 8 * 8)
             // Each change is one version, and one event to each of both.
             #expect(held.list.version >= before.version + 120 + 64)
             for (user, start) in [(ann, starts[0]), (bob, starts[1])] {

@@ -63,7 +63,7 @@ import Testing
         try await pool.perform {
             try $0.run(script: "INSERT INTO schema_migration (version, name, checksum) VALUES (99, 'later', 'y')")
         }
-        #expect(try await Migrator.check(pool) == .ahead(version: 99))
+        #expect(try await Migrator.check(pool) == .newer(version: 99))
         await #expect(throws: PostgresError.self) { try await Migrator(pool).migrate() }
         await #expect(throws: PostgresError.self) { try await Migrator(pool).migrate(locale: "x'; DROP") }
         pool.shutDown()
@@ -74,9 +74,9 @@ import Testing
     func doctorFindsWhatIsWrong() async throws {
         let database = try await TestDatabase.migrated()
         let pool = PostgresPool(database.configuration, options: .init(size: 1))
-        let bad = try await Doctor(pool).examine().filter { !$0.isGood }
+        let bad = try await Doctor(pool).examine().filter { !$0.isOK }
         try await pool.perform { try $0.run(script: "DROP INDEX placement_by_brand") }
-        let worse = try await Doctor(pool).examine().filter { !$0.isGood }
+        let worse = try await Doctor(pool).examine().filter { !$0.isOK }
         #expect(
             worse.count == bad.count + 1
                 && worse.contains { $0.text.contains("placement_by_brand") && $0.remedy != nil }

@@ -79,7 +79,7 @@ import Testing
         let store = try await catalog.store(shop)
         let products = try await catalog.products(shop, skus).products
         return Dictionary(
-            uniqueKeysWithValues: products.map { ($0.sku, $0.popularity.score(day: day, count: store.counted)) }
+            uniqueKeysWithValues: products.map { ($0.sku, $0.popularity.score(day: day, count: store.lastCount)) }
         )
     }
 
@@ -178,7 +178,7 @@ import Testing
             func score(_ sku: String) async throws -> Double {
                 try await catalog.product(Self.shop, SKU(sku)!).product.popularity.score(
                     day: Self.today,
-                    count: try await catalog.store(Self.shop).counted
+                    count: try await catalog.store(Self.shop).lastCount
                 )
             }
             #expect(Self.isNear(try await score("a"), 13))
@@ -258,7 +258,7 @@ import Testing
             #expect(try await book.fold(Self.shop) == 4)
             _ = try await book.count(Self.shop, day: Self.today)
             let product = try await catalog.product(Self.shop, sku)
-            #expect(Self.isNear(product.product.popularity.score(day: Self.today, count: product.store.counted), 4))
+            #expect(Self.isNear(product.product.popularity.score(day: Self.today, count: product.store.lastCount), 4))
         }
     }
 
@@ -273,11 +273,11 @@ import Testing
             _ = try await book.fold(Self.shop)
             _ = try await book.count(Self.shop, day: Self.today)
             let before = try await Self.scores(catalog)
-            #expect(try await catalog.forget(customer: "customer 2") > 0)
-            #expect(try await catalog.forget(customer: "customer 2") == 0)
+            #expect(try await catalog.anonymize(customer: "customer 2") > 0)
+            #expect(try await catalog.anonymize(customer: "customer 2") == 0)
             // What is too old loses its customers, and what is told of it comes too late.
-            #expect(try await book.forget(Self.shop, olderThan: 10, day: Self.today) > 0)
-            #expect(try await book.forget(Self.shop, olderThan: 10, day: Self.today) == 0)
+            #expect(try await book.applyRetention(Self.shop, olderThan: 10, day: Self.today) > 0)
+            #expect(try await book.applyRetention(Self.shop, olderThan: 10, day: Self.today) == 0)
             let old = try await catalog.database.writes.perform {
                 try $0.query(
                     "SELECT count(*) FROM purchase_day WHERE customer <> '' AND day < current_date - 10"

@@ -273,9 +273,10 @@ import Testing
             }
             let (first, id) = (ticket(1), UniqueID.random())
             #expect(
-                try await store.keep(first, id: id, once: nil) == IssuedTicket(.derived(id), expiresAt: first.expiresAt)
+                try await store.saveTicket(first, id: id, once: nil)
+                    == IssuedTicket(.derived(id), expiresAt: first.expiresAt)
             )
-            _ = try await store.keep(ticket(2, -1), id: .random(), once: nil)
+            _ = try await store.saveTicket(ticket(2, -1), id: .random(), once: nil)
             let redeemed = try await store.redeem(first.digest)
             #expect(redeemed?.user == first.user)
             #expect(redeemed?.expiresAt == first.expiresAt)
@@ -283,13 +284,13 @@ import Testing
             #expect(try await store.redeem(ticket(1).digest) == nil)
             #expect(try await store.redeem(ticket(2, -1).digest) == nil)
             for number in 10..<50 as Range<UInt8> {
-                _ = try await store.keep(ticket(number, Int64(number) * 600), id: .random(), once: nil)
+                _ = try await store.saveTicket(ticket(number, Int64(number) * 600), id: .random(), once: nil)
             }
             #expect(try await store.redeem(ticket(17, 17 * 600).digest) == nil)
             #expect(try await store.redeem(ticket(18, 18 * 600).digest) != nil)
             let call = IdempotentCall(key: "t", fingerprint: [1])
-            let issued = try await store.keep(ticket(60), id: .random(), once: call)
-            let again = try await store.keep(ticket(61), id: .random(), once: call)
+            let issued = try await store.saveTicket(ticket(60), id: .random(), once: call)
+            let again = try await store.saveTicket(ticket(61), id: .random(), once: call)
             #expect(again == issued)
             #expect(try await store.redeem(ticket(61).digest) == nil)
         }
@@ -424,7 +425,7 @@ import Testing
                 tokenExpiresAt: .now()
             )
             let call = IdempotentCall(key: "k", fingerprint: [1])
-            _ = try await catalog.keep(ticket, id: .random(), once: call)
+            _ = try await catalog.saveTicket(ticket, id: .random(), once: call)
             let export = try await catalog.export(user)
             #expect(export.settings.map(\.key.text) == ["a"])
             #expect(export.orderChanges.count == 1)

@@ -16,33 +16,33 @@ import Testing
         "ImportStatements.lockShelves": "integer, bigint[]",
         "ImportStatements.deletePlacements": "integer, text[]",
         "ImportStatements.deleteProducts": "integer, text[]",
-        "ImportStatements.makeShelves": "integer, text[], text[], bytea[]",
+        "ImportStatements.createShelves": "integer, text[], text[], bytea[]",
         "ImportStatements.removePlacements": "integer, bigint[], text[]",
         "ImportStatements.removePositions": "integer, bigint[], text[]",
-        "ImportStatements.returnPositions": "integer, bigint[]",
-        "ImportStatements.takeOff": "integer, text[]",
+        "ImportStatements.restorePositions": "integer, bigint[]",
+        "ImportStatements.removeFromShelves": "integer, text[]",
         "ImportStatements.touchedShelves": "text, integer, text, text[]",
         "ListStatements.movePlaces": "text, text[], bytea[]",
         "ListStatements.ranks": "text[]",
         "MigrationStatements.firstChanged": "text[]",
         "OrderStatements.atPosition": "integer, integer, text[], bigint",
-        "OrderStatements.conclude": """
+        "OrderStatements.finishChange": """
         integer, integer, text[], bytea[], integer, bigint, text, text, bigint, text
         """,
         "OrderStatements.indexes": "integer, integer, text[]",
         "OrderStatements.left": "integer, integer, text[], text",
         "OrderStatements.right": "integer, integer, text[], text",
         "OrderStatements.setKeys": "integer, integer, text[], bytea[]",
-        "PopularityStatements.rememberOld": "integer, text[]",
+        "PopularityStatements.queueRecreatedProducts": "integer, text[]",
         "PopularityStatements.windowAll": "integer, integer, date, boolean",
         "PopularityStatements.windowDue": "integer, integer, date, boolean",
         "PopularityStatements.windowShelf": "integer, integer, date, boolean, integer",
         "PostgresChangeStore.shelfVersions": "text[], text[]",
         "PostgresPriceStore.priceProducts": "integer, text[], bigint[], bigint[]",
-        "ResortStatements.putIn": "integer, integer, text[], bytea[]",
-        "ResortStatements.takeOutOthers": "integer, integer, text[]",
+        "ResortStatements.insertPositions": "integer, integer, text[], bytea[]",
+        "ResortStatements.deleteOtherPositions": "integer, integer, text[]",
         "ResortStatements.targets": "integer, text[], boolean, timestamptz, bigint[]",
-        "SettingsWriter.count": "text, bigint, bigint",
+        "SettingsWriter.reserveRevisions": "text, bigint, bigint",
         "SettingsWriter.write": "text, text[], text[], bigint[], bigint[]",
         "ShelfStatements.setPositions": "integer, text[], bytea[]",
     ]
@@ -50,7 +50,7 @@ import Testing
     /// COPY and SET statements, which PREPARE does not accept.
     private static let unprepared: Set<String> = [
         "ImportStatements.stage", "GeneratorStatements.copyShelves", "PlacementStatements.copyPositions",
-        "PopularityStatements.stage", "PopularityStatements.waitLong",
+        "PopularityStatements.stage", "PopularityStatements.allowLongLockWait",
     ]
 
     private static let recordStatements: [(name: String, statements: [PostgresStatement])] = [
@@ -58,7 +58,7 @@ import Testing
     ].map { name, owner in
         (
             "IdempotencyRecords.Statements.\(name)",
-            [owner.claim, owner.complete, owner.find, owner.keepFirst, owner.renew, owner.sweep]
+            [owner.claim, owner.complete, owner.find, owner.recordFirst, owner.renew, owner.sweep]
         )
     }
 
@@ -174,30 +174,30 @@ import Testing
         "IdempotencyRecords.Statements.ofStores",
         "IdempotencyRecords.Statements.ofUsers",
         "ImportStatements.insertPlacements",
-        "ImportStatements.makeShelves",
-        "ImportStatements.rememberOld",
-        "ListStatements.hand",
-        "ListStatements.held",
+        "ImportStatements.createShelves",
+        "ImportStatements.queueRecreatedProducts",
+        "ListStatements.transferOwnership",
+        "ListStatements.membership",
         "ListStatements.lists",
-        "ListStatements.number",
+        "ListStatements.listCounts",
         "ListStatements.places",
         "ListStatements.shares",
         "ListStatements.sweepItems",
         "ListStatements.sweepPlaces",
         "ListStatements.sweepShares",
-        "ListStatements.tell",
-        "OrderStatements.conclude",
-        "PopularityStatements.forgetBefore",
-        "PopularityStatements.forgetCustomer",
+        "ListStatements.recordEvent",
+        "OrderStatements.finishChange",
+        "PopularityStatements.anonymizeBefore",
+        "PopularityStatements.anonymizeCustomer",
         "PopularityStatements.ofCustomer",
-        "PopularityStatements.rememberOld",
-        "PopularityStatements.returnStrays",
-        "PopularityStatements.returnStraysOfShelf",
+        "PopularityStatements.queueRecreatedProducts",
+        "PopularityStatements.moveStraysToInbox",
+        "PopularityStatements.moveShelfStraysToInbox",
         "PopularityStatements.windowDue",
         "PostgresChangeStore.shelfVersions",
         "PostgresUserStore.sweepTickets",
         "ProductStatements.upsert",
-        "ResortStatements.conclude",
+        "ResortStatements.finishShelf",
         "ResortStatements.heads",
         "ResortStatements.lock",
         "ShelfLookup.oneHead",
@@ -301,7 +301,7 @@ import Testing
     @Test("Fixed statements have names: none is written where it is run")
     func noStatementIsWrittenWhereItIsRun() throws {
         let pattern =
-            #/(?:execute|query|executeLater|copyIn)\(\s*"(?:""\s*)?(?:SELECT|INSERT|UPDATE|DELETE|WITH|COPY)\b([^"]*)/#
+            #/(?:execute|query|executeDeferred|copyIn)\(\s*"(?:""\s*)?(?:SELECT|INSERT|UPDATE|DELETE|WITH|COPY)\b([^"]*)/#
         #expect(Self.sources.count > 50)
         for (name, text) in Self.sources {
             for match in text.matches(of: pattern) where !match.1.contains("\\(") {

@@ -37,7 +37,9 @@ import Testing
     @Test("An undo without any change left is a conflict")
     func nothingToUndo() {
         #expect(refusal([], nil)?.contains("nothing to undo") == true)
-        #expect(refusal([change(2, "undo", undoes: 1), change(1, undoneBy: 2)], nil)?.contains("nothing to undo") == true)
+        #expect(
+            refusal([change(2, "undo", undoes: 1), change(1, undoneBy: 2)], nil)?.contains("nothing to undo") == true
+        )
     }
 
     @Test("A change that is no longer remembered cannot be undone")
@@ -66,7 +68,7 @@ import Testing
         let changes = [change(2, "undo", undoes: 1), change(1, undoneBy: 2)]
         let undo = try changes.undone(by: 2)
         #expect(undo.number == 2)
-        let marks = changes.marks(undoing: undo, by: 3)
+        let marks = changes.undoMarks(undoing: undo, by: 3)
         #expect(marks.map(\.number) == [2, 1])
         #expect(marks.map(\.undoneBy) == [3, nil])
     }
@@ -77,7 +79,7 @@ import Testing
             change(3, "undo", undoes: 2), change(2, "undo", undoes: 1, undoneBy: 3), change(1),
         ]
         let redo = try changes.undone(by: 3)
-        let marks = changes.marks(undoing: redo, by: 4)
+        let marks = changes.undoMarks(undoing: redo, by: 4)
         #expect(marks.map(\.number) == [3, 2, 1])
         #expect(marks.map(\.undoneBy) == [4, nil, 2])
     }

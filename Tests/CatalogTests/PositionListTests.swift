@@ -70,7 +70,7 @@ import Testing
         var list = list("ABCDE")
         let before = list
         let made = try list.reorder(to: ["E", "A", "D", "B", "C"])
-        let lefts = before.lefts(of: Set(made.map(\.id)))
+        let lefts = before.leftNeighbours(of: Set(made.map(\.id)))
         #expect(list.restoring(lefts) == before.ids)
     }
 }

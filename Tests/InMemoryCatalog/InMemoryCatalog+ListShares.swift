@@ -83,7 +83,7 @@ extension InMemoryCatalog {
 
     // MARK: - Erasing and merging
 
-    func allLists(of user: UserID) -> [HeldList] {
+    func allLists(of user: UserID) -> [ListMembership] {
         users.withLock { users in
             let ids = users[user]?.places.filter { $0.value.leftAt == nil }.keys.sorted() ?? []
             return ids.compactMap { id in try? self.held(id, user, users, standing: false) }

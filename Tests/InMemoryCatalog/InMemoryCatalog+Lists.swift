@@ -37,7 +37,7 @@ extension InMemoryCatalog {
             for id in (content?.places ?? [:]).keys {
                 let held = self.heldOrStub(id, user, users)
                 guard since == nil ? !held.isDeleted : isResync || held.revision > known else { continue }
-                let standing = held.list.standing
+                let standing = held.list.currentItems
                 page.entries.append(
                     .init(held: held, items: standing.count, checked: standing.count(where: \.isChecked))
                 )
@@ -59,7 +59,7 @@ extension InMemoryCatalog {
         _ id: UniqueID,
         of user: UserID,
         by sort: ListItemSort?
-    ) async throws(CatalogError) -> (HeldList, ListFacts) {
+    ) async throws(CatalogError) -> (ListMembership, ListFacts) {
         try transact { users, _ throws(CatalogError) in
             let held = try self.held(id, user, users)
             return (held, self.facts([held.list]))
@@ -74,7 +74,7 @@ extension InMemoryCatalog {
         try once(call, user) { users, now throws(CatalogError) in
             if users[user]!.places[new.id] != nil {
                 let held = try self.held(new.id, user, users, standing: false)
-                guard !held.isDeleted else { throw .goneList(new.id) }
+                guard !held.isDeleted else { throw .deletedList(new.id) }
                 return held.document(isNew: false)
             }
             try Self.checkNumber(users, user)
@@ -109,14 +109,14 @@ extension InMemoryCatalog {
     ) throws(CatalogError) -> ListOutcome {
         let before = try held(id, user, users, standing: false)
         try before.check(edit, expected)
-        if edit.bringsBack, before.list.isDeleted { try Self.checkNumber(users, user) }
+        if edit.restoresList, before.list.isDeleted { try Self.checkNumber(users, user) }
         var list = before.list
         let changed = try list.apply(edit, facts([list], edit.products), now: now)
         users[list.owner]!.lists[id] = list
         let facts = facts([before.list, list], edit.products)
         var outcome = ListOutcome(of: edit, before.list, try held(id, user, users, standing: false), changed, facts)
         if outcome.isChange { Self.tell(id, outcome.event, &users) }
-        outcome.held = try held(id, user, users, standing: false)
+        outcome.membership = try held(id, user, users, standing: false)
         return outcome
     }
 
@@ -136,7 +136,7 @@ extension InMemoryCatalog {
         _ moves: [OrderMove],
         of user: UserID,
         once call: IdempotentCall?
-    ) async throws(CatalogError) -> ListsMoved {
+    ) async throws(CatalogError) -> ListMoveOutcome {
         try once(call, user) { users, _ throws(CatalogError) in
             let rows = users[user]!.places.map { id, place in
                 PositionList.Row(id: id.text, key: place.key, isRemoved: self.heldOrStub(id, user, users).isDeleted)
@@ -145,10 +145,10 @@ extension InMemoryCatalog {
             let old = list.ids
             let made = try list.renumber(by: moves)
             for (id, key) in made { users[user]!.places[UniqueID(id)!]!.key = key }
-            let moved = ListsMoved.between(old, list.ids)
-            guard !moved.isEmpty else { return ListsMoved(revision: users[user]!.revision, moved: []) }
+            let moved = ListMoveOutcome.between(old, list.ids)
+            guard !moved.isEmpty else { return ListMoveOutcome(revision: users[user]!.revision, moved: []) }
             users[user]!.revision += 1
-            let outcome = ListsMoved(revision: users[user]!.revision, moved: moved)
+            let outcome = ListMoveOutcome(revision: users[user]!.revision, moved: moved)
             let event = LiveEvent(.list, id: outcome.revision, data: outcome.json)
             users[user]!.events.append(ListEvent(list: nil, event: event))
             return outcome
@@ -163,11 +163,11 @@ extension InMemoryCatalog {
         _ user: UserID,
         _ users: Users,
         standing: Bool = true
-    ) throws(CatalogError) -> HeldList {
+    ) throws(CatalogError) -> ListMembership {
         guard let place = users[user]?.places[id], let list = users[place.owner]?.lists[id] else {
             throw .notFound("list “\(id)”")
         }
-        let held = HeldList(
+        let held = ListMembership(
             list: list,
             role: place.role,
             key: place.key,
@@ -184,7 +184,7 @@ extension InMemoryCatalog {
     }
 
     /// The same, of a list whose owner is gone too.
-    private func heldOrStub(_ id: UniqueID, _ user: UserID, _ users: Users) -> HeldList {
+    private func heldOrStub(_ id: UniqueID, _ user: UserID, _ users: Users) -> ListMembership {
         if let held = try? held(id, user, users, standing: false) { return held }
         let place = users[user]!.places[id]!
         return .gone(id, place.role, place.key, place.revision, leftAt: place.leftAt ?? clock())
@@ -195,7 +195,7 @@ extension InMemoryCatalog {
             place.leftAt == nil && users[place.owner]?.lists[id]?.isDeleted == false
         }
         guard number < UserList.countLimit else { throw .tooManyLists }
-        guard users[user]!.places.count < UserList.rememberedLimit else { throw .tooManyDeletedLists }
+        guard users[user]!.places.count < UserList.totalCountLimit else { throw .tooManyDeletedLists }
     }
 
     /// Puts a list behind all others of a user, or where it stood before.

@@ -64,7 +64,7 @@ extension InMemoryCatalog {
         shelf.version += 1
         shelf.orderVersion += 1
         shelf.changes += 1
-        remember(before.lefts(of: Set(made.map(\.id))), request, undone, now, &shelf)
+        remember(before.leftNeighbours(of: Set(made.map(\.id))), request, undone, now, &shelf)
         return OrderEditOutcome(
             version: shelf.version,
             orderVersion: shelf.orderVersion,
@@ -85,7 +85,7 @@ extension InMemoryCatalog {
         _ now: Timestamp,
         _ shelf: inout ShelfContent
     ) {
-        let marks = undone.map { shelf.history.map(\.change).marks(undoing: $0, by: shelf.changes) } ?? []
+        let marks = undone.map { shelf.history.map(\.change).undoMarks(undoing: $0, by: shelf.changes) } ?? []
         for (number, undoneBy) in marks {
             let index = shelf.history.firstIndex { $0.change.number == number }!
             shelf.history[index].change.undoneBy = undoneBy
@@ -100,10 +100,10 @@ extension InMemoryCatalog {
             undoes: undone?.number
         )
         shelf.history.insert((change, lefts), at: 0)
-        shelf.history = Array(shelf.history.prefix(OrderChange.memoryLimit))
+        shelf.history = Array(shelf.history.prefix(OrderChange.retentionLimit))
     }
 
-    package func recall(_ key: String, in store: CatalogKey?) async throws(CatalogError) -> FirstResponse? {
+    package func firstResponse(_ key: String, in store: CatalogKey?) async throws(CatalogError) -> FirstResponse? {
         guard let store else { return responses.withLock { $0.first(key) } }
         return try read(store) { content in content.responses.first(key) }
     }

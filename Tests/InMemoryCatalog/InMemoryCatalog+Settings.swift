@@ -198,7 +198,7 @@ extension InMemoryCatalog {
         }
     }
 
-    package func recall(_ key: String, of user: UserID) async throws(CatalogError) -> FirstResponse? {
+    package func firstResponse(_ key: String, of user: UserID) async throws(CatalogError) -> FirstResponse? {
         users.withLock { $0[user]?.responses.first(key) }
     }
 
@@ -208,7 +208,7 @@ extension InMemoryCatalog {
         }
     }
 
-    package func keep(
+    package func saveTicket(
         _ ticket: Ticket,
         id: UniqueID,
         once call: IdempotentCall?

@@ -124,7 +124,7 @@ package final class InMemoryCatalog: CatalogStore {
         let address = ShelfAddress(request.store, request.shelf)
         let read = try orders(address, request.views, request.user, limit: request.limit)
         let diff = try OrderDiff(request, read.orders)
-        let entering = diff.carriesProducts(for: request) ? Set(diff.insertedIDs) : []
+        let entering = diff.includesProducts(for: request) ? Set(diff.insertedIDs) : []
         let products = read.listings.map(\.product).filter { entering.contains($0.sku.text) }
         return diff.with(products, reading: .zero)
     }

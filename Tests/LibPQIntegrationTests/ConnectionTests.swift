@@ -142,12 +142,12 @@ import Testing
             try database.run(script: "CREATE TEMP TABLE t (n int8)")
             var seen: [Int] = []
             try database.transaction {
-                try $0.executeLater("INSERT INTO t VALUES ($1)", [.int8(1)])
+                try $0.executeDeferred("INSERT INTO t VALUES ($1)", [.int8(1)])
                 let count: PostgresStatement = "SELECT count(*) FROM t"
-                try $0.together([
+                try $0.queryBatch([
                     PostgresQuery(count), PostgresQuery("INSERT INTO t VALUES (2), (3)"), PostgresQuery(count),
                 ]) { index, rows in seen.append(index == 1 ? rows.affected : try rows.first { try $0.int(0) }!) }
-                try $0.executeLater("INSERT INTO t VALUES (4)")
+                try $0.executeDeferred("INSERT INTO t VALUES (4)")
             }
             #expect(seen == [1, 2, 3])
             #expect(try database.query("SELECT count(*) FROM t") { try $0.first { try $0.int(0) } } == 4)
@@ -166,7 +166,7 @@ import Testing
             let error = #expect(throws: PostgresError.self) {
                 try database.transaction {
                     try $0.execute(insert, [.int8(1)])
-                    try $0.executeLater(insert, [.int8(1)])
+                    try $0.executeDeferred(insert, [.int8(1)])
                 }
             }
             #expect(error?.constraint == "t_pkey")
@@ -174,8 +174,8 @@ import Testing
             // An earlier one keeps those behind it from running.
             #expect(throws: PostgresError.self) {
                 try database.transaction {
-                    try $0.executeLater("SELECT 1 / 0")
-                    try $0.together([PostgresQuery(insert, [.int8(2)]), PostgresQuery(insert, [.int8(3)])]) { _, _ in
+                    try $0.executeDeferred("SELECT 1 / 0")
+                    try $0.queryBatch([PostgresQuery(insert, [.int8(2)]), PostgresQuery(insert, [.int8(3)])]) { _, _ in
                         Issue.record("behind a failure")
                     }
                 }
@@ -183,7 +183,7 @@ import Testing
             // A decoding failure takes what ran with it back.
             #expect(throws: PostgresError.self) {
                 try database.transaction {
-                    try $0.executeLater(insert, [.int8(4)])
+                    try $0.executeDeferred(insert, [.int8(4)])
                     _ = try $0.query("SELECT 1::int2") { try $0.first { try $0.int8(0) } }
                 }
             }
@@ -223,8 +223,8 @@ import Testing
         let error = await #expect(throws: PostgresError.self) {
             try await connection.perform { database in
                 try database.transaction {
-                    try $0.executeLater("SELECT pg_terminate_backend(pg_backend_pid())")
-                    try $0.executeLater("SELECT 1")
+                    try $0.executeDeferred("SELECT pg_terminate_backend(pg_backend_pid())")
+                    try $0.executeDeferred("SELECT 1")
                 }
             }
         }

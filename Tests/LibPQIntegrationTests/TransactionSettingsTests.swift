@@ -145,8 +145,8 @@ import Testing
             var sums = try database.query(statement, [.int8(1)]) { try $0.map { try $0.int(0) } }
             sums += try database.transaction { database in
                 var found: [Int] = []
-                try database.executeLater(statement, [.int8(0)])
-                try database.together([PostgresQuery(statement, [.int8(2)]), PostgresQuery(statement, [.int8(3)])]) {
+                try database.executeDeferred(statement, [.int8(0)])
+                try database.queryBatch([PostgresQuery(statement, [.int8(2)]), PostgresQuery(statement, [.int8(3)])]) {
                     found += try $1.map { try $0.int(0) }
                 }
                 return found

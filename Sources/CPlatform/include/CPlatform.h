@@ -6,15 +6,15 @@
 void aisle_name_thread(const char *name);
 
 /// Writes one line to stderr when the process dies of a fatal signal: signal, version, build ID and address. Then the
-/// signal takes its usual course.
+/// default action follows.
 ///
 /// `version` is copied, at most 63 bytes of it. Call it once, early. The calling thread is prepared; others call
 /// `aisle_prepare_thread_for_crashes`.
 void aisle_report_crashes(const char *version);
 
-/// Gives the calling thread a stack of its own for fatal signals, so that an exhausted stack is reported too. Does nothing
-/// on a thread that has one.
+/// Gives the calling thread an alternate stack for fatal signals, so that a stack overflow is reported, too. Does nothing
+/// if the thread already has one.
 void aisle_prepare_thread_for_crashes(void);
 
-/// Closes every descriptor from `first` on in the child, after the actions before this one. Returns an error number.
+/// Closes every descriptor from `first` on in the child, after the previous actions. Returns an error number.
 int aisle_close_descriptors_from(posix_spawn_file_actions_t *actions, int first);

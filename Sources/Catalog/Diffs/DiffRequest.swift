@@ -20,7 +20,7 @@ package struct DiffRequest: Sendable {
     package var limit: Int?
     package var mode: DiffMode
     /// Whether the response may include the products that enter the window.
-    package var carriesProducts = true
+    package var includesProducts = true
 
     /// The largest window; its products are included in the response.
     package static let windowLimit = 10_000

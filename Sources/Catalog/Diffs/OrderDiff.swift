@@ -6,7 +6,7 @@ package struct OrderDiff: Sendable {
     package static let listLimit = 200_000
 
     /// The target order; nil if two plain lists were compared.
-    package let reached: ShelfOrder?
+    package let targetOrder: ShelfOrder?
     /// The sort of the old order, if it was a view of the shelf.
     package let fromSort: Sort?
     /// The view of the old order; nil for a list.
@@ -20,9 +20,9 @@ package struct OrderDiff: Sendable {
     package private(set) var diff: MoveDiff
     package let isWholeOrder: Bool
     /// The time spent comparing the orders.
-    package let comparing: Duration
+    package let compareDuration: Duration
     /// The time spent reading the orders.
-    package private(set) var reading: Duration = .zero
+    package private(set) var readDuration: Duration = .zero
     /// The products that enter a window, by id.
     package private(set) var products: [String: Product] = [:]
 
@@ -33,37 +33,37 @@ package struct OrderDiff: Sendable {
         old: [String],
         new: [String],
         mode: DiffMode,
-        reached: ShelfOrder? = nil,
+        targetOrder: ShelfOrder? = nil,
         fromSort: Sort? = nil,
         fromVersion: Int64? = nil,
         toVersion: Int64? = nil
     ) throws(CatalogError) {
         // A shelf's own orders have no repeats.
-        try Self.check(old, "from", isOwn: fromSort != nil || fromVersion != nil)
-        try Self.check(new, "to", isOwn: reached != nil)
+        try Self.check(old, "from", isShelfOrder: fromSort != nil || fromVersion != nil)
+        try Self.check(new, "to", isShelfOrder: targetOrder != nil)
         let start = ContinuousClock.now
         do {
             diff = try MoveDiff(from: old, to: new) { try Task.checkCancellation() }
         } catch {
             throw .cancelled
         }
-        comparing = ContinuousClock.now - start
+        compareDuration = ContinuousClock.now - start
         self.old = old
         self.new = new
-        self.reached = reached
+        self.targetOrder = targetOrder
         self.fromSort = fromSort
-        self.fromVersion = fromVersion ?? (fromSort == nil ? nil : reached?.head.state.version)
-        self.toVersion = toVersion ?? reached?.head.state.version
+        self.fromVersion = fromVersion ?? (fromSort == nil ? nil : targetOrder?.head.state.version)
+        self.toVersion = toVersion ?? targetOrder?.head.state.version
         isWholeOrder = mode == .order || (mode == .auto && diff.moves.count * 2 > new.count)
     }
 
-    static func check(_ ids: [String], _ field: String, isOwn: Bool = false) throws(CatalogError) {
+    static func check(_ ids: [String], _ field: String, isShelfOrder: Bool = false) throws(CatalogError) {
         guard ids.count <= listLimit else {
             throw .tooLarge(
-                "\(field) has \(ids.count) ids; the maximum is \(listLimit)" + (isOwn ? "; set limit" : "")
+                "\(field) has \(ids.count) ids; the maximum is \(listLimit)" + (isShelfOrder ? "; set limit" : "")
             )
         }
-        if !isOwn, let id = ids.firstRepeat {
+        if !isShelfOrder, let id = ids.firstRepeat {
             throw .unprocessable(field: field, detail: "duplicate id “\(id.prefix(64))” in \(field)")
         }
     }
@@ -76,7 +76,7 @@ package struct OrderDiff: Sendable {
 
     /// Returns a copy with the products that enter a window and the new indexes of products whose content changed.
     package func with(_ products: [Product], changed: [Int32]) -> OrderDiff {
-        var copy = with(products, reading: reading)
+        var copy = with(products, reading: readDuration)
         copy.diff = diff.marking(changed: changed)
         return copy
     }
@@ -84,7 +84,7 @@ package struct OrderDiff: Sendable {
     /// Returns a copy with the products that enter a window and the time spent reading.
     package func with(_ products: [Product], reading: Duration) -> OrderDiff {
         var copy = self
-        copy.reading = reading
+        copy.readDuration = reading
         copy.products = Dictionary(products.map { ($0.sku.text, $0) }, uniquingKeysWith: { a, _ in a })
         return copy
     }
@@ -105,14 +105,14 @@ extension OrderDiff {
             old: old,
             new: orders[0].ids,
             mode: request.mode,
-            reached: orders[0],
+            targetOrder: orders[0],
             fromSort: orders.count > 1 ? orders[1].sort : nil
         )
         fromView = orders.count > 1 ? orders[1].view : nil
     }
 
     /// Whether the response includes the products that enter a window.
-    package func carriesProducts(for request: DiffRequest) -> Bool {
-        request.limit != nil && request.carriesProducts && !isWholeOrder && !diff.inserts.isEmpty
+    package func includesProducts(for request: DiffRequest) -> Bool {
+        request.limit != nil && request.includesProducts && !isWholeOrder && !diff.inserts.isEmpty
     }
 }

@@ -14,7 +14,7 @@ package struct ImportOptions: Sendable {
     /// The store of all rows if the file has no `store` column.
     package var store: CatalogKey?
     /// Whether rows for other stores are rejected.
-    package var isForOneStore = false
+    package var rejectsOtherStores = false
     /// The file's column names.
     package var mapping: [ImportColumn: String]
     /// The currency of stores that the import creates if the file has no `currency` column.
@@ -30,7 +30,7 @@ package struct ImportOptions: Sendable {
     /// The maximum number of new shelves; a wrongly mapped column would create one per row.
     package var newShelfLimit = Self.defaultNewShelfLimit
     package static let defaultNewShelfLimit = 1000
-    package static let greatestNewShelfLimit = 1_000_000
+    package static let maximumNewShelfLimit = 1_000_000
     /// Whether a rejection includes the raw row, which may be 1 MB long.
     package var keepsRejectedRows = false
 

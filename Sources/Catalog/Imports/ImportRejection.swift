@@ -10,13 +10,13 @@ package struct ImportRejection: Sendable, Hashable, Error {
 
     package init(line: Int, column: String? = nil, value: String? = nil, reason: String) {
         self.line = line
-        self.column = column.map { Self.cut($0, 100) }
-        self.value = value.map { Self.cut($0, 200) }
+        self.column = column.map { Self.truncate($0, 100) }
+        self.value = value.map { Self.truncate($0, 200) }
         self.reason = reason
     }
 
     /// Truncates a text at a Unicode scalar, not at a grapheme: a single grapheme may be 1 MB long.
-    private static func cut(_ text: String, _ limit: Int) -> String {
+    private static func truncate(_ text: String, _ limit: Int) -> String {
         guard text.utf8.count > limit else { return text }
         var scalars = String.UnicodeScalarView()
         var length = 0

@@ -74,23 +74,23 @@ extension ListItem {
         func wins(_ field: Field) -> Bool {
             change.modifiedAt == nil || changes[field].map { $0 < moment } ?? true
         }
-        func note<Value: Equatable>(_ field: Field, _ old: Value, _ new: Value?, _ set: (Value) -> Void) {
+        func update<Value: Equatable>(_ field: Field, _ old: Value, _ new: Value?, _ set: (Value) -> Void) {
             guard let new, wins(field) else { return }
             set(new)
             changes[field] = max(moment, changes[field] ?? moment)
         }
-        note(.text, text, change.text) { text = $0 }
-        note(.quantity, quantity, change.quantity) { quantity = $0 }
-        note(.note, self.note, change.note) { self.note = $0 }
-        note(.checked, isChecked, change.isChecked) { isChecked = $0 }
-        note(.deleted, isDeleted, change.isDeleted) { deletedAt = $0 ? deletedAt ?? now : nil }
+        update(.text, text, change.text) { text = $0 }
+        update(.quantity, quantity, change.quantity) { quantity = $0 }
+        update(.note, self.note, change.note) { self.note = $0 }
+        update(.checked, isChecked, change.isChecked) { isChecked = $0 }
+        update(.deleted, isDeleted, change.isDeleted) { deletedAt = $0 ? deletedAt ?? now : nil }
         // An unchanged value still records its time, so that an older change cannot win later.
-        guard !isSame(as: before) else { return false }
+        guard !hasSameContent(as: before) else { return false }
         modifiedAt = now
         return true
     }
 
-    func isSame(as other: ListItem) -> Bool {
+    func hasSameContent(as other: ListItem) -> Bool {
         (text, quantity, note, isChecked, isDeleted)
             == (other.text, other.quantity, other.note, other.isChecked, other.isDeleted)
     }

@@ -29,7 +29,7 @@ extension ListItemSort {
             switch a.value.compare(b.value) {
             case .same: return a.item.key < b.item.key
             case .fixed(let isBefore): return isBefore
-            case .turning(let isBefore): return isBefore != isDescending
+            case .directional(let isBefore): return isBefore != isDescending
             }
         }.map(\.item)
     }
@@ -38,7 +38,7 @@ extension ListItemSort {
         case same
         /// An order that the direction does not reverse: between groups, and for missing values.
         case fixed(Bool)
-        case turning(Bool)
+        case directional(Bool)
     }
 
     private enum Value {
@@ -67,15 +67,15 @@ extension ListItemSort {
             case (.none, .none): return .same
             case (.none, _): return .fixed(false)
             case (_, .none): return .fixed(true)
-            case (.place(let a), .place(let b)): return a == b ? .same : .turning(a < b)
+            case (.place(let a), .place(let b)): return a == b ? .same : .directional(a < b)
             case (.aisle(let s, let a), .aisle(let t, let b)):
-                return s != t ? .fixed(s < t) : a == b ? .same : .turning(a < b)
+                return s != t ? .fixed(s < t) : a == b ? .same : .directional(a < b)
             case (.price(let s, let a), .price(let t, let b)):
-                return s != t ? .fixed(s < t) : a == b ? .same : .turning(a < b)
+                return s != t ? .fixed(s < t) : a == b ? .same : .directional(a < b)
             case (.unitPrice(let s, let a), .unitPrice(let t, let b)):
                 if s != t { return .fixed(s < t) }
                 if a.dimension != b.dimension { return .fixed(a.dimension.ordinal < b.dimension.ordinal) }
-                return a.isEqual(to: b) ? .same : .turning(a.isLess(than: b))
+                return a.isEqual(to: b) ? .same : .directional(a.isLess(than: b))
             default: preconditionFailure("a sort's values have one type")
             }
         }

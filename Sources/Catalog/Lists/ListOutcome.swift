@@ -1,6 +1,6 @@
 /// The outcome of a list edit.
 package struct ListOutcome: Sendable {
-    package var held: HeldList
+    package var membership: ListMembership
     package var facts: ListFacts
     /// The ids of changed items.
     package var changed: Set<UniqueID>
@@ -11,38 +11,38 @@ package struct ListOutcome: Sendable {
     package var new: [ListItem]
     package var fromVersion: Int64
     /// Whether a device at `fromVersion` certainly shows `old`: prices, names and shelves may change without the list.
-    package var isOldSure: Bool
+    package var isOldOrderExact: Bool
     /// Items that the edit names and that no longer exist.
     package var missing: [UniqueID]
     /// Items that the edit names; the response includes them even if nothing changed.
     package var named: Set<UniqueID>
     /// Whether the list was restored: devices no longer have its data.
-    package var isBroughtBack: Bool
+    package var isRestored: Bool
 
     /// - Parameters:
-    ///   - before: the list before the change; `held` has it after the change.
+    ///   - before: the list before the change; `membership` has it after the change.
     ///   - facts: the data for both orders and for the items that changed or were named.
     package init(
         of edit: ListEdit,
         _ before: UserList,
-        _ held: HeldList,
+        _ held: ListMembership,
         _ changed: Set<UniqueID>,
         _ facts: ListFacts
     ) {
-        self.held = held
+        self.membership = held
         missing = edit.missing(in: held.list)
         named = edit.added
         self.changed = changed
         self.facts = facts
         fromVersion = before.version
-        isOldSure = before.sort == .position
-        isBroughtBack = before.isDeleted && !held.isDeleted
+        isOldOrderExact = before.sort == .position
+        isRestored = before.isDeleted && !held.isDeleted
         let items = Dictionary(held.list.items.map { ($0.id, $0) }) { a, _ in a }
-        let stayed = before.items.filter { items[$0.id]?.isSame(as: $0) ?? false }.map(\.id)
+        let stayed = before.items.filter { items[$0.id]?.hasSameContent(as: $0) ?? false }.map(\.id)
         edited = changed.subtracting(stayed)
         old = before.isDeleted ? [] : before.shown(facts).map(\.id.text)
         new = held.list.isDeleted ? [] : held.list.shown(facts)
     }
 
-    package var isChange: Bool { held.list.version != fromVersion }
+    package var isChange: Bool { membership.list.version != fromVersion }
 }

@@ -3,7 +3,7 @@ package import Ordering
 // Rules for lists that every store shares.
 
 extension CatalogError {
-    package static func goneList(_ id: UniqueID) -> CatalogError {
+    package static func deletedList(_ id: UniqueID) -> CatalogError {
         .conflict("list “\(id)” was deleted or left; restore it, or create a list with another id")
     }
 
@@ -58,12 +58,12 @@ extension ListSort {
     }
 }
 
-extension HeldList {
+extension ListMembership {
     /// Checks that the user may make a change.
     ///
     /// - Throws: `notFound` for a deleted list, unless the edit restores it; `forbidden`; `staleList`.
     package func check(_ edit: ListEdit, _ expected: Set<Int64>?) throws(CatalogError) {
-        guard leftAt == nil, !list.isDeleted || edit.bringsBack else { throw .notFound("list “\(list.id)”") }
+        guard leftAt == nil, !list.isDeleted || edit.restoresList else { throw .notFound("list “\(list.id)”") }
         guard role.mayEdit else {
             throw .forbidden("you have read-only access to this list; ask its owner for the editor role")
         }
@@ -82,7 +82,7 @@ extension HeldList {
 
 extension ListEdit {
     /// Whether the edit restores a deleted list.
-    package var bringsBack: Bool { if case .set(let settings) = self { settings.isDeleted == false } else { false } }
+    package var restoresList: Bool { if case .set(let settings) = self { settings.isDeleted == false } else { false } }
 
     /// The ids of added items.
     package var added: Set<UniqueID> { if case .add(let items) = self { Set(items.map(\.id)) } else { [] } }
@@ -129,7 +129,7 @@ extension PositionList {
     }
 }
 
-extension ListsMoved {
+extension ListMoveOutcome {
     /// Returns the minimal set of lists that moved between two orders.
     package static func between(_ old: [String], _ new: [String]) -> [OrderEditOutcome.Moved] {
         let moves = MoveDiff(from: old, to: new).moves

@@ -20,5 +20,5 @@ package struct ListShare: Sendable, Hashable {
     package static let countLimit = 20
     package static let memberLimit = 50
     /// How long a share is valid, in days.
-    package static let days = 30
+    package static let lifetimeDays = 30
 }

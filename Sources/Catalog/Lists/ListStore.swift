@@ -14,7 +14,7 @@ package protocol ListStore: Sendable {
         _ id: UniqueID,
         of user: UserID,
         by sort: ListItemSort?
-    ) async throws(CatalogError) -> (HeldList, ListFacts)
+    ) async throws(CatalogError) -> (ListMembership, ListFacts)
     /// Creates a list, or returns the existing list with the same id.
     ///
     /// - Parameter new: if its `autoSort` is nil, the user's setting (`lists.sink_checked`) applies.
@@ -42,7 +42,7 @@ package protocol ListStore: Sendable {
         _ moves: [OrderMove],
         of user: UserID,
         once call: IdempotentCall?
-    ) async throws(CatalogError) -> ListsMoved
+    ) async throws(CatalogError) -> ListMoveOutcome
     /// Creates a share of a list.
     ///
     /// - Throws: `notFound`; `forbidden` for anyone but the owner; `unprocessable` for too many shares.

@@ -4,11 +4,11 @@ internal import Ordering
 package struct ListsPage: Sendable, Hashable {
     /// A list with the number of its items.
     package struct Entry: Sendable, Hashable {
-        package var held: HeldList
+        package var held: ListMembership
         package var items: Int
         package var checked: Int
 
-        package init(held: HeldList, items: Int, checked: Int) {
+        package init(held: ListMembership, items: Int, checked: Int) {
             self.held = held
             self.items = items
             self.checked = checked

@@ -42,13 +42,13 @@ package struct UserList: Hashable, Sendable {
     }
 
     package var isDeleted: Bool { deletedAt != nil }
-    package var standing: [ListItem] { items.filter { !$0.isDeleted } }
+    package var currentItems: [ListItem] { items.filter { !$0.isDeleted } }
 
     /// Returns the items in display order.
     ///
     /// - Parameter sort: nil for the list's own.
     package func shown(_ facts: ListFacts, by sort: ListItemSort? = nil) -> [ListItem] {
-        (sort ?? self.sort).order(standing, sinks: autoSort, facts)
+        (sort ?? self.sort).order(currentItems, sinks: autoSort, facts)
     }
 
     /// The maximum length of a list's name, in bytes.
@@ -58,7 +58,7 @@ package struct UserList: Hashable, Sendable {
     /// The maximum number of items per list; also the maximum number of deleted items that can be restored.
     package static let itemLimit = 2000
     /// The maximum number of lists per user, including deleted ones that can be restored.
-    package static let rememberedLimit = 2000
+    package static let totalCountLimit = 2000
     /// The maximum number of items per addition.
     package static let addLimit = 100
     /// How long a deleted list or item can be restored, in days.
@@ -79,8 +79,8 @@ extension UserList {
         now: Timestamp
     ) throws(CatalogError) -> Set<UniqueID> {
         var copy = self
-        let changed = try copy.make(edit, facts, now)
-        guard !changed.isEmpty || !copy.isHeadSame(as: self) else {
+        let changed = try copy.perform(edit, facts, now)
+        guard !changed.isEmpty || !copy.hasSameSettings(as: self) else {
             items = copy.items
             return []
         }
@@ -94,11 +94,11 @@ extension UserList {
         return changed
     }
 
-    private func isHeadSame(as other: UserList) -> Bool {
+    private func hasSameSettings(as other: UserList) -> Bool {
         (name, autoSort, sort, isDeleted) == (other.name, other.autoSort, other.sort, other.isDeleted)
     }
 
-    private mutating func make(
+    private mutating func perform(
         _ edit: ListEdit,
         _ facts: ListFacts,
         _ now: Timestamp
@@ -154,7 +154,7 @@ extension UserList {
             )
             added.insert(item.id)
         }
-        try checkNumber()
+        try checkItemCount()
         return added
     }
 
@@ -168,13 +168,13 @@ extension UserList {
             // Changes to a deleted item are applied too; they show once it is restored.
             if items[index].apply(change, now: now) { changed.insert(change.id) }
         }
-        try checkNumber()
-        forgetOldest()
+        try checkItemCount()
+        purgeOldestDeleted()
         return changed
     }
 
     /// Purges the oldest deleted items above the limit.
-    private mutating func forgetOldest() {
+    private mutating func purgeOldestDeleted() {
         let deleted = items.filter(\.isDeleted).sorted { ($0.deletedAt!, $0.id) < ($1.deletedAt!, $1.id) }
         let surplus = Set(deleted.dropLast(Self.itemLimit).map(\.id))
         if !surplus.isEmpty { items.removeAll { surplus.contains($0.id) } }
@@ -193,8 +193,8 @@ extension UserList {
         return changed
     }
 
-    private func checkNumber() throws(CatalogError) {
-        guard standing.count <= Self.itemLimit else {
+    private func checkItemCount() throws(CatalogError) {
+        guard currentItems.count <= Self.itemLimit else {
             throw .unprocessable(
                 field: "items",
                 detail: "a list can have at most \(Self.itemLimit) items; delete bought items, or start another list"

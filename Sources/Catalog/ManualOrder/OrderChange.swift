@@ -3,7 +3,7 @@ package struct OrderChange: Sendable, Hashable {
     /// The maximum number of products listed per change.
     package static let shownLimit = 5
     /// The number of recorded changes: those that can be undone, and as many undos.
-    package static let memoryLimit = 2 * OrderEdit.historyLimit
+    package static let retentionLimit = 2 * OrderEdit.historyLimit
 
     package var number: Int64
     package var at: Timestamp
@@ -74,16 +74,16 @@ extension [OrderChange] {
     /// Returns the changes whose `undoneBy` mark flips when another change undoes this one.
     ///
     /// Undoing an undo puts its change back in effect; undoing a redo puts its undo back in effect; and so on.
-    package func marks(undoing change: OrderChange, by number: Int64) -> [(number: Int64, undoneBy: Int64?)] {
+    package func undoMarks(undoing change: OrderChange, by number: Int64) -> [(number: Int64, undoneBy: Int64?)] {
         var marks: [(number: Int64, undoneBy: Int64?)] = [(change.number, number)]
-        var turned = change
-        var stands = false
-        while turned.kind == "undo", let target = first(where: { $0.number == turned.undoes }),
-            target.number < turned.number
+        var current = change
+        var isInEffect = false
+        while current.kind == "undo", let target = first(where: { $0.number == current.undoes }),
+            target.number < current.number
         {
-            stands.toggle()
-            marks.append((target.number, stands ? nil : turned.number))
-            turned = target
+            isInEffect.toggle()
+            marks.append((target.number, isInEffect ? nil : current.number))
+            current = target
         }
         return marks
     }

@@ -19,9 +19,9 @@ package enum OrderEdit: Sendable, Hashable {
 
     /// - Throws: `tooLarge` if the moves would take so long that other requests would have to wait.
     package static func checkWork(moves: Int, of count: Int) throws(CatalogError) {
-        let most = max(1, workLimit / max(1, count))
-        guard moves <= most else {
-            throw .tooLarge("\(moves) moves in a list of \(count); the maximum is \(most) per request")
+        let limit = max(1, workLimit / max(1, count))
+        guard moves <= limit else {
+            throw .tooLarge("\(moves) moves in a list of \(count); the maximum is \(limit) per request")
         }
     }
 
@@ -72,7 +72,7 @@ package enum OrderEdit: Sendable, Hashable {
             return order
         case .set(let ids):
             let known = Set(order)
-            if let stranger = ids.first(where: { !known.contains($0) }) { throw .unknownProduct(stranger) }
+            if let unknownID = ids.first(where: { !known.contains($0) }) { throw .unknownProduct(unknownID) }
             let named = Set(ids)
             return ids + order.filter { !named.contains($0) }
         case .snapshot(let sort): return sorted(sort)

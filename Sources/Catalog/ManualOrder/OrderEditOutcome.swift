@@ -45,7 +45,7 @@ package struct OrderEditOutcome: Sendable {
     /// The number of the recorded change; nil if nothing changed.
     package var change: Int64?
     /// Whether a key is long enough to need compaction.
-    package var isLong = false
+    package var needsCompaction = false
 
     package init(version: Int64, orderVersion: Int64, moved: [Moved], change: Int64? = nil) {
         self.version = version

@@ -55,8 +55,8 @@ package struct OrderMove: Sendable, Hashable {
     package func apply(to order: [String]) throws(CatalogError) -> [String] {
         try check()
         let known = Set(order)
-        if let stranger = (ids + [anchor].compactMap { $0 }).first(where: { !known.contains($0) }) {
-            throw .unknownProduct(stranger)
+        if let unknownID = (ids + [anchor].compactMap { $0 }).first(where: { !known.contains($0) }) {
+            throw .unknownProduct(unknownID)
         }
         if isInPlace { return order }
         let moved = Set(ids)

@@ -104,7 +104,7 @@ package struct PositionList: Sendable {
 
     /// Returns the left neighbours of products, in key order. A neighbour may be a removed product; nil at the
     /// front.
-    package func lefts(of ids: Set<String>) -> [(id: String, left: String?)] {
+    package func leftNeighbours(of ids: Set<String>) -> [(id: String, left: String?)] {
         var last: String?
         var found: [(id: String, left: String?)] = []
         for row in rows {
@@ -117,7 +117,7 @@ package struct PositionList: Sendable {
     /// Returns the order with products moved back after their recorded left neighbours.
     package func restoring(_ lefts: [(id: String, left: String?)]) -> [String] {
         let diff = NeighbourDiff(placements: lefts.map { .init(id: $0.id, after: $0.left) })
-        let standing = Set(ids)
-        return diff.apply(to: rows.map(\.id)).filter { standing.contains($0) }
+        let placed = Set(ids)
+        return diff.apply(to: rows.map(\.id)).filter { placed.contains($0) }
     }
 }

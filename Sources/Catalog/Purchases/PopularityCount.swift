@@ -14,7 +14,7 @@ package struct PopularityCount: Hashable, Sendable {
     }
 
     /// Returns whether two counts used the same rule. The half-life only matters for decay.
-    package func hasRule(of other: PopularityCount) -> Bool {
+    package func hasSameRule(of other: PopularityCount) -> Bool {
         metric == other.metric && newcomerBoost == other.newcomerBoost
             && (metric != .decay || halfLifeDays == other.halfLifeDays)
     }

@@ -26,5 +26,5 @@ package struct Purchase: Sendable, Hashable {
     package static let leeway: Int64 = 300_000_000
     /// The default retention of customers and event ids, in days. An older event is rejected, because a duplicate
     /// could not be detected.
-    package static let keptDays = 400
+    package static let retentionDays = 400
 }

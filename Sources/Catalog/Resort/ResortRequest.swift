@@ -24,7 +24,7 @@ package struct ResortRequest: Sendable, Hashable {
     /// The number of shelves processed concurrently.
     package var jobs: Int
     /// The retention of customers and event ids, in days.
-    package var keptDays: Int
+    package var retentionDays: Int
 
     package static let jobsLimit = 64
 
@@ -35,7 +35,7 @@ package struct ResortRequest: Sendable, Hashable {
         diffs: DiffDetail = .summary,
         isDryRun: Bool = false,
         jobs: Int = 1,
-        keptDays: Int = Purchase.keptDays
+        keptDays: Int = Purchase.retentionDays
     ) {
         self.store = store
         self.shelves = shelves
@@ -43,6 +43,6 @@ package struct ResortRequest: Sendable, Hashable {
         self.diffs = diffs
         self.isDryRun = isDryRun
         self.jobs = jobs
-        self.keptDays = keptDays
+        self.retentionDays = keptDays
     }
 }

@@ -22,9 +22,9 @@ package struct RememberedView: Hashable, Sendable {
                 detail: "\(field) must be a sort, such as \"-unit_price\", or an object with sort and filter"
             )
         }
-        if let stranger = members.first(where: { !["sort", "filter"].contains($0.name) }) {
+        if let unknown = members.first(where: { !["sort", "filter"].contains($0.name) }) {
             throw .malformed(
-                parameter: "\(field).\(stranger.name.prefix(64))",
+                parameter: "\(field).\(unknown.name.prefix(64))",
                 detail: "unknown member",
                 allowed: ["sort", "filter"]
             )

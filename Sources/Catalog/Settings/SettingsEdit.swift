@@ -81,8 +81,8 @@ package struct SettingsEdit: Sendable, Hashable {
                 let setting = Setting(key: write.key, value: write.value, revision: revision, modifiedAt: modifiedAt)
                 results.append(Result(setting: setting, previous: previous, isApplied: true))
             } else {
-                let standing = previous ?? Setting(key: write.key, value: nil, revision: 0, modifiedAt: moment)
-                results.append(Result(setting: standing, previous: previous, isApplied: false))
+                let unchanged = previous ?? Setting(key: write.key, value: nil, revision: 0, modifiedAt: moment)
+                results.append(Result(setting: unchanged, previous: previous, isApplied: false))
             }
         }
         return results
@@ -101,7 +101,7 @@ package struct SettingsEdit: Sendable, Hashable {
     }
 
     /// The single unconditional write, if the edit is nothing more.
-    package var plainWrite: (key: SettingKey, value: JSONValue)? {
+    package var unconditionalWrite: (key: SettingKey, value: JSONValue)? {
         guard writes.count == 1, expectation == .nothing, !needsPrevious, writes[0].modifiedAt == nil,
             let value = writes[0].value
         else { return nil }

@@ -40,10 +40,10 @@ package struct Filter: Sendable, Hashable {
 
     /// Returns whether a product matches the filter.
     package func accepts(_ product: Product, in currency: Currency) -> Bool {
-        values.allSatisfy { key, value in Self.holds(key, value, product, currency) }
+        values.allSatisfy { key, value in Self.matches(key, value, product, currency) }
     }
 
-    private static func holds(
+    private static func matches(
         _ key: FilterKey,
         _ value: FilterValue,
         _ product: Product,

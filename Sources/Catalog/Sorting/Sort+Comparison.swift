@@ -15,22 +15,24 @@ extension Sort {
             switch order {
             case .same: continue
             case .fixed(let isBefore): return isBefore
-            case .turning(let isBefore): return isBefore == (term.direction == .ascending)
+            case .directional(let isBefore): return isBefore == (term.direction == .ascending)
             }
         }
         let names = Self.compare(a.product.name, b.product.name, collate)
         let isBefore = names == 0 ? a.product.sku < b.product.sku : names < 0
         let isSame = names == 0 && a.product.sku == b.product.sku
-        return !isSame && isBefore == (tailDirection == .ascending)
+        return !isSame && isBefore == (tieBreakerDirection == .ascending)
     }
 
     private enum Order {
         case same
         /// An order that the direction does not reverse: missing values and dimensions.
         case fixed(Bool)
-        case turning(Bool)
+        case directional(Bool)
 
-        init(_ isLess: Bool, _ isGreater: Bool) { self = isLess ? .turning(true) : isGreater ? .turning(false) : .same }
+        init(_ isLess: Bool, _ isGreater: Bool) {
+            self = isLess ? .directional(true) : isGreater ? .directional(false) : .same
+        }
     }
 
     private func compare(

@@ -30,7 +30,7 @@ package struct Sort: Hashable, Sendable, CustomStringConvertible {
     package static let position = Sort(checked: [Term(.position, .ascending)])
 
     /// The direction of the tie-breakers.
-    package var tailDirection: SortDirection {
+    package var tieBreakerDirection: SortDirection {
         terms[0].direction == terms[0].key.naturalDirection ? .ascending : .descending
     }
 
@@ -59,7 +59,7 @@ extension Sort {
                 throw SortError(
                     word: String(word.prefix(64)),
                     reason: "unknown sort key",
-                    hint: nearest(to: String(name))
+                    hint: closestKey(to: String(name))
                 )
             }
             let direction: SortDirection = isDescending ? .descending : .ascending
@@ -79,7 +79,7 @@ extension Sort {
         $0.isReversible ? [$0.name, "-" + $0.name] : [$0.name]
     }
 
-    private static func nearest(to name: String) -> String? {
+    private static func closestKey(to name: String) -> String? {
         guard name.utf8.count <= 32 else { return nil }
         let candidates = SortKey.allCases.map { ($0.name, distance(Array(name.utf8), Array($0.name.utf8))) }
         return candidates.filter { $0.1 <= max(1, $0.0.utf8.count / 3) }.min { $0.1 < $1.1 }?.0

@@ -11,8 +11,8 @@ extension SortOption {
     package static func options(selected: Sort, language: Language) -> [SortOption] {
         let offered: [Sort] = SortKey.allCases.flatMap { key -> [Sort] in
             let natural = Sort(key, key.naturalDirection)!
-            let turned = [.price, .unitPrice, .name].contains(key) ? Sort(key, key.naturalDirection.opposite) : nil
-            return [natural] + (turned.map { [$0] } ?? [])
+            let reversed = [.price, .unitPrice, .name].contains(key) ? Sort(key, key.naturalDirection.opposite) : nil
+            return [natural] + (reversed.map { [$0] } ?? [])
         }
         let all = offered.contains(selected) ? offered : offered + [selected]
         return all.map { SortOption(sort: $0, title: title(of: $0, language), isSelected: $0 == selected) }

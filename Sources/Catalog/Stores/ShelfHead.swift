@@ -19,19 +19,21 @@ extension ShelfHead {
     /// Resolves the view to show. A requested sort overrides the whole remembered view; without one, a requested
     /// filter replaces the remembered filter.
     package func resolve(
-        _ asked: ShelfView = ShelfView(),
+        _ requested: ShelfView = ShelfView(),
         remembering remembered: RememberedViews = .none
     ) -> ResolvedView {
-        if let sort = asked.sort { return ResolvedView(sort: sort, source: .query, filter: asked.filter ?? .none) }
+        if let sort = requested.sort {
+            return ResolvedView(sort: sort, source: .query, filter: requested.filter ?? .none)
+        }
         if let own = remembered.view {
             return ResolvedView(
                 sort: own.sort,
                 source: .user,
-                filter: asked.filter ?? own.filter,
-                filterSource: asked.filter == nil ? .user : .query
+                filter: requested.filter ?? own.filter,
+                filterSource: requested.filter == nil ? .user : .query
             )
         }
-        let filter = asked.filter ?? .none
+        let filter = requested.filter ?? .none
         if let sort = state.shelf.defaultSort ?? state.inheritedSort {
             return ResolvedView(sort: sort, source: .shelf, filter: filter)
         }

@@ -12,7 +12,7 @@ package struct Store: Hashable, Sendable {
     package var popularityHalfLifeDays: Int
     package var newcomerBoost: Double
     /// The count behind the current scores; a changed rule applies from the next count.
-    package var counted: PopularityCount
+    package var lastCount: PopularityCount
 
     package init(
         key: CatalogKey,
@@ -37,7 +37,7 @@ package struct Store: Hashable, Sendable {
         self.popularityMetric = popularityMetric
         self.popularityHalfLifeDays = popularityHalfLifeDays
         self.newcomerBoost = newcomerBoost
-        self.counted =
+        self.lastCount =
             counted
             ?? PopularityCount(
                 metric: popularityMetric,
@@ -47,7 +47,7 @@ package struct Store: Hashable, Sendable {
     }
 
     /// The rule of the next count.
-    package var rule: PopularityCount {
+    package var popularityRule: PopularityCount {
         PopularityCount(
             metric: popularityMetric,
             halfLifeDays: popularityHalfLifeDays,
@@ -56,7 +56,7 @@ package struct Store: Hashable, Sendable {
     }
 
     /// Returns the day to which scores are scaled; for a sliding window, the day of the last count.
-    package func scoreDay(on day: Int) -> Int { counted.metric == .decay ? day : counted.day ?? day }
+    package func scoreDay(on day: Int) -> Int { lastCount.metric == .decay ? day : lastCount.day ?? day }
 
     package static let titleLimit = 200
     package static let halfLifeRange = 1...3650

@@ -19,7 +19,7 @@ package struct Ticket: Sendable, Hashable {
     }
 
     /// How long a ticket is valid, in seconds.
-    package static let life = 30
+    package static let lifetimeSeconds = 30
     /// The maximum number of unused tickets per user; a new one replaces the oldest.
     package static let countLimit = 32
 }

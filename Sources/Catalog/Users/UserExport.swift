@@ -37,7 +37,7 @@ package struct UserExport: Sendable, Hashable {
     package var orderChanges: [OrderChange]
     package var purchases: [Purchase]
     /// Own and joined lists, including deleted lists and items that are still kept.
-    package var lists: [HeldList]
+    package var lists: [ListMembership]
 
     package init(
         user: UserID,
@@ -45,7 +45,7 @@ package struct UserExport: Sendable, Hashable {
         settings: [Setting],
         orderChanges: [OrderChange],
         purchases: [Purchase] = [],
-        lists: [HeldList] = []
+        lists: [ListMembership] = []
     ) {
         self.user = user
         self.revision = revision

@@ -14,7 +14,8 @@ package protocol UserStore: Sendable {
     /// Stores a ticket until it is redeemed or expires.
     ///
     /// - Parameter id: the ticket's id in the recorded response, from which a repeat derives the text.
-    func keep(_ ticket: Ticket, id: UniqueID, once call: IdempotentCall?) async throws(CatalogError) -> IssuedTicket
+    func saveTicket(_ ticket: Ticket, id: UniqueID, once call: IdempotentCall?) async throws(CatalogError)
+        -> IssuedTicket
     /// Consumes and returns the unexpired ticket with a digest; nil if there is none.
     func redeem(_ digest: [UInt8]) async throws(CatalogError) -> Ticket?
 }

@@ -3,7 +3,7 @@ package enum Observation: Sendable, Hashable {
     /// A request was completed.
     ///
     /// - Parameter endpoint: the path template, the label of metrics; nil if the path is unknown.
-    case answered(method: String, path: String, endpoint: String?, status: Int, duration: Duration)
+    case requestCompleted(method: String, path: String, endpoint: String?, status: Int, duration: Duration)
     /// A request failed with an internal error.
     case fault(request: String, detail: String)
     /// The database rejected a value that validation had accepted.

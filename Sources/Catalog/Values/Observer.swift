@@ -1,8 +1,8 @@
 /// A receiver of observations.
 package struct Observer: Sendable {
-    package let see: @Sendable (Observation) -> Void
+    package let observe: @Sendable (Observation) -> Void
 
-    package init(_ see: @escaping @Sendable (Observation) -> Void) { self.see = see }
+    package init(_ see: @escaping @Sendable (Observation) -> Void) { self.observe = see }
 
     /// An observer that ignores everything.
     package static let none = Observer { _ in }

@@ -33,7 +33,7 @@ package struct Size: Hashable, Sendable {
         guard
             let quantity = (drained ?? amount).multiplied(by: unit.factor)?.multiplied(by: ExactDecimal(Int128(packs))),
             quantity.scale <= Self.quantityScale, Self.quantityRange.contains(quantity)
-        else { throw .outOfBounds }
+        else { throw .outOfRange }
         self.amount = amount
         self.unit = unit
         self.packs = packs

@@ -9,7 +9,7 @@ package actor Demo {
     /// The number of days played since the server started.
     private var played: [CatalogKey: Int] = [:]
     /// The day being played. Days are played one at a time, in order.
-    private var playing: Task<Day, any Error>?
+    private var currentTask: Task<Day, any Error>?
 
     struct Day {
         /// The day's number, starting at 1.
@@ -48,11 +48,11 @@ package actor Demo {
         _ write: @escaping @Sendable ([PriceChange]) async throws -> Int
     ) async throws -> Day? {
         guard let days = storms[store] else { return nil }
-        while let playing { _ = await playing.result }
+        while let currentTask { _ = await currentTask.result }
         let index = played[store, default: 0] % days.count
         let task = Task { Day(number: index + 1, count: days.count, changed: try await write(days[index])) }
-        playing = task
-        defer { playing = nil }
+        currentTask = task
+        defer { currentTask = nil }
         let day = try await task.value
         played[store, default: 0] += 1
         return day

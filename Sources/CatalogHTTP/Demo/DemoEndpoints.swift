@@ -12,13 +12,13 @@ struct DemoEndpoints: EndpointGroup {
 
     var endpoints: [Endpoint] {
         [
-            Endpoint(.get, "/demo", .open, timeLimit: nil, parts),
+            Endpoint(.get, "/demo", .open, timeLimit: nil, features),
             Endpoint(.post, "/demo/tokens", .open, makeToken),
             Endpoint(
                 .post,
                 "/demo/stores/{store}/storm",
                 .scope(.catalogWrite),
-                timeLimit: .seconds(70),
+                timeLimit: TimeLimit.bulk.request,
                 cost: 20,
                 playStorm
             ),
@@ -26,8 +26,8 @@ struct DemoEndpoints: EndpointGroup {
     }
 
     /// `GET /demo`: the features of the demo, if the server is one.
-    private func parts(_ call: Call) -> Response {
-        let bytes = JSONText.object { json in
+    private func features(_ call: Call) -> Response {
+        let bytes = JSONWriter.object { json in
             json.field("sessions", demo != nil)
             json.array("storms", demo?.stores ?? []) { $0.string($1.text) }
         }
@@ -53,7 +53,7 @@ struct DemoEndpoints: EndpointGroup {
             throw CatalogError.unprocessable(field: "scope", detail: "scope must be one of: \(known)")
         }
         let session = try await demo.session(of: user, scopes)
-        let bytes = JSONText.object { json in
+        let bytes = JSONWriter.object { json in
             json.field("token", session.token)
             json.field("user", user.text)
             json.field("expires_at", session.expiresAt.rfc3339)
@@ -72,7 +72,7 @@ struct DemoEndpoints: EndpointGroup {
         guard let day = played else {
             throw Problem(.notFound, "the demo has no price changes for store “\(store)”")
         }
-        let bytes = JSONText.object { json in
+        let bytes = JSONWriter.object { json in
             json.field("day", day.number)
             json.field("days", day.count)
             json.field("changed", day.changed)
@@ -88,10 +88,10 @@ struct DemoEndpoints: EndpointGroup {
         let request = call.request
         guard let demo = demo else { throw Problem(.notFound, "this server is not a demo") }
         let authority = request.head.authority ?? ""
-        let isForwarded = Self.forwarding.contains { request.headers[$0] != nil }
+        let isForwarded = Self.forwardingHeaders.contains { request.headers[$0] != nil }
         let origin = request.headers[.origin]
-        let isOurs = origin == nil || origin == "http://\(authority)"
-        guard Demo.isLoopback(authority: authority), !isForwarded, isOurs else {
+        let isSameOrigin = origin == nil || origin == "http://\(authority)"
+        guard Demo.isLoopback(authority: authority), !isForwarded, isSameOrigin else {
             throw Problem(
                 .forbidden,
                 "the demo only accepts local requests; use localhost or 127.0.0.1, without a proxy"
@@ -100,7 +100,7 @@ struct DemoEndpoints: EndpointGroup {
         return demo
     }
 
-    private static let forwarding: [HTTPField.Name] = [
+    private static let forwardingHeaders: [HTTPField.Name] = [
         "Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-IP",
     ]
     .map { .init($0)! }

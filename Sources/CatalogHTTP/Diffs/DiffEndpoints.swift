@@ -13,22 +13,22 @@ struct DiffEndpoints: EndpointGroup {
     var endpoints: [Endpoint] {
         let diff = "/v1/stores/{store}/shelves/{shelf}/order/diff"
         return [
-            Endpoint(.get, diff, .anyone, body: .large, timeLimit: .seconds(40), cost: 10, betweenSorts),
+            Endpoint(.get, diff, .anyone, body: .large, timeLimit: TimeLimit.shelf.request, cost: 10, diffSorts),
             // POST without side effects: the lists do not fit into a URL.
-            Endpoint(.post, diff, .anyone, body: .large, timeLimit: .seconds(40), cost: 20, fromList),
+            Endpoint(.post, diff, .anyone, body: .large, timeLimit: TimeLimit.shelf.request, cost: 20, diffList),
             Endpoint(
                 .post,
                 "/v1/order/diff",
                 .anyone,
                 body: .large,
-                timeLimit: .seconds(40),
+                timeLimit: TimeLimit.shelf.request,
                 cost: 20,
-                betweenLists
+                diffLists
             ),
         ]
     }
 
-    private func betweenSorts(_ call: Call) async throws -> Response {
+    private func diffSorts(_ call: Call) async throws -> Response {
         let target = call.target
         try target.allow("from_sort", "to_sort", "limit", "mode", filters: true)
         let (from, to, filter) = (try target.sort("from_sort"), try target.sort("to_sort"), try target.filter())
@@ -41,8 +41,8 @@ struct DiffEndpoints: EndpointGroup {
             limit: try target.value("limit").map { text throws(CatalogError) in try Self.window(text) },
             mode: try target.choice("mode") ?? .moves
         )
-        let form = DiffForm(accepting: call.header(.accept))
-        request.carriesProducts = form == .json
+        let form = DiffFormat(accepting: call.header(.accept))
+        request.includesProducts = form == .json
         if !isShared { request.user = call.caller?.user }
         let cache = isShared ? "public, no-cache" : "private, no-cache"
         let headers: HTTPFields = [.vary: isShared ? "Accept" : "Accept, Authorization"]
@@ -59,7 +59,7 @@ struct DiffEndpoints: EndpointGroup {
         return Self.response(diff, form, cache: cache, tag: tag, headers)
     }
 
-    private func fromList(_ call: Call) async throws -> Response {
+    private func diffList(_ call: Call) async throws -> Response {
         try call.target.allow("mode", filters: true)
         let filter = try call.target.filter()
         let bytes = try await call.bytes()
@@ -68,7 +68,7 @@ struct DiffEndpoints: EndpointGroup {
         if let first = try await recorded(once, in: store) { return first }
         var reader = try BodyReader(try BodyLoader.json(bytes))
         let from = try reader.ids("from")
-        let form = DiffForm(accepting: call.header(.accept))
+        let form = DiffFormat(accepting: call.header(.accept))
         var request = DiffRequest(
             store: store,
             shelf: try call.parameters.shelf,
@@ -79,7 +79,7 @@ struct DiffEndpoints: EndpointGroup {
         )
         try reader.end()
         if request.to.sort == nil { request.user = call.caller?.user }
-        request.carriesProducts = form == .json
+        request.includesProducts = form == .json
         let diff = try await diffs.diff(request)
         if let once {
             let response = RecordedResponse(mediaType: form.mediaType, body: form.bytes(of: diff))
@@ -90,7 +90,7 @@ struct DiffEndpoints: EndpointGroup {
         return Self.response(diff, form)
     }
 
-    private func betweenLists(_ call: Call) async throws -> Response {
+    private func diffLists(_ call: Call) async throws -> Response {
         try call.target.allow("mode")
         let bytes = try await call.bytes()
         let once = try call.idempotentCall(bytes)
@@ -101,12 +101,12 @@ struct DiffEndpoints: EndpointGroup {
         try reader.end()
         let diff = try OrderDiff(old: from, new: to, mode: try call.target.choice("mode") ?? .moves)
         if let once, !isRepeated { try await responses.record(RecordedResponse(body: []), of: once, in: nil) }
-        return Self.response(diff, DiffForm(accepting: call.header(.accept)))
+        return Self.response(diff, DiffFormat(accepting: call.header(.accept)))
     }
 
     /// Returns the recorded response to a repeated request.
     private func recorded(_ once: IdempotentCall?, in store: CatalogKey?) async throws -> Response? {
-        guard let once, let first = try await responses.recall(once.key, in: store) else { return nil }
+        guard let once, let first = try await responses.firstResponse(once.key, in: store) else { return nil }
         let response = try first.response(to: once)
         return .outcome(response.body, mediaType: response.mediaType)
     }
@@ -123,7 +123,7 @@ struct DiffEndpoints: EndpointGroup {
 
     private static func response(
         _ diff: OrderDiff,
-        _ form: DiffForm,
+        _ form: DiffFormat,
         cache: String = "no-store",
         tag: String? = nil,
         _ extra: HTTPFields = [.vary: "Accept"]
@@ -134,11 +134,13 @@ struct DiffEndpoints: EndpointGroup {
         if let tag { headers[.eTag] = tag }
         let start = ContinuousClock.now
         let bytes = form.bytes(of: diff)
-        let stages = [("sql", diff.reading), ("diff", diff.comparing), ("form", ContinuousClock.now - start)]
+        let stages = [
+            ("sql", diff.readDuration), ("diff", diff.compareDuration), ("form", ContinuousClock.now - start),
+        ]
         headers[.init("Server-Timing")!] = stages.map { name, time in
             let (seconds, fraction) = time.components
             return "\(name);dur=\(Double(fraction / 1_000_000_000_000) / 1000 + Double(seconds) * 1000)"
         }.joined(separator: ", ")
-        return Response(status: .ok, headers: headers, body: .inPieces(bytes))
+        return Response(status: .ok, headers: headers, body: .chunked(bytes))
     }
 }

@@ -60,12 +60,12 @@ struct ImportEndpoint: EndpointGroup {
             prunes: try target.flag("prune"),
             isDryRun: try target.flag("dry_run")
         )
-        options.isForOneStore = true
+        options.rejectsOtherStores = true
         if let text = try target.value("max_new_shelves") {
-            guard let limit = Int(text), (0...ImportOptions.greatestNewShelfLimit).contains(limit) else {
+            guard let limit = Int(text), (0...ImportOptions.maximumNewShelfLimit).contains(limit) else {
                 throw CatalogError.malformed(
                     parameter: "max_new_shelves",
-                    detail: "max_new_shelves must be an integer between 0 and \(ImportOptions.greatestNewShelfLimit)"
+                    detail: "max_new_shelves must be an integer between 0 and \(ImportOptions.maximumNewShelfLimit)"
                 )
             }
             options.newShelfLimit = limit
@@ -76,14 +76,14 @@ struct ImportEndpoint: EndpointGroup {
         let prepared = options
         // Cancel the import if the client disconnects, even during database work.
         return try await request.body.consumeWithCancellationOnInboundClose { body in
-            let pieces = BodyPieces(body, pace: pace)
+            let pieces = BodyChunks(body, pace: pace)
             defer { pieces.discard() }
             return try await importBody(pieces, prepared, call)
         }
     }
 
     private func importBody(
-        _ pieces: BodyPieces,
+        _ pieces: BodyChunks,
         _ options: ImportOptions,
         _ call: Call
     ) async throws -> Response {
@@ -111,7 +111,7 @@ struct ImportEndpoint: EndpointGroup {
             problem.rejections = rejections
             throw problem
         }
-        let bytes = JSONText.object { json in
+        let bytes = JSONWriter.object { json in
             for (name, count) in summary.counts { json.field(name: name, count) }
             json.field("dry_run", options.isDryRun)
             json.array("warnings", summary.warnings) { $0.string($1) }
@@ -126,6 +126,6 @@ struct ImportEndpoint: EndpointGroup {
 
     /// Returns the recorded response to an import with this key; nil for a store that does not exist yet.
     private func recorded(_ once: IdempotentCall, _ store: CatalogKey) async throws -> FirstResponse? {
-        do { return try await responses.recall(once.key, in: store) } catch CatalogError.notFound { return nil }
+        do { return try await responses.firstResponse(once.key, in: store) } catch CatalogError.notFound { return nil }
     }
 }

@@ -41,7 +41,7 @@ struct ListEndpoints: EndpointGroup {
         try call.target.allow("sort", "since")
         let since = try call.target.revision("since")
         let sort: ListSort? = try call.target.choice("sort")
-        return call.hashedOwn(try await lists.lists(of: call.user, by: sort, since: since).json)
+        return call.hashedPrivate(try await lists.lists(of: call.user, by: sort, since: since).json)
     }
 
     private func create(_ call: Call) async throws -> Response {
@@ -86,17 +86,17 @@ struct ListEndpoints: EndpointGroup {
         let sort: ListItemSort? = try call.target.choice("sort")
         let since = try call.target.revision("since")
         let (held, facts) = try await lists.list(call.parameters.list, of: call.user, by: sort)
-        return call.hashedOwn(held.json(facts, by: sort, since: since))
+        return call.hashedPrivate(held.json(facts, by: sort, since: since))
     }
 
     private func readItem(_ call: Call) async throws -> Response {
         try call.target.allow()
         let id = try call.parameters.item
         let (held, facts) = try await lists.list(call.parameters.list, of: call.user, by: nil)
-        guard let item = held.list.standing.first(where: { $0.id == id }) else {
+        guard let item = held.list.currentItems.first(where: { $0.id == id }) else {
             throw CatalogError.notFound("item “\(id)”")
         }
-        return call.hashedOwn(item.json(facts))
+        return call.hashedPrivate(item.json(facts))
     }
 
     /// - Parameter creates: whether new items return 201; existing items return 200.

@@ -20,12 +20,12 @@ struct ListShareEndpoints: EndpointGroup {
     private func readAll(_ call: Call) async throws -> Response {
         try call.target.allow()
         let shares = try await lists.shares(call.parameters.list, of: call.user)
-        return call.hashedOwn(JSONText.object { $0.array("shares", shares) { $1.write(to: &$0) } })
+        return call.hashedPrivate(JSONWriter.object { $0.array("shares", shares) { $1.write(to: &$0) } })
     }
 
     private func create(_ call: Call) async throws -> Response {
         try call.target.allow()
-        let (body, once) = try await call.posted()
+        let (body, once) = try await call.postedBody()
         let share = try ListShare(body: body ?? .object([]), now: .now())
         let secret = key.secret(.share, share.id, idempotencyKey: call.idempotencyKey)
         let issued = try await lists.share(
@@ -39,7 +39,7 @@ struct ListShareEndpoints: EndpointGroup {
         let issuedSecret =
             isFirst ? secret : key.secret(.share, issued.share.id, idempotencyKey: call.idempotencyKey)
         let token = issued.recordedToken ?? Base64URL.encode(issuedSecret)
-        return .outcome(JSONText.document { issued.share.write(token: token, to: &$0) }, status: .created)
+        return .outcome(JSONWriter.document { issued.share.write(token: token, to: &$0) }, status: .created)
     }
 
     private func revoke(_ call: Call) async throws -> Response {

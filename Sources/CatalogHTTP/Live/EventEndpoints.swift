@@ -28,7 +28,7 @@ struct EventEndpoints: EndpointGroup {
                 try await redeem(ticket)
             } else { throw Authenticator.unauthenticated("a user's events require a token or a ticket") }
         // Subscribe before the response starts, so that a failure is an error response, not an empty stream.
-        let changes = try await live.follow(caller.user, since: since, until: caller.expiresAt)
+        let changes = try await live.subscribe(caller.user, since: since, until: caller.expiresAt)
         // An event without data sets the id to resume from, in case the connection is lost before the first event.
         let opening = "retry: \(Self.retry)\nid: \(await changes.revision)\n\n"
         return stream(call, opening: opening, changes)
@@ -40,7 +40,7 @@ struct EventEndpoints: EndpointGroup {
             let ticket = try await users.redeem(DeploymentKey.digest(secret))
         else {
             throw Authenticator.unauthenticated(
-                "invalid, used or expired ticket; a ticket is valid for \(Ticket.life) seconds"
+                "invalid, used or expired ticket; a ticket is valid for \(Ticket.lifetimeSeconds) seconds"
             )
         }
         return Caller(user: ticket.user, expiresAt: ticket.tokenExpiresAt)
@@ -73,7 +73,7 @@ struct EventEndpoints: EndpointGroup {
         return Int64(header).flatMap { $0 >= 0 ? $0 : nil } ?? .max
     }
 
-    private func stream(_ call: Call, opening: String, _ changes: any LiveChanges) -> Response {
+    private func stream(_ call: Call, opening: String, _ changes: any LiveSubscription) -> Response {
         let (live, request) = (live, call.request)
         return Response(
             status: .ok,

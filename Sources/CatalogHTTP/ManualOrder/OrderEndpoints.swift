@@ -14,7 +14,7 @@ struct OrderEndpoints: EndpointGroup {
             _ path: String,
             _ read: @escaping @Sendable (JSONValue?) throws(CatalogError) -> OrderEdit
         ) -> Endpoint {
-            Endpoint(method, path, .scope(.catalogWrite), body: .large, timeLimit: .seconds(40), cost: 5) {
+            Endpoint(method, path, .scope(.catalogWrite), body: .large, timeLimit: TimeLimit.shelf.request, cost: 5) {
                 try await self.edit($0, read)
             }
         }
@@ -32,7 +32,7 @@ struct OrderEndpoints: EndpointGroup {
         _ read: (JSONValue?) throws(CatalogError) -> OrderEdit
     ) async throws -> Response {
         try call.target.allow("indexes")
-        let (body, once) = try await call.posted()
+        let (body, once) = try await call.postedBody()
         let request = OrderEditRequest(
             store: try call.parameters.store,
             shelf: try call.parameters.shelf,
@@ -47,7 +47,7 @@ struct OrderEndpoints: EndpointGroup {
     private func history(_ call: Call) async throws -> Response {
         try call.target.allow()
         let changes = try await orders.orderHistory(call.parameters.store, call.parameters.shelf)
-        return .json(JSONText.object { $0.array("changes", changes) { $1.write(to: &$0) } }, cache: "no-store")
+        return .json(JSONWriter.object { $0.array("changes", changes) { $1.write(to: &$0) } }, cache: "no-store")
     }
 }
 

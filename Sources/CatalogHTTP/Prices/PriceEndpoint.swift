@@ -13,7 +13,7 @@ struct PriceEndpoint: EndpointGroup {
                 "/v1/stores/{store}/prices",
                 .scope(.catalogWrite),
                 body: .large,
-                timeLimit: .seconds(130),
+                timeLimit: TimeLimit.prices.request,
                 cost: 20,
                 set
             )

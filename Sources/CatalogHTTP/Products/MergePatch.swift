@@ -4,8 +4,8 @@ internal import CatalogJSON
 /// Merge patches of API documents. Source: RFC 7396.
 enum MergePatch {
     /// Returns a document merged with a patch.
-    static func apply(_ patch: JSONValue, to document: (inout JSONText) -> Void) throws(CatalogError) -> JSONValue {
-        do { return try JSONReader.parse(JSONText.document(document)).merging(patch) } catch {
+    static func apply(_ patch: JSONValue, to document: (inout JSONWriter) -> Void) throws(CatalogError) -> JSONValue {
+        do { return try JSONReader.parse(JSONWriter.document(document)).merging(patch) } catch {
             throw .fault("invalid internal document: \(error.detail)")
         }
     }

@@ -34,7 +34,7 @@ struct ProductEndpoints: EndpointGroup {
         let page = try await products.products(call.parameters.store, after: after, limit: limit)
         let token = page.next.map { cursors.encode($0) }
         let presentation = ProductPresentation(store: page.store)
-        let bytes = JSONText.object { json in
+        let bytes = JSONWriter.object { json in
             json.array("products", page.products) { presentation.write($1, to: &$0) }
             json.page(limit, token)
         }
@@ -51,7 +51,7 @@ struct ProductEndpoints: EndpointGroup {
         let page = try await products.products(call.parameters.store, named.compactMap { SKU($0) })
         let found = Dictionary(page.products.map { ($0.sku.text, $0) }, uniquingKeysWith: { a, _ in a })
         let presentation = ProductPresentation(store: page.store)
-        let bytes = JSONText.object { json in
+        let bytes = JSONWriter.object { json in
             json.array("products", named.compactMap { found[$0] }) { presentation.write($1, to: &$0) }
             json.array("missing", named.filter { found[$0] == nil }) { $0.string($1) }
         }

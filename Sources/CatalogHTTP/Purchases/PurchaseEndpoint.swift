@@ -13,7 +13,7 @@ struct PurchaseEndpoint: EndpointGroup {
                 "/v1/stores/{store}/purchases",
                 .scope(.catalogWrite),
                 body: .large,
-                timeLimit: .seconds(70),
+                timeLimit: TimeLimit.bulk.request,
                 cost: 20,
                 add
             )

@@ -14,7 +14,7 @@ struct BodyLoader: Sendable {
     let largeBodies: Slots
 
     /// The minimum transfer rate of a large body, in bytes per second.
-    private static let lowestRate = 128 << 10
+    private static let minimumRate = 128 << 10
 
     /// - Parameter types: the media types that are accepted; nil for any.
     func bytes(_ request: Request, types: [String]?, limit: Int) async throws -> [UInt8] {
@@ -29,13 +29,13 @@ struct BodyLoader: Sendable {
         let isLarge = length > self.limit
         guard !isLarge || largeBodies.enter() else { throw CatalogError.unavailable }
         defer { if isLarge { largeBodies.leave() } }
-        return try await RequestDeadline.allow(timeout + .seconds(length / Self.lowestRate), or: Self.late) {
+        return try await RequestDeadline.withLimit(timeout + .seconds(length / Self.minimumRate), or: Self.timedOut) {
             do { return Array(buffer: try await request.body.collect(upTo: limit)) } catch is NIOTooManyBytesError {
                 throw Self.tooLarge(limit)
             } catch is CancellationError {
                 throw CancellationError()
             } catch {
-                throw Self.broken
+                throw Self.incomplete
             }
         }
     }
@@ -62,18 +62,18 @@ struct BodyLoader: Sendable {
 
     static func tooLarge(_ limit: Int) -> Problem {
         var problem = Problem(.tooLarge, "the body exceeds the limit of \(limit) bytes")
-        problem.closes = true
+        problem.closesConnection = true
         return problem
     }
 
-    static var late: Problem {
+    static var timedOut: Problem {
         var problem = Problem(.payloadTimeout, "the body did not arrive in time")
-        problem.closes = true
+        problem.closesConnection = true
         return problem
     }
 
     /// The error for an incomplete or malformed body.
-    static let broken = CatalogError.malformed(
+    static let incomplete = CatalogError.malformed(
         parameter: nil,
         detail: "the body is incomplete or its HTTP framing is invalid"
     )

@@ -23,7 +23,7 @@ extension Call {
     /// Reads the body as JSON, and the idempotent call of a POST with an `Idempotency-Key`.
     ///
     /// - Returns: nil for an empty body.
-    func posted() async throws -> (body: JSONValue?, once: IdempotentCall?) {
+    func postedBody() async throws -> (body: JSONValue?, once: IdempotentCall?) {
         let bytes = try await bytes(types: request.method == .patch ? Self.patchTypes : Self.jsonTypes)
         let body = bytes.isEmpty ? nil : try BodyLoader.json(bytes)
         return (body, request.method == .patch ? nil : try idempotentCall(bytes))
@@ -31,7 +31,7 @@ extension Call {
 
     /// Reads a required JSON body, and the idempotent call.
     func postedJSON() async throws -> (body: JSONValue, once: IdempotentCall?) {
-        let (body, once) = try await posted()
+        let (body, once) = try await postedBody()
         if let body { return (body, once) }
         return (try BodyLoader.json([]), once)
     }

@@ -17,7 +17,7 @@ extension Call {
     }
 
     /// Returns a hashed response with a user's private data.
-    func hashedOwn(_ bytes: [UInt8]) -> Response {
+    func hashedPrivate(_ bytes: [UInt8]) -> Response {
         hashed(bytes, cache: "private, no-cache", headers: [.vary: "Authorization"])
     }
 
@@ -64,7 +64,7 @@ extension Response {
         Response(
             status: status,
             headers: [.contentType: mediaType, .cacheControl: "no-store"],
-            body: .inPieces(bytes)
+            body: .chunked(bytes)
         )
     }
 
@@ -81,7 +81,7 @@ extension Response {
 
 extension ResponseBody {
     /// Returns a chunked body, so that a slow reader does not keep all of it in the connection's buffer.
-    static func inPieces(_ bytes: [UInt8]) -> ResponseBody {
+    static func chunked(_ bytes: [UInt8]) -> ResponseBody {
         ResponseBody(contentLength: bytes.count) { writer in
             for start in stride(from: 0, to: bytes.count, by: 64 << 10) {
                 try await writer.write(ByteBuffer(bytes: bytes[start..<min(bytes.count, start + 64 << 10)]))

@@ -14,10 +14,10 @@ struct Call: Sendable {
     let bodies: BodyLoader
 
     /// The user of an endpoint whose access is `user`.
-    var user: UserID { get throws(CatalogError) { try required.user } }
+    var user: UserID { get throws(CatalogError) { try requiredCaller.user } }
 
     /// The caller of an endpoint whose access is `user`.
-    var required: Caller {
+    var requiredCaller: Caller {
         get throws(CatalogError) {
             guard let caller else { throw .fault("\(endpoint.path) has no caller") }
             return caller

@@ -8,13 +8,13 @@ extension CatalogAPI {
         package var bodyTimeout: Duration = .seconds(20)
 
         /// The maximum number of concurrent imports; further ones get 503 with Retry-After.
-        package var importsAtOnce = 4
+        package var concurrentImportLimit = 4
         /// The total time limit of an import.
         package var importTimeout: Duration = .seconds(1800)
         /// The minimum transfer rate of an import's body.
         package var importPace = ImportPace()
         /// The maximum number of concurrent bodies above the body limit; further ones get 503 with Retry-After.
-        package var largeBodiesAtOnce = 4
+        package var concurrentLargeBodyLimit = 4
         /// The maximum size of the page cache in bytes; 0 disables it.
         package var pageCacheLimit = 32 << 20
         /// The demo; nil if the server is not a demo.

@@ -32,7 +32,7 @@ package struct CatalogAPI: HTTPResponder {
         bodies = BodyLoader(
             limit: options.bodyLimit,
             timeout: options.bodyTimeout,
-            largeBodies: Slots(options.largeBodiesAtOnce)
+            largeBodies: Slots(options.concurrentLargeBodyLimit)
         )
         let groups: [any EndpointGroup] = [
             PageEndpoints(store: catalog, cursors: cursors, cache: PageCache(limit: options.pageCacheLimit)),
@@ -52,7 +52,7 @@ package struct CatalogAPI: HTTPResponder {
                 responses: catalog,
                 timeLimit: options.importTimeout,
                 pace: options.importPace,
-                slots: Slots(options.importsAtOnce)
+                slots: Slots(options.concurrentImportLimit)
             ),
             PurchaseEndpoint(purchases: catalog),
             PriceEndpoint(prices: catalog),
@@ -91,15 +91,15 @@ package struct CatalogAPI: HTTPResponder {
             // The log has the details under this id.
             let requestID = UniqueID.random().text
             var problem = problem(error, requestID)
-            if leavesMuchUnread(request, bodyLimit) { problem.closes = true }
+            if hasLargeUnreadBody(request, bodyLimit) { problem.closesConnection = true }
             response = problem.response(requestID: requestID)
         }
         if request.method == .head {
             response.body = ResponseBody(contentLength: response.body.contentLength) { try await $0.finish(nil) }
         }
         addCORS(to: &response, request)
-        observer.see(
-            .answered(
+        observer.observe(
+            .requestCompleted(
                 method: request.method.rawValue,
                 path: request.uri.path,
                 endpoint: endpoint?.path,
@@ -111,7 +111,7 @@ package struct CatalogAPI: HTTPResponder {
     }
 
     /// Returns whether a large unread body may follow, which is not worth reading after an error.
-    private func leavesMuchUnread(_ request: Request, _ limit: Int) -> Bool {
+    private func hasLargeUnreadBody(_ request: Request, _ limit: Int) -> Bool {
         if request.headers[.transferEncoding] != nil { return true }
         return request.headers[.contentLength].flatMap { Int($0) }.map { $0 > limit } ?? false
     }
@@ -120,14 +120,14 @@ package struct CatalogAPI: HTTPResponder {
         switch error {
         case let problem as Problem: return problem
         case let error as CatalogError:
-            if case .fault(let text) = error { observer.see(.fault(request: requestID, detail: text)) }
+            if case .fault(let text) = error { observer.observe(.fault(request: requestID, detail: text)) }
             return Problem(error)
         case is CancellationError: return Problem(CatalogError.unavailable)
         case is NIOTooManyBytesError: return BodyLoader.tooLarge(options.bodyLimit)
         case let error as any HTTPResponseError where error.status == .contentTooLarge:
             return BodyLoader.tooLarge(options.bodyLimit)
         default:
-            observer.see(.fault(request: requestID, detail: String(reflecting: error)))
+            observer.observe(.fault(request: requestID, detail: String(reflecting: error)))
             return Problem(CatalogError.fault(""))
         }
     }
@@ -172,10 +172,12 @@ package struct CatalogAPI: HTTPResponder {
             bodies: bodies
         )
         guard let limit = endpoint.timeLimit else { return try await endpoint.handler(call) }
-        return try await deadlines.run(within: limit, or: Self.lateRequest(limit)) { try await endpoint.handler(call) }
+        return try await deadlines.run(within: limit, or: Self.timeoutProblem(limit)) {
+            try await endpoint.handler(call)
+        }
     }
 
-    private static func lateRequest(_ limit: Duration) -> Problem {
+    private static func timeoutProblem(_ limit: Duration) -> Problem {
         var late = Problem(.unavailable, "the request timed out after \(limit.components.seconds) seconds")
         late.headers[.retryAfter] = "1"
         return late

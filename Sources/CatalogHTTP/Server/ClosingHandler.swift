@@ -10,7 +10,7 @@ package final class ClosingHandler: ChannelOutboundHandler, RemovableChannelHand
     package typealias OutboundIn = HTTPResponsePart
     package typealias OutboundOut = HTTPResponsePart
 
-    private static let moment: TimeAmount = .milliseconds(500)
+    private static let closeDelay: TimeAmount = .milliseconds(500)
     private var closes = false
 
     package init() {}
@@ -20,7 +20,7 @@ package final class ClosingHandler: ChannelOutboundHandler, RemovableChannelHand
         case .head(let head): closes = head.headerFields[.connection] == "close"
         case .end where closes:
             let channel = context.channel
-            context.eventLoop.scheduleTask(in: Self.moment) { channel.close(promise: nil) }
+            context.eventLoop.scheduleTask(in: Self.closeDelay) { channel.close(promise: nil) }
         default: break
         }
         context.write(data, promise: promise)

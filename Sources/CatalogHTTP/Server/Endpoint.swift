@@ -1,3 +1,4 @@
+internal import Catalog
 internal import HTTPTypes
 internal import Hummingbird
 
@@ -27,7 +28,7 @@ struct Endpoint: Sendable {
         _ path: String,
         _ access: Access,
         body: BodyLimit = .standard,
-        timeLimit: Duration? = .seconds(20),
+        timeLimit: Duration? = TimeLimit.edit.request,
         cost: Int = 1,
         isDocumented: Bool = true,
         _ handler: @escaping Handler

@@ -58,18 +58,18 @@ struct EndpointTable: Sendable {
             self.parameters = parameters
         }
 
-        func match(_ segments: ArraySlice<String>, _ taken: inout PathParameters) -> Resource? {
+        func match(_ segments: ArraySlice<String>, _ parsed: inout PathParameters) -> Resource? {
             guard let first = segments.first else { return resource }
             let rest = segments.dropFirst()
             for child in children where child.segment == first {
-                if let found = child.node.match(rest, &taken) { return found }
+                if let found = child.node.match(rest, &parsed) { return found }
             }
             for parameter in parameters {
                 if parameter.name == .key {
-                    guard taken.take(.key, segments.joined(separator: "/")) else { continue }
+                    guard parsed.parse(.key, segments.joined(separator: "/")) else { continue }
                     return parameter.node.resource
                 }
-                if taken.take(parameter.name, first), let found = parameter.node.match(rest, &taken) { return found }
+                if parsed.parse(parameter.name, first), let found = parameter.node.match(rest, &parsed) { return found }
             }
             return nil
         }

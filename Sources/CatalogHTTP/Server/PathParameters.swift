@@ -10,7 +10,7 @@ struct PathParameters: Sendable {
     private(set) var settingName = ""
 
     /// Parses a parameter from its segment; false if the value is invalid.
-    mutating func take(_ name: Name, _ segment: String) -> Bool {
+    mutating func parse(_ name: Name, _ segment: String) -> Bool {
         switch name {
         case .store: keys.store = CatalogKey(segment); return keys.store != nil
         case .shelf: keys.shelf = CatalogKey(segment); return keys.shelf != nil

@@ -21,7 +21,7 @@ struct Problem: Error {
     var version: Int64?
     var headers: HTTPFields = [:]
     /// Whether to close the connection after the response, because the rest of the request is not read.
-    var closes = false
+    var closesConnection = false
 
     init(_ kind: ProblemKind, _ detail: String, allowed: [String] = []) {
         self.kind = kind
@@ -84,7 +84,7 @@ struct Problem: Error {
     }
 
     func response(requestID: String) -> Response {
-        var json = JSONText(reserving: 256)
+        var json = JSONWriter(reserving: 256)
         json.object { json in
             json.field("type", "/problems/\(kind.rawValue)")
             json.field("title", kind.title)
@@ -102,7 +102,7 @@ struct Problem: Error {
         var headers = headers
         headers[.contentType] = "application/problem+json"
         headers[.cacheControl] = "no-store"
-        if closes { headers[.connection] = "close" }
+        if closesConnection { headers[.connection] = "close" }
         return Response(status: kind.status, headers: headers, body: .init(byteBuffer: ByteBuffer(bytes: json.bytes)))
     }
 }

@@ -21,7 +21,7 @@ final class RequestDeadline: Sendable {
     var isOverdue: Bool { state.withLock { $0.isOverdue } }
 
     /// Fails the current request with an error, even if intermediate layers replace it.
-    static func end(with error: any Error) -> any Error {
+    static func fail(with error: any Error) -> any Error {
         current?.state.withLock { $0.reason = $0.reason ?? error }
         return error
     }
@@ -30,21 +30,21 @@ final class RequestDeadline: Sendable {
 
     /// Runs work with its own time limit.
     ///
-    /// - Parameter countsTowardsRest: whether the time counts towards the request's own limit.
-    /// - Throws: `late` if the limit cancels the work; otherwise the error of the work.
-    static func allow<T>(
+    /// - Parameter countsTowardsRequest: whether the time counts towards the request's own limit.
+    /// - Throws: `timedOut` if the limit cancels the work; otherwise the error of the work.
+    static func withLimit<T>(
         _ limit: Duration,
         or late: @autoclosure () -> any Error,
-        countsTowardsRest: Bool = false,
+        countsTowardsRequest: Bool = false,
         _ body: () async throws -> T
     ) async throws -> T {
         guard let current else { return try await body() }
         let start = ContinuousClock.now
         let outer = current.state.withLock { state in
-            defer { state.deadline = countsTowardsRest ? min(state.deadline, start + limit) : start + limit }
+            defer { state.deadline = countsTowardsRequest ? min(state.deadline, start + limit) : start + limit }
             return state.deadline
         }
-        defer { current.state.withLock { $0.deadline = countsTowardsRest ? outer : outer + (.now - start) } }
+        defer { current.state.withLock { $0.deadline = countsTowardsRequest ? outer : outer + (.now - start) } }
         // A cancelled stream may throw or just end.
         do {
             let value = try await body()
@@ -52,7 +52,7 @@ final class RequestDeadline: Sendable {
         } catch {
             guard current.isOverdue else { throw error }
         }
-        throw end(with: late())
+        throw fail(with: late())
     }
 
     func setCancel(_ cancel: @escaping @Sendable () -> Void) {

@@ -38,7 +38,7 @@ struct RememberedSortEndpoints: EndpointGroup {
         let edit = try RememberedSortEdit(body: try await call.json())
         let (store, shelf, user) = (try call.parameters.store, try call.parameters.shelf, try call.user)
         let head = try await shelves.shelf(store, shelf)
-        let wide = edit.transitionLimit == nil ? nil : try await settings.rememberedViews(user, store, shelf).store
+        let storeView = edit.transitionLimit == nil ? nil : try await settings.rememberedViews(user, store, shelf).store
         let key = try Self.key(call)
         try Setting.check(edit.view.value, for: key, field: edit.view.filter.isEmpty ? "sort" : "filter")
         var write = SettingsEdit([.init(key, edit.view.value)], expecting: call.settingExpectation)
@@ -47,7 +47,7 @@ struct RememberedSortEndpoints: EndpointGroup {
         let result = try await settings.apply(write, of: user)
         var transition: [UInt8]?
         if let limit = edit.transitionLimit {
-            let before = head.resolve(remembering: RememberedViews(shelf: result.previous?.view, store: wide))
+            let before = head.resolve(remembering: RememberedViews(shelf: result.previous?.view, store: storeView))
             let request = DiffRequest(
                 store: store,
                 shelf: shelf,

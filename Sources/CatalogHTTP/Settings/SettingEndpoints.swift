@@ -29,7 +29,7 @@ struct SettingEndpoints: EndpointGroup {
         headers[.contentType] = "application/json"
         headers[.cacheControl] = "private, no-cache"
         headers[.eTag] = tag
-        return Response(status: .ok, headers: headers, body: .inPieces(page.json))
+        return Response(status: .ok, headers: headers, body: .chunked(page.json))
     }
 
     private func putMany(_ call: Call) async throws -> Response {

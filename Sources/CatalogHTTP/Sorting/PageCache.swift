@@ -66,7 +66,7 @@ final class PageCache: Sendable {
     }
 
     /// Inserts a page and evicts the oldest ones if necessary.
-    func keep(_ headers: HTTPFields, _ body: ByteBuffer, _ variant: Variant, _ planned: PlannedPage, tag: String)
+    func insert(_ headers: HTTPFields, _ body: ByteBuffer, _ variant: Variant, _ planned: PlannedPage, tag: String)
         -> Page
     {
         let page = Page(tag: tag, headers: headers, body: body)

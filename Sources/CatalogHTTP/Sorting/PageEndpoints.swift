@@ -14,7 +14,7 @@ struct PageEndpoints: EndpointGroup {
         let shelf = "/v1/stores/{store}/shelves/{shelf}"
         return [
             Endpoint(.get, shelf + "/products", .anyone, timeLimit: nil, page),
-            Endpoint(.get, shelf + "/order", .anyone, timeLimit: .seconds(40), cost: 10, order),
+            Endpoint(.get, shelf + "/order", .anyone, timeLimit: TimeLimit.shelf.request, cost: 10, order),
         ]
     }
 
@@ -56,7 +56,7 @@ struct PageEndpoints: EndpointGroup {
         let tag = page.planned.entityTag(day: day)
         headers[.eTag] = tag
         let body = ByteBuffer(bytes: page.json(day: day, nextCursor: token))
-        return cache.keep(headers, body, variant, page.planned, tag: tag).response
+        return cache.insert(headers, body, variant, page.planned, tag: tag).response
     }
 
     private func request(_ call: Call) throws -> PageRequest {
@@ -103,6 +103,6 @@ struct PageEndpoints: EndpointGroup {
         headers[.contentType] = "application/json"
         headers[.cacheControl] = control
         headers[.eTag] = tag
-        return Response(status: .ok, headers: headers, body: .inPieces(order.json))
+        return Response(status: .ok, headers: headers, body: .chunked(order.json))
     }
 }

@@ -45,7 +45,7 @@ struct ShelfEndpoints: EndpointGroup {
         request.after = try call.target.cursor(cursors)
         let page = try await shelves.shelves(request)
         let token = page.next.map { cursors.encode($0) }
-        let bytes = JSONText.object { json in
+        let bytes = JSONWriter.object { json in
             json.array("shelves", page.shelves) { $1.write(to: &$0) }
             json.page(request.limit, token)
         }
@@ -64,7 +64,7 @@ struct ShelfEndpoints: EndpointGroup {
         let options = SortOption.options(selected: view.sort, language: language)
         let filters = FilterOption.options(selected: view.filter, language: language)
         return call.hashed(
-            JSONText.document { head.state.write(options: options, filters: filters, to: &$0) },
+            JSONWriter.document { head.state.write(options: options, filters: filters, to: &$0) },
             cache: call.caller == nil ? "public, no-cache" : "private, no-cache",
             headers: [.vary: "Accept-Language, Authorization"]
         )
@@ -90,7 +90,7 @@ struct ShelfEndpoints: EndpointGroup {
         let store = try call.parameters.store
         let isNew = try await shelves.put(shelf, in: store, replacing: expected)
         let head = try await shelves.shelf(store, shelf.key)
-        return call.written(isNew, JSONText.document { head.state.write(to: &$0) })
+        return call.written(isNew, JSONWriter.document { head.state.write(to: &$0) })
     }
 
     private func delete(_ call: Call) async throws -> Response {
@@ -101,7 +101,7 @@ struct ShelfEndpoints: EndpointGroup {
 
     private func move(_ call: Call) async throws -> Response {
         try call.target.allow()
-        let (body, once) = try await call.posted()
+        let (body, once) = try await call.postedBody()
         let outcome = try await shelves.moveShelves(
             try OrderMove.list(body: body),
             in: call.parameters.store,

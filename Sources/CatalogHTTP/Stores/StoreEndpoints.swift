@@ -15,7 +15,7 @@ struct StoreEndpoints: EndpointGroup {
                 .put,
                 "/v1/stores/{store}",
                 .scope(.catalogWrite),
-                timeLimit: .seconds(310),
+                timeLimit: TimeLimit.store.request,
                 cost: 20,
                 put
             ),
@@ -25,19 +25,19 @@ struct StoreEndpoints: EndpointGroup {
     private func list(_ call: Call) async throws -> Response {
         try call.target.allow()
         let stores = try await stores.stores()
-        return call.hashed(JSONText.object { $0.array("stores", stores) { $1.write(to: &$0) } })
+        return call.hashed(JSONWriter.object { $0.array("stores", stores) { $1.write(to: &$0) } })
     }
 
     private func read(_ call: Call) async throws -> Response {
         try call.target.allow()
         let store = try await stores.store(call.parameters.store)
-        return call.hashed(JSONText.document { store.write(to: &$0) })
+        return call.hashed(JSONWriter.document { store.write(to: &$0) })
     }
 
     private func put(_ call: Call) async throws -> Response {
         try call.target.allow()
         let store = try Store(key: call.parameters.store, body: try await call.json())
         let isNew = try await stores.put(store)
-        return call.written(isNew, JSONText.document { store.write(to: &$0) })
+        return call.written(isNew, JSONWriter.document { store.write(to: &$0) })
     }
 }

@@ -7,10 +7,10 @@ internal import CryptoExtras
 struct TokenKeySet: Sendable {
     private var keys: [String: TokenKey] = [:]
     /// The key for tokens without a `kid`, if the set has exactly one key.
-    private var only: TokenKey?
+    private var onlyKey: TokenKey?
 
     /// The minimum size of an RSA key, in bits. Source: RFC 7518, section 3.3.
-    private static let leastModulus = 2048
+    private static let minimumModulusBits = 2048
 
     /// Parses a key set. Keys for other uses or of unsupported types are ignored.
     ///
@@ -26,10 +26,10 @@ struct TokenKeySet: Sendable {
             found.append(key)
         }
         guard !found.isEmpty else { throw .invalid("the key set has no key for ES256 or RS256 signatures") }
-        only = found.count == 1 ? found[0] : nil
+        onlyKey = found.count == 1 ? found[0] : nil
     }
 
-    func key(_ kid: String?) -> TokenKey? { kid.map { keys[$0] } ?? only }
+    func key(_ kid: String?) -> TokenKey? { kid.map { keys[$0] } ?? onlyKey }
 
     private static func key(_ value: JSONValue) -> (kid: String?, key: TokenKey)? {
         func text(_ name: String) -> String? { if case .string(let text)? = value[name] { text } else { nil } }
@@ -46,7 +46,7 @@ struct TokenKeySet: Sendable {
         case "RSA":
             guard let modulus = bytes("n"), let exponent = bytes("e") else { return nil }
             let significant = modulus.drop { $0 == 0 }
-            guard significant.count * 8 >= leastModulus,
+            guard significant.count * 8 >= minimumModulusBits,
                 let key = try? _RSA.Signing.PublicKey(n: Array(significant), e: exponent)
             else { return nil }
             found = .rsa(key)

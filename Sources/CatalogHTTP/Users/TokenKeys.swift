@@ -6,7 +6,7 @@ package actor TokenKeys {
     private let load: (@Sendable () async throws -> [UInt8])?
     private nonisolated let clock: @Sendable () -> ContinuousClock.Instant
     private var set: TokenKeySet?
-    private var triedAt: ContinuousClock.Instant?
+    private var lastAttempt: ContinuousClock.Instant?
     private var loading: Task<Bool, Never>?
     /// Incremented with every new set, so that tokens verified with an earlier set are verified again.
     nonisolated let generation = Atomic(0)
@@ -16,7 +16,7 @@ package actor TokenKeys {
     /// The age at which a set is refreshed.
     private static let lifetime: Duration = .seconds(300)
     /// The minimum time between fetches, so that invalid tokens cannot trigger a flood of them.
-    private static let pause: Duration = .seconds(10)
+    private static let retryInterval: Duration = .seconds(10)
 
     /// - Parameters:
     ///   - secret: the secret for HS256; at least 32 bytes.
@@ -32,14 +32,14 @@ package actor TokenKeys {
     }
 
     /// The minimum length of a secret, in bytes. Source: RFC 7518, section 3.2.
-    package static let leastSecret = 32
+    package static let minimumSecretLength = 32
 
     /// Refreshes an old key set in the background, even if all tokens are served from the cache.
     nonisolated func refreshIfDue() {
         let isDue = due.withLock { due in
             guard let moment = due, moment <= clock() else { return false }
             // Refresh once; retry after an interval if that fails.
-            due = clock() + Self.pause
+            due = clock() + Self.retryInterval
             return true
         }
         if isDue { Task { await refresh() } }
@@ -56,7 +56,7 @@ package actor TokenKeys {
             return true
         }
         loading = task
-        triedAt = clock()
+        lastAttempt = clock()
         defer { loading = nil }
         return await task.value
     }
@@ -80,10 +80,10 @@ package actor TokenKeys {
             refreshIfDue()
             return key.algorithm == algorithm ? key : nil
         }
-        if mayTry || loading != nil { await refresh() }
+        if canRetry || loading != nil { await refresh() }
         guard let set else { throw .keysUnavailable }
         return set.key(kid).flatMap { $0.algorithm == algorithm ? $0 : nil }
     }
 
-    private var mayTry: Bool { triedAt.map { $0 + Self.pause <= clock() } ?? true }
+    private var canRetry: Bool { lastAttempt.map { $0 + Self.retryInterval <= clock() } ?? true }
 }

@@ -15,12 +15,12 @@ package struct TokenSigner: Sendable {
 
     /// Returns a token signed with HS256.
     package func token(for caller: Caller, issuedAt: Timestamp = .now()) -> String {
-        var header = JSONText(reserving: 32)
+        var header = JSONWriter(reserving: 32)
         header.object { json in
             json.field("alg", TokenAlgorithm.hs256.rawValue)
             json.field("typ", "JWT")
         }
-        var claims = JSONText(reserving: 256)
+        var claims = JSONWriter(reserving: 256)
         claims.object { json in
             json.field("sub", caller.user.text)
             json.field("iat", issuedAt.microseconds / 1_000_000)

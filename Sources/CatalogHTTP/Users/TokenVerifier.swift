@@ -25,21 +25,21 @@ package final class TokenVerifier: Sendable {
     /// The maximum length of a token, in bytes.
     package static let limit = 8 << 10
     /// The maximum lifetime of a token in days; a longer one is a mistake or forged.
-    package static let longestLife = 366
+    package static let maximumLifetimeDays = 366
 
     private let keys: TokenKeys
     private let rules: Rules
     private let clock: @Sendable () -> Timestamp
-    private let known = Mutex<[SHA256.Digest: Known]>([:])
+    private let verified = Mutex<[SHA256.Digest: VerifiedToken]>([:])
 
-    private struct Known {
+    private struct VerifiedToken {
         let caller: Caller
         let notBefore: Int64
         let generation: Int
     }
 
     /// The number of cached verified tokens above which the cache is cleared.
-    private static let knownLimit = 8192
+    private static let verifiedLimit = 8192
 
     package init(keys: TokenKeys, rules: Rules = Rules(), clock: @escaping @Sendable () -> Timestamp = Timestamp.now) {
         self.keys = keys
@@ -53,7 +53,7 @@ package final class TokenVerifier: Sendable {
         guard token.utf8.count <= Self.limit else { throw .invalid("the token exceeds \(Self.limit) bytes") }
         let digest = SHA256.hash(data: Array(token.utf8))
         let generation = keys.generation.load(ordering: .acquiring)
-        if let known = known.withLock({ $0[digest] }), known.generation == generation {
+        if let known = verified.withLock({ $0[digest] }), known.generation == generation {
             keys.refreshIfDue()
             try checkLifetime(known.caller.expiresAt.microseconds, known.notBefore)
             return known.caller
@@ -67,9 +67,9 @@ package final class TokenVerifier: Sendable {
             throw .invalid("the token is not signed by a known key")
         }
         let (caller, notBefore) = try read(claims)
-        known.withLock {
-            if $0.count >= Self.knownLimit { $0.removeAll() }
-            $0[digest] = Known(caller: caller, notBefore: notBefore, generation: generation)
+        verified.withLock {
+            if $0.count >= Self.verifiedLimit { $0.removeAll() }
+            $0[digest] = VerifiedToken(caller: caller, notBefore: notBefore, generation: generation)
         }
         return caller
     }
@@ -103,18 +103,18 @@ package final class TokenVerifier: Sendable {
             throw .invalid("the token has another issuer")
         }
         if let audience = rules.audience {
-            let isMeant =
+            let matchesAudience =
                 switch claims["aud"] {
                 case .string(let one): one == audience
                 case .array(let several): several.contains(.string(audience))
                 default: false
                 }
-            guard isMeant else { throw .invalid("the token is for another audience") }
+            guard matchesAudience else { throw .invalid("the token is for another audience") }
         }
         guard let expiry = try Self.moment("exp", claims) else { throw .invalid("the token has no exp") }
         let notBefore = try Self.moment("nbf", claims) ?? 0
-        guard expiry <= clock().microseconds + Int64(Self.longestLife) * 86_400_000_000 else {
-            throw .invalid("the token expires more than \(Self.longestLife) days from now")
+        guard expiry <= clock().microseconds + Int64(Self.maximumLifetimeDays) * 86_400_000_000 else {
+            throw .invalid("the token expires more than \(Self.maximumLifetimeDays) days from now")
         }
         try checkLifetime(expiry, notBefore)
         var names: [Substring] = []

@@ -13,9 +13,9 @@ struct UserEndpoints: EndpointGroup {
     var endpoints: [Endpoint] {
         [
             Endpoint(.post, "/v1/me/tickets", .user, cost: 3, makeTicket),
-            Endpoint(.post, "/v1/me/merge", .user, timeLimit: .seconds(70), cost: 20, merge),
-            Endpoint(.get, "/v1/me/export", .user, timeLimit: .seconds(40), cost: 20, export),
-            Endpoint(.delete, "/v1/me", .user, timeLimit: .seconds(70), cost: 20, erase),
+            Endpoint(.post, "/v1/me/merge", .user, timeLimit: TimeLimit.bulk.request, cost: 20, merge),
+            Endpoint(.get, "/v1/me/export", .user, timeLimit: TimeLimit.shelf.request, cost: 20, export),
+            Endpoint(.delete, "/v1/me", .user, timeLimit: TimeLimit.bulk.request, cost: 20, erase),
         ]
     }
 
@@ -23,9 +23,9 @@ struct UserEndpoints: EndpointGroup {
         try call.target.allow()
         let bytes = try await call.bytes()
         if !bytes.isEmpty { try BodyReader(try BodyLoader.json(bytes)).end() }
-        let caller = try call.required
+        let caller = try call.requiredCaller
         let id = UniqueID.random()
-        let expiry = Timestamp(microseconds: Timestamp.now().microseconds + Int64(Ticket.life) * 1_000_000)
+        let expiry = Timestamp(microseconds: Timestamp.now().microseconds + Int64(Ticket.lifetimeSeconds) * 1_000_000)
         let secret = key.secret(.ticket, id, idempotencyKey: call.idempotencyKey)
         let ticket = Ticket(
             user: caller.user,
@@ -33,7 +33,7 @@ struct UserEndpoints: EndpointGroup {
             expiresAt: expiry,
             tokenExpiresAt: caller.expiresAt
         )
-        let issued = try await users.keep(ticket, id: id, once: try call.idempotentCall(bytes))
+        let issued = try await users.saveTicket(ticket, id: id, once: try call.idempotentCall(bytes))
         let text =
             switch issued.text {
             case .derived(id): Base64URL.encode(secret)
@@ -52,25 +52,25 @@ struct UserEndpoints: EndpointGroup {
         try reader.end()
         let user = try call.user
         // The guest's token may have expired by now, and the guest was erased.
-        if let once, let first = try await responses.recall(once.key, of: user) {
+        if let once, let first = try await responses.firstResponse(once.key, of: user) {
             return .outcome(try GuestMerge(recorded: first.response(to: once)).json)
         }
-        func wrong(_ detail: String) -> CatalogError { .unprocessable(field: "guest_token", detail: detail) }
-        guard let token else { throw wrong("guest_token is required") }
+        func invalid(_ detail: String) -> CatalogError { .unprocessable(field: "guest_token", detail: detail) }
+        guard let token else { throw invalid("guest_token is required") }
         guard !user.isGuest else {
             throw Problem(.forbidden, "a guest cannot merge another guest; sign in first")
         }
         let guest: Caller
         do { guest = try await authenticator.caller(token: token) } catch let problem as Problem {
-            throw wrong("guest_token: \(problem.detail)")
+            throw invalid("guest_token: \(problem.detail)")
         }
-        guard guest.user.isGuest else { throw wrong("guest_token must belong to a guest") }
+        guard guest.user.isGuest else { throw invalid("guest_token must belong to a guest") }
         return .outcome(try await users.merge(guest.user, into: user, once: once).json)
     }
 
     private func export(_ call: Call) async throws -> Response {
         try call.target.allow()
-        return call.hashedOwn(try await users.export(call.user).json)
+        return call.hashedPrivate(try await users.export(call.user).json)
     }
 
     private func erase(_ call: Call) async throws -> Response {

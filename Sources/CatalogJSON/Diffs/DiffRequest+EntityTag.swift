@@ -21,7 +21,7 @@ extension DiffRequest {
 
     /// Returns the entity tag of a computed diff.
     package func entityTag(_ diff: OrderDiff, mediaType: String, day: Int = Timestamp.now().day) -> String? {
-        guard let from = diff.fromView, let reached = diff.reached else { return nil }
+        guard let from = diff.fromView, let reached = diff.targetOrder else { return nil }
         return entityTag(reached.head, from: from, to: reached.view, mediaType: mediaType, day: day)
     }
 

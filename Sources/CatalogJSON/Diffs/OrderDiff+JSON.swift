@@ -5,14 +5,14 @@ internal import AisleDiff
 extension OrderDiff {
     /// Returns the diff in the API's format.
     package func json(day: Int = Timestamp.now().day) -> [UInt8] {
-        var json = JSONText(reserving: 128 + 48 * (diff.moves.count + diff.deletes.count) + 64 * diff.inserts.count)
+        var json = JSONWriter(reserving: 128 + 48 * (diff.moves.count + diff.deletes.count) + 64 * diff.inserts.count)
         json.object { json in
             json.field("from_version", fromVersion)
             json.field("to_version", toVersion)
-            if let reached {
+            if let targetOrder {
                 if let fromSort { json.field("from_sort", fromSort.description) }
-                json.field("to_sort", reached.sort.description)
-                if !reached.view.filter.isEmpty { json.field("filter", json: reached.view.filterJSON.text) }
+                json.field("to_sort", targetOrder.sort.description)
+                if !targetOrder.view.filter.isEmpty { json.field("filter", json: targetOrder.view.filterJSON.text) }
             }
             json.field("old_count", diff.oldCount)
             json.field("new_count", diff.newCount)
@@ -26,14 +26,14 @@ extension OrderDiff {
         return json.bytes
     }
 
-    private func writeMoves(to json: inout JSONText, _ day: Int) {
+    private func writeMoves(to json: inout JSONWriter, _ day: Int) {
         json.array("deletes", diff.deletes) { json, index in
             json.object { json in
                 json.field("id", old[Int(index)])
                 json.field("from", index)
             }
         }
-        let presentation = reached.map { ProductPresentation(store: $0.head.store, day: day) }
+        let presentation = targetOrder.map { ProductPresentation(store: $0.head.store, day: day) }
         json.array("inserts", diff.inserts) { json, index in
             json.object { json in
                 json.field("id", new[Int(index)])
@@ -65,7 +65,7 @@ extension OrderDiff {
 
     /// Returns the diff as a JSON Patch of the id array. Source: RFC 6902.
     package func jsonPatch() -> [UInt8] {
-        var json = JSONText(reserving: 64 * (diff.moves.count + diff.deletes.count + diff.inserts.count) + 16)
+        var json = JSONWriter(reserving: 64 * (diff.moves.count + diff.deletes.count + diff.inserts.count) + 16)
         if isWholeOrder {
             json.array(CollectionOfOne(())) { json, _ in
                 json.object { json in
@@ -97,12 +97,12 @@ extension OrderDiff {
     }
 
     /// Returns the diff in the wire format of `AisleDiff`.
-    package func wireForm() -> [UInt8] {
+    package func wireFormat() -> [UInt8] {
         let message = ShelfDiff<NoProduct>(
             fromVersion: fromVersion,
             toVersion: toVersion,
             content: .moves(diff, inserts: insertedIDs.map { .init(id: $0) })
         )
-        return message.wireForm(asOrder: isWholeOrder)!
+        return message.wireFormat(asOrder: isWholeOrder)!
     }
 }

@@ -38,7 +38,7 @@ package struct CSVReader {
     package enum Event {
         case record(Record)
         /// An unterminated quote, or a record above the limit; reading continues after it.
-        case broken(line: Int, reason: String)
+        case malformed(line: Int, reason: String)
     }
 
     /// The maximum size of a record, in bytes.
@@ -57,7 +57,7 @@ package struct CSVReader {
     private var line = 1
     private var recordLine = 1
     private var isTooLong = false
-    private var head: [UInt8] = []
+    private var pendingHeader: [UInt8] = []
 
     package init() {}
 
@@ -71,8 +71,8 @@ package struct CSVReader {
     package mutating func read(_ piece: UnsafeRawBufferPointer, _ emit: (Event) throws -> Void) rethrows {
         if separator != nil { return try consume(piece, emit) }
         // Buffer until the header line is complete, because it determines the separator.
-        head.append(contentsOf: piece)
-        guard head.count >= Self.recordLimit || piece.contains(0x0A) else { return }
+        pendingHeader.append(contentsOf: piece)
+        guard pendingHeader.count >= Self.recordLimit || piece.contains(0x0A) else { return }
         try begin(emit)
     }
 
@@ -82,20 +82,20 @@ package struct CSVReader {
         if state == .quoted {
             bytes.removeAll()
             ends.removeAll()
-            return try emit(.broken(line: recordLine, reason: "unterminated quoted field"))
+            return try emit(.malformed(line: recordLine, reason: "unterminated quoted field"))
         }
         if !bytes.isEmpty || !ends.isEmpty || state == .quoteInQuoted { try endRecord(emit) }
     }
 
     private mutating func begin(_ emit: (Event) throws -> Void) rethrows {
-        if head.starts(with: [0xEF, 0xBB, 0xBF]) { head.removeFirst(3) }
-        let first = head.prefix { $0 != 0x0A }
+        if pendingHeader.starts(with: [0xEF, 0xBB, 0xBF]) { pendingHeader.removeFirst(3) }
+        let first = pendingHeader.prefix { $0 != 0x0A }
         let candidates = [UInt8(ascii: ","), UInt8(ascii: ";"), 0x09].map { mark in (mark, first.count { $0 == mark }) }
         var best = candidates[0]
         for candidate in candidates where candidate.1 > best.1 { best = candidate }
         separator = best.0
-        let pending = head
-        head = []
+        let pending = pendingHeader
+        pendingHeader = []
         try pending.withUnsafeBytes { try consume($0, emit) }
     }
 
@@ -162,7 +162,7 @@ package struct CSVReader {
         ends.append(bytes.count)
         if isTooLong {
             return try emit(
-                .broken(
+                .malformed(
                     line: recordLine,
                     reason: "the record exceeds \(Self.recordLimit) bytes or \(Self.fieldLimit) columns"
                 )

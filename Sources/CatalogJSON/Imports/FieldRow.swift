@@ -54,7 +54,7 @@ package struct FieldRow: Sendable, Hashable {
         return text
     }
 
-    package func needed(_ column: String) throws(ImportRejection) -> String {
+    package func required(_ column: String) throws(ImportRejection) -> String {
         guard let text = text(column) else { throw ImportRejection(line: line, column: column, reason: "is missing") }
         return text
     }
@@ -64,7 +64,7 @@ package struct FieldRow: Sendable, Hashable {
     }
 
     package func sku() throws(ImportRejection) -> SKU {
-        guard let sku = SKU(try needed("sku").composed) else { throw reject("sku", "is not a valid SKU") }
+        guard let sku = SKU(try required("sku").composed) else { throw reject("sku", "is not a valid SKU") }
         return sku
     }
 }

@@ -42,7 +42,7 @@ package struct ImportReader {
 
     private mutating func handle(_ event: RecordReader.Event, _ emit: (Event) throws -> Void) throws {
         switch event {
-        case .broken(let line, let reason):
+        case .malformed(let line, let reason):
             guard rows != nil else {
                 throw CatalogError.unprocessable(
                     field: "file",
@@ -138,7 +138,7 @@ package struct ImportReader {
                 "ignored columns: \(unused.joined(separator: ", ").prefix(1000)); use --map to map them"
             )
         }
-        if let store = options.store, order[.store] != nil, !options.isForOneStore {
+        if let store = options.store, order[.store] != nil, !options.rejectsOtherStores {
             warnings.append("the file has a store column; “\(store)” only applies to rows without a store")
         }
         rows = ImportRowReader(options, columns: Set(order.keys))

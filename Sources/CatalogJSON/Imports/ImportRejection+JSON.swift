@@ -1,7 +1,7 @@
 internal import Catalog
 
 extension [ImportRejection] {
-    package func write(to json: inout JSONText) {
+    package func write(to json: inout JSONWriter) {
         json.array("rejects", self) { json, rejection in
             json.object { json in
                 json.field("line", rejection.line)

@@ -60,7 +60,7 @@ package struct ImportRowReader: Sendable {
         guard let key = CatalogKey(text) else {
             throw options.reject(line, .store, text, "must be \(CatalogKey.rule)")
         }
-        guard !options.isForOneStore || key == options.store else {
+        guard !options.rejectsOtherStores || key == options.store else {
             throw options.reject(line, .store, text, "is not the store of this import")
         }
         return key

@@ -7,7 +7,7 @@ struct RecordReader {
         /// A non-blank line without its line break; a line above the limit is truncated.
         case line(Int, [UInt8])
         /// A malformed record; reading continues after it.
-        case broken(line: Int, reason: String)
+        case malformed(line: Int, reason: String)
     }
 
     private let format: ImportOptions.Format
@@ -67,7 +67,7 @@ extension RecordReader.Event {
     fileprivate init(_ event: CSVReader.Event) {
         switch event {
         case .record(let record): self = .csv(record)
-        case .broken(let line, let reason): self = .broken(line: line, reason: reason)
+        case .malformed(let line, let reason): self = .malformed(line: line, reason: reason)
         }
     }
 }

@@ -8,7 +8,7 @@ package struct RowReader {
     }
 
     private let columns: [String]
-    private let needed: [String]
+    private let required: [String]
     private let hasHeader: Bool
     private var records: RecordReader
     private var header: [String]?
@@ -18,7 +18,7 @@ package struct RowReader {
     ///   - needed: the columns required in a CSV file.
     package init(_ format: ImportOptions.Format, columns: [String], needed: [String]) {
         self.columns = columns
-        self.needed = needed
+        self.required = needed
         hasHeader = format == .csv
         records = RecordReader(format)
     }
@@ -45,7 +45,7 @@ package struct RowReader {
                 event = .rejected(error)
             }
             try emit(event)
-        case .broken(let line, let reason):
+        case .malformed(let line, let reason):
             guard header != nil else {
                 throw CatalogError.unprocessable(field: "file", detail: "invalid line \(line): \(reason)")
             }
@@ -71,16 +71,16 @@ package struct RowReader {
     private mutating func readHeader(_ record: CSVReader.Record) throws {
         let names = (0..<record.count).map { (record.text($0) ?? "").trimmed.lowercased() }
         let wanted = "the columns are \(columns.joined(separator: ", "))"
-        if let stranger = names.first(where: { !columns.contains($0) }) {
+        if let unknown = names.first(where: { !columns.contains($0) }) {
             throw CatalogError.unprocessable(
-                field: String(stranger.prefix(64)),
-                detail: "unknown column “\(stranger.prefix(64))”; \(wanted)"
+                field: String(unknown.prefix(64)),
+                detail: "unknown column “\(unknown.prefix(64))”; \(wanted)"
             )
         }
         for name in names where names.filter({ $0 == name }).count > 1 {
             throw CatalogError.unprocessable(field: name, detail: "the file has the column “\(name)” more than once")
         }
-        if let missing = needed.first(where: { !names.contains($0) }) {
+        if let missing = required.first(where: { !names.contains($0) }) {
             throw CatalogError.unprocessable(field: missing, detail: "the file has no column “\(missing)”; \(wanted)")
         }
         header = names

@@ -25,7 +25,7 @@ package struct BodyReader {
 
     package mutating func string(_ name: String, bytes: Int) throws(CatalogError) -> String? {
         guard let value = value(name) else { return nil }
-        guard case .string(let text) = value else { throw wrong(name, "a string") }
+        guard case .string(let text) = value else { throw typeMismatch(name, "a string") }
         guard text.utf8.count <= bytes else {
             throw .unprocessable(
                 field: name,
@@ -42,28 +42,30 @@ package struct BodyReader {
     }
 
     /// Returns a trimmed string; nil if it is blank.
-    package mutating func words(_ name: String, bytes: Int) throws(CatalogError) -> String? {
+    package mutating func nonBlankString(_ name: String, bytes: Int) throws(CatalogError) -> String? {
         guard let text = try string(name, bytes: bytes)?.trimmed, !text.isEmpty else { return nil }
         return text
     }
 
     package mutating func integer(_ name: String) throws(CatalogError) -> Int64? {
         guard let value = value(name) else { return nil }
-        guard case .number(let digits) = value, let integer = Int64(digits) else { throw wrong(name, "an integer") }
+        guard case .number(let digits) = value, let integer = Int64(digits) else {
+            throw typeMismatch(name, "an integer")
+        }
         return integer
     }
 
     package mutating func double(_ name: String) throws(CatalogError) -> Double? {
         guard let value = value(name) else { return nil }
         guard case .number(let digits) = value, let number = Double(digits), number.isFinite else {
-            throw wrong(name, "a number")
+            throw typeMismatch(name, "a number")
         }
         return number
     }
 
     package mutating func bool(_ name: String) throws(CatalogError) -> Bool? {
         guard let value = value(name) else { return nil }
-        guard case .bool(let flag) = value else { throw wrong(name, "true or false") }
+        guard case .bool(let flag) = value else { throw typeMismatch(name, "true or false") }
         return flag
     }
 
@@ -75,7 +77,7 @@ package struct BodyReader {
             if let decimal = ExactDecimal(digits) { return decimal }
         default: break
         }
-        throw wrong(name, "a decimal number such as \"0.75\"")
+        throw typeMismatch(name, "a decimal number such as \"0.75\"")
     }
 
     package mutating func choice<C: RawRepresentable & CaseIterable>(
@@ -100,10 +102,10 @@ package struct BodyReader {
 
     package mutating func strings(_ name: String) throws(CatalogError) -> [String]? {
         guard let value = value(name) else { return nil }
-        guard case .array(let values) = value else { throw wrong(name, "an array of strings") }
+        guard case .array(let values) = value else { throw typeMismatch(name, "an array of strings") }
         var strings: [String] = []
         for value in values {
-            guard case .string(let text) = value else { throw wrong(name, "an array of strings") }
+            guard case .string(let text) = value else { throw typeMismatch(name, "an array of strings") }
             strings.append(text)
         }
         return strings
@@ -138,16 +140,16 @@ package struct BodyReader {
 
     /// - Throws: `malformed`, naming an unknown member.
     package func end() throws(CatalogError) {
-        if let stranger = members.keys.filter({ !known.contains($0) }).min() {
+        if let unknown = members.keys.filter({ !known.contains($0) }).min() {
             throw .malformed(
-                parameter: String(stranger.prefix(64)),
-                detail: "unknown field “\(stranger.prefix(64))”",
+                parameter: String(unknown.prefix(64)),
+                detail: "unknown field “\(unknown.prefix(64))”",
                 allowed: known.sorted()
             )
         }
     }
 
-    private func wrong(_ name: String, _ expected: String) -> CatalogError {
+    private func typeMismatch(_ name: String, _ expected: String) -> CatalogError {
         .malformed(parameter: name, detail: "\(name) must be \(expected)")
     }
 }

@@ -3,7 +3,7 @@ package import Catalog
 extension IssuedShare: RecordableOutcome {
     /// The recorded response, without a derivable token, because secrets are not stored.
     package var recorded: RecordedResponse {
-        var json = JSONText(reserving: 256)
+        var json = JSONWriter(reserving: 256)
         share.write(token: recordedToken, to: &json)
         return RecordedResponse(isNew: true, body: json.bytes)
     }

@@ -2,12 +2,12 @@ package import Catalog
 
 extension ListItem {
     package func json(_ facts: ListFacts) -> [UInt8] {
-        var json = JSONText()
+        var json = JSONWriter()
         write(facts, withProduct: true, day: Timestamp.now().day, to: &json)
         return json.bytes
     }
 
-    func write(_ facts: ListFacts, withProduct: Bool, day: Int, to json: inout JSONText) {
+    func write(_ facts: ListFacts, withProduct: Bool, day: Int, to json: inout JSONWriter) {
         let known = product.flatMap { facts.products[$0] }
         json.object { json in
             json.field("id", id.text)

@@ -6,9 +6,9 @@ extension ListOutcome {
 
     /// The event for other devices and members, without the caller's own fields and without products.
     package var event: [UInt8] {
-        if isBroughtBack { return held.list.announcement }
+        if isRestored { return membership.list.announcement }
         let whole = json(isEvent: true)
-        return whole.count > Self.eventLimit ? held.list.announcement : whole
+        return whole.count > Self.eventLimit ? membership.list.announcement : whole
     }
 
     /// The response: the changed items, and the diff from the previous to the current order. If the previous order
@@ -22,24 +22,24 @@ extension ListOutcome {
         let diff = try? OrderDiff(
             old: old,
             new: ids,
-            mode: isOldSure ? .moves : .order,
+            mode: isOldOrderExact ? .moves : .order,
             fromVersion: fromVersion,
-            toVersion: held.list.version
+            toVersion: membership.list.version
         ).with([], changed: content.map { Int32($0) })
-        var json = JSONText(reserving: 600 + 600 * changed.count)
+        var json = JSONWriter(reserving: 600 + 600 * changed.count)
         json.object { json in
             if isEvent {
-                held.list.writeHead(to: &json)
+                membership.list.writeHead(to: &json)
             } else {
                 json.key("list")
-                held.write(to: &json)
+                membership.write(to: &json)
             }
             // Items that only moved appear in the diff alone.
-            let told = isEvent ? edited : edited.union(named)
-            let items = held.list.items.filter { told.contains($0.id) }.sorted { $0.key < $1.key }
+            let included = isEvent ? edited : edited.union(named)
+            let items = membership.list.items.filter { included.contains($0.id) }.sorted { $0.key < $1.key }
             json.array("items", items) { $1.write(facts, withProduct: !isEvent, day: day, to: &$0) }
             if !missing.isEmpty { json.array("missing", missing) { $0.string($1.text) } }
-            json.field("version", held.list.version)
+            json.field("version", membership.list.version)
             if let diff { json.field("diff", json: String(decoding: diff.json(), as: UTF8.self)) }
         }
         return json.bytes

@@ -18,7 +18,7 @@ extension ListShare {
             id: .random(),
             role: role ?? .reader,
             createdAt: now,
-            expiresAt: Timestamp(microseconds: now.microseconds + Int64(Self.days) * 86_400_000_000)
+            expiresAt: Timestamp(microseconds: now.microseconds + Int64(Self.lifetimeDays) * 86_400_000_000)
         )
     }
 }

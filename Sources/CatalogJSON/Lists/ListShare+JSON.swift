@@ -1,7 +1,7 @@
 package import Catalog
 
 extension ListShare {
-    package func write(token: String? = nil, to json: inout JSONText) {
+    package func write(token: String? = nil, to json: inout JSONWriter) {
         json.object { json in
             json.field("id", id.text)
             json.field("role", role.rawValue)

@@ -2,7 +2,7 @@ package import Catalog
 
 extension ListsPage {
     package var json: [UInt8] {
-        var json = JSONText(reserving: 300 * (entries.count + 1))
+        var json = JSONWriter(reserving: 300 * (entries.count + 1))
         json.object { json in
             json.array("lists", entries) { json, entry in
                 entry.held.write(items: entry.items, checked: entry.checked, to: &json)

@@ -6,7 +6,7 @@ extension NewList {
     package init(body: JSONValue) throws(CatalogError) {
         var reader = try BodyReader(body)
         let id = try reader.uniqueID("id")
-        guard let name = try reader.words("name", bytes: UserList.nameLimit) else {
+        guard let name = try reader.nonBlankString("name", bytes: UserList.nameLimit) else {
             throw .unprocessable(field: "name", detail: "name is required")
         }
         self.init(
@@ -23,11 +23,11 @@ extension ListSettings {
     /// Parses a merge patch of a list; missing members are not changed.
     package init(body: JSONValue) throws(CatalogError) {
         var reader = try BodyReader(body)
-        if reader.has("name"), try reader.words("name", bytes: UserList.nameLimit) == nil {
+        if reader.has("name"), try reader.nonBlankString("name", bytes: UserList.nameLimit) == nil {
             throw .unprocessable(field: "name", detail: "name must not be blank")
         }
         self.init(
-            name: try reader.words("name", bytes: UserList.nameLimit),
+            name: try reader.nonBlankString("name", bytes: UserList.nameLimit),
             autoSort: try reader.bool("auto_sort"),
             sort: try reader.choice("sort"),
             isDeleted: try reader.bool("deleted")

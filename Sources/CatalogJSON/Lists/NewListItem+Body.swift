@@ -4,7 +4,7 @@ extension NewListItem {
     init(body: JSONValue, field: String) throws(CatalogError) {
         var reader = try BodyReader(body)
         let (store, sku) = (try reader.string("store", bytes: 64), try reader.string("sku", bytes: 256))
-        let text = try reader.words("text", bytes: ListItem.textLimit)
+        let text = try reader.nonBlankString("text", bytes: ListItem.textLimit)
         var product: ProductReference?
         if store != nil || sku != nil {
             guard let key = store.flatMap({ CatalogKey($0) }), let sku = sku.flatMap({ SKU($0) }) else {
@@ -23,7 +23,7 @@ extension NewListItem {
             product: product,
             text: text,
             quantity: try reader.quantity(field) ?? ExactDecimal(1),
-            note: try reader.words("note", bytes: ListItem.noteLimit),
+            note: try reader.nonBlankString("note", bytes: ListItem.noteLimit),
             isChecked: try reader.bool("checked") ?? false
         )
         try reader.end()
@@ -41,11 +41,11 @@ extension ListItemChange {
         guard let id = named else {
             throw .unprocessable(field: "\(field)id", detail: "id is required")
         }
-        let text = try reader.words("text", bytes: ListItem.textLimit)
+        let text = try reader.nonBlankString("text", bytes: ListItem.textLimit)
         if reader.has("text"), text == nil {
             throw .unprocessable(field: "\(field)text", detail: "text must not be blank")
         }
-        let note = try reader.words("note", bytes: ListItem.noteLimit)
+        let note = try reader.nonBlankString("note", bytes: ListItem.noteLimit)
         var moment: Timestamp?
         if let given = try reader.string("modified_at", bytes: 64) {
             guard let time = Timestamp(rfc3339: given) else {

@@ -3,7 +3,7 @@ package import Catalog
 extension UserList {
     /// The event for a list that devices do not have yet: it tells them to read the list.
     package var announcement: [UInt8] {
-        var json = JSONText(reserving: 400)
+        var json = JSONWriter(reserving: 400)
         json.object { json in
             writeHead(to: &json)
             json.field("version", version)
@@ -12,7 +12,7 @@ extension UserList {
         return json.bytes
     }
 
-    func writeHead(to json: inout JSONText) {
+    func writeHead(to json: inout JSONWriter) {
         json.object("list") { json in
             json.field("id", id.text)
             json.field("name", name)

@@ -2,7 +2,7 @@ package import Catalog
 
 extension LiveEvent {
     static func gap(_ revision: Int64) -> LiveEvent {
-        var json = JSONText(reserving: 64)
+        var json = JSONWriter(reserving: 64)
         json.object { json in
             json.field("revision", revision)
             json.field("resync", true)
@@ -16,7 +16,7 @@ extension LiveEvent {
 extension LiveEvent {
     /// Returns the event for a user who left a list or was removed from it.
     package static func leftList(_ id: UniqueID, _ revision: Int64) -> LiveEvent {
-        var json = JSONText(reserving: 100)
+        var json = JSONWriter(reserving: 100)
         json.object { json in
             json.object("list") { json in
                 json.field("id", id.text)

@@ -14,11 +14,11 @@ package final class LiveHub: Sendable {
         /// The maximum time without output; then a heartbeat is sent.
         package var heartbeat: Duration = .seconds(15)
         /// The maximum number of concurrent user subscriptions, and of shelf subscriptions.
-        package var followers = 10_000
+        package var subscriptionLimit = 10_000
         /// The maximum number of concurrent subscriptions per user.
-        package var followersOfUser = 64
+        package var subscriptionsPerUserLimit = 64
         /// The maximum number of concurrent shelf feeds, one per shelf, sort, filter and limit.
-        package var shelves = 2000
+        package var shelfFeedLimit = 2000
 
         package init() {}
     }
@@ -37,12 +37,12 @@ package final class LiveHub: Sendable {
     let options: Options
     private let state = Mutex(State())
     /// Limits concurrent feed reads, so that page requests are not delayed.
-    private let turnstile = Turnstile(8)
+    private let readLimiter = AsyncSemaphore(8)
 
     /// The minimum time between two reads of one feed.
-    static let pace: Duration = .milliseconds(50)
+    static let minimumReadInterval: Duration = .milliseconds(50)
     /// How long a feed without subscribers is kept for reconnects.
-    private static let idle: Duration = .seconds(60)
+    private static let idleTimeout: Duration = .seconds(60)
     /// The number of subscriber groups, so that not all write at once.
     private static let turns = 3
 
@@ -58,36 +58,36 @@ package final class LiveHub: Sendable {
     /// Subscribes to a user's changes after a revision, or from now on.
     ///
     /// - Throws: `unavailable` if closed or at the subscription limit; `tooMany` at this user's limit.
-    package func follow(
+    package func subscribe(
         _ user: UserID,
         since: Int64?,
         until expiry: Timestamp? = nil
-    ) async throws(CatalogError) -> UserChanges {
+    ) async throws(CatalogError) -> UserSubscription {
         let current = try await catalog.revisions(of: [user])[user] ?? 0
         // Count, find the feed and join it in one step; otherwise the hub may close or drop the feed in between.
-        let joined = state.withLock { state -> Result<UserChanges, CatalogError> in
-            if let failure = refusal(user, state) { return .failure(failure) }
+        let joined = state.withLock { state -> Result<UserSubscription, CatalogError> in
+            if let failure = limitError(user, state) { return .failure(failure) }
             state.userFollowers += 1
             state.followersOf[user, default: 0] += 1
             let feed = state.users[user] ?? UserFeed(user, catalog, revision: current)
             state.users[user] = feed
             if feed.revision != current { feed.refresh() }
-            return .success(UserChanges(self, feed, since: since, current: current, until: expiry))
+            return .success(UserSubscription(self, feed, since: since, current: current, until: expiry))
         }
         return try joined.get()
     }
 
     /// Checks whether a user may subscribe now.
     ///
-    /// - Throws: as `follow`.
+    /// - Throws: as `subscribe`.
     package func check(_ user: UserID?) throws(CatalogError) {
-        if let failure = state.withLock({ refusal(user, $0) }) { throw failure }
+        if let failure = state.withLock({ limitError(user, $0) }) { throw failure }
     }
 
-    private func refusal(_ user: UserID?, _ state: borrowing State) -> CatalogError? {
-        if state.isClosed || state.userFollowers >= options.followers { return .unavailable }
-        guard let user, state.followersOf[user, default: 0] >= options.followersOfUser else { return nil }
-        return .tooMany("a user can have at most \(options.followersOfUser) event streams; close unused ones")
+    private func limitError(_ user: UserID?, _ state: borrowing State) -> CatalogError? {
+        if state.isClosed || state.userFollowers >= options.subscriptionLimit { return .unavailable }
+        guard let user, state.followersOf[user, default: 0] >= options.subscriptionsPerUserLimit else { return nil }
+        return .tooMany("a user can have at most \(options.subscriptionsPerUserLimit) event streams; close unused ones")
     }
 
     /// Subscribes to changes of a shelf's first products.
@@ -103,19 +103,19 @@ package final class LiveHub: Sendable {
         filter: Filter? = nil,
         limit: Int,
         since version: Int64?
-    ) async throws(CatalogError) -> ShelfChanges {
+    ) async throws(CatalogError) -> ShelfSubscription {
         let key = ShelfFeed.Key(address: address, sort: sort, filter: filter, limit: limit)
-        let joined = state.withLock { state -> Result<(ShelfFeed, ShelfChanges), CatalogError> in
-            if state.isClosed || state.shelfFollowers >= options.followers { return .failure(.unavailable) }
-            if state.shelves[key] == nil, state.shelves.count >= options.shelves {
+        let joined = state.withLock { state -> Result<(ShelfFeed, ShelfSubscription), CatalogError> in
+            if state.isClosed || state.shelfFollowers >= options.subscriptionLimit { return .failure(.unavailable) }
+            if state.shelves[key] == nil, state.shelves.count >= options.shelfFeedLimit {
                 // Evict feeds without subscribers.
                 state.shelves = state.shelves.filter { $0.value.followers.idleSince == nil }
-                if state.shelves.count >= options.shelves { return .failure(.unavailable) }
+                if state.shelves.count >= options.shelfFeedLimit { return .failure(.unavailable) }
             }
             state.shelfFollowers += 1
-            let feed = state.shelves[key] ?? ShelfFeed(key, catalog, turnstile)
+            let feed = state.shelves[key] ?? ShelfFeed(key, catalog, readLimiter)
             state.shelves[key] = feed
-            return .success((feed, ShelfChanges(self, feed)))
+            return .success((feed, ShelfSubscription(self, feed)))
         }
         let (feed, changes) = try joined.get()
         try await feed.start()
@@ -153,15 +153,15 @@ package final class LiveHub: Sendable {
     /// Listens and polls until the task is cancelled.
     package func run() async {
         await withDiscardingTaskGroup { group in
-            group.addTask { await self.beat() }
+            group.addTask { await self.sendHeartbeats() }
             group.addTask { await self.poll() }
             // Without notifications, polling detects changes.
             guard let notices = try? source?.notices() else { return }
             group.addTask {
                 for await notice in notices {
                     switch notice {
-                    case .gap: await self.look(at: nil)
-                    case .changed(let topics): await self.look(at: topics)
+                    case .gap: await self.checkCounters(at: nil)
+                    case .changed(let topics): await self.checkCounters(at: topics)
                     }
                 }
             }
@@ -169,7 +169,7 @@ package final class LiveHub: Sendable {
     }
 
     /// Heartbeats are independent of polling, so that they continue while the database hangs.
-    private func beat() async {
+    private func sendHeartbeats() async {
         var turn = 0
         while (try? await Task.sleep(for: options.poll)) != nil {
             turn += 1
@@ -184,11 +184,11 @@ package final class LiveHub: Sendable {
     var silence: Duration { options.heartbeat - options.poll * (Self.turns + 1) }
 
     private func poll() async {
-        while (try? await Task.sleep(for: options.poll)) != nil { await look(at: nil) }
+        while (try? await Task.sleep(for: options.poll)) != nil { await checkCounters(at: nil) }
     }
 
     private func dropIdle() {
-        let limit = ContinuousClock.now - Self.idle
+        let limit = ContinuousClock.now - Self.idleTimeout
         state.withLock { state in
             state.users = state.users.filter { $0.value.followers.idleSince.map { $0 > limit } ?? true }
             state.shelves = state.shelves.filter { $0.value.followers.idleSince.map { $0 > limit } ?? true }
@@ -196,7 +196,7 @@ package final class LiveHub: Sendable {
     }
 
     /// Compares the counters with the feeds and refreshes outdated feeds with subscribers.
-    private func look(at topics: Set<ChangeTopic>?) async {
+    private func checkCounters(at topics: Set<ChangeTopic>?) async {
         let topics = topics?.contains(.anything) == true ? nil : topics
         let (users, shelves) = state.withLock { state in
             (

@@ -22,7 +22,7 @@ final class ShelfFeed: Sendable {
         let sort: Sort
         let ids: [String]
         /// The hash of each product's content.
-        fileprivate let stamps: [Int]
+        fileprivate let contentHashes: [Int]
     }
 
     private struct State {
@@ -39,16 +39,16 @@ final class ShelfFeed: Sendable {
     }
 
     /// A page, and whether it is consistent with its version.
-    private struct Reading: Sendable {
+    private struct PageRead: Sendable {
         let page: ShelfPage
-        let isSure: Bool
+        let isConsistent: Bool
     }
 
     let key: Key
-    let followers = Followers()
-    private let rereading = Rereading()
+    let followers = Subscribers()
+    private let rereading = ReadCoalescer()
     private let catalog: any PageStore & ChangeStore
-    private let turnstile: Turnstile
+    private let turnstile: AsyncSemaphore
     private let state = Mutex(State())
 
     /// The number of windows kept for reconnects.
@@ -56,7 +56,7 @@ final class ShelfFeed: Sendable {
     /// The maximum number of versions per window.
     private static let versionLimit = 64
 
-    init(_ key: Key, _ catalog: any PageStore & ChangeStore, _ turnstile: Turnstile) {
+    init(_ key: Key, _ catalog: any PageStore & ChangeStore, _ turnstile: AsyncSemaphore) {
         self.key = key
         self.catalog = catalog
         self.turnstile = turnstile
@@ -101,14 +101,14 @@ final class ShelfFeed: Sendable {
             old: shown?.ids ?? [],
             new: newest.ids,
             mode: shown == nil ? .order : .moves,
-            reached: reached,
+            targetOrder: reached,
             fromVersion: shown?.version
         )
         guard let diff else { return nil }
         guard let shown else { return LiveEvent(.order, id: newest.version, data: diff.json()) }
-        let stamps = Dictionary(zip(shown.ids, shown.stamps)) { a, _ in a }
+        let stamps = Dictionary(zip(shown.ids, shown.contentHashes)) { a, _ in a }
         let changed = newest.ids.indices.filter { index in
-            stamps[newest.ids[index]].map { $0 != newest.stamps[index] } ?? false
+            stamps[newest.ids[index]].map { $0 != newest.contentHashes[index] } ?? false
         }
         let entering = Set(diff.insertedIDs)
         let whole = diff.with(
@@ -127,22 +127,22 @@ final class ShelfFeed: Sendable {
     func start() async throws(CatalogError) {
         let look = state.withLock { state in
             if let look = state.starting { return look }
-            let look = Task { await self.look() }
+            let look = Task { await self.check() }
             state.starting = look
             return look
         }
         try await look.value.get()
     }
 
-    private func look() async -> Result<Void, CatalogError> {
+    private func check() async -> Result<Void, CatalogError> {
         defer { state.withLock { $0.starting = nil } }
         do throws(CatalogError) {
             let version = try await catalog.versions(of: [key.address])[key.address]
             guard version == nil || isOutdated(version) else { return .success(()) }
-            let reading = await turnstile.run { () async -> Result<Reading, CatalogError> in
+            let reading = await turnstile.run { () async -> Result<PageRead, CatalogError> in
                 do throws(CatalogError) { return .success(try await read()) } catch { return .failure(error) }
             }
-            keep(try reading.get())
+            apply(try reading.get())
             return .success(())
         } catch {
             return .failure(error)
@@ -154,13 +154,13 @@ final class ShelfFeed: Sendable {
         rereading.run {
             await self.turnstile.run {
                 // If the database is unreachable, the next poll tries again.
-                do { self.keep(try await self.read()) } catch CatalogError.notFound { self.markGone() } catch {}
+                do { self.apply(try await self.read()) } catch CatalogError.notFound { self.markGone() } catch {}
             }
         }
     }
 
     /// Reads the page and the version in two statements; the result is consistent if nothing changed in between.
-    private func read() async throws(CatalogError) -> Reading {
+    private func read() async throws(CatalogError) -> PageRead {
         let request = PageRequest(
             store: key.address.store,
             shelf: key.address.shelf,
@@ -172,25 +172,26 @@ final class ShelfFeed: Sendable {
         while true {
             let page = try await catalog.page(request)
             let isSure = try await catalog.versions(of: [key.address])[key.address] == ShelfVersion(page.head)
-            if isSure || attempt == 3 { return Reading(page: page, isSure: isSure) }
+            if isSure || attempt == 3 { return PageRead(page: page, isConsistent: isSure) }
             attempt += 1
         }
     }
 
-    private func keep(_ reading: Reading) {
+    private func apply(_ reading: PageRead) {
         let page = reading.page
         let isNew = state.withLock { state in
             let version = page.head.state.version
             // Ignore an outdated read.
             if let seen = state.seen, seen.shelf > version, seen.store >= page.head.storeVersion { return false }
             // An inconsistent page will be read again.
-            state.seen = reading.isSure ? ShelfVersion(page.head) : nil
+            state.seen = reading.isConsistent ? ShelfVersion(page.head) : nil
             state.isGone = false
             state.page = page
             let ids = page.products.map(\.sku.text)
             let stamps = page.products.map(\.hashValue)
-            if let last = state.windows.last, last.ids == ids, last.stamps == stamps, last.sort == page.plan.sort {
-                if reading.isSure, last.versions.count < Self.versionLimit {
+            if let last = state.windows.last, last.ids == ids, last.contentHashes == stamps, last.sort == page.plan.sort
+            {
+                if reading.isConsistent, last.versions.count < Self.versionLimit {
                     state.windows[state.windows.count - 1].versions.insert(version)
                 }
                 return false
@@ -198,10 +199,10 @@ final class ShelfFeed: Sendable {
             let window = Window(
                 number: (state.windows.last?.number ?? 0) + 1,
                 version: version,
-                versions: reading.isSure ? [version] : [],
+                versions: reading.isConsistent ? [version] : [],
                 sort: page.plan.sort,
                 ids: ids,
-                stamps: stamps
+                contentHashes: stamps
             )
             state.windows = state.windows.suffix(Self.limit - 1) + [window]
             state.events = [:]

@@ -14,17 +14,17 @@ final class UserFeed: Sendable {
         var resets = 0
     }
 
-    enum Answer {
+    enum Changes {
         case events([LiveEvent], upTo: Int64)
         /// The position is older than the cached changes.
-        case behind
+        case tooOld
         /// The subscriber's revision belongs to an erased account.
         case reset(Int64, resets: Int)
     }
 
     let user: UserID
-    let followers = Followers()
-    private let rereading = Rereading()
+    let followers = Subscribers()
+    private let rereading = ReadCoalescer()
     private let store: any ChangeStore
     private let state: Mutex<State>
 
@@ -44,11 +44,11 @@ final class UserFeed: Sendable {
     var resets: Int { state.withLock { $0.resets } }
 
     /// Returns the changes after a revision.
-    func changes(after position: Int64, resets: Int) -> Answer {
+    func changes(after position: Int64, resets: Int) -> Changes {
         state.withLock { state in
             if resets != state.resets { return .reset(state.revision, resets: state.resets) }
             if position >= state.revision { return .events([], upTo: position) }
-            if position < state.start { return .behind }
+            if position < state.start { return .tooOld }
             return .events(state.recent.filter { $0.id > position }, upTo: state.revision)
         }
     }

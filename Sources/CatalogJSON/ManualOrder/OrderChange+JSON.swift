@@ -2,7 +2,7 @@ package import Catalog
 
 extension OrderChange {
     /// Writes the change as an object.
-    package func write(to json: inout JSONText) {
+    package func write(to json: inout JSONWriter) {
         json.object { json in
             json.field("number", number)
             json.field("at", at.rfc3339)

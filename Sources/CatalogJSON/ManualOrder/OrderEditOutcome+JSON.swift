@@ -3,7 +3,7 @@ package import Catalog
 extension OrderEditOutcome {
     /// The outcome in the API's format.
     package var json: [UInt8] {
-        var json = JSONText(reserving: 200 + 64 * moved.count)
+        var json = JSONWriter(reserving: 200 + 64 * moved.count)
         json.object { json in
             json.field("version", version)
             json.field("order_version", orderVersion)
@@ -19,7 +19,7 @@ extension OrderEditOutcome {
     }
 
     /// Writes the members of a diff in neighbour form.
-    static func write(_ moved: [Moved], to json: inout JSONText) {
+    static func write(_ moved: [Moved], to json: inout JSONWriter) {
         json.array("deletes", [String]()) { $0.string($1) }
         json.array("inserts", [String]()) { $0.string($1) }
         json.array("moves", moved) { json, moved in

@@ -2,7 +2,7 @@ package import Catalog
 
 extension PriceOutcome {
     package var json: [UInt8] {
-        var json = JSONText()
+        var json = JSONWriter()
         json.object { json in
             json.field("changed", changed)
             json.field("unchanged", unchanged)

@@ -4,6 +4,6 @@ extension PlacedProduct {
     /// The product with its shelves, as the API returns it.
     package var json: [UInt8] {
         let presentation = ProductPresentation(store: store)
-        return JSONText.document { presentation.write(product, shelves: shelves, to: &$0) }
+        return JSONWriter.document { presentation.write(product, shelves: shelves, to: &$0) }
     }
 }

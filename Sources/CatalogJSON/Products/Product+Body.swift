@@ -18,7 +18,7 @@ extension Product {
 
 extension BodyReader {
     mutating func productName() throws(CatalogError) -> String {
-        guard let name = try words("name", bytes: Product.nameLimit) else {
+        guard let name = try nonBlankString("name", bytes: Product.nameLimit) else {
             throw .unprocessable(field: "name", detail: "name is required")
         }
         return name
@@ -42,7 +42,7 @@ extension BodyReader {
     }
 
     mutating func imageURL() throws(CatalogError) -> String? {
-        let imageURL = try words("image_url", bytes: Product.imageURLLimit)
+        let imageURL = try nonBlankString("image_url", bytes: Product.imageURLLimit)
         guard imageURL.map(Product.isImageURL) ?? true else {
             throw .unprocessable(field: "image_url", detail: "image_url must be \(Product.imageURLRule)")
         }

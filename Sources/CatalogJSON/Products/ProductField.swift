@@ -14,7 +14,7 @@ enum ProductField: CaseIterable {
         _ product: Product,
         _ presentation: ProductPresentation,
         shelves: [CatalogKey]?,
-        to json: inout JSONText
+        to json: inout JSONWriter
     ) {
         switch self {
         case .sku: json.field("sku", product.sku.text)
@@ -47,13 +47,13 @@ enum ProductField: CaseIterable {
         switch self {
         case .sku: try body.checkKey("sku", product.sku.text)
         case .name: product.name = try body.productName()
-        case .brand: product.brand = try body.words("brand", bytes: Product.brandLimit)
+        case .brand: product.brand = try body.nonBlankString("brand", bytes: Product.brandLimit)
         case .priceMinor: product.priceMinor = try body.price("price_minor")
         case .currency: try body.checkCurrency(currency)
         case .regularPriceMinor: product.regularPriceMinor = try body.price("regular_price_minor")
         case .size: product.size = try body.size()
         case .unitPrice: body.ignore("unit_price")
-        case .barcode: product.barcode = try body.words("barcode", bytes: Product.barcodeLimit)
+        case .barcode: product.barcode = try body.nonBlankString("barcode", bytes: Product.barcodeLimit)
         case .imageURL: product.imageURL = try body.imageURL()
         case .attributes: product.attributes = try body.attributes()
         case .popularity: body.ignore("popularity")

@@ -13,7 +13,7 @@ package struct ProductPresentation: Sendable {
     /// Writes a product as responses show it.
     ///
     /// - Parameter shelves: the product's shelves, if the response lists them.
-    package func write(_ product: Product, shelves: [CatalogKey]? = nil, to json: inout JSONText) {
+    package func write(_ product: Product, shelves: [CatalogKey]? = nil, to json: inout JSONWriter) {
         json.object { json in
             for field in ProductField.allCases { field.write(product, self, shelves: shelves, to: &json) }
         }
@@ -29,7 +29,7 @@ package struct ProductPresentation: Sendable {
 
     /// The day's score, rounded to the six digits that its stored logarithm guarantees.
     package func score(_ product: Product) -> Double {
-        let score = product.popularity.score(day: day, count: store.counted)
+        let score = product.popularity.score(day: day, count: store.lastCount)
         guard score >= 1e-6 else { return 0 }
         var unit = 1e-6
         while score / unit >= 1e6 { unit *= 10 }
@@ -38,7 +38,7 @@ package struct ProductPresentation: Sendable {
     }
 }
 
-extension JSONText {
+extension JSONWriter {
     mutating func field(_ name: StaticString, _ size: Size?) {
         guard let size else { return field(name, json: "null") }
         object(name) { json in

@@ -5,10 +5,10 @@ extension Purchase {
 
     /// - Parameter now: the current time; purchases may be later by at most the leeway.
     package init(_ row: FieldRow, now: Timestamp) throws(ImportRejection) {
-        let eventID = try row.needed("event_id").lowercased()
+        let eventID = try row.required("event_id").lowercased()
         guard UniqueID(eventID) != nil else { throw row.reject("event_id", "is not a UUID") }
         let sku = try row.sku()
-        guard let quantity = Int32(try row.needed("quantity")), quantity != 0,
+        guard let quantity = Int32(try row.required("quantity")), quantity != 0,
             (-Self.quantityLimit...Self.quantityLimit).contains(quantity)
         else {
             throw row.reject(
@@ -16,7 +16,7 @@ extension Purchase {
                 "must be a non-zero integer up to \(Self.quantityLimit), negative for a refund"
             )
         }
-        guard let at = Timestamp(rfc3339: try row.needed("at")) else {
+        guard let at = Timestamp(rfc3339: try row.required("at")) else {
             throw row.reject("at", "is not a time such as 2026-03-01T09:30:00Z")
         }
         guard at.microseconds <= now.microseconds + Self.leeway else {

@@ -2,7 +2,7 @@ package import Catalog
 
 extension PurchaseOutcome {
     package var json: [UInt8] {
-        var json = JSONText()
+        var json = JSONWriter()
         json.object { json in
             json.field("accepted", accepted)
             json.field("repeated", repeated)

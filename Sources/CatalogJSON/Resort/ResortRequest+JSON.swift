@@ -3,14 +3,14 @@ package import Catalog
 extension ResortRequest {
     /// The request as JSON for the history.
     package var text: String {
-        var json = JSONText()
+        var json = JSONWriter()
         json.object { json in
             json.field("store", store?.text)
             json.array("shelves", shelves) { $0.string($1.text) }
             json.field("changed_since", changedSince?.rfc3339)
             json.field("diff", diffs.rawValue)
             json.field("jobs", jobs)
-            json.field("kept_days", keptDays)
+            json.field("kept_days", retentionDays)
         }
         return json.text
     }
@@ -27,7 +27,7 @@ extension ResortRequest {
                 changedSince: try reader.string("changed_since", bytes: 64).flatMap { Timestamp(rfc3339: $0) },
                 diffs: try reader.choice("diff") ?? .summary,
                 jobs: Int(min(max(try reader.integer("jobs") ?? 1, 1), 64)),
-                keptDays: Int(min(max(try reader.integer("kept_days") ?? Int64(Purchase.keptDays), 1), 36_500))
+                keptDays: Int(min(max(try reader.integer("kept_days") ?? Int64(Purchase.retentionDays), 1), 36_500))
             )
         } catch { return nil }
     }

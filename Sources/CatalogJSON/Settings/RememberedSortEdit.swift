@@ -32,7 +32,7 @@ extension Setting {
     ///
     /// - Parameter transition: the diff from the previous view, as JSON.
     package func sortJSON(transition: [UInt8]? = nil) -> [UInt8] {
-        JSONText.object { json in
+        JSONWriter.object { json in
             if let view {
                 json.field("sort", view.sort.description)
                 json.field("filter", json: view.filter.isEmpty ? "null" : view.filter.json.text)

@@ -1,7 +1,7 @@
 package import Catalog
 
 extension Setting {
-    package func write(to json: inout JSONText, isApplied: Bool? = nil) {
+    package func write(to json: inout JSONWriter, isApplied: Bool? = nil) {
         json.object { json in
             json.field("key", key.text)
             if let value { json.field("value", json: value.text) } else { json.field("deleted", true) }
@@ -12,7 +12,7 @@ extension Setting {
     }
 
     package var json: [UInt8] {
-        var json = JSONText(reserving: 256)
+        var json = JSONWriter(reserving: 256)
         write(to: &json)
         return json.bytes
     }
@@ -20,7 +20,7 @@ extension Setting {
 
 extension SettingsPage {
     package var json: [UInt8] {
-        var json = JSONText()
+        var json = JSONWriter()
         json.object { json in
             json.array("settings", settings) { $1.write(to: &$0) }
             json.field("revision", revision)
@@ -35,7 +35,7 @@ extension [SettingsEdit.Result] {
     ///
     /// There is no revision to continue from, because concurrent changes are not included.
     package var json: [UInt8] {
-        var json = JSONText()
+        var json = JSONWriter()
         json.object { json in
             json.array("settings", self) { $1.setting.write(to: &$0, isApplied: $1.isApplied) }
         }

@@ -48,7 +48,7 @@ package struct CursorCodec: Sendable {
             let source = reader.byte(), source < SortSource.allCases.count,
             let filter = reader.text(), let filterSource = reader.byte(), filterSource < FilterSource.allCases.count,
             let dimension = reader.byte(), dimension < Dimension.allCases.count,
-            let behind = reader.byte(), let generation = reader.word(), let count = reader.byte()
+            let soldOut = reader.byte(), let generation = reader.word(), let count = reader.byte()
         else { return nil }
         var values: [SortValue] = []
         for _ in 0..<count {
@@ -63,7 +63,7 @@ package struct CursorCodec: Sendable {
             filter: filter,
             filterSource: FilterSource.allCases[Int(filterSource)],
             dimension: Dimension.allCases[Int(dimension)],
-            isSoldOut: behind == 1,
+            isSoldOut: soldOut == 1,
             keyGeneration: Int64(bitPattern: generation),
             values: values,
             name: name,

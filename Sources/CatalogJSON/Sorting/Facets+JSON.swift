@@ -1,7 +1,7 @@
 package import Catalog
 
 extension Facets {
-    package func write(to json: inout JSONText, _ filter: Filter, _ currency: Currency) {
+    package func write(to json: inout JSONWriter, _ filter: Filter, _ currency: Currency) {
         json.object("facets") { json in
             json.field("total", total)
             if counted.contains(.brand) { json.object("brand") { Self.write(brands, filter[.brand], to: &$0) } }
@@ -21,7 +21,7 @@ extension Facets {
         }
     }
 
-    private static func write(_ counts: [Count], _ value: FilterValue?, to json: inout JSONText) {
+    private static func write(_ counts: [Count], _ value: FilterValue?, to json: inout JSONWriter) {
         var named: [String] = []
         if case .texts(let texts)? = value { named = texts }
         let selected = Set(named)
@@ -37,7 +37,7 @@ extension Facets {
         json.field("more", counts.count - shown.count)
     }
 
-    private func write(_ buckets: [PriceBucket], _ currency: Currency, to json: inout JSONText) {
+    private func write(_ buckets: [PriceBucket], _ currency: Currency, to json: inout JSONWriter) {
         json.field("min", prices.first.map { currency.decimal($0.minor) })
         json.field("max", prices.last.map { currency.decimal($0.minor) })
         json.array("buckets", buckets) { json, bucket in

@@ -1,7 +1,7 @@
 package import Catalog
 
 extension FilterOption {
-    package func write(to json: inout JSONText) {
+    package func write(to json: inout JSONWriter) {
         json.object { json in
             json.field("filter", key.name)
             json.field("title", title)

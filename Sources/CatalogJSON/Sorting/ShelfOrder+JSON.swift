@@ -2,7 +2,7 @@ package import Catalog
 
 extension ShelfOrder {
     package var json: [UInt8] {
-        var json = JSONText(reserving: ids.count * 16 + 128)
+        var json = JSONWriter(reserving: ids.count * 16 + 128)
         json.object { json in
             json.field("sort", sort.description)
             json.field("source", source.rawValue)

@@ -5,7 +5,7 @@ extension ShelfPage {
     ///
     /// - Parameter token: the next page's cursor as text.
     package func json(day: Int, nextCursor token: String?) -> [UInt8] {
-        var json = JSONText(reserving: 600 * (products.count + 1))
+        var json = JSONWriter(reserving: 600 * (products.count + 1))
         let presentation = ProductPresentation(store: head.store, day: day)
         json.object { json in
             json.array("products", products) { presentation.write($1, to: &$0) }

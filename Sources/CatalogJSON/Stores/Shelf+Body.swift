@@ -14,7 +14,7 @@ extension Shelf {
         }
         self.init(
             key: key,
-            title: try reader.words("title", bytes: Shelf.titleLimit) ?? key.text,
+            title: try reader.nonBlankString("title", bytes: Shelf.titleLimit) ?? key.text,
             parent: parent,
             defaultSort: try reader.sort("default_sort"),
             dimension: try reader.choice("dimension"),

@@ -4,7 +4,7 @@ extension ShelfState {
     package func write(
         options: [SortOption]? = nil,
         filters: [FilterOption]? = nil,
-        to json: inout JSONText
+        to json: inout JSONWriter
     ) {
         json.object { json in
             json.field("key", shelf.key.text)

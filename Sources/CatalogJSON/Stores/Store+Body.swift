@@ -5,7 +5,7 @@ extension Store {
     package init(key: CatalogKey, body: JSONValue) throws(CatalogError) {
         var reader = try BodyReader(body)
         try reader.checkKey("key", key.text)
-        let title = try reader.words("title", bytes: Store.titleLimit) ?? key.text
+        let title = try reader.nonBlankString("title", bytes: Store.titleLimit) ?? key.text
         guard let code = try reader.string("currency", bytes: 16) else {
             throw .unprocessable(field: "currency", detail: "currency is required; use an ISO 4217 code, such as EUR")
         }

@@ -1,7 +1,7 @@
 package import Catalog
 
 extension Store {
-    package func write(to json: inout JSONText) {
+    package func write(to json: inout JSONWriter) {
         json.object { json in
             json.field("key", key.text)
             json.field("title", title)

@@ -2,7 +2,7 @@ package import Catalog
 
 extension GuestMerge {
     package var json: [UInt8] {
-        var json = JSONText()
+        var json = JSONWriter()
         json.object { json in
             json.field("merged", merged)
             json.field("kept", kept)

@@ -5,7 +5,7 @@ extension IssuedTicket {
     ///
     /// - Parameter text: the text of the ticket.
     package func json(text: String) -> [UInt8] {
-        var json = JSONText(reserving: 128)
+        var json = JSONWriter(reserving: 128)
         json.object { json in
             json.field("ticket", text)
             json.field("expires_at", expiresAt.rfc3339)
@@ -17,7 +17,7 @@ extension IssuedTicket {
 extension IssuedTicket: RecordableOutcome {
     /// The recorded response, without a derivable ticket text, because secrets are not stored.
     package var recorded: RecordedResponse {
-        var json = JSONText(reserving: 128)
+        var json = JSONWriter(reserving: 128)
         json.object { json in
             switch text {
             case .derived(let id): json.field("id", id.text)

@@ -2,7 +2,7 @@ package import Catalog
 
 extension UserExport {
     package var json: [UInt8] {
-        var json = JSONText()
+        var json = JSONWriter()
         json.object { json in
             json.field("user", user.text)
             json.field("revision", revision)

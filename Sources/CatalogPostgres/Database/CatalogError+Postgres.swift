@@ -43,9 +43,9 @@ extension Observer {
             let mapped = CatalogError(error)
             if let error = error as? PostgresError {
                 switch mapped {
-                case .unavailable, .readOnly: see(.databaseUnavailable(reason: error.description))
+                case .unavailable, .readOnly: observe(.databaseUnavailable(reason: error.description))
                 case .unprocessable:
-                    see(.validationGap(constraint: error.constraint, sqlState: error.sqlState?.rawValue ?? ""))
+                    observe(.validationGap(constraint: error.constraint, sqlState: error.sqlState?.rawValue ?? ""))
                 default: break
                 }
             }

@@ -13,7 +13,7 @@ package final class Database: Sendable {
     package let announcer: ChangeAnnouncer
     package let observer: Observer
     /// Signals that ordering keys need compaction.
-    package let longKeys = LongKeys()
+    package let compactionSignal = CompactionSignal()
     private let probe: ReadinessProbe
 
     /// The number of imports that can run at the same time.
@@ -63,7 +63,7 @@ package final class Database: Sendable {
     /// Returns the key that all servers of the deployment share.
     package func deploymentKey() async throws(CatalogError) -> [UInt8] {
         try await mappingErrors {
-            let key = try await writes.perform(within: .seconds(5)) {
+            let key = try await writes.perform(within: TimeLimit.lookup.duration) {
                 try $0.query(DatabaseStatements.deploymentKey) {
                     try $0.first { try $0.bytea(0) }
                 }
@@ -83,7 +83,7 @@ package final class Database: Sendable {
     /// - Parameter limit: the time limit; exceeds the default only for transactions that rewrite a whole store.
     func write<T: Sendable>(
         to store: CatalogKey,
-        within limit: Duration = .seconds(10),
+        within limit: Duration = TimeLimit.edit.duration,
         _ body: @escaping @Sendable (isolated PostgresConnection) throws -> T
     ) async throws(CatalogError) -> T {
         try await mappingErrors {
@@ -94,7 +94,7 @@ package final class Database: Sendable {
     }
 
     /// Retries a change to a user's data if the user was concurrently erased or recreated.
-    func besideErasure<T: Sendable>(_ body: @escaping @Sendable () async throws -> T) async throws -> T {
+    func retryingErasureConflicts<T: Sendable>(_ body: @escaping @Sendable () async throws -> T) async throws -> T {
         for _ in 0..<16 {
             do { return try await body() } catch let error as PostgresError
                 where error.sqlState == .foreignKeyViolation

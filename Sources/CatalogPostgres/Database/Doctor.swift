@@ -1,23 +1,24 @@
+internal import Catalog
 package import LibPQ
 internal import Schema
 
 /// Checks a database for problems.
 package struct Doctor: Sendable {
     package struct Finding: Sendable {
-        package let isGood: Bool
+        package let isOK: Bool
         package let text: String
         /// The command or SQL that fixes the problem.
         package let remedy: String?
 
         init(_ isGood: Bool, _ text: String, _ remedy: String? = nil) {
-            self.isGood = isGood
+            self.isOK = isGood
             self.text = text
             self.remedy = isGood ? nil : remedy
         }
     }
 
     /// The oldest supported major version of PostgreSQL.
-    private static let oldestServer = 15
+    private static let minimumServerVersion = 15
 
     private let pool: PostgresPool
 
@@ -25,11 +26,11 @@ package struct Doctor: Sendable {
 
     /// - Throws: `PostgresError` if the database is unreachable.
     package func examine() async throws -> [Finding] {
-        try await pool.perform(within: .seconds(30)) { connection in
+        try await pool.perform(within: TimeLimit.shelf.duration) { connection in
             var findings = try Self.server(connection)
-            let standing = try Migrator.standing(connection)
-            findings.append(Finding(standing == .current, "schema: \(standing)", "aisle db migrate"))
-            if standing == .current {
+            let state = try Migrator.schemaState(connection)
+            findings.append(Finding(state == .current, "schema: \(state)", "aisle db migrate"))
+            if state == .current {
                 findings += try Self.collation(connection)
                 findings += try Self.indexes(connection)
             }
@@ -48,9 +49,9 @@ package struct Doctor: Sendable {
         }
         return [
             Finding(
-                version / 10000 >= oldestServer,
+                version / 10000 >= minimumServerVersion,
                 "PostgreSQL \(version / 10000).\(version % 10000)",
-                "install PostgreSQL \(oldestServer) or newer"
+                "install PostgreSQL \(minimumServerVersion) or newer"
             ),
             Finding(encoding == "UTF8", "encoding: \(encoding)", "create the database with ENCODING 'UTF8'"),
             Finding(

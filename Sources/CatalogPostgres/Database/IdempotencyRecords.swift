@@ -22,7 +22,7 @@ struct IdempotencyRecords {
     ///
     /// - Parameter call: nil runs the body unconditionally.
     /// - Throws: `keyReused`; `conflict` while the first call is in progress.
-    func once<Outcome: RecordableOutcome>(
+    func performOnce<Outcome: RecordableOutcome>(
         _ call: IdempotentCall?,
         _ connection: isolated PostgresConnection,
         _ body: () throws -> Outcome
@@ -82,7 +82,7 @@ struct IdempotencyRecords {
     }
 
     /// Returns the first response under a key, for calls that do not write; nil for a new key.
-    func recall(
+    func firstResponse(
         _ key: String,
         _ connection: isolated PostgresConnection
     ) throws -> FirstResponse? {
@@ -90,13 +90,13 @@ struct IdempotencyRecords {
     }
 
     /// Records a response, unless an unexpired one exists.
-    func keep(
+    func record(
         _ response: RecordedResponse,
         _ call: IdempotentCall,
         _ connection: isolated PostgresConnection
     ) throws {
         try connection.execute(
-            statements.keepFirst,
+            statements.recordFirst,
             [owner, .text(call.key), .bytea(call.fingerprint)] + Self.columns(response)
         )
     }
@@ -117,7 +117,7 @@ struct IdempotencyRecords {
         let claim: PostgresStatement
         let complete: PostgresStatement
         let find: PostgresStatement
-        let keepFirst: PostgresStatement
+        let recordFirst: PostgresStatement
         let renew: PostgresStatement
         let sweep: PostgresStatement
 
@@ -137,7 +137,7 @@ struct IdempotencyRecords {
                 SELECT fingerprint, status, content_type, body, created_at > now() - interval '24 hours'
                 FROM \(table) WHERE \(owner) = $1 AND key = $2
                 """
-            keepFirst = """
+            recordFirst = """
                 INSERT INTO \(table) AS r \(columns)
                 VALUES ($1, $2, $3, $4, $5, $6, now()) ON CONFLICT (\(owner), key) DO UPDATE SET
                     fingerprint = excluded.fingerprint, status = excluded.status, content_type = excluded.content_type,

@@ -9,7 +9,7 @@ package struct Lane: Sendable {
     /// Runs a block of synchronous calls on a connection's thread.
     @discardableResult
     package func perform<T: Sendable>(
-        within limit: Duration? = nil,
+        within limit: Duration?,
         _ body: @escaping @Sendable (isolated PostgresConnection) throws -> T
     ) async throws -> T {
         try await pool.perform(within: limit, body)
@@ -19,7 +19,7 @@ package struct Lane: Sendable {
     @discardableResult
     package func transaction<T: Sendable>(
         _ mode: StaticString = "",
-        within limit: Duration? = nil,
+        within limit: Duration?,
         _ body: @escaping @Sendable (isolated PostgresConnection) throws -> T
     ) async throws -> T {
         try await pool.transaction(mode, within: limit, body)
@@ -28,10 +28,22 @@ package struct Lane: Sendable {
     /// Runs a block in one transaction; the block decides whether to commit.
     @discardableResult
     package func transaction<T: Sendable>(
-        within limit: Duration? = nil,
+        within limit: Duration?,
         deciding body: @escaping @Sendable (isolated PostgresConnection) throws -> TransactionEnd<T>
     ) async throws -> T {
         try await pool.transaction(within: limit, deciding: body)
+    }
+
+    /// The mode of a transaction whose statements all read the same state.
+    static let snapshotMode: StaticString = "ISOLATION LEVEL REPEATABLE READ READ ONLY"
+
+    /// Runs a block that only reads, in one transaction whose statements all read the same state.
+    @discardableResult
+    package func snapshot<T: Sendable>(
+        within limit: Duration?,
+        _ body: @escaping @Sendable (isolated PostgresConnection) throws -> T
+    ) async throws -> T {
+        try await pool.transaction(Self.snapshotMode, within: limit, body)
     }
 
     /// Runs a block with exclusive use of a connection.

@@ -1,16 +1,17 @@
+internal import Catalog
 package import LibPQ
 internal import Schema
 
 /// Migrates a database's schema, with one transaction per migration and one migrator at a time.
 package struct Migrator: Sendable {
     /// The state of a database's schema, relative to the program's.
-    package enum Standing: Sendable, Equatable {
+    package enum SchemaState: Sendable, Equatable {
         case current
         /// No migration has been applied.
         case empty
-        case behind(version: Int)
+        case outdated(version: Int)
         /// The schema was created by a newer program.
-        case ahead(version: Int)
+        case newer(version: Int)
         /// A migration was changed after it was applied.
         case altered(version: Int)
     }
@@ -30,15 +31,15 @@ package struct Migrator: Sendable {
     }
 
     /// The maximum wait for another migrator.
-    private static let patience: Duration = .seconds(600)
+    private static let lockTimeout: Duration = .seconds(600)
 
     private let pool: PostgresPool
 
     package init(_ pool: PostgresPool) { self.pool = pool }
 
     /// Returns the state of the database's schema, without changing anything.
-    package static func check(_ pool: PostgresPool) async throws -> Standing {
-        try await pool.perform(within: .seconds(5)) { try standing($0) }
+    package static func check(_ pool: PostgresPool) async throws -> SchemaState {
+        try await pool.perform(within: TimeLimit.lookup.duration) { try schemaState($0) }
     }
 
     /// Applies missing migrations up to a version, or reverts later ones.
@@ -57,11 +58,11 @@ package struct Migrator: Sendable {
                 $0 == UInt8(ascii: "-") || (48...57).contains($0) || (65...90).contains($0) || (97...122).contains($0)
             })
         else { throw PostgresError(.misuse, "locale must be a BCP 47 tag, such as sv or de-AT, or root") }
-        let steps = try await RunLock.hold(.migration, "0", waiting: Self.patience, in: pool) {
+        let steps = try await RunLock.withLock(.migration, "0", waiting: Self.lockTimeout, in: pool) {
             try await pool.perform { try Self.migrate($0, target, locale, isDryRun) }
         }
         guard let steps else {
-            throw PostgresError(.exhausted, "another migration is still running after \(Self.patience)")
+            throw PostgresError(.exhausted, "another migration is still running after \(Self.lockTimeout)")
         }
         return steps
     }
@@ -72,12 +73,12 @@ package struct Migrator: Sendable {
         _ locale: String,
         _ isDryRun: Bool
     ) throws -> [Step] {
-        switch try standing(connection) {
-        case .ahead(let version):
+        switch try schemaState(connection) {
+        case .newer(let version):
             throw PostgresError(.misuse, "schema version \(version) is newer than this program")
         case .altered(let version):
             throw PostgresError(.misuse, "migration \(version) differs from the one that was applied")
-        case .current, .empty, .behind: break
+        case .current, .empty, .outdated: break
         }
         var steps: [Step] = []
         let hasCollation = try connection.query(
@@ -143,10 +144,10 @@ package struct Migrator: Sendable {
         }
     }
 
-    static func standing(_ connection: isolated PostgresConnection) throws -> Standing {
+    static func schemaState(_ connection: isolated PostgresConnection) throws -> SchemaState {
         let version = try appliedVersion(connection)
         guard version > 0 else { return .empty }
-        guard version <= Schema.currentVersion else { return .ahead(version: version) }
+        guard version <= Schema.currentVersion else { return .newer(version: version) }
         let scripts = Schema.migrations.prefix(version).map(\.up)
         // The applied migrations must be exactly the program's own.
         let altered = try connection.query(
@@ -154,6 +155,6 @@ package struct Migrator: Sendable {
             [.textArray(Array(scripts))]
         ) { try $0.first { try $0.int(0) } }
         if let altered { return .altered(version: altered) }
-        return version == Schema.currentVersion ? .current : .behind(version: version)
+        return version == Schema.currentVersion ? .current : .outdated(version: version)
     }
 }

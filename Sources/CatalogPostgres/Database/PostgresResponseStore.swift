@@ -6,11 +6,11 @@ struct PostgresResponseStore: ResponseStore {
     let database: Database
     private var lookup: ShelfLookup { ShelfLookup(database: database) }
 
-    func recall(_ key: String, in store: CatalogKey?) async throws(CatalogError) -> FirstResponse? {
+    func firstResponse(_ key: String, in store: CatalogKey?) async throws(CatalogError) -> FirstResponse? {
         try await database.mappingErrors {
             let storeID = try await ownerID(store)
-            return try await database.writes.perform(within: .seconds(5)) {
-                try IdempotencyRecords(storeID: storeID).recall(key, $0)
+            return try await database.writes.perform(within: TimeLimit.lookup.duration) {
+                try IdempotencyRecords(storeID: storeID).firstResponse(key, $0)
             }
         }
     }
@@ -22,8 +22,8 @@ struct PostgresResponseStore: ResponseStore {
     ) async throws(CatalogError) {
         try await database.mappingErrors {
             let storeID = try await ownerID(store)
-            try await database.writes.perform(within: .seconds(5)) {
-                try IdempotencyRecords(storeID: storeID).keep(response, call, $0)
+            try await database.writes.perform(within: TimeLimit.lookup.duration) {
+                try IdempotencyRecords(storeID: storeID).record(response, call, $0)
             }
         }
     }
@@ -36,14 +36,14 @@ struct PostgresResponseStore: ResponseStore {
     /// Deletes expired responses and returns their number.
     func sweep() async throws(CatalogError) -> Int {
         try await database.mappingErrors {
-            try await database.writes.transaction(within: .seconds(10)) { try IdempotencyRecords.sweep($0) }
+            try await database.writes.transaction(within: TimeLimit.edit.duration) { try IdempotencyRecords.sweep($0) }
         }
     }
 
-    func recall(_ key: String, of user: UserID) async throws(CatalogError) -> FirstResponse? {
+    func firstResponse(_ key: String, of user: UserID) async throws(CatalogError) -> FirstResponse? {
         try await database.mappingErrors {
-            try await database.writes.perform(within: .seconds(5)) {
-                try IdempotencyRecords(user: user).recall(key, $0)
+            try await database.writes.perform(within: TimeLimit.lookup.duration) {
+                try IdempotencyRecords(user: user).firstResponse(key, $0)
             }
         }
     }

@@ -10,7 +10,7 @@ actor ReadinessProbe {
     private var probe: Task<Readiness, Never>?
 
     /// The maximum time that a caller waits.
-    private static let patience: Duration = .milliseconds(800)
+    private static let timeout: Duration = .milliseconds(800)
 
     init(_ configuration: PostgresConfiguration) { self.configuration = configuration }
 
@@ -18,11 +18,11 @@ actor ReadinessProbe {
     /// probe.
     nonisolated func readiness() async -> Readiness {
         await withCheckedContinuation { continuation in
-            let answer = Once(continuation)
-            Task { answer.give(await look()) }
+            let answer = OneShotContinuation(continuation)
+            Task { answer.resume(await sharedProbe()) }
             Task {
-                try? await Task.sleep(for: Self.patience)
-                answer.give(.unavailable)
+                try? await Task.sleep(for: Self.timeout)
+                answer.resume(.unavailable)
             }
         }
     }
@@ -32,19 +32,19 @@ actor ReadinessProbe {
         connection = nil
     }
 
-    private func look() async -> Readiness {
+    private func sharedProbe() async -> Readiness {
         if let probe { return await probe.value }
-        let task = Task { await ask() }
+        let task = Task { await runProbe() }
         probe = task
         defer { probe = nil }
         return await task.value
     }
 
-    private func ask() async -> Readiness {
+    private func runProbe() async -> Readiness {
         do {
             let connection = try await open()
-            let readiness = try await connection.perform(within: Self.patience) { connection in
-                guard try Migrator.standing(connection) == .current else { return Readiness.unavailable }
+            let readiness = try await connection.perform(within: Self.timeout) { connection in
+                guard try Migrator.schemaState(connection) == .current else { return Readiness.unavailable }
                 let isReadOnly = try connection.query(
                     DatabaseStatements.isReadOnly
                 ) { try $0.first { try $0.bool(0) } ?? true }
@@ -68,10 +68,10 @@ actor ReadinessProbe {
 }
 
 /// A continuation that is resumed only once.
-private final class Once: Sendable {
+private final class OneShotContinuation: Sendable {
     private let continuation: Mutex<CheckedContinuation<Readiness, Never>?>
 
     init(_ continuation: CheckedContinuation<Readiness, Never>) { self.continuation = Mutex(continuation) }
 
-    func give(_ readiness: Readiness) { continuation.withLock { $0.take() }?.resume(returning: readiness) }
+    func resume(_ readiness: Readiness) { continuation.withLock { $0.take() }?.resume(returning: readiness) }
 }

@@ -14,7 +14,7 @@ enum RunLock {
     }
 
     /// Returns SQL that tries to acquire a lock until the end of the transaction. `key` is an integer expression.
-    static func isFree(_ kind: Kind, _ key: SQL) -> SQL {
+    static func tryAcquire(_ kind: Kind, _ key: SQL) -> SQL {
         "pg_try_advisory_xact_lock(\(kind.rawValue), \(key))"
     }
 
@@ -33,18 +33,18 @@ enum RunLock {
     ///   - key: an integer expression with the parameters `parameters`.
     ///   - patience: the maximum wait for another holder; nil does not wait.
     /// - Returns: nil if another holds the lock.
-    static func hold<T>(
+    static func withLock<T>(
         _ kind: Kind,
         _ key: SQL,
         _ parameters: [PostgresValue] = [],
-        waiting patience: Duration? = nil,
+        waiting timeout: Duration? = nil,
         in pool: PostgresPool,
         _ body: () async throws -> T
     ) async throws -> T? {
         let connection = try await PostgresConnection.connect(pool.configuration)
         let result: Result<T?, any Error>
         do {
-            result = .success(try await take(kind, key, parameters, patience, connection) ? try await body() : nil)
+            result = .success(try await acquire(kind, key, parameters, timeout, connection) ? try await body() : nil)
         } catch {
             result = .failure(error)
         }
@@ -52,7 +52,7 @@ enum RunLock {
         return try result.get()
     }
 
-    private static func take(
+    private static func acquire(
         _ kind: Kind,
         _ key: SQL,
         _ parameters: [PostgresValue],
@@ -69,7 +69,7 @@ enum RunLock {
                     """
             )
             guard patience != nil else {
-                return try connection.query("SELECT \(isFree(kind, key))", parameters) {
+                return try connection.query("SELECT \(tryAcquire(kind, key))", parameters) {
                     try $0.first { try $0.bool(0) } ?? false
                 }
             }

@@ -10,10 +10,7 @@ struct PostgresDiffStore: DiffStore {
         let start = ContinuousClock.now
         return try await pages.database.mappingErrors {
             // All statements see one snapshot.
-            try await pages.database.writes.transaction(
-                "ISOLATION LEVEL REPEATABLE READ READ ONLY",
-                within: .seconds(30)
-            ) { connection in
+            try await pages.database.writes.snapshot(within: TimeLimit.shelf.duration) { connection in
                 let address = ShelfAddress(request.store, request.shelf)
                 let orders = try pages.orders(
                     address,
@@ -24,13 +21,13 @@ struct PostgresDiffStore: DiffStore {
                 )
                 let diff = try OrderDiff(request, orders)
                 var products: [Product] = []
-                if diff.carriesProducts(for: request) {
+                if diff.includesProducts(for: request) {
                     products = try connection.query(
                         PostgresProductStore.productsByKey,
                         [.int4(orders[0].head.location.storeID), .textArray(diff.insertedIDs)]
                     ) { try $0.map { try ProductRow.read($0) } }
                 }
-                return diff.with(products, reading: ContinuousClock.now - start - diff.comparing)
+                return diff.with(products, reading: ContinuousClock.now - start - diff.compareDuration)
             }
         }
     }

@@ -30,7 +30,7 @@ package struct CatalogExport: Sendable {
                 // Use one snapshot for the whole export. A connection returned inside a transaction is closed.
                 // Force hash joins: all rows are joined, and there are no statistics right after an import.
                 try await connection.perform {
-                    try $0.begin("ISOLATION LEVEL REPEATABLE READ READ ONLY")
+                    try $0.begin(Lane.snapshotMode)
                     try $0.set("enable_nestloop", "off")
                     // The client may read the file arbitrarily slowly.
                     try $0.set("idle_in_transaction_session_timeout", "0")
@@ -61,7 +61,7 @@ package struct CatalogExport: Sendable {
             [.int4(store.id)]
         ) { try $0.map { (id: try $0.int4(0), key: try $0.text(1), title: try $0.text(2)) } }
         let count = Dictionary(grouping: shelves, by: \.title).mapValues(\.count)
-        return shelves.filter { count[$0.title] == 1 && ShelfKeyMaker.makes($0.key, from: $0.title) }.map(\.id)
+        return shelves.filter { count[$0.title] == 1 && ShelfKeyGenerator.derives($0.key, from: $0.title) }.map(\.id)
     }
 
     /// COPY takes no parameters, so ids and the currency's exponent are part of the statement.

@@ -52,8 +52,8 @@ package struct CatalogGenerator: Sendable {
 
     private func write(_ connection: isolated PostgresConnection, _ onProgress: (Int) -> Void) throws {
         let isEmpty = try connection.query(GeneratorStatements.anyPlacement) { $0.count == 0 }
-        let late = isEmpty ? try Self.madeLate(connection) : []
-        for part in late { try connection.run(script: part.drop) }
+        let deferred = isEmpty ? try Self.deferredObjects(connection) : []
+        for part in deferred { try connection.run(script: part.drop) }
         let id = try connection.query(
             GeneratorStatements.insertStore,
             [.text(Self.store)]
@@ -70,15 +70,15 @@ package struct CatalogGenerator: Sendable {
         try connection.execute(
             GeneratorStatements.advanceShelves
         )
-        for part in late { try connection.run(script: part.make) }
+        for part in deferred { try connection.run(script: part.make) }
     }
 
     /// Returns the objects that are faster to create after loading: foreign keys and non-unique indexes.
-    private static func madeLate(
+    private static func deferredObjects(
         _ connection: isolated PostgresConnection
     ) throws -> [(drop: String, make: String)] {
         try connection.query(
-            GeneratorStatements.madeLate
+            GeneratorStatements.deferredObjects
         ) { try $0.map { (drop: try $0.text(0), make: try $0.text(1)) } }
     }
 
@@ -98,8 +98,8 @@ package struct CatalogGenerator: Sendable {
         }
         var rest = text.bytes[...]
         _ = try connection.copyIn(GeneratorStatements.copyShelves) {
-            defer { rest = rest.dropFirst(PostgresConnection.copyPieceSize) }
-            return Array(rest.prefix(PostgresConnection.copyPieceSize))
+            defer { rest = rest.dropFirst(PostgresConnection.copyChunkSize) }
+            return Array(rest.prefix(PostgresConnection.copyChunkSize))
         }
     }
 
@@ -126,7 +126,7 @@ package struct CatalogGenerator: Sendable {
         var text = CopyText()
         _ = try connection.copyIn(statement) {
             text.removeAll()
-            while shelf < shelves, text.bytes.count < PostgresConnection.copyPieceSize {
+            while shelf < shelves, text.bytes.count < PostgresConnection.copyChunkSize {
                 if within == sizes[shelf] {
                     shelf += 1
                     within = 0

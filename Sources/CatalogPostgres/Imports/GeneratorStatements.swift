@@ -14,7 +14,7 @@ enum GeneratorStatements {
         SELECT setval(pg_get_serial_sequence('shelf', 'shelf_id'), (SELECT max(shelf_id) FROM shelf))
         """
     /// The objects that are faster to create after loading: foreign keys and non-unique indexes.
-    static let madeLate: PostgresStatement = """
+    static let deferredObjects: PostgresStatement = """
         WITH filled (id) AS (VALUES ('product'::regclass), ('placement'), ('placement_position'))
         SELECT format('ALTER TABLE %s DROP CONSTRAINT %I', c.conrelid::regclass, c.conname),
             format('ALTER TABLE %s ADD CONSTRAINT %I %s', c.conrelid::regclass, c.conname, pg_get_constraintdef(c.oid))

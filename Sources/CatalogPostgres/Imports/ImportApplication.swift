@@ -32,10 +32,10 @@ struct ImportApplication: Sendable {
         }
         var outcome = Outcome()
         let storeID = try lockStore(&outcome, connection)
-        try makeShelves(storeID, &outcome, connection)
+        try createShelves(storeID, &outcome, connection)
         let rows: [PostgresValue] = [id.parameter, .int4(storeID), .text(key.text)]
         // From here on no shelf can be deleted, because deleting one locks the store's row, too.
-        outcome.shelvesCreated += try connection.execute(ImportStatements.reviveShelves, rows)
+        outcome.shelvesCreated += try connection.execute(ImportStatements.restoreShelves, rows)
         let locked = try lockShelves(rows, storeID, connection)
         // Rows may have changed since they were compared, for example by a second import of the same file.
         outcome.unchanged = try connection.execute(ImportStatements.dropUnchangedAgain(columns), rows)
@@ -46,15 +46,15 @@ struct ImportApplication: Sendable {
         let shelves = try touchedShelves(rows, connection).union(reordered)
         let touched: PostgresValue = .int8Array(shelves.sorted().map(Int64.init))
         try connection.execute(ImportStatements.upsertProducts(columns, hasRepeats: hasRepeats), rows)
-        try connection.execute(ImportStatements.rememberOld, rows)
+        try connection.execute(ImportStatements.queueRecreatedProducts, rows)
         // Placing a product locks its row: earlier placements are visible now, and no new ones can follow.
         guard try shelves.union(touchedShelves(rows, connection)).isSubset(of: locked) else {
-            throw Self.placedElsewhere
+            throw Self.concurrentPlacement
         }
         try connection.execute(ImportStatements.syncPlacements, rows)
         try connection.execute(ImportStatements.insertPlacements, rows)
         reordered.formUnion(
-            try connection.query(ImportStatements.returnPositions, [.int4(storeID), touched]) {
+            try connection.query(ImportStatements.restorePositions, [.int4(storeID), touched]) {
                 try $0.map { try $0.int4(0) }
             }
         )
@@ -84,7 +84,7 @@ struct ImportApplication: Sendable {
         return id
     }
 
-    private func makeShelves(
+    private func createShelves(
         _ storeID: Int32,
         _ outcome: inout Outcome,
         _ connection: isolated PostgresConnection
@@ -93,10 +93,10 @@ struct ImportApplication: Sendable {
         let last = try ShelfLocks.nextShelfPosition(storeID, connection)
         let positions = [last] + PathKey.appending(store.shelves.created.count - 1, after: last)
         let created = store.shelves.created
-        for start in stride(from: 0, to: created.count, by: Self.shelvesAtOnce) {
-            let range = start..<min(created.count, start + Self.shelvesAtOnce)
+        for start in stride(from: 0, to: created.count, by: Self.shelfBatchSize) {
+            let range = start..<min(created.count, start + Self.shelfBatchSize)
             outcome.shelvesCreated += try connection.execute(
-                ImportStatements.makeShelves,
+                ImportStatements.createShelves,
                 [
                     .int4(storeID), .textArray(created[range].map(\.key.text)),
                     .textArray(created[range].map(\.title)), .byteaArray(positions[range].map(\.bytes)),
@@ -106,7 +106,7 @@ struct ImportApplication: Sendable {
     }
 
     /// The number of shelves created per statement.
-    private static let shelvesAtOnce = 10_000
+    private static let shelfBatchSize = 10_000
 
     /// Locks all shelves that will change, in order, then verifies that the set is complete.
     private func lockShelves(
@@ -126,7 +126,7 @@ struct ImportApplication: Sendable {
                 [.int4(storeID), .textArray(store.staleProducts)]
             )
         }
-        guard try touchedShelves(rows, withStale: true, connection) == shelves else { throw Self.placedElsewhere }
+        guard try touchedShelves(rows, withStale: true, connection) == shelves else { throw Self.concurrentPlacement }
         return shelves
     }
 
@@ -146,7 +146,7 @@ struct ImportApplication: Sendable {
     }
 
     /// Acquiring more locks now would violate the lock order, so the transaction is retried.
-    private static let placedElsewhere = PostgresError(
+    private static let concurrentPlacement = PostgresError(
         .server,
         "products were placed on other shelves concurrently",
         sqlState: .serializationFailure
@@ -175,7 +175,7 @@ struct ImportApplication: Sendable {
             let products: [PostgresValue] = [.int4(storeID), .textArray(store.staleProducts)]
             reordered.formUnion(
                 try connection.query(
-                    ImportStatements.takeOff,
+                    ImportStatements.removeFromShelves,
                     products
                 ) { try $0.map { try $0.int4(0) } }
             )
@@ -207,7 +207,7 @@ struct ImportApplication: Sendable {
         var index = 0
         _ = try connection.copyIn(PlacementStatements.copyPositions) {
             var text = CopyText()
-            while index < new.count, text.bytes.count < PostgresConnection.copyPieceSize {
+            while index < new.count, text.bytes.count < PostgresConnection.copyChunkSize {
                 let (shelf, sku) = new[index]
                 let position = PathKey.appending(1, after: last[shelf] ?? nil)[0]
                 last[shelf] = position

@@ -11,10 +11,10 @@ struct ImportID: Sendable {
     ///
     /// - Throws: `conflict`.
     func check(_ connection: isolated PostgresConnection) throws {
-        let isThere = try connection.query(
-            ImportStatements.holdRun,
+        let exists = try connection.query(
+            ImportStatements.lockRun,
             [parameter]
         ) { $0.count > 0 }
-        guard isThere else { throw CatalogError.conflict("the import lost its connection; run it again") }
+        guard exists else { throw CatalogError.conflict("the import lost its connection; run it again") }
     }
 }

@@ -20,7 +20,7 @@ final class ImportSession {
     struct StoreImport: Sendable {
         var currency: Currency
         var exists: Bool
-        var shelves: ShelfKeyMaker
+        var shelves: ShelfKeyGenerator
         /// Placements (shelf, sku) and products that are missing from the file and will be removed.
         var stalePlacements: [(Int32, String)] = []
         var staleProducts: [String] = []
@@ -67,23 +67,23 @@ final class ImportSession {
             for try await piece in pieces {
                 try Task.checkCancellation()
                 // Process small slices, so that memory use does not depend on the chunk size.
-                for start in stride(from: 0, to: piece.count, by: PostgresConnection.copyPieceSize) {
-                    let step = piece[start..<min(piece.count, start + PostgresConnection.copyPieceSize)]
+                for start in stride(from: 0, to: piece.count, by: PostgresConnection.copyChunkSize) {
+                    let step = piece[start..<min(piece.count, start + PostgresConnection.copyChunkSize)]
                     try step.withUnsafeBytes { bytes in
-                        try reader.read(bytes) { try take($0, &rows, onReject) }
+                        try reader.read(bytes) { try handle($0, &rows, onReject) }
                     }
                     try await flush(&rows)
                 }
                 onProgress(summary.read)
             }
-            try reader.end { try take($0, &rows, onReject) }
+            try reader.end { try handle($0, &rows, onReject) }
             try await flush(&rows, isLast: true)
             try await connection.perform { connection in
                 _ = try connection.endCopy()
                 try connection.commit()
             }
         } catch {
-            await connectionAbortCopy()
+            await abortCopy()
             throw error
         }
         summary.warnings = reader.warnings
@@ -94,9 +94,9 @@ final class ImportSession {
     }
 
     /// Use a separate task, because the import's task may be cancelled.
-    private func connectionAbortCopy() async {
+    private func abortCopy() async {
         await Task { [connection] in
-            try? await connection.perform(within: .seconds(5)) { connection in
+            try? await connection.perform(within: TimeLimit.lookup.duration) { connection in
                 connection.abortCopy()
                 connection.rollback()
             }
@@ -104,13 +104,13 @@ final class ImportSession {
     }
 
     private func flush(_ rows: inout CopyText, isLast: Bool = false) async throws {
-        guard rows.bytes.count >= PostgresConnection.copyPieceSize || isLast, !rows.bytes.isEmpty else { return }
+        guard rows.bytes.count >= PostgresConnection.copyChunkSize || isLast, !rows.bytes.isEmpty else { return }
         let bytes = rows.bytes
         rows.removeAll()
         try await connection.perform { connection in try bytes.withUnsafeBytes { try connection.sendCopy($0) } }
     }
 
-    private func take(
+    private func handle(
         _ event: ImportReader.Event,
         _ rows: inout CopyText,
         _ onReject: (ImportRejection) throws -> Void
@@ -139,7 +139,7 @@ final class ImportSession {
             stores[record.store] = StoreImport(
                 currency: record.currency,
                 exists: false,
-                shelves: ShelfKeyMaker(existing: [])
+                shelves: ShelfKeyGenerator(existing: [])
             )
         }
         guard let name = record.shelf, let (key, isNew) = stores[record.store]?.shelves.key(for: name) else {
@@ -197,7 +197,7 @@ final class ImportSession {
             stores[try CatalogKey(stored: key)] = StoreImport(
                 currency: currency,
                 exists: true,
-                shelves: ShelfKeyMaker(existing: shelvesByStore[key] ?? [])
+                shelves: ShelfKeyGenerator(existing: shelvesByStore[key] ?? [])
             )
         }
     }
@@ -207,10 +207,10 @@ final class ImportSession {
     /// Compares the staged rows with the catalog and keeps only those that differ.
     func resolve() async throws {
         let (id, columns, count) = (id, columns, summary.read - summary.rejected)
-        (hasRepeats, summary.repeated) = try await comparing(count) { connection in
+        (hasRepeats, summary.repeated) = try await compareTransaction(count) { connection in
             let hasRepeats = try connection.query(ImportStatements.findRepeats, [id.parameter]) { $0.count > 0 }
             guard hasRepeats else { return (false, 0) }
-            try connection.execute(ImportStatements.carryLast, [id.parameter])
+            try connection.execute(ImportStatements.applyLastRows, [id.parameter])
             return (true, try connection.execute(ImportStatements.dropRepeated, [id.parameter]))
         }
         if options.prunes {
@@ -223,7 +223,7 @@ final class ImportSession {
             }
             try await findStale()
         }
-        let (unchanged, updated, inserted) = try await comparing(count) { connection in
+        let (unchanged, updated, inserted) = try await compareTransaction(count) { connection in
             let unchanged = try connection.execute(ImportStatements.dropUnchanged(columns), [id.parameter])
             let (updated, all) = try connection.query(ImportStatements.countChanged, [id.parameter]) {
                 try $0.first { (try $0.int(0), try $0.int(1)) } ?? (0, 0)
@@ -238,7 +238,7 @@ final class ImportSession {
     }
 
     /// Runs a comparison, with hash joins for many rows and index lookups for few.
-    private func comparing<T: Sendable>(
+    private func compareTransaction<T: Sendable>(
         _ rows: Int,
         _ body: @escaping @Sendable (isolated PostgresConnection) throws -> T
     ) async throws -> T {
@@ -254,7 +254,7 @@ final class ImportSession {
 
     private func findStale() async throws {
         let id = id
-        let (placements, products) = try await comparing(summary.read) { connection in
+        let (placements, products) = try await compareTransaction(summary.read) { connection in
             (
                 try connection.query(ImportStatements.stalePlacements, [id.parameter]) {
                     try $0.map { (try $0.text(0), try $0.int4(1), try $0.text(2)) }

@@ -10,7 +10,7 @@ enum ImportStatements {
             SELECT d.import_id FROM import_run d WHERE NOT EXISTS (
                 SELECT FROM pg_stat_activity a WHERE a.pid = d.backend_pid AND a.backend_start = d.backend_start)
             FOR UPDATE SKIP LOCKED)
-            AND \(RunLock.isFree(.importRun, "hashtext(r.import_id::text)"))
+            AND \(RunLock.tryAcquire(.importRun, "hashtext(r.import_id::text)"))
         """
     static let sweepRows: PostgresStatement = """
         DELETE FROM import_row i WHERE NOT EXISTS (SELECT 1 FROM import_run r WHERE r.import_id = i.import_id)
@@ -27,7 +27,7 @@ enum ImportStatements {
         """
 
     /// Copies the values of a product's last row to its earlier rows.
-    static let carryLast: PostgresStatement = """
+    static let applyLastRows: PostgresStatement = """
         UPDATE import_row i
         SET \(ProductColumn.staged.assignments(from: "l")), popularity_seed = l.popularity_seed
         FROM (SELECT DISTINCT ON (store_key, sku) * FROM import_row WHERE import_id = $1::text::uuid
@@ -67,11 +67,11 @@ enum ImportStatements {
         """
     /// Both statements again for one store, after its shelves are locked.
     static func dropUnchangedAgain(_ columns: ImportColumns) -> PostgresStatement {
-        dropUnchanged(columns, "\(mine) AND s.store_id = $2")
+        dropUnchanged(columns, "\(ownRows) AND s.store_id = $2")
     }
     static let countChangedAgain: PostgresStatement = """
         SELECT count(r.sku), count(*) FROM import_row i LEFT JOIN product r ON r.store_id = $2 AND r.sku = i.sku
-        WHERE \(mine)
+        WHERE \(ownRows)
         """
     static let stalePlacements: PostgresStatement = """
         SELECT s.key, p.shelf_id, p.sku FROM placement p JOIN store s ON s.store_id = p.store_id
@@ -89,22 +89,22 @@ enum ImportStatements {
     // MARK: - Applying
 
     /// Restores shelves that were deleted after the file was read.
-    static let reviveShelves: PostgresStatement = """
+    static let restoreShelves: PostgresStatement = """
         UPDATE shelf h SET deleted_at = NULL, modified_at = now(), version = h.version + 1
         WHERE h.store_id = $2 AND h.deleted_at IS NOT NULL
-            AND h.key IN (SELECT i.shelf_key FROM import_row i WHERE \(mine))
+            AND h.key IN (SELECT i.shelf_key FROM import_row i WHERE \(ownRows))
         """
-    private static let mine: SQL = "i.import_id = $1::text::uuid AND i.store_key = $3"
+    private static let ownRows: SQL = "i.import_id = $1::text::uuid AND i.store_key = $3"
     /// The position's fraction, exact to 40 decimals.
     private static let rank: SQL = "i.position_numerator * 1e40 / i.position_denominator"
 
     /// `$4`: products that are deleted.
     static let touchedShelves: PostgresStatement = """
         SELECT h.shelf_id FROM shelf h WHERE h.store_id = $2 AND h.deleted_at IS NULL
-            AND h.key IN (SELECT i.shelf_key FROM import_row i WHERE \(mine))
+            AND h.key IN (SELECT i.shelf_key FROM import_row i WHERE \(ownRows))
         UNION
         SELECT p.shelf_id FROM placement p WHERE p.store_id = $2
-            AND p.sku IN (SELECT i.sku FROM import_row i WHERE \(mine) UNION ALL SELECT unnest($4))
+            AND p.sku IN (SELECT i.sku FROM import_row i WHERE \(ownRows) UNION ALL SELECT unnest($4))
         """
 
     private static let today: SQL = "(now() AT TIME ZONE 'UTC')::date"
@@ -114,8 +114,8 @@ enum ImportStatements {
     static func upsertProducts(_ columns: ImportColumns, hasRepeats: Bool) -> PostgresStatement {
         let source: SQL =
             hasRepeats
-            ? "(SELECT DISTINCT ON (i.sku) * FROM import_row i WHERE \(mine) ORDER BY i.sku, i.line DESC)"
-            : "(SELECT * FROM import_row i WHERE \(mine))"
+            ? "(SELECT DISTINCT ON (i.sku) * FROM import_row i WHERE \(ownRows) ORDER BY i.sku, i.line DESC)"
+            : "(SELECT * FROM import_row i WHERE \(ownRows))"
         var assignments = columns.written.map { "\($0) = excluded.\($0)" as SQL }
         if columns.hasPopularity {
             // An unchanged seed keeps its day, so that importing the same file changes no row.
@@ -154,10 +154,10 @@ enum ImportStatements {
     }
 
     /// Queues re-created products that have earlier purchases for counting.
-    static let rememberOld: PostgresStatement = """
+    static let queueRecreatedProducts: PostgresStatement = """
         INSERT INTO popularity_due AS u (store_id, sku, mark)
         SELECT $2, r.sku, 1 FROM product r
-        WHERE r.store_id = $2 AND r.created_at = now() AND r.sku IN (SELECT i.sku FROM import_row i WHERE \(mine))
+        WHERE r.store_id = $2 AND r.created_at = now() AND r.sku IN (SELECT i.sku FROM import_row i WHERE \(ownRows))
             AND EXISTS (SELECT FROM purchase_day d WHERE d.store_id = $2 AND d.sku = r.sku)
         ORDER BY r.sku ON CONFLICT (store_id, sku) DO UPDATE SET mark = abs(u.mark) + 1
         """
@@ -166,7 +166,7 @@ enum ImportStatements {
     static let syncPlacements: PostgresStatement = """
         UPDATE placement p SET availability = \(PlacementStatements.availability), \(ProductColumn.allCases.assignments(from: "r"))
         FROM product r, shelf h, store s
-        WHERE p.store_id = $2 AND p.sku IN (SELECT i.sku FROM import_row i WHERE \(mine))
+        WHERE p.store_id = $2 AND p.sku IN (SELECT i.sku FROM import_row i WHERE \(ownRows))
             AND r.store_id = $2 AND r.sku = p.sku AND r.modified_at <> p.modified_at
             AND h.store_id = $2 AND h.shelf_id = p.shelf_id AND s.store_id = $2
         """
@@ -174,12 +174,12 @@ enum ImportStatements {
         INSERT INTO placement (store_id, shelf_id, sku, availability, \(ProductColumn.allCases.names))
         SELECT $2, h.shelf_id, r.sku, \(PlacementStatements.availability), \(ProductColumn.allCases.names(in: "r"))
         FROM import_row i, shelf h, product r, store s
-        WHERE \(mine) AND h.store_id = $2 AND h.key = i.shelf_key AND r.store_id = $2 AND r.sku = i.sku
+        WHERE \(ownRows) AND h.store_id = $2 AND h.key = i.shelf_key AND r.store_id = $2 AND r.sku = i.sku
             AND s.store_id = $2
         ORDER BY h.shelf_id, i.line ON CONFLICT (store_id, shelf_id, sku) DO NOTHING
         """
     /// `$1` store, `$2` shelves: restores the position of products that are placed again.
-    static let returnPositions: PostgresStatement = """
+    static let restorePositions: PostgresStatement = """
         UPDATE placement_position o SET removed_at = NULL FROM placement p
         WHERE o.store_id = $1 AND o.shelf_id IN (SELECT unnest($2)) AND o.is_removed
             AND p.store_id = o.store_id AND p.shelf_id = o.shelf_id AND p.sku = o.sku RETURNING o.shelf_id
@@ -187,7 +187,7 @@ enum ImportStatements {
     static let unpositioned: PostgresStatement = """
         SELECT h.shelf_id, i.sku FROM import_row i JOIN shelf h ON h.store_id = $2 AND h.key = i.shelf_key
         LEFT JOIN placement_position o ON o.store_id = $2 AND o.shelf_id = h.shelf_id AND o.sku = i.sku
-        WHERE \(mine) AND o.sku IS NULL
+        WHERE \(ownRows) AND o.sku IS NULL
         ORDER BY h.shelf_id, \(rank) NULLS LAST, CASE WHEN i.position_numerator IS NOT NULL THEN i.sku END, i.line
         """
     /// `$1` store, `$2` shelves.
@@ -236,7 +236,7 @@ enum ImportStatements {
         """
     static let lockStore: PostgresStatement = "SELECT store_id, currency FROM store WHERE key = $1 FOR NO KEY UPDATE"
     /// Creates or restores shelves; `$2` to `$4` are keys, titles and positions.
-    static let makeShelves: PostgresStatement = """
+    static let createShelves: PostgresStatement = """
         INSERT INTO shelf (store_id, key, title, position, modified_at)
         SELECT $1, made.key, made.title, made.position, now() FROM unnest($2, $3, $4) AS made (key, title, position)
         ON CONFLICT (store_id, key) DO UPDATE SET deleted_at = NULL, title = excluded.title, parent_id = NULL,
@@ -252,7 +252,7 @@ enum ImportStatements {
         SELECT 1 FROM product WHERE store_id = $1 AND sku IN (SELECT unnest($2)) ORDER BY sku FOR UPDATE
         """
     /// Removes products, `$2`, from all shelves; returns the shelf of each placement.
-    static let takeOff: PostgresStatement = """
+    static let removeFromShelves: PostgresStatement = """
         UPDATE placement_position SET removed_at = now() WHERE store_id = $1 AND sku IN (SELECT unnest($2)) AND NOT
             is_removed RETURNING shelf_id
         """
@@ -263,7 +263,7 @@ enum ImportStatements {
         DELETE FROM product WHERE store_id = $1 AND sku IN (SELECT unnest($2))
         """
     /// Locks an import's row, so that it is not swept.
-    static let holdRun: PostgresStatement = """
+    static let lockRun: PostgresStatement = """
         SELECT 1 FROM import_run WHERE import_id = $1::text::uuid FOR KEY SHARE
         """
     static let stagedStores: PostgresStatement = """

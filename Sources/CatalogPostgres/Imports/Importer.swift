@@ -32,7 +32,7 @@ package struct Importer: Sendable {
     ) async throws(CatalogError) -> ImportSummary where Pieces.Element == [UInt8] {
         try await observer.mappingErrors {
             let id = ImportID()
-            let summary = try await RunLock.hold(.importRun, "hashtext($1)", [id.parameter], in: pool) {
+            let summary = try await RunLock.withLock(.importRun, "hashtext($1)", [id.parameter], in: pool) {
                 try await pool.withConnection { connection in
                     try await connection.onOwnThread {
                         try await run(pieces, options, id, connection, onReject, onProgress)
@@ -62,13 +62,13 @@ package struct Importer: Sendable {
             defer { changes.announce(.anything) }
             if !options.isDryRun {
                 try await session.apply()
-                await count(session.summary, connection)
+                await analyzeTables(session.summary, connection)
             }
             await end(id, connection)
-            observer.see(.importEnded(session.summary))
+            observer.observe(.importEnded(session.summary))
             return session.summary
         } catch {
-            observer.see(.importEnded(nil))
+            observer.observe(.importEnded(nil))
             // Use a separate task: the failed one may be cancelled, but its rows must still be deleted.
             await Task { await end(id, connection) }.value
             throw error
@@ -78,9 +78,9 @@ package struct Importer: Sendable {
     /// Deletes an import's staged rows, on another connection if its own was lost. If both fail, the next import does.
     private func end(_ id: ImportID, _ connection: PostgresConnection) async {
         do {
-            try await connection.perform(within: .seconds(60)) { try ImportSession.end(id, $0) }
+            try await connection.perform(within: TimeLimit.bulk.duration) { try ImportSession.end(id, $0) }
         } catch {
-            try? await pool.perform(within: .seconds(60)) { try ImportSession.end(id, $0) }
+            try? await pool.perform(within: TimeLimit.bulk.duration) { try ImportSession.end(id, $0) }
         }
     }
 }
@@ -88,12 +88,12 @@ package struct Importer: Sendable {
 extension Importer {
     /// The number of new rows from which tables are analyzed. Before that, the planner may use page plans that were
     /// right for empty tables.
-    private static let countedFrom = 5000
+    private static let analyzeThreshold = 5000
 
     /// Analyzes the tables after an import of many new rows, if permitted.
-    private func count(_ summary: ImportSummary, _ connection: PostgresConnection) async {
-        guard summary.inserted >= Self.countedFrom else { return }
-        try? await connection.perform(within: .seconds(60)) {
+    private func analyzeTables(_ summary: ImportSummary, _ connection: PostgresConnection) async {
+        guard summary.inserted >= Self.analyzeThreshold else { return }
+        try? await connection.perform(within: TimeLimit.bulk.duration) {
             try $0.run(script: "ANALYZE product, placement, placement_position, shelf")
         }
     }

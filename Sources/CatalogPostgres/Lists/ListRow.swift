@@ -6,14 +6,14 @@ internal import LibPQ
 /// The mapping between lists, items and database rows.
 enum ListRow {
     /// The number of list columns.
-    static let listWidth = 9
+    static let listColumnCount = 9
     /// The number of membership columns.
-    static let placeWidth = 4
+    static let placeColumnCount = 4
 
     static func list(_ row: borrowing PostgresRow, from start: Int = 0) throws -> UserList {
         guard let id = UniqueID(try row.text(start)), let owner = UserID(try row.text(start + 1)),
             let sort = ListItemSort(rawValue: try row.text(start + 4))
-        else { throw unreadable }
+        else { throw invalidRow }
         return UserList(
             id: id,
             owner: owner,
@@ -28,13 +28,13 @@ enum ListRow {
     }
 
     /// Reads a list and its membership from adjacent columns.
-    static func held(_ row: borrowing PostgresRow, from start: Int = 0) throws -> HeldList {
-        try held(row, try list(row, from: start), from: start + listWidth)
+    static func membership(_ row: borrowing PostgresRow, from start: Int = 0) throws -> ListMembership {
+        try held(row, try list(row, from: start), from: start + listColumnCount)
     }
 
-    static func held(_ row: borrowing PostgresRow, _ list: UserList, from start: Int) throws -> HeldList {
-        guard let role = ListRole(rawValue: try row.text(start)) else { throw unreadable }
-        return HeldList(
+    static func held(_ row: borrowing PostgresRow, _ list: UserList, from start: Int) throws -> ListMembership {
+        guard let role = ListRole(rawValue: try row.text(start)) else { throw invalidRow }
+        return ListMembership(
             list: list,
             role: role,
             key: try PathKey(bytes: try row.bytea(start + 1)),
@@ -44,7 +44,7 @@ enum ListRow {
     }
 
     static func item(_ row: borrowing PostgresRow) throws -> ListItem {
-        guard let id = UniqueID(try row.text(0)), let quantity = ExactDecimal(try row.text(4)) else { throw unreadable }
+        guard let id = UniqueID(try row.text(0)), let quantity = ExactDecimal(try row.text(4)) else { throw invalidRow }
         let store = try row.textOrNil(1).flatMap { CatalogKey($0) }
         let changes = try JSONReader.parse(Array(try row.text(12).utf8))
         var moments: [ListItem.Field: Timestamp] = [:]
@@ -109,5 +109,5 @@ enum ListRow {
         row.isNull(column) ? nil : Timestamp(microseconds: try row.timestamptz(column))
     }
 
-    private static var unreadable: PostgresError { PostgresError(.decoding, "invalid stored list") }
+    private static var invalidRow: PostgresError { PostgresError(.decoding, "invalid stored list") }
 }

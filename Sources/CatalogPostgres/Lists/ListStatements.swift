@@ -10,7 +10,7 @@ enum ListStatements {
     // MARK: - Reading
 
     /// A user's membership in a list; no row if the owner was erased.
-    static let held: PostgresStatement = """
+    static let membership: PostgresStatement = """
         SELECT \(listColumns), \(placeColumns) FROM user_list_place p
         JOIN user_list l ON l.user_id = p.owner_id AND l.list_id = p.list_id
         WHERE p.user_id = $1 AND p.list_id = $2::uuid
@@ -72,7 +72,7 @@ enum ListStatements {
     static let owner: PostgresStatement = """
         SELECT owner_id FROM user_list_place WHERE user_id = $1 AND list_id = $2::uuid
         """
-    static let standing: PostgresStatement = """
+    static let activeMembership: PostgresStatement = """
         SELECT 1 FROM user_list_place WHERE user_id = $1 AND list_id = $2::uuid AND left_at IS NULL
         """
     static let lock: PostgresStatement = """
@@ -101,7 +101,7 @@ enum ListStatements {
             note = excluded.note, is_checked = excluded.is_checked, key = excluded.key, version = excluded.version,
             modified_at = excluded.modified_at, deleted_at = excluded.deleted_at, changes = excluded.changes
         """
-    static let forgetItems: PostgresStatement = """
+    static let purgeItems: PostgresStatement = """
         DELETE FROM user_list_item WHERE user_id = $1 AND list_id = $2::uuid AND item_id = ANY ($3::uuid[])
         """
     static let members: PostgresStatement = """
@@ -114,7 +114,7 @@ enum ListStatements {
         """
     /// Increments the revision of members, `$1`, of the list `$2`, and stores an event, `$3`. If `$4` is set, they
     /// leave the list, and its earlier events are deleted.
-    static let tell: PostgresStatement = """
+    static let recordEvent: PostgresStatement = """
         WITH held AS MATERIALIZED (
             SELECT user_id FROM user_account WHERE user_id = ANY ($1) ORDER BY user_id FOR NO KEY UPDATE),
         silenced AS (DELETE FROM user_event WHERE $4 AND user_id = ANY ($1) AND list_id = $2::uuid),
@@ -129,20 +129,20 @@ enum ListStatements {
         RETURNING user_id, revision
         """
     /// The equivalent for a change to the order of a user's lists.
-    static let countMoved: PostgresStatement =
+    static let incrementRevision: PostgresStatement =
         "UPDATE user_account SET revision = revision + 1 WHERE user_id = $1 RETURNING revision"
-    static let tellMoved: PostgresStatement = """
+    static let recordMoveEvent: PostgresStatement = """
         INSERT INTO user_event (user_id, revision, data, created_at) VALUES ($1, $2, $3, now())
         """
     /// Deletes all but a user's last `$2` events; clients with an older revision must resync.
-    static let trim: PostgresStatement = """
+    static let trimEvents: PostgresStatement = """
         WITH gone AS (DELETE FROM user_event WHERE user_id = $1 AND revision <= (
             SELECT revision FROM user_event WHERE user_id = $1 ORDER BY revision DESC OFFSET $2 LIMIT 1) RETURNING revision)
         UPDATE user_account SET horizon = greatest(horizon, (SELECT max(revision) FROM gone)) WHERE user_id = $1
             AND EXISTS (SELECT FROM gone)
         """
     /// The number of a user's current lists, and of all lists including deleted and left ones.
-    static let number: PostgresStatement = """
+    static let listCounts: PostgresStatement = """
         SELECT count(*) FILTER (WHERE p.left_at IS NULL AND l.list_id IS NOT NULL AND l.deleted_at IS NULL), count(*)
         FROM user_list_place p LEFT JOIN user_list l ON l.user_id = p.owner_id AND l.list_id = p.list_id
         WHERE p.user_id = $1
@@ -183,7 +183,7 @@ enum ListStatements {
         DELETE FROM user_list_share WHERE user_id = $1 AND list_id = $2::uuid AND share_id = $3::uuid
         """
     /// The share with a token digest, `$1`.
-    static let opened: PostgresStatement = """
+    static let shareByDigest: PostgresStatement = """
         SELECT s.user_id, s.list_id::text, s.share_id::text, s.role FROM user_list_share s
         JOIN user_list l ON l.user_id = s.user_id AND l.list_id = s.list_id AND l.deleted_at IS NULL
         WHERE s.digest = $1 AND s.expires_at > now()
@@ -200,7 +200,7 @@ enum ListStatements {
         SELECT list_id::text, owner_id FROM user_list_place WHERE user_id = $1 AND role <> 'owner' ORDER BY key
         """
     /// Removes the owner's id from the memberships of former members.
-    static let forgetOwner: PostgresStatement = """
+    static let clearOwner: PostgresStatement = """
         UPDATE user_list_place SET owner_id = user_id WHERE owner_id = $1 AND list_id = $2::uuid AND user_id <> $1
         """
     static let shareOfPlace: PostgresStatement = """
@@ -211,7 +211,7 @@ enum ListStatements {
     static let deleteList: PostgresStatement = "DELETE FROM user_list WHERE user_id = $1 AND list_id = $2::uuid"
     static let deletePlace: PostgresStatement = "DELETE FROM user_list_place WHERE user_id = $1 AND list_id = $2::uuid"
     /// Transfers a list to another owner, `$3`, with an id, `$4`, that is new to them.
-    static let hand: [PostgresStatement] = [
+    static let transferOwnership: [PostgresStatement] = [
         """
         INSERT INTO user_list SELECT $3, $4::uuid, name, auto_sort, sort, version, created_at, modified_at, deleted_at
         FROM user_list WHERE user_id = $1 AND list_id = $2::uuid
@@ -231,7 +231,7 @@ enum ListStatements {
         """,
     ]
     /// Lists, items and memberships that were deleted before `$1`, in batches.
-    static let oldLists: PostgresStatement = """
+    static let expiredLists: PostgresStatement = """
         SELECT user_id, list_id::text FROM user_list WHERE deleted_at < $1 ORDER BY deleted_at LIMIT 200
         """
     static let sweepItems: PostgresStatement = """
@@ -247,11 +247,11 @@ enum ListStatements {
         DELETE FROM user_list_share s WHERE s.expires_at < $1 AND NOT EXISTS (SELECT FROM user_list_place p
             WHERE p.owner_id = s.user_id AND p.list_id = s.list_id AND p.share_id = s.share_id)
         """
-    static let oldEvents: PostgresStatement = """
+    static let expiredEvents: PostgresStatement = """
         SELECT DISTINCT user_id FROM (
             SELECT user_id FROM user_event WHERE created_at < $1 ORDER BY created_at LIMIT 1000) AS old
         """
-    static let forgetEvents: PostgresStatement = """
+    static let deleteExpiredEvents: PostgresStatement = """
         WITH gone AS (DELETE FROM user_event WHERE user_id = $1 AND created_at < $2 RETURNING revision)
         UPDATE user_account SET horizon = greatest(horizon, (SELECT max(revision) FROM gone)) WHERE user_id = $1
         """

@@ -16,13 +16,13 @@ struct ListWriter {
 
     /// - Parameter standing: false also returns a deleted or left list.
     /// - Throws: `notFound`.
-    func held(
+    func membership(
         _ id: UniqueID,
         _ connection: isolated PostgresConnection,
         standing: Bool = true
-    ) throws -> HeldList {
-        let found = try connection.query(ListStatements.held, [caller, .text(id.text)]) {
-            try $0.first { try ListRow.held($0) }
+    ) throws -> ListMembership {
+        let found = try connection.query(ListStatements.membership, [caller, .text(id.text)]) {
+            try $0.first { try ListRow.membership($0) }
         }
         guard var held = found, !standing || !held.isDeleted else { throw CatalogError.notFound("list “\(id)”") }
         held.list.items = try connection.query(ListStatements.items, [.text(held.list.owner.text), .text(id.text)]) {
@@ -32,26 +32,26 @@ struct ListWriter {
     }
 
     /// Returns the membership; nil if the user does not have the list.
-    func heldOrNil(
+    func membershipOrNil(
         _ id: UniqueID,
         _ connection: isolated PostgresConnection,
         standing: Bool = true
-    ) throws -> HeldList? {
-        do { return try held(id, connection, standing: standing) } catch CatalogError.notFound { return nil }
+    ) throws -> ListMembership? {
+        do { return try membership(id, connection, standing: standing) } catch CatalogError.notFound { return nil }
     }
 
     /// - Throws: `notFound` if the user is not, or no longer, a member of the list.
     func checkPlace(_ id: UniqueID, _ connection: isolated PostgresConnection) throws {
-        let isThere = try connection.query(ListStatements.standing, [caller, .text(id.text)]) { $0.count > 0 }
+        let isThere = try connection.query(ListStatements.activeMembership, [caller, .text(id.text)]) { $0.count > 0 }
         guard isThere else { throw CatalogError.notFound("list “\(id)”") }
     }
 
     /// Returns the membership and locks the list's row: list and members cannot change until the transaction ends.
-    func hold(
+    func lockMembership(
         _ id: UniqueID,
         _ connection: isolated PostgresConnection,
         standing: Bool = true
-    ) throws -> HeldList {
+    ) throws -> ListMembership {
         for _ in 0..<8 {
             let owner = try connection.query(ListStatements.owner, [caller, .text(id.text)]) {
                 try $0.first { try $0.text(0) }
@@ -59,7 +59,7 @@ struct ListWriter {
             guard let owner else { throw CatalogError.notFound("list “\(id)”") }
             let isThere = try connection.query(ListStatements.lock, [.text(owner), .text(id.text)]) { $0.count > 0 }
             // The owner may have changed, or been erased, while waiting for the lock.
-            let held = try held(id, connection, standing: standing)
+            let held = try membership(id, connection, standing: standing)
             if isThere, held.list.owner.text == owner { return held }
         }
         throw CatalogError.unavailable
@@ -113,33 +113,33 @@ struct ListWriter {
 
     /// - Throws: `unprocessable` if the user has reached the list limit. The account lock serializes concurrent
     ///   creations.
-    func checkNumber(_ connection: isolated PostgresConnection) throws {
+    func checkListCount(_ connection: isolated PostgresConnection) throws {
         try connection.execute(ListStatements.lockAccount, [caller])
-        let (standing, all) = try connection.query(ListStatements.number, [caller]) {
+        let (current, all) = try connection.query(ListStatements.listCounts, [caller]) {
             try $0.first { (try $0.int(0), try $0.int(1)) } ?? (0, 0)
         }
-        guard standing < UserList.countLimit else { throw CatalogError.tooManyLists }
-        guard all < UserList.rememberedLimit else { throw CatalogError.tooManyDeletedLists }
+        guard current < UserList.countLimit else { throw CatalogError.tooManyLists }
+        guard all < UserList.totalCountLimit else { throw CatalogError.tooManyDeletedLists }
     }
 
     /// Writes a list and its changed items, and deletes items that it no longer has.
-    func write(
+    func replacing(
         _ list: UserList,
         insteadOf before: UserList,
         _ connection: isolated PostgresConnection
     ) throws {
-        try connection.executeLater(ListStatements.update, ListRow.parameters(list, isNew: false))
+        try connection.executeDeferred(ListStatements.update, ListRow.parameters(list, isNew: false))
         let forgotten = Set(before.items.map(\.id)).subtracting(list.items.map(\.id))
         if !forgotten.isEmpty {
-            try connection.executeLater(
-                ListStatements.forgetItems,
+            try connection.executeDeferred(
+                ListStatements.purgeItems,
                 [.text(list.owner.text), .text(list.id.text), .textArray(forgotten.map(\.text))]
             )
         }
         let known = Set(before.items)
         let items = list.items.filter { !known.contains($0) }
         guard !items.isEmpty else { return }
-        try connection.executeLater(
+        try connection.executeDeferred(
             ListStatements.writeItems,
             [.text(list.owner.text), .text(list.id.text), .jsonb(ListRow.json(items))]
         )
@@ -176,7 +176,7 @@ struct ListWriter {
     ///
     /// - Parameter isLeaving: whether they leave the list.
     /// - Returns: the notified users and their new revisions.
-    @discardableResult static func tell(
+    @discardableResult static func notify(
         _ users: [String],
         _ list: UniqueID,
         _ data: [UInt8],
@@ -185,7 +185,7 @@ struct ListWriter {
     ) throws -> [UserID: Int64] {
         guard !users.isEmpty else { return [:] }
         let told = try connection.query(
-            ListStatements.tell,
+            ListStatements.recordEvent,
             [.textArray(users), .text(list.text), .text(String(decoding: data, as: UTF8.self)), .bool(isLeaving)]
         ) { try $0.map { (try $0.text(0), try $0.int8(1)) } }
         try trim(told, connection)
@@ -193,18 +193,18 @@ struct ListWriter {
     }
 
     /// Removes users from a list.
-    @discardableResult static func leave(
+    @discardableResult static func removeMembers(
         _ users: [String],
         _ list: UniqueID,
         _ connection: isolated PostgresConnection
     ) throws -> [UserID: Int64] {
-        try tell(users, list, LiveEvent.leftList(list, 0).data, isLeaving: true, connection)
+        try notify(users, list, LiveEvent.leftList(list, 0).data, isLeaving: true, connection)
     }
 
     /// Occasionally deletes a user's old events.
     static func trim(_ told: [(user: String, revision: Int64)], _ connection: isolated PostgresConnection) throws {
         for (user, revision) in told where revision % 64 == 0 {
-            try connection.execute(ListStatements.trim, [.text(user), .int8(Int64(eventLimit))])
+            try connection.execute(ListStatements.trimEvents, [.text(user), .int8(Int64(eventLimit))])
         }
     }
 }

@@ -9,15 +9,15 @@ extension PostgresListStore {
         for id in try await listIDs(ListStatements.ownLists, user) {
             try await changeList(id.list, of: user) { list, connection in
                 let others = try ListWriter.members(list, connection).filter { $0 != user.text }
-                let told = try ListWriter.leave(others, list.id, connection)
-                try connection.execute(ListStatements.forgetOwner, [.text(user.text), .text(list.id.text)])
+                let told = try ListWriter.removeMembers(others, list.id, connection)
+                try connection.execute(ListStatements.clearOwner, [.text(user.text), .text(list.id.text)])
                 try Self.delete(list, connection)
                 try connection.execute(ListStatements.deletePlace, [.text(user.text), .text(list.id.text)])
                 return Array(told.keys)
             }
         }
         for id in try await listIDs(ListStatements.joinedLists, user) {
-            try await database.writes.transaction(within: .seconds(10)) {
+            try await database.writes.transaction(within: TimeLimit.edit.duration) {
                 try $0.execute(ListStatements.deletePlace, [.text(user.text), .text(id.list.text)])
             }
         }
@@ -27,23 +27,23 @@ extension PostgresListStore {
     func mergeLists(of guest: UserID, into user: UserID) async throws {
         for id in try await listIDs(ListStatements.ownLists, guest) {
             try await changeList(id.list, of: guest) { list, connection in
-                var handed = list
-                handed.owner = user
+                var transferred = list
+                transferred.owner = user
                 let writer = ListWriter(user: user)
                 try writer.ensureAccount(connection)
                 let key: [PostgresValue] = [.text(user.text), .text(list.id.text)]
                 // If the account already has a list with this id, the guest's list gets a new id.
-                if try connection.query(ListStatements.owner, key, { $0.count > 0 }) { handed.id = .random() }
+                if try connection.query(ListStatements.owner, key, { $0.count > 0 }) { transferred.id = .random() }
                 try connection.execute(ListStatements.deletePlace, [.text(guest.text), .text(list.id.text)])
-                for statement in ListStatements.hand {
+                for statement in ListStatements.transferOwnership {
                     try connection.execute(
                         statement,
-                        [.text(guest.text), .text(list.id.text), .text(user.text), .text(handed.id.text)]
+                        [.text(guest.text), .text(list.id.text), .text(user.text), .text(transferred.id.text)]
                     )
                 }
                 try Self.delete(list, connection)
-                try writer.place(handed, as: .owner, by: nil, connection)
-                return try Self.tellNew(handed.id, writer, connection)
+                try writer.place(transferred, as: .owner, by: nil, connection)
+                return try Self.notifyNewMember(transferred.id, writer, connection)
             }
         }
         for id in try await listIDs(ListStatements.joinedLists, guest) {
@@ -51,25 +51,25 @@ extension PostgresListStore {
             try await changeList(id.list, of: owner) { list, connection in
                 let writer = ListWriter(user: user)
                 try writer.ensureAccount(connection)
-                let brought = try ListWriter(user: guest).heldOrNil(list.id, connection)
+                let guestMembership = try ListWriter(user: guest).membershipOrNil(list.id, connection)
                 let share = try connection.query(ListStatements.shareOfPlace, [.text(guest.text), .text(list.id.text)])
                 {
                     try $0.first { try $0.textOrNil(0) } ?? nil
                 }
                 try connection.execute(ListStatements.deletePlace, [.text(guest.text), .text(list.id.text)])
-                let own = try writer.heldOrNil(list.id, connection)
-                guard let brought, brought.role.isBetter(than: own?.role) else { return [] }
-                try writer.place(list, as: brought.role, by: share.flatMap { UniqueID($0) }, connection)
-                return try Self.tellNew(list.id, writer, connection)
+                let own = try writer.membershipOrNil(list.id, connection)
+                guard let guestMembership, guestMembership.role.isBetter(than: own?.role) else { return [] }
+                try writer.place(list, as: guestMembership.role, by: share.flatMap { UniqueID($0) }, connection)
+                return try Self.notifyNewMember(list.id, writer, connection)
             }
         }
     }
 
     /// Returns all lists of a user, including deleted ones but not left ones.
-    static func allLists(of user: UserID, _ connection: isolated PostgresConnection) throws -> [HeldList] {
+    static func allLists(of user: UserID, _ connection: isolated PostgresConnection) throws -> [ListMembership] {
         let ids = try connection.query(ListStatements.places, [.text(user.text)]) { try $0.map { try $0.text(0) } }
         let lists = try ids.sorted().compactMap {
-            try ListWriter(user: user).heldOrNil(UniqueID($0)!, connection, standing: false)
+            try ListWriter(user: user).membershipOrNil(UniqueID($0)!, connection, standing: false)
         }
         return lists.filter { $0.leftAt == nil }
     }
@@ -77,7 +77,7 @@ extension PostgresListStore {
     private func listIDs(_ statement: PostgresStatement, _ user: UserID) async throws -> [(
         list: UniqueID, owner: UserID?
     )] {
-        try await database.writes.perform(within: .seconds(10)) { connection in
+        try await database.writes.perform(within: TimeLimit.edit.duration) { connection in
             try connection.query(statement, [.text(user.text)]) { rows in
                 try rows.map { row in
                     (UniqueID(try row.text(0))!, UserID(try row.text(1)))
@@ -92,10 +92,10 @@ extension PostgresListStore {
         of owner: UserID,
         _ body: @escaping @Sendable (UserList, isolated PostgresConnection) throws -> [UserID]
     ) async throws {
-        let told = try await database.writes.transaction(within: .seconds(10)) { connection -> [UserID] in
+        let told = try await database.writes.transaction(within: TimeLimit.edit.duration) { connection -> [UserID] in
             let key: [PostgresValue] = [.text(owner.text), .text(id.text)]
             guard try connection.query(ListStatements.lock, key, { $0.count > 0 }) else { return [] }
-            return try body(try ListWriter(user: owner).held(id, connection, standing: false).list, connection)
+            return try body(try ListWriter(user: owner).membership(id, connection, standing: false).list, connection)
         }
         for user in told { database.announcer.announce(.user(user)) }
     }
@@ -113,8 +113,8 @@ extension PostgresListStore {
         try await database.mappingErrors {
             let moment = Timestamp.now().microseconds - Int64(days) * 86_400_000_000
             let old = PostgresValue.timestamptz(moment)
-            let lists = try await database.writes.perform(within: .seconds(10)) { connection in
-                try connection.query(ListStatements.oldLists, [old]) {
+            let lists = try await database.writes.perform(within: TimeLimit.edit.duration) { connection in
+                try connection.query(ListStatements.expiredLists, [old]) {
                     try $0.map { (try UserID(stored: try $0.text(0)), UniqueID(try $0.text(1))!) }
                 }
             }
@@ -128,16 +128,16 @@ extension PostgresListStore {
                     return []
                 }
             }
-            let users = try await database.writes.perform(within: .seconds(10)) { connection in
-                try connection.query(ListStatements.oldEvents, [old]) { try $0.map { try $0.text(0) } }
+            let users = try await database.writes.perform(within: TimeLimit.edit.duration) { connection in
+                try connection.query(ListStatements.expiredEvents, [old]) { try $0.map { try $0.text(0) } }
             }
             for user in users {
-                try await database.writes.transaction(within: .seconds(10)) { connection in
+                try await database.writes.transaction(within: TimeLimit.edit.duration) { connection in
                     try connection.execute(ListStatements.lockAccount, [.text(user)])
-                    try connection.execute(ListStatements.forgetEvents, [.text(user), old])
+                    try connection.execute(ListStatements.deleteExpiredEvents, [.text(user), old])
                 }
             }
-            return try await database.writes.perform(within: .seconds(10)) {
+            return try await database.writes.perform(within: TimeLimit.edit.duration) {
                 try $0.execute(ListStatements.sweepItems, [old]) + $0.execute(ListStatements.sweepPlaces, [old])
                     + $0.execute(ListStatements.sweepShares, [old])
             } + lists.count + users.count

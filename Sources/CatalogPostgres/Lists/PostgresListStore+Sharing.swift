@@ -11,7 +11,7 @@ extension PostgresListStore {
         once call: IdempotentCall?
     ) async throws(CatalogError) -> IssuedShare {
         try await writeLists(of: user, id, once: call) { writer, connection in
-            let held = try writer.hold(id, connection)
+            let held = try writer.lockMembership(id, connection)
             try held.checkOwner()
             let list: [PostgresValue] = [.text(held.list.owner.text), .text(id.text)]
             let count = try connection.query(ListStatements.shareCount, list) { try $0.first { try $0.int(0) } ?? 0 }
@@ -29,9 +29,9 @@ extension PostgresListStore {
 
     func shares(_ id: UniqueID, of user: UserID) async throws(CatalogError) -> [ListShare] {
         try await database.mappingErrors {
-            try await database.writes.transaction("ISOLATION LEVEL REPEATABLE READ READ ONLY", within: .seconds(10)) {
+            try await database.writes.snapshot(within: TimeLimit.edit.duration) {
                 connection in
-                let held = try ListWriter(user: user).held(id, connection)
+                let held = try ListWriter(user: user).membership(id, connection)
                 try held.checkOwner()
                 return try connection.query(
                     ListStatements.shares,
@@ -53,14 +53,14 @@ extension PostgresListStore {
 
     func revoke(_ share: UniqueID, _ id: UniqueID, of user: UserID) async throws(CatalogError) {
         try await writeLists(of: user) { writer, connection in
-            let held = try writer.hold(id, connection)
+            let held = try writer.lockMembership(id, connection)
             try held.checkOwner()
             let key: [PostgresValue] = [.text(held.list.owner.text), .text(id.text), .text(share.text)]
             guard try connection.execute(ListStatements.revoke, key) > 0 else {
                 throw CatalogError.notFound("share “\(share)”")
             }
             let members = try connection.query(ListStatements.membersByShare, key) { try $0.map { try $0.text(0) } }
-            return ((), Array(try ListWriter.leave(members, id, connection).keys))
+            return ((), Array(try ListWriter.removeMembers(members, id, connection).keys))
         }
     }
 
@@ -79,10 +79,10 @@ extension PostgresListStore {
         _ digest: [UInt8],
         _ writer: ListWriter,
         _ connection: isolated PostgresConnection
-    ) throws -> (HeldList, told: [UserID]) {
+    ) throws -> (ListMembership, told: [UserID]) {
         let nothing = CatalogError.notFound("share")
-        func opened() throws -> (owner: String, list: UniqueID, share: UniqueID, role: ListRole)? {
-            try connection.query(ListStatements.opened, [.bytea(digest)]) {
+        func findShare() throws -> (owner: String, list: UniqueID, share: UniqueID, role: ListRole)? {
+            try connection.query(ListStatements.shareByDigest, [.bytea(digest)]) {
                 try $0.first { row in
                     (
                         try row.text(0), UniqueID(try row.text(1))!, UniqueID(try row.text(2))!,
@@ -91,35 +91,35 @@ extension PostgresListStore {
                 }
             }
         }
-        guard let first = try opened() else { throw nothing }
+        guard let first = try findShare() else { throw nothing }
         try connection.execute(ListStatements.lock, [.text(first.owner), .text(first.list.text)])
         // The share may have been revoked while waiting for the lock.
-        guard let found = try opened(), found.owner == first.owner else { throw nothing }
-        var standing = try writer.heldOrNil(found.list, connection, standing: false)
-        if standing?.leftAt != nil { standing = nil }
+        guard let found = try findShare(), found.owner == first.owner else { throw nothing }
+        var current = try writer.membershipOrNil(found.list, connection, standing: false)
+        if current?.leftAt != nil { current = nil }
         var told: [UserID] = []
-        if found.role.isBetter(than: standing?.role) {
+        if found.role.isBetter(than: current?.role) {
             let owner = try UserID(stored: found.owner)
-            let list = try ListWriter(user: owner).held(found.list, connection).list
-            if standing == nil {
-                try writer.checkNumber(connection)
+            let list = try ListWriter(user: owner).membership(found.list, connection).list
+            if current == nil {
+                try writer.checkListCount(connection)
                 guard try ListWriter.members(list, connection).count <= ListShare.memberLimit else {
                     throw CatalogError.tooManyMembers
                 }
             }
             try writer.place(list, as: found.role, by: found.share, connection)
-            told = try Self.tellNew(found.list, writer, connection)
+            told = try Self.notifyNewMember(found.list, writer, connection)
         }
-        return (try writer.held(found.list, connection), told)
+        return (try writer.membership(found.list, connection), told)
     }
 
     /// Notifies a user of a newly joined list.
-    static func tellNew(
+    static func notifyNewMember(
         _ id: UniqueID,
         _ writer: ListWriter,
         _ connection: isolated PostgresConnection
     ) throws -> [UserID] {
-        let data = try writer.held(id, connection, standing: false).list.announcement
-        return Array(try ListWriter.tell([writer.user.text], id, data, connection).keys)
+        let data = try writer.membership(id, connection, standing: false).list.announcement
+        return Array(try ListWriter.notify([writer.user.text], id, data, connection).keys)
     }
 }

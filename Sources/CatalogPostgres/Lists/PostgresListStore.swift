@@ -9,7 +9,7 @@ struct PostgresListStore: ListStore {
 
     func lists(of user: UserID, by sort: ListSort?, since: Int64?) async throws(CatalogError) -> ListsPage {
         try await database.mappingErrors {
-            try await database.writes.transaction("ISOLATION LEVEL REPEATABLE READ READ ONLY", within: .seconds(10)) {
+            try await database.writes.snapshot(within: TimeLimit.edit.duration) {
                 connection in
                 var page = ListsPage(entries: [], revision: 0, isResync: since ?? 0 > 0)
                 var ranks: [String: Int] = [:]
@@ -21,7 +21,9 @@ struct PostgresListStore: ListStore {
                         let entry = try Self.entry(row)
                         guard since != nil || !entry.held.isDeleted else { return }
                         page.entries.append(entry)
-                        ranks[entry.held.list.name] = try row.int(3 + ListRow.listWidth + ListRow.placeWidth + 2)
+                        ranks[entry.held.list.name] = try row.int(
+                            3 + ListRow.listColumnCount + ListRow.placeColumnCount + 2
+                        )
                     }
                 }
                 guard since == nil else {
@@ -40,8 +42,8 @@ struct PostgresListStore: ListStore {
     }
 
     private static func entry(_ row: borrowing PostgresRow) throws -> ListsPage.Entry {
-        let place = 3 + ListRow.listWidth
-        let counts = place + ListRow.placeWidth
+        let place = 3 + ListRow.listColumnCount
+        let counts = place + ListRow.placeColumnCount
         if row.isNull(3) {
             // The user left the list, or its owner was erased.
             guard let id = UniqueID(try row.text(2)), let role = ListRole(rawValue: try row.text(place)) else {
@@ -49,7 +51,7 @@ struct PostgresListStore: ListStore {
             }
             let key = try PathKey(bytes: try row.bytea(place + 1))
             let moment = try ListRow.moment(row, place + 3) ?? .now()
-            let gone = HeldList.gone(id, role, key, try row.int8(place + 2), leftAt: moment)
+            let gone = ListMembership.gone(id, role, key, try row.int8(place + 2), leftAt: moment)
             return .init(held: gone, items: 0, checked: 0)
         }
         return .init(
@@ -79,11 +81,11 @@ struct PostgresListStore: ListStore {
         _ id: UniqueID,
         of user: UserID,
         by sort: ListItemSort?
-    ) async throws(CatalogError) -> (HeldList, ListFacts) {
+    ) async throws(CatalogError) -> (ListMembership, ListFacts) {
         try await database.mappingErrors {
-            try await database.writes.transaction("ISOLATION LEVEL REPEATABLE READ READ ONLY", within: .seconds(10)) {
+            try await database.writes.snapshot(within: TimeLimit.edit.duration) {
                 connection in
-                let held = try ListWriter(user: user).held(id, connection)
+                let held = try ListWriter(user: user).membership(id, connection)
                 return (held, try ListWriter.facts(held.list.items, for: [sort ?? held.list.sort], connection))
             }
         }
@@ -100,18 +102,18 @@ struct PostgresListStore: ListStore {
             let sinks = try Self.listsSettings(user, connection)[SettingKey.listsSinkChecked.text]
             let list = new.list(of: user, sinksChecked: sinks, now: .now())
             // Lock the list before the account, as everywhere. A concurrent creation with the same id waits here.
-            var known = try writer.heldOrNil(new.id, connection, standing: false)
+            var known = try writer.membershipOrNil(new.id, connection, standing: false)
             if known == nil, try connection.execute(ListStatements.insert, ListRow.parameters(list, isNew: true)) == 0 {
-                known = try writer.held(new.id, connection, standing: false)
+                known = try writer.membership(new.id, connection, standing: false)
             }
             if let known {
-                guard !known.isDeleted else { throw CatalogError.goneList(new.id) }
+                guard !known.isDeleted else { throw CatalogError.deletedList(new.id) }
                 return (known.document(isNew: false), [])
             }
-            try writer.checkNumber(connection)
+            try writer.checkListCount(connection)
             try writer.place(list, as: .owner, by: nil, connection)
-            let told = try ListWriter.tell([user.text], new.id, list.announcement, connection)
-            return (try writer.held(new.id, connection).document(isNew: true), Array(told.keys))
+            let told = try ListWriter.notify([user.text], new.id, list.announcement, connection)
+            return (try writer.membership(new.id, connection).document(isNew: true), Array(told.keys))
         }
     }
 
@@ -123,7 +125,7 @@ struct PostgresListStore: ListStore {
         once call: IdempotentCall?
     ) async throws(CatalogError) -> ListDocument {
         try await writeLists(of: user, id, once: call) { writer, connection in
-            let before = try writer.hold(id, connection, standing: false)
+            let before = try writer.lockMembership(id, connection, standing: false)
             let (outcome, told) = try Self.apply(edit, to: before, expected, writer, connection)
             return (outcome.document, told)
         }
@@ -132,16 +134,16 @@ struct PostgresListStore: ListStore {
     /// Changes a list whose row is locked.
     private static func apply(
         _ edit: ListEdit,
-        to before: HeldList,
+        to before: ListMembership,
         _ expected: Set<Int64>?,
         _ writer: ListWriter,
         _ connection: isolated PostgresConnection
     ) throws -> (ListOutcome, told: [UserID]) {
         try before.check(edit, expected)
-        if edit.bringsBack, before.list.isDeleted {
+        if edit.restoresList, before.list.isDeleted {
             let members = try ListWriter.members(before.list, connection)
             try connection.execute(ListStatements.lockAccounts, [.textArray(members)])
-            try writer.checkNumber(connection)
+            try writer.checkListCount(connection)
         }
         var held = before
         let products = try ListWriter.facts([], edit.products, for: [], connection)
@@ -154,20 +156,20 @@ struct PostgresListStore: ListStore {
             ? held.list.items.filter { told.contains($0.id) } : before.list.items + held.list.items
         let facts = try ListWriter.facts(asked, for: sorts, connection)
         var outcome = ListOutcome(of: edit, before.list, held, changed, facts)
-        if held.list != before.list { try writer.write(held.list, insteadOf: before.list, connection) }
+        if held.list != before.list { try writer.replacing(held.list, insteadOf: before.list, connection) }
         guard outcome.isChange else { return (outcome, []) }
         let members = try ListWriter.members(held.list, connection)
-        let revisions = try ListWriter.tell(members, held.list.id, outcome.event, connection)
-        outcome.held.revision = revisions[writer.user] ?? held.revision
+        let revisions = try ListWriter.notify(members, held.list.id, outcome.event, connection)
+        outcome.membership.revision = revisions[writer.user] ?? held.revision
         return (outcome, Array(revisions.keys))
     }
 
     func removeList(_ id: UniqueID, of user: UserID, expected: Set<Int64>?) async throws(CatalogError) {
         try await writeLists(of: user) { writer, connection in
-            let before = try writer.hold(id, connection)
+            let before = try writer.lockMembership(id, connection)
             guard before.role == .owner else {
                 try before.checkVersion(expected)
-                let told = try ListWriter.leave([user.text], id, connection)
+                let told = try ListWriter.removeMembers([user.text], id, connection)
                 return ((), Array(told.keys))
             }
             let edit = ListEdit.set(ListSettings(isDeleted: true))
@@ -179,7 +181,7 @@ struct PostgresListStore: ListStore {
         _ moves: [OrderMove],
         of user: UserID,
         once call: IdempotentCall?
-    ) async throws(CatalogError) -> ListsMoved {
+    ) async throws(CatalogError) -> ListMoveOutcome {
         try await writeLists(of: user, once: call) { _, connection in
             let owner: [PostgresValue] = [.text(user.text)]
             let revision = try connection.query(ListStatements.lockAccount, owner) {
@@ -198,16 +200,18 @@ struct PostgresListStore: ListStore {
             )
             let old = list.ids
             let made = try list.renumber(by: moves)
-            let moved = ListsMoved.between(old, list.ids)
-            guard !moved.isEmpty else { return (ListsMoved(revision: revision, moved: []), []) }
+            let moved = ListMoveOutcome.between(old, list.ids)
+            guard !moved.isEmpty else { return (ListMoveOutcome(revision: revision, moved: []), []) }
             try connection.execute(
                 ListStatements.movePlaces,
                 owner + [.textArray(made.map(\.id)), .byteaArray(made.map(\.key.bytes))]
             )
-            let counted = try connection.query(ListStatements.countMoved, owner) { try $0.first { try $0.int8(0) }! }
-            let outcome = ListsMoved(revision: counted, moved: moved)
+            let counted = try connection.query(ListStatements.incrementRevision, owner) {
+                try $0.first { try $0.int8(0) }!
+            }
+            let outcome = ListMoveOutcome(revision: counted, moved: moved)
             let data = String(decoding: outcome.json, as: UTF8.self)
-            try connection.execute(ListStatements.tellMoved, owner + [.int8(counted), .text(data)])
+            try connection.execute(ListStatements.recordMoveEvent, owner + [.int8(counted), .text(data)])
             try ListWriter.trim([(user.text, counted)], connection)
             return (outcome, [user])
         }
@@ -224,7 +228,7 @@ struct PostgresListStore: ListStore {
     ) async throws(CatalogError) -> Outcome {
         try await writeLists(of: user, list) { writer, connection in
             var told: [UserID] = []
-            let outcome = try IdempotencyRecords(user: user).once(call, connection) {
+            let outcome = try IdempotencyRecords(user: user).performOnce(call, connection) {
                 let (outcome, users) = try body(writer, connection)
                 told = users
                 return outcome
@@ -240,8 +244,8 @@ struct PostgresListStore: ListStore {
         _ body: @escaping @Sendable (ListWriter, isolated PostgresConnection) throws -> (T, told: [UserID])
     ) async throws(CatalogError) -> T {
         try await database.mappingErrors {
-            let (value, told) = try await database.besideErasure { [database] in
-                try await database.writes.transaction(within: .seconds(10)) { connection in
+            let (value, told) = try await database.retryingErasureConflicts { [database] in
+                try await database.writes.transaction(within: TimeLimit.edit.duration) { connection in
                     let writer = ListWriter(user: user)
                     if let list { try writer.checkPlace(list, connection) }
                     // Do not lock the account: another transaction with a list lock may be about to notify this user.

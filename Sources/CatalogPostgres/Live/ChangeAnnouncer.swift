@@ -18,7 +18,7 @@ package final class ChangeAnnouncer: Sendable {
     private let state = Mutex(State())
 
     /// The minimum interval between batches.
-    private static let pause: Duration = .milliseconds(10)
+    private static let batchInterval: Duration = .milliseconds(10)
     /// The maximum size of a notification, in bytes; PostgreSQL's limit is 7999.
     private static let limit = 7000
 
@@ -46,7 +46,7 @@ package final class ChangeAnnouncer: Sendable {
     }
 
     /// Sends all queued topics before the program exits.
-    package func sendAll() async {
+    package func flush() async {
         guard let pool else { return }
         let topics = state.withLock { state in
             defer { state.topics = [] }
@@ -56,22 +56,22 @@ package final class ChangeAnnouncer: Sendable {
     }
 
     private func send(_ pool: PostgresPool) async {
-        while let topics = taken() {
+        while let topics = takeTopics() {
             await send(topics, pool)
-            try? await Task.sleep(for: Self.pause)
+            try? await Task.sleep(for: Self.batchInterval)
         }
     }
 
     private func send(_ topics: Set<ChangeTopic>, _ pool: PostgresPool) async {
         for payload in Self.payloads(topics) {
             // If the database is unreachable, no server can be notified.
-            _ = try? await pool.perform(within: .seconds(5)) {
+            _ = try? await pool.perform(within: TimeLimit.lookup.duration) {
                 try $0.execute(DatabaseStatements.announce, [.text(Self.channel), .text(payload)])
             }
         }
     }
 
-    private func taken() -> Set<ChangeTopic>? {
+    private func takeTopics() -> Set<ChangeTopic>? {
         state.withLock { state in
             guard !state.topics.isEmpty else {
                 state.isSending = false

@@ -8,13 +8,13 @@ package struct PostgresChangeSource: ChangeSource {
     package init(_ configuration: PostgresConfiguration) { self.configuration = configuration }
 
     package func notices() throws -> AsyncStream<ChangeNotice> {
-        let heard = try PostgresListener(configuration, channels: [ChangeAnnouncer.channel]).notices()
+        let incoming = try PostgresListener(configuration, channels: [ChangeAnnouncer.channel]).notices()
         return AsyncStream(bufferingPolicy: .bufferingNewest(64)) { continuation in
             let task = Task {
-                for await notice in heard {
-                    guard let told = Self.notice(notice) else { continue }
+                for await notice in incoming {
+                    guard let change = Self.notice(notice) else { continue }
                     // If the buffer overflows, the oldest notices are dropped and a gap replaces them.
-                    if case .dropped = continuation.yield(told), told != .gap { continuation.yield(.gap) }
+                    if case .dropped = continuation.yield(change), change != .gap { continuation.yield(.gap) }
                 }
                 continuation.finish()
             }

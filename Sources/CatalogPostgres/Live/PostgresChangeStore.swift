@@ -39,13 +39,13 @@ struct PostgresChangeStore: ChangeStore {
 
     func changes(of user: UserID, since: Int64, limit: Int) async throws(CatalogError) -> ChangesPage {
         try await database.mappingErrors {
-            let (name, most) = (PostgresValue.text(user.text), PostgresValue.int8(Int64(limit)))
+            let (name, maximum) = (PostgresValue.text(user.text), PostgresValue.int8(Int64(limit)))
             let initial = (page: SettingsPage(settings: [], revision: 0, isResync: since > 0), lists: [LiveEvent]())
             // Read the account first: later list events follow with the next read.
             let (page, lists) = try await database.pages.read(
                 [
-                    PostgresQuery(PostgresSettingsStore.changedSettings, [name, .int8(since), most]),
-                    PostgresQuery(ListStatements.changes, [name, .int8(since), most]),
+                    PostgresQuery(PostgresSettingsStore.changedSettings, [name, .int8(since), maximum]),
+                    PostgresQuery(ListStatements.changes, [name, .int8(since), maximum]),
                 ],
                 into: initial
             ) { value, index, rows in

@@ -8,7 +8,7 @@ internal import Ordering
 /// Cursors detect the change by the shelf's key generation.
 package struct OrderCompaction: Sendable {
     /// The target length of new keys, in bytes, if the window can grow enough.
-    private static let shortKey = 16
+    private static let targetKeyLength = 16
     /// The maximum number of rows on each side.
     private static let sideLimit = 512
 
@@ -31,14 +31,14 @@ package struct OrderCompaction: Sendable {
             var written = 0
             while true {
                 let (store, shelf) = (storeID, shelfID)
-                let due = try await database.writes.perform(within: .seconds(30)) {
+                let due = try await database.writes.perform(within: TimeLimit.shelf.duration) {
                     try $0.query(OrderStatements.shelvesWithLongKeys, [.int4(store), .int4(shelf)]) {
                         try $0.map { (try $0.int4(0), try $0.int4(1)) }
                     }
                 }
                 var writtenNow = 0
                 for (store, shelf) in due {
-                    writtenNow += try await database.writes.transaction(within: .seconds(10)) {
+                    writtenNow += try await database.writes.transaction(within: TimeLimit.edit.duration) {
                         try Self.compact(store, shelf, $0)
                     }
                 }
@@ -71,15 +71,15 @@ package struct OrderCompaction: Sendable {
         }
         // Read one more row on each side: the fixed neighbours.
         let before = try rows(OrderStatements.rowsUpTo, Self.sideLimit + 1)
-        let behind = try rows(OrderStatements.rowsBehind, Self.sideLimit + 1)
+        let after = try rows(OrderStatements.rowsAfter, Self.sideLimit + 1)
         var side = 4
         while true {
-            let window = before.prefix(side).reversed() + behind.prefix(side)
+            let window = before.prefix(side).reversed() + after.prefix(side)
             let left = before.count > side ? before[side].key : nil
-            let right = behind.count > side ? behind[side].key : nil
+            let right = after.count > side ? after[side].key : nil
             let made = try PathKey.between(left, right, count: window.count)
             let longest = made.lazy.map(\.length).max() ?? 0
-            if longest <= Self.shortKey || side >= Self.sideLimit {
+            if longest <= Self.targetKeyLength || side >= Self.sideLimit {
                 guard longest < long.count else { return 0 }
                 let changed = zip(window, made).filter { $0.key != $1 }
                 try connection.execute(

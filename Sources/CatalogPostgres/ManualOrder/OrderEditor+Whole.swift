@@ -20,33 +20,34 @@ extension OrderEditor {
             history = try Self.history(storeID, shelf.id, connection)
             let change = try history.undone(by: number)
             undone = change
-            target = list.restoring(try lefts(of: change, connection))
+            target = list.restoring(try leftNeighbours(of: change, connection))
         } else {
-            let baked = if case .snapshot(let sort) = request.edit { try ids(by: sort, connection) } else { [String]() }
-            target = try request.edit.target(from: old) { _ in baked }!
+            let snapshot =
+                if case .snapshot(let sort) = request.edit { try ids(by: sort, connection) } else { [String]() }
+            target = try request.edit.target(from: old) { _ in snapshot }!
         }
         let made: [(id: String, key: PathKey)]
         do { made = try list.reorder(to: target) } catch PathKeyError.outOfRange { throw Self.tooLong }
         guard made.allSatisfy({ $0.key.length <= PathKey.maximumLength }) else { throw Self.tooLong }
         guard !made.isEmpty || undone != nil else { return unchanged }
-        let lefts = before.lefts(of: Set(made.map(\.id)))
-        var outcome = try conclude(made, lefts.map { ($0.id, $0.left ?? "") }, undoes: undone?.number, connection)
+        let lefts = before.leftNeighbours(of: Set(made.map(\.id)))
+        var outcome = try finish(made, lefts.map { ($0.id, $0.left ?? "") }, undoes: undone?.number, connection)
         if let undone, let change = outcome.change {
-            for (number, undoneBy) in history.marks(undoing: undone, by: change) {
+            for (number, undoneBy) in history.undoMarks(undoing: undone, by: change) {
                 try connection.execute(OrderStatements.markUndone, scope + [.int8(number), .int8(undoneBy)])
             }
         }
         outcome.moved = OrderEditOutcome.Moved.of(made.map(\.id), from: old, to: target, indexed: request.wantsIndexes)
-        outcome.isLong = made.contains { $0.key.length > Self.longKey }
+        outcome.needsCompaction = made.contains { $0.key.length > Self.longKey }
         return outcome
     }
 
     /// Returns the products that a change moved, with their former left neighbours.
-    private func lefts(
+    private func leftNeighbours(
         of change: OrderChange,
         _ connection: isolated PostgresConnection
     ) throws -> [(id: String, left: String?)] {
-        Self.lefts(
+        Self.leftNeighbours(
             try connection.query(OrderStatements.movedBy, scope + [.int8(change.number)]) {
                 try $0.first { try $0.text(0) }
             } ?? ""
@@ -67,7 +68,7 @@ extension OrderEditor {
                     subject: try row.textOrNil(2),
                     kind: try row.text(3),
                     count: Int(try row.int4(7)),
-                    ids: lefts(try row.text(6)).map(\.id),
+                    ids: leftNeighbours(try row.text(6)).map(\.id),
                     undoes: try row.int8OrNil(4),
                     undoneBy: try row.int8OrNil(5)
                 )

@@ -65,7 +65,7 @@ struct OrderEditor {
         var shelf: LockedShelf?
         var rows: [Row] = []
         var gap: OrderGap?
-        try connection.together(queries) { index, found in
+        try connection.queryBatch(queries) { index, found in
             switch index {
             case 0: shelf = try found.first { try LockedShelf(id, $0) }
             case 1: rows = try found.map { try Row($0) }
@@ -100,30 +100,30 @@ struct OrderEditor {
         init(_ row: borrowing PostgresRow) throws {
             id = try row.text(0)
             key = try PathKey(bytes: try row.bytea(1))
-            let standing = try row.byteaOrNil(2).map { try PathKey(bytes: $0) }
+            let placed = try row.byteaOrNil(2).map { try PathKey(bytes: $0) }
             let removed = try row.byteaOrNil(4).map { try PathKey(bytes: $0) }
-            let nearest = [standing, removed].compactMap { $0 }.max()
-            left = nearest == nil ? "" : try row.text(nearest == standing ? 3 : 5)
+            let nearest = [placed, removed].compactMap { $0 }.max()
+            left = nearest == nil ? "" : try row.text(nearest == placed ? 3 : 5)
         }
     }
 
     private func run(_ moves: [OrderMove], _ connection: isolated PostgresConnection) throws -> OrderEditOutcome {
         let before = Dictionary(rows.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
         for move in moves {
-            if let stranger = (move.ids + [move.anchor].compactMap { $0 }).first(where: { before[$0] == nil }) {
-                throw CatalogError.unknownProduct(stranger)
+            if let unknownID = (move.ids + [move.anchor].compactMap { $0 }).first(where: { before[$0] == nil }) {
+                throw CatalogError.unknownProduct(unknownID)
             }
         }
         let oldIndexes = request.wantsIndexes ? try indexes(moves.flatMap(\.ids), connection) : [:]
         // Several moves may restore the original order; a single one cannot, unless it is in place.
-        let oldAfters = moves.count > 1 ? try lookUpAfters(Array(before.keys), connection) : [:]
+        let oldAfters = moves.count > 1 ? try readLeftNeighbours(Array(before.keys), connection) : [:]
         var keys = before.mapValues(\.key)
         var afters: [(id: String, after: String?)] = []
         var pending: [(id: String, key: PathKey)] = []
         var placed: Set<String> = []
         for (index, move) in moves.enumerated() where !move.isInPlace {
             let gap = try index == 0 ? firstGap ?? gap(move, connection) : gap(move, connection)
-            if gap.holds(move.ids.map { keys[$0]! }) { continue }
+            if gap.isFilled(move.ids.map { keys[$0]! }) { continue }
             let made = try makeKeys(move.ids.count, gap)
             // The last move's keys are written with the rest.
             pending = zip(move.ids, made).map { ($0, $1) }
@@ -136,10 +136,10 @@ struct OrderEditor {
         let moved = before.keys.filter { placed.contains($0) }
         guard !moved.isEmpty else { return unchanged }
         let lefts = moved.map { (id: $0, row: before[$0]!) }.sorted { $0.row.key < $1.row.key }
-        var outcome = try conclude(pending, lefts.map { ($0.id, $0.row.left) }, connection)
+        var outcome = try finish(pending, lefts.map { ($0.id, $0.row.left) }, connection)
         // The neighbours are known after one move; after several, look them up.
         if moves.count > 1 {
-            let newAfters = try lookUpAfters(Array(before.keys), connection)
+            let newAfters = try readLeftNeighbours(Array(before.keys), connection)
             guard newAfters != oldAfters else { return unchanged }
             afters = moved.sorted { keys[$0]! < keys[$1]! }.map { ($0, newAfters[$0] ?? nil) }
         }
@@ -147,7 +147,7 @@ struct OrderEditor {
         outcome.moved = afters.map {
             OrderEditOutcome.Moved(id: $0.id, after: $0.after, from: oldIndexes[$0.id], to: newIndexes[$0.id])
         }
-        outcome.isLong = keys.values.contains { $0.length > Self.longKey }
+        outcome.needsCompaction = keys.values.contains { $0.length > Self.longKey }
         return outcome
     }
 
@@ -163,12 +163,12 @@ struct OrderEditor {
     }
 
     /// Returns the left neighbours of products; nil at the front.
-    private func lookUpAfters(
+    private func readLeftNeighbours(
         _ ids: [String],
         _ connection: isolated PostgresConnection
     ) throws -> [String: String?] {
         Dictionary(
-            try connection.query(OrderStatements.afters, scope + [.textArray(ids)]) {
+            try connection.query(OrderStatements.leftNeighbours, scope + [.textArray(ids)]) {
                 try $0.map { (try $0.text(0), try $0.textOrNil(1)) }
             },
             uniquingKeysWith: { first, _ in first }
@@ -225,19 +225,19 @@ struct OrderEditor {
     /// Writes the remaining keys and records what an undo needs.
     ///
     /// - Parameter lefts: the moved products, in the old order, with their old left neighbours; empty at the front.
-    func conclude(
+    func finish(
         _ made: [(id: String, key: PathKey)],
         _ lefts: [(id: String, left: String)],
         undoes: Int64? = nil,
         _ connection: isolated PostgresConnection
     ) throws -> OrderEditOutcome {
         let change = shelf.change
-        let slot: PostgresValue = .int2(Int16(change % Int64(OrderChange.memoryLimit)))
+        let slot: PostgresValue = .int2(Int16(change % Int64(OrderChange.retentionLimit)))
         let entry: [PostgresValue] = [
             .int8(change), .text(request.subject), .text(request.edit.kind), .int8(undoes), .text(Self.text(lefts)),
         ]
         let keys: [PostgresValue] = [.textArray(made.map(\.id)), .byteaArray(made.map(\.key.bytes))]
-        try connection.executeLater(OrderStatements.conclude, scope + keys + [slot] + entry)
+        try connection.executeDeferred(OrderStatements.finishChange, scope + keys + [slot] + entry)
         return OrderEditOutcome(
             version: shelf.version + 1,
             orderVersion: shelf.orderVersion + 1,
@@ -251,7 +251,7 @@ struct OrderEditor {
         lefts.map { "\($0.id)/\($0.left)" }.joined(separator: "/")
     }
 
-    static func lefts(_ text: String) -> [(id: String, left: String?)] {
+    static func leftNeighbours(_ text: String) -> [(id: String, left: String?)] {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
         return stride(from: 0, to: parts.count - 1, by: 2).map {
             (parts[$0], parts[$0 + 1].isEmpty ? nil : parts[$0 + 1])

@@ -6,14 +6,14 @@ internal import Ordering
 struct OrderGap {
     var left: PathKey?
     var right: PathKey?
-    var standingLeft: PathKey?
-    var standingRight: PathKey?
+    var placedLeft: PathKey?
+    var placedRight: PathKey?
     var leftNeighbour: String?
 
     /// Returns whether products with these keys already fill the gap, in this order.
-    func holds(_ keys: [PathKey]) -> Bool {
-        zip(keys, keys.dropFirst()).allSatisfy { $0 < $1 } && (standingLeft.map { $0 < keys[0] } ?? true)
-            && (standingRight.map { keys[keys.count - 1] < $0 } ?? true)
+    func isFilled(_ keys: [PathKey]) -> Bool {
+        zip(keys, keys.dropFirst()).allSatisfy { $0 < $1 } && (placedLeft.map { $0 < keys[0] } ?? true)
+            && (placedRight.map { keys[keys.count - 1] < $0 } ?? true)
     }
 
     /// Returns the query for a gap; nil if the target is a position, which must be resolved first.
@@ -32,17 +32,17 @@ struct OrderGap {
     /// - Parameter row: the keys of the anchor and of its neighbours on the gap's side.
     init(_ row: borrowing PostgresRow, _ target: OrderMove.Target) throws {
         let anchor = try row.byteaOrNil(0).map { try PathKey(bytes: $0) }
-        let standing = try row.byteaOrNil(1).map { try PathKey(bytes: $0) }
+        let placed = try row.byteaOrNil(1).map { try PathKey(bytes: $0) }
         let removed = try row.byteaOrNil(3).map { try PathKey(bytes: $0) }
-        let both = [removed, standing].compactMap { $0 }
+        let both = [removed, placed].compactMap { $0 }
         switch target {
         case .after, .first:
             (left, right) = (anchor, both.min())
-            (standingLeft, standingRight) = (anchor, standing)
+            (placedLeft, placedRight) = (anchor, placed)
             leftNeighbour = if case .after(let id) = target { id } else { nil }
         case .before, .last, .position:
             (left, right) = (both.max(), anchor)
-            (standingLeft, standingRight) = (standing, anchor)
+            (placedLeft, placedRight) = (placed, anchor)
             leftNeighbour = try row.textOrNil(2)
         }
     }

@@ -59,7 +59,7 @@ enum OrderStatements {
         WHERE o.store_id = $1 AND o.shelf_id = $2 AND o.sku = made.sku
         """
     /// Products in order, each with its left neighbour on the shelf.
-    static let afters: PostgresStatement = """
+    static let leftNeighbours: PostgresStatement = """
         SELECT o.sku, (SELECT p.sku FROM placement_position p
             WHERE p.store_id = $1 AND p.shelf_id = $2 AND p.key < o.key AND NOT p.is_removed
             ORDER BY p.key DESC LIMIT 1)
@@ -75,7 +75,7 @@ enum OrderStatements {
         """
     /// Finishes a change in one statement: writes the keys and the undo data. The slot in the ring buffer is
     /// updated, or inserted the first time. (ON CONFLICT would also write a lock to the WAL.)
-    static let conclude: PostgresStatement = """
+    static let finishChange: PostgresStatement = """
         WITH moved AS (
             UPDATE placement_position o SET key = made.key FROM unnest($3, $4) AS made (sku, key)
             WHERE o.store_id = $1 AND o.shelf_id = $2 AND o.sku = made.sku
@@ -115,7 +115,7 @@ enum OrderStatements {
         """
     /// Rows up to a key, and after it, nearest first.
     static let rowsUpTo: PostgresStatement = side("<=", " DESC")
-    static let rowsBehind: PostgresStatement = side(">", "")
+    static let rowsAfter: PostgresStatement = side(">", "")
 
     private static func side(_ comparison: SQL, _ direction: SQL) -> PostgresStatement {
         func rows(_ condition: SQL) -> SQL {

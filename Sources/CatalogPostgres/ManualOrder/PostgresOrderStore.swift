@@ -12,22 +12,23 @@ struct PostgresOrderStore: OrderStore {
     ) async throws(CatalogError) -> OrderEditOutcome {
         try request.edit.check()
         return try await database.mappingErrors {
-            let (outcome, isKept) = try await database.writes.transaction(within: .seconds(30)) { connection in
+            let (outcome, isCommitted) = try await database.writes.transaction(within: TimeLimit.shelf.duration) {
+                connection in
                 let store = try ShelfLookup.store(request.store, connection)
-                let outcome = try IdempotencyRecords(storeID: store.id).once(call, connection) {
+                let outcome = try IdempotencyRecords(storeID: store.id).performOnce(call, connection) {
                     try OrderEditor(request, store.id, pages, connection).run(connection)
                 }
                 // Acquiring the lock already counted a change; roll back if nothing changed.
                 let isKept = outcome.change != nil && !request.isDryRun
                 return isKept ? .commit((outcome, true)) : .rollback((outcome, false))
             }
-            if outcome.isLong, isKept { database.longKeys.note() }
-            if isKept { database.announcer.announce(.store(request.store)) }
-            if isKept || request.isDryRun { return outcome }
+            if outcome.needsCompaction, isCommitted { database.compactionSignal.send() }
+            if isCommitted { database.announcer.announce(.store(request.store)) }
+            if isCommitted || request.isDryRun { return outcome }
             // Record the response even without a change: the same request could change the order later.
-            return try await database.writes.transaction(within: .seconds(5)) { connection in
+            return try await database.writes.transaction(within: TimeLimit.lookup.duration) { connection in
                 let store = try ShelfLookup.store(request.store, connection)
-                return try IdempotencyRecords(storeID: store.id).once(call, connection) { outcome }
+                return try IdempotencyRecords(storeID: store.id).performOnce(call, connection) { outcome }
             }
         }
     }
@@ -38,7 +39,7 @@ struct PostgresOrderStore: OrderStore {
     ) async throws(CatalogError) -> [OrderChange] {
         try await database.mappingErrors {
             let location = try await ShelfLookup(database: database).readHead(store, shelf).location
-            return try await database.writes.perform(within: .seconds(5)) {
+            return try await database.writes.perform(within: TimeLimit.lookup.duration) {
                 try OrderEditor.history(location.storeID, location.shelfID, $0)
             }
         }

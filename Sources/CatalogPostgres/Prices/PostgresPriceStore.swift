@@ -13,11 +13,11 @@ struct PostgresPriceStore: PriceStore {
         once call: IdempotentCall?
     ) async throws(CatalogError) -> PriceOutcome {
         try PriceChange.checkRepeats(prices)
-        return try await database.write(to: store, within: .seconds(120)) { connection in
+        return try await database.write(to: store, within: TimeLimit.prices.duration) { connection in
             // Lock the store only against currency changes.
-            let found = try ShelfLookup.store(store, connection, ShelfLookup.keyOfStore)
+            let found = try ShelfLookup.store(store, connection, ShelfLookup.keySharedStore)
             if let currency, currency != found.store.currency { throw CatalogError.currencyChanged(found.store) }
-            return try IdempotencyRecords(storeID: found.id).once(call, connection) {
+            return try IdempotencyRecords(storeID: found.id).performOnce(call, connection) {
                 try Self.setPrices(prices, found.id, connection)
             }
         }
@@ -33,8 +33,8 @@ struct PostgresPriceStore: PriceStore {
         let skus = PostgresValue.textArray(prices.map(\.sku.text))
         try ShelfLocks.lockShelves(of: skus, storeID, connection)
         let known = try known(skus, storeID, connection)
-        if let stranger = prices.first(where: { !known.contains($0.sku) }) {
-            throw PriceChange.unknown(stranger.sku)
+        if let unknown = prices.first(where: { !known.contains($0.sku) }) {
+            throw PriceChange.unknown(unknown.sku)
         }
         // −1 means no price, −2 means unchanged.
         let values: [PostgresValue] = [
@@ -93,7 +93,7 @@ struct PostgresPriceStore: PriceStore {
     func shelves(of skus: [SKU], in store: CatalogKey) async throws(CatalogError) -> [CatalogKey] {
         try await database.mappingErrors {
             let storeID = try await lookup.readStore(store).id
-            return try await database.writes.perform(within: .seconds(30)) {
+            return try await database.writes.perform(within: TimeLimit.shelf.duration) {
                 try $0.query(
                     PriceStatements.shelves,
                     [.int4(storeID), .textArray(skus.map(\.text))]
@@ -106,7 +106,7 @@ struct PostgresPriceStore: PriceStore {
     func known(_ skus: [SKU], in store: CatalogKey) async throws(CatalogError) -> Set<SKU> {
         try await database.mappingErrors {
             let storeID = try await lookup.readStore(store).id
-            return try await database.writes.perform(within: .seconds(30)) {
+            return try await database.writes.perform(within: TimeLimit.shelf.duration) {
                 try Self.known(.textArray(skus.map(\.text)), storeID, $0)
             }
         }

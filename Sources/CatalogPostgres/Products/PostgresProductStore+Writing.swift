@@ -11,7 +11,7 @@ extension PostgresProductStore {
     ) async throws(CatalogError) -> Bool {
         try await database.write(to: store) { connection in
             // Lock the store only against currency changes.
-            let found = try ShelfLookup.store(store, connection, ShelfLookup.keyOfStore)
+            let found = try ShelfLookup.store(store, connection, ShelfLookup.keySharedStore)
             if let currency, currency != found.store.currency { throw CatalogError.currencyChanged(found.store) }
             let key: [PostgresValue] = [.int4(found.id), .text(product.sku.text)]
             let shelves = try ShelfLocks.lockShelves(of: .textArray([product.sku.text]), found.id, connection)
@@ -24,11 +24,11 @@ extension PostgresProductStore {
             }
             let changed = try connection.execute(
                 ProductStatements.upsert,
-                key + ProductColumn.stated.map { $0.value(of: product) }
+                key + ProductColumn.provided.map { $0.value(of: product) }
             )
             if modifiedAt == nil {
                 try connection.execute(
-                    PopularityStatements.rememberOld,
+                    PopularityStatements.queueRecreatedProducts,
                     [.int4(found.id), .textArray([product.sku.text])]
                 )
             }
@@ -46,7 +46,7 @@ extension PostgresProductStore {
             let key: [PostgresValue] = [.int4(found.id), .text(sku.text)]
             let shelves = try ShelfLocks.lockShelves(of: .textArray([sku.text]), found.id, connection)
             try connection.execute(
-                ProductStatements.takeOffShelves,
+                ProductStatements.removeFromShelves,
                 key + [.int8Array(shelves.map(Int64.init))]
             )
             try connection.execute(ProductStatements.deletePlacements, key)
@@ -63,13 +63,13 @@ extension PostgresProductStore {
             let id = try ShelfLocks.lockShelf(shelf, found.id, connection)
             let key: [PostgresValue] = [.int4(found.id), .int4(id), .text(sku.text)]
             let exists = try connection.query(
-                ProductStatements.share,
+                ProductStatements.lockProduct,
                 [.int4(found.id), .text(sku.text)]
             ) { $0.count > 0 }
             guard exists else { throw CatalogError.notFound("product “\(sku)”") }
             guard try connection.execute(PlacementStatements.insertPlacement, key) > 0 else { return false }
             let returned = try connection.execute(
-                ProductStatements.putBack,
+                ProductStatements.restorePosition,
                 key
             )
             if returned == 0 {
@@ -98,7 +98,7 @@ extension PostgresProductStore {
                 throw CatalogError.notFound("product “\(sku)” on shelf “\(shelf)”")
             }
             try connection.execute(
-                ProductStatements.takeOff,
+                ProductStatements.removeFromShelf,
                 key
             )
             try ShelfLocks.bump([id], found.id, order: true, count: -1, connection)

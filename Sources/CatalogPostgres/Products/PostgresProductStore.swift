@@ -45,7 +45,7 @@ struct PostgresProductStore: ProductStore {
             let scope = Self.productsScope(store)
             guard after == nil || after!.scope == scope else { throw CatalogError.invalidCursor }
             let query = PostgresQuery(
-                Self.productsBehind,
+                Self.productsAfter,
                 [.int4(found.id), .text(after?.id ?? ""), .int8(Int64(limit + 1))]
             )
             let products = try await readProducts(query)
@@ -71,7 +71,7 @@ struct PostgresProductStore: ProductStore {
         WHERE r.store_id = $1 AND r.sku = ANY ($2)
         """
 
-    static let productsBehind: PostgresStatement = """
+    static let productsAfter: PostgresStatement = """
         SELECT \(ProductRow.columns("r", availability: "0::smallint")) FROM product r
         WHERE r.store_id = $1 AND r.sku > $2 ORDER BY r.sku LIMIT $3
         """

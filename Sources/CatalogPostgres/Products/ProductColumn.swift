@@ -112,7 +112,7 @@ enum ProductColumn: Int, CaseIterable, Sendable {
     }
 
     /// Whether requests and imports state the column; otherwise the server sets it.
-    var isStated: Bool {
+    var isProvided: Bool {
         switch self {
         case .popularityLog2, .createdAt, .modifiedAt: false
         default: true
@@ -138,7 +138,7 @@ enum ProductColumn: Int, CaseIterable, Sendable {
     /// The columns that are read, in order.
     static let read = allCases.filter { !$0.isDerived }
     /// The columns that requests and imports state, in order.
-    static let stated = allCases.filter(\.isStated)
+    static let provided = allCases.filter(\.isProvided)
     /// The columns that an import stages, in order.
     static let staged = allCases.filter { $0.imported != nil }
 }

@@ -4,15 +4,15 @@ internal import LibPQ
 enum ProductStatements {
     static let modifiedAt: PostgresStatement = "SELECT modified_at FROM product WHERE store_id = $1 AND sku = $2"
     /// Removes a product, `$2`, from shelves, `$3`; its positions are kept.
-    static let takeOffShelves: PostgresStatement = """
+    static let removeFromShelves: PostgresStatement = """
         UPDATE placement_position SET removed_at = now() WHERE store_id = $1 AND sku = $2 AND shelf_id = ANY ($3)
         """
     static let deletePlacements: PostgresStatement = "DELETE FROM placement WHERE store_id = $1 AND sku = $2"
     static let delete: PostgresStatement = "DELETE FROM product WHERE store_id = $1 AND sku = $2"
     /// Locks a product, `$2`, against deletion.
-    static let share: PostgresStatement = "SELECT 1 FROM product WHERE store_id = $1 AND sku = $2 FOR SHARE"
+    static let lockProduct: PostgresStatement = "SELECT 1 FROM product WHERE store_id = $1 AND sku = $2 FOR SHARE"
     /// Restores the position of a product, `$3`, on a shelf, `$2`.
-    static let putBack: PostgresStatement = """
+    static let restorePosition: PostgresStatement = """
         UPDATE placement_position SET removed_at = NULL WHERE store_id = $1 AND shelf_id = $2 AND sku = $3
         """
     static let insertPosition: PostgresStatement = """
@@ -22,23 +22,23 @@ enum ProductStatements {
         DELETE FROM placement WHERE store_id = $1 AND shelf_id = $2 AND sku = $3
         """
     /// Removes a product, `$3`, from a shelf, `$2`; its position is kept.
-    static let takeOff: PostgresStatement = """
+    static let removeFromShelf: PostgresStatement = """
         UPDATE placement_position SET removed_at = now() WHERE store_id = $1 AND shelf_id = $2 AND sku = $3
         """
 
-    private static let compared = ProductColumn.stated.filter { !$0.isDerived }
+    private static let compared = ProductColumn.provided.filter { !$0.isDerived }
 
     /// Writes a product, `$2`, with its values, from `$3` on; does nothing if nothing changes.
     static let upsert: PostgresStatement = """
-        INSERT INTO product (store_id, sku, \(ProductColumn.stated.names), popularity_log2, created_at, modified_at)
-        SELECT $1, $2, \(ProductColumn.stated.indices.map { "$\($0 + 3)" as SQL }.joined()),
+        INSERT INTO product (store_id, sku, \(ProductColumn.provided.names), popularity_log2, created_at, modified_at)
+        SELECT $1, $2, \(ProductColumn.provided.indices.map { "$\($0 + 3)" as SQL }.joined()),
             CASE WHEN s.counted_metric = 'decay' THEN popularity_sum('-Infinity', '-Infinity', popularity_on(
                 s.counted_newcomer_boost, (now() AT TIME ZONE 'UTC')::date, s.counted_half_life_days))
             WHEN s.counted_newcomer_boost > 0 THEN popularity_sum('-Infinity', '-Infinity',
                 ln(s.counted_newcomer_boost) / ln(2::double precision)) ELSE '-Infinity' END, now(), now()
         FROM store s WHERE s.store_id = $1
         ON CONFLICT (store_id, sku) DO UPDATE
-            SET \(ProductColumn.stated.assignments(from: "excluded")), modified_at = now()
+            SET \(ProductColumn.provided.assignments(from: "excluded")), modified_at = now()
         WHERE (\(compared.names(in: "product"))) IS DISTINCT FROM (\(compared.names(in: "excluded")))
         """
 }

@@ -8,7 +8,7 @@ internal import Synchronization
 final class CustomerHashes: Sendable {
     private let database: Database
     /// The cached key; nil until it is read.
-    private let memory = Mutex<SymmetricKey?>(nil)
+    private let cachedKey = Mutex<SymmetricKey?>(nil)
 
     init(_ database: Database) { self.database = database }
 
@@ -18,15 +18,15 @@ final class CustomerHashes: Sendable {
     }
 
     func key() async throws -> SymmetricKey {
-        if let key = memory.withLock({ $0 }) { return key }
-        let bytes = try await database.writes.perform(within: .seconds(5)) {
+        if let key = cachedKey.withLock({ $0 }) { return key }
+        let bytes = try await database.writes.perform(within: TimeLimit.lookup.duration) {
             try $0.query(DatabaseStatements.customerKey) {
                 try $0.first { try $0.bytea(0) }
             }
         }
         guard let bytes else { throw CatalogError.fault("the deployment has no customer key") }
         let key = SymmetricKey(data: bytes)
-        memory.withLock { $0 = key }
+        cachedKey.withLock { $0 = key }
         return key
     }
 }

@@ -28,16 +28,16 @@ enum PopularityStatements {
             ARRAY(SELECT DISTINCT sku FROM news WHERE NOT is_known LIMIT 1000)
         """
 
-    static let keptFrom: PostgresStatement = """
+    static let retentionStart: PostgresStatement = """
         SELECT customers_kept_from - date '1970-01-01' FROM store WHERE store_id = $1
         """
 
     // MARK: - Folding
 
     /// Moves stray events of products that now exist to the inbox, in batches.
-    static let returnStrays: PostgresStatement = returning("LIMIT 20000")
+    static let moveStraysToInbox: PostgresStatement = returning("LIMIT 20000")
     /// Does the same for the products of a shelf, `$2`.
-    static let returnStraysOfShelf: PostgresStatement = returning(
+    static let moveShelfStraysToInbox: PostgresStatement = returning(
         "AND y.sku IN (SELECT p.sku FROM placement p WHERE p.store_id = $1 AND p.shelf_id = $2)"
     )
 
@@ -189,7 +189,7 @@ enum PopularityStatements {
         UPDATE popularity_due SET mark = -mark WHERE store_id = $1 AND mark > 0
         """
     /// Queues re-created products, `$2`, that have earlier purchases.
-    static let rememberOld: PostgresStatement = """
+    static let queueRecreatedProducts: PostgresStatement = """
         INSERT INTO popularity_due AS u (store_id, sku, mark)
         SELECT $1, n.sku, 1 FROM unnest($2) AS n (sku)
         WHERE EXISTS (SELECT FROM purchase_day d WHERE d.store_id = $1 AND d.sku = n.sku) ORDER BY n.sku
@@ -199,9 +199,9 @@ enum PopularityStatements {
     // MARK: - Copying scores
 
     /// Copies products' scores to the placements of a shelf, `$2`.
-    static let carryShelf: PostgresStatement = carrying(" AND p.shelf_id = $2")
+    static let copyScoresToShelf: PostgresStatement = carrying(" AND p.shelf_id = $2")
     /// Copies products' scores to all placements of a store.
-    static let carryStore: PostgresStatement = carrying("")
+    static let copyScoresToStore: PostgresStatement = carrying("")
 
     private static func carrying(_ scope: SQL) -> PostgresStatement {
         """
@@ -213,7 +213,7 @@ enum PopularityStatements {
 
     /// Removes due products that are deleted, or whose placements all have the current score, unless they became due
     /// again. Checks at most `$3` products after `$2`; returns the last one, or nothing at the end.
-    static let endDue: PostgresStatement = """
+    static let clearDue: PostgresStatement = """
         WITH seen AS (
             SELECT sku, mark FROM popularity_due WHERE store_id = $1 AND sku > $2 ORDER BY sku LIMIT $3),
         done AS (
@@ -234,9 +234,9 @@ enum PopularityStatements {
     // MARK: - Anonymizing and purging
 
     /// Anonymizes purchases before a day, `$2`; the counts stay.
-    static let forgetBefore: PostgresStatement = forgetting("d.day < $2 AND d.customer <> ''")
+    static let anonymizeBefore: PostgresStatement = forgetting("d.day < $2 AND d.customer <> ''")
     /// Anonymizes the purchases of one customer, `$2`.
-    static let forgetCustomer: PostgresStatement = forgetting("d.customer = $2 AND d.customer <> ''")
+    static let anonymizeCustomer: PostgresStatement = forgetting("d.customer = $2 AND d.customer <> ''")
 
     private static func forgetting(_ scope: SQL) -> PostgresStatement {
         """
@@ -248,13 +248,13 @@ enum PopularityStatements {
         """
     }
 
-    static let forgetEvents: PostgresStatement = "DELETE FROM purchase_event WHERE store_id = $1 AND day < $2"
-    static let forgetStrays: PostgresStatement = "DELETE FROM purchase_stray WHERE store_id = $1 AND day < $2"
-    static let forgetStrayCustomer: PostgresStatement = """
+    static let purgeEvents: PostgresStatement = "DELETE FROM purchase_event WHERE store_id = $1 AND day < $2"
+    static let purgeStrays: PostgresStatement = "DELETE FROM purchase_stray WHERE store_id = $1 AND day < $2"
+    static let anonymizeStrays: PostgresStatement = """
         UPDATE purchase_stray SET customer = '' WHERE store_id = $1 AND customer = $2
         """
     /// Advances the retention day; does nothing if it is already that late.
-    static let keepFrom: PostgresStatement = """
+    static let advanceRetentionStart: PostgresStatement = """
         UPDATE store SET customers_kept_from = $2 
         WHERE store_id = $1 AND (customers_kept_from IS NULL OR customers_kept_from < $2)
         """
@@ -269,7 +269,7 @@ enum PopularityStatements {
         """
 
     /// Settings for a transaction that may wait for an import.
-    static let waitLong: PostgresStatement = "SET LOCAL lock_timeout = '120s'"
+    static let allowLongLockWait: PostgresStatement = "SET LOCAL lock_timeout = '120s'"
     /// Settings for one of many transactions that are repeated if they are lost.
     static let runInBatch: PostgresStatement = """
         SELECT set_config('lock_timeout', '120s', true), set_config('synchronous_commit', 'off', true),

@@ -20,9 +20,9 @@ struct PostgresPurchaseStore: PurchaseStore {
     ) async throws(CatalogError) -> PurchaseOutcome {
         try await database.mappingErrors {
             let key = try await customers.key()
-            return try await database.writes.transaction(within: .seconds(60)) { connection in
+            return try await database.writes.transaction(within: TimeLimit.bulk.duration) { connection in
                 let found = try ShelfLookup.store(store, connection)
-                return try IdempotencyRecords(storeID: found.id).once(call, connection) {
+                return try IdempotencyRecords(storeID: found.id).performOnce(call, connection) {
                     try Self.add(purchases, found.id, key, connection)
                 }
             }
@@ -30,27 +30,27 @@ struct PostgresPurchaseStore: PurchaseStore {
     }
 
     private static func add(
-        _ told: [Purchase],
+        _ reported: [Purchase],
         _ storeID: Int32,
         _ key: SymmetricKey,
         _ connection: isolated PostgresConnection
     ) throws -> PurchaseOutcome {
         var outcome = PurchaseOutcome()
         func readKeptFrom() throws -> Int32? {
-            try connection.query(PopularityStatements.keptFrom, [.int4(storeID)]) {
+            try connection.query(PopularityStatements.retentionStart, [.int4(storeID)]) {
                 try $0.first { try $0.int4OrNil(0) } ?? nil
             }
         }
         let keptFrom = try readKeptFrom()
-        let purchases = told.filter { $0.at.day >= keptFrom.map(Int.init) ?? Int.min }
-        outcome.tooOld = told.count - purchases.count
+        let purchases = reported.filter { $0.at.day >= keptFrom.map(Int.init) ?? Int.min }
+        outcome.tooOld = reported.count - purchases.count
         guard !purchases.isEmpty else { return outcome }
         let batch = UUID().uuidString.lowercased()
         var text = CopyText()
         var next = 0
         _ = try connection.copyIn(PopularityStatements.stage) {
             text.removeAll()
-            while next < purchases.count, text.bytes.count < PostgresConnection.copyPieceSize {
+            while next < purchases.count, text.bytes.count < PostgresConnection.copyChunkSize {
                 let purchase = purchases[next]
                 text.field(batch)
                 text.field(next)
@@ -82,18 +82,18 @@ struct PostgresPurchaseStore: PurchaseStore {
     /// Anonymizes a customer's purchases in every store; the counts stay.
     ///
     /// - Returns: the number of anonymized rows.
-    func forget(customer: String) async throws(CatalogError) -> Int {
+    func anonymize(customer: String) async throws(CatalogError) -> Int {
         try await database.mappingErrors {
             var forgotten = 0
             for store in try await lookup.readStores().map(\.store) {
                 let hash = CustomerHashes.hash(customer, try await customers.key())
-                forgotten += try await database.writes.transaction(within: .seconds(60)) { connection in
+                forgotten += try await database.writes.transaction(within: TimeLimit.bulk.duration) { connection in
                     let key: [PostgresValue] = [.int4(try ShelfLookup.store(store.key, connection).id), .bytea(hash)]
-                    try PurchaseBook.waitLong(connection)
+                    try PurchaseBook.allowLongLockWait(connection)
                     // Follow the events from strays to inbox to days, so that a concurrent fold cannot miss any.
-                    let strays = try connection.execute(PopularityStatements.forgetStrayCustomer, key)
+                    let strays = try connection.execute(PopularityStatements.anonymizeStrays, key)
                     _ = try connection.execute(PopularityStatements.foldCustomer, key)
-                    return try connection.execute(PopularityStatements.forgetCustomer, key) + strays
+                    return try connection.execute(PopularityStatements.anonymizeCustomer, key) + strays
                 }
             }
             return forgotten

@@ -5,7 +5,7 @@ internal import LibPQ
 /// point: each event is folded once.
 package struct PurchaseBook: Sendable {
     /// The number of events folded, or products scored, per transaction.
-    private static let batch: Int64 = 20_000
+    private static let batchSize: Int64 = 20_000
 
     private let database: Database
     private var lookup: ShelfLookup { ShelfLookup(database: database) }
@@ -22,8 +22,8 @@ package struct PurchaseBook: Sendable {
             let storeID = try await lookup.readStore(store).id
             var returned = 0
             repeat {
-                returned = try await database.writes.transaction(within: .seconds(60)) {
-                    try $0.execute(PopularityStatements.returnStrays, [.int4(storeID)])
+                returned = try await database.writes.transaction(within: TimeLimit.bulk.duration) {
+                    try $0.execute(PopularityStatements.moveStraysToInbox, [.int4(storeID)])
                 }
             } while returned > 0
             var folded = 0
@@ -31,11 +31,12 @@ package struct PurchaseBook: Sendable {
             while true {
                 try Task.checkCancellation()
                 let from = last
-                let (count, sku, number) = try await database.writes.transaction(within: .seconds(180)) { connection in
+                let (count, sku, number) = try await database.writes.transaction(within: TimeLimit.fold.duration) {
+                    connection in
                     try Self.runInBatch(connection)
                     return try connection.query(
                         PopularityStatements.fold,
-                        [.int4(storeID), .text(from.sku), .int8(from.number), .int8(Self.batch)]
+                        [.int4(storeID), .text(from.sku), .int8(from.number), .int8(Self.batchSize)]
                     ) { try $0.first { (try $0.int(0), try $0.text(1), try $0.int8(2)) }! }
                 }
                 folded += count
@@ -54,7 +55,7 @@ package struct PurchaseBook: Sendable {
     package func count(_ store: CatalogKey, day: Int) async throws(CatalogError) -> Int {
         try await database.mappingErrors {
             let read = try await lookup.readStore(store)
-            if read.store.counted.hasRule(of: read.store.rule), read.store.popularityMetric == .decay {
+            if read.store.lastCount.hasSameRule(of: read.store.popularityRule), read.store.popularityMetric == .decay {
                 if let changed = try await countDue(read, day) { return changed }
             }
             return try await countAll(store, day)
@@ -69,16 +70,17 @@ package struct PurchaseBook: Sendable {
             try Task.checkCancellation()
             let from = last
             let piece: (changed: Int, last: String, count: Int)? = try await database.writes.transaction(
-                within: .seconds(180)
+                within: TimeLimit.fold.duration
             ) { (connection) -> (changed: Int, last: String, count: Int)? in
                 try Self.runInBatch(connection)
                 // Lock against rule changes.
                 let now = try ShelfLookup.store(read.store.key, connection, ShelfLookup.sharedStore)
-                guard now.store.rule == read.store.rule, now.store.counted == read.store.counted else { return nil }
+                guard now.store.popularityRule == read.store.popularityRule, now.store.lastCount == read.store.lastCount
+                else { return nil }
                 let key: [PostgresValue] = [.int4(read.id)]
                 let (claimed, last, count) = try connection.query(
                     PopularityStatements.claimDue,
-                    key + [.text(from), .int8(Self.batch)]
+                    key + [.text(from), .int8(Self.batchSize)]
                 ) { try $0.first { (try $0.textArray(0), try $0.text(1), try $0.int(2)) }! }
                 guard !claimed.isEmpty else { return (0, last, count) }
                 // Use a separate statement, so that it sees the changes of transactions that held the locks before.
@@ -99,32 +101,32 @@ package struct PurchaseBook: Sendable {
     /// Scores every product of a store in one transaction that blocks product writes: for sliding windows and after a
     /// rule change, when shelves are updated as well, because scores of two rules are not comparable.
     private func countAll(_ store: CatalogKey, _ day: Int) async throws -> Int {
-        let (changed, isAnotherRule) = try await database.writes.transaction(within: .seconds(600)) {
+        let (changed, ruleChanged) = try await database.writes.transaction(within: TimeLimit.maintenance.duration) {
             (connection) -> (Int, Bool) in
-            try Self.unlimited(connection)
-            let read = try ShelfLookup.store(store, connection, ShelfLookup.heldStore)
-            let isAnotherRule = !read.store.counted.hasRule(of: read.store.rule)
+            try Self.removeLimits(connection)
+            let read = try ShelfLookup.store(store, connection, ShelfLookup.exclusiveStore)
+            let ruleChanged = !read.store.lastCount.hasSameRule(of: read.store.popularityRule)
             let key: [PostgresValue] = [.int4(read.id)]
-            guard isAnotherRule || read.store.popularityMetric != .decay else { return (0, false) }
-            if isAnotherRule {
+            guard ruleChanged || read.store.popularityMetric != .decay else { return (0, false) }
+            if ruleChanged {
                 try connection.execute(
                     ShelfStatements.lockAll,
                     key
                 )
             }
             try connection.execute(PopularityStatements.claimAll, key)
-            let changed = try Self.score(read, day, isAnotherRule ? .all : .due, connection)
-            if isAnotherRule {
-                try connection.execute(PopularityStatements.carryStore, key)
+            let changed = try Self.score(read, day, ruleChanged ? .all : .due, connection)
+            if ruleChanged {
+                try connection.execute(PopularityStatements.copyScoresToStore, key)
                 try connection.execute(
                     ShelfStatements.touchAll,
                     key
                 )
             }
             try connection.execute(PopularityStatements.setCounted, key + [Self.date(day)])
-            return (changed, isAnotherRule)
+            return (changed, ruleChanged)
         }
-        if isAnotherRule { database.announcer.announce(.store(store)) }
+        if ruleChanged { database.announcer.announce(.store(store)) }
         return changed
     }
 
@@ -164,50 +166,51 @@ package struct PurchaseBook: Sendable {
 
     /// Applies the retention period: anonymizes customers, and purges event ids and stray events. Runs once a day
     /// per store; returns the number of rows.
-    package func forget(_ store: CatalogKey, olderThan days: Int, day: Int) async throws(CatalogError) -> Int {
+    package func applyRetention(_ store: CatalogKey, olderThan days: Int, day: Int) async throws(CatalogError) -> Int {
         try await database.mappingErrors {
-            try await database.writes.transaction(within: .seconds(600)) { connection in
-                try Self.unlimited(connection)
+            try await database.writes.transaction(within: TimeLimit.maintenance.duration) { connection in
+                try Self.removeLimits(connection)
                 let key: [PostgresValue] = [
                     .int4(try ShelfLookup.store(store, connection).id), Self.date(day - days),
                 ]
-                guard try connection.execute(PopularityStatements.keepFrom, key) > 0 else { return 0 }
-                return try connection.execute(PopularityStatements.forgetBefore, key)
-                    + connection.execute(PopularityStatements.forgetEvents, key)
-                    + connection.execute(PopularityStatements.forgetStrays, key)
+                guard try connection.execute(PopularityStatements.advanceRetentionStart, key) > 0 else { return 0 }
+                return try connection.execute(PopularityStatements.anonymizeBefore, key)
+                    + connection.execute(PopularityStatements.purgeEvents, key)
+                    + connection.execute(PopularityStatements.purgeStrays, key)
             }
         }
     }
 
     /// Configures a transaction on a whole store: custom plans and no lock timeout.
-    static func unlimited(_ connection: isolated PostgresConnection) throws {
+    static func removeLimits(_ connection: isolated PostgresConnection) throws {
         try connection.run(script: "SET LOCAL lock_timeout = 0; SET LOCAL plan_cache_mode = auto")
     }
 
     /// Configures a transaction that may wait for an import.
-    static func waitLong(_ connection: isolated PostgresConnection) throws {
-        try connection.executeLater(PopularityStatements.waitLong)
+    static func allowLongLockWait(_ connection: isolated PostgresConnection) throws {
+        try connection.executeDeferred(PopularityStatements.allowLongLockWait)
     }
 
     /// Configures one of many repeatable transactions: only the last one of a run waits for the disk, and
     /// thereby for all earlier ones. Joins use index lookups: freshly filled tables have no statistics to suggest
     /// them.
     static func runInBatch(_ connection: isolated PostgresConnection) throws {
-        try connection.executeLater(
+        try connection.executeDeferred(
             PopularityStatements.runInBatch
         )
     }
 
     /// Clears due products whose shelves are all up to date, in batches.
-    func endDue(_ storeID: Int32) async throws {
+    func clearDue(_ storeID: Int32) async throws {
         var last = ""
         while true {
             let from = last
-            let next = try await database.writes.transaction(within: .seconds(180)) { (connection) -> String in
+            let next = try await database.writes.transaction(within: TimeLimit.fold.duration) {
+                (connection) -> String in
                 try Self.runInBatch(connection)
                 return try connection.query(
-                    PopularityStatements.endDue,
-                    [.int4(storeID), .text(from), .int8(Self.batch)]
+                    PopularityStatements.clearDue,
+                    [.int4(storeID), .text(from), .int8(Self.batchSize)]
                 ) { try $0.first { try $0.text(0) } ?? "" }
             }
             if next.isEmpty { return }

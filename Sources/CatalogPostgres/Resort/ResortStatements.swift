@@ -85,7 +85,7 @@ enum ResortStatements {
         WHERE s.store_id = $1 AND h.shelf_id = $2 AND h.deleted_at IS NULL FOR NO KEY UPDATE OF h
         """
     /// Updates the most common dimension of a shelf; ties in declaration order.
-    static let settleDimension: PostgresStatement = """
+    static let updateDimension: PostgresStatement = """
         UPDATE shelf h SET settled_dimension = c.unit_dimension FROM (
             SELECT p.unit_dimension FROM placement p
             WHERE p.store_id = $1 AND p.shelf_id = $2 AND p.unit_dimension IS NOT NULL
@@ -94,20 +94,20 @@ enum ResortStatements {
         RETURNING h.settled_dimension, h.dimension IS NULL
         """
     /// Deletes rows, `$3`, to reinsert them: an update would touch as many index entries and look each one up again.
-    static let takeOut: PostgresStatement = """
+    static let deletePositions: PostgresStatement = """
         DELETE FROM placement_position WHERE store_id = $1 AND shelf_id = $2 AND sku = ANY ($3)
         """
     /// Deletes all placed rows except `$3`, in key order without individual lookups.
-    static let takeOutOthers: PostgresStatement = """
+    static let deleteOtherPositions: PostgresStatement = """
         DELETE FROM placement_position
         WHERE store_id = $1 AND shelf_id = $2 AND NOT is_removed AND sku NOT IN (SELECT unnest($3))
         """
-    static let putIn: PostgresStatement = """
+    static let insertPositions: PostgresStatement = """
         INSERT INTO placement_position (store_id, shelf_id, sku, key) SELECT $1, $2, made.sku, made.key
         FROM unnest($3, $4) AS made (sku, key)
         """
     /// `$3` is 1 if the shelf changed, `$4` is 1 if its manual order changed.
-    static let conclude: PostgresStatement = """
+    static let finishShelf: PostgresStatement = """
         UPDATE shelf SET version = version + $3, order_version = order_version + $4, resorted_version = version + $3,
             modified_at = CASE WHEN $3 > 0 THEN now() ELSE modified_at END
         WHERE store_id = $1 AND shelf_id = $2

@@ -14,7 +14,7 @@ package struct Resorter: Sendable {
     private let day: Int
 
     /// The number of shelves per batch.
-    static let chunk = 500
+    static let batchSize = 500
 
     /// - Parameter day: today's UTC day, by which popularity is counted.
     package init(_ catalog: PostgresCatalog, day: Int = Timestamp.now().day) {
@@ -45,7 +45,7 @@ package struct Resorter: Sendable {
     ) async throws(CatalogError) -> ResortSummary {
         try await database.mappingErrors {
             try await check(request)
-            if request.isDryRun { return try await work(request, nil, listener) }
+            if request.isDryRun { return try await execute(request, nil, listener) }
             guard let summary = try await recorded(request, resuming: false, listener) else {
                 throw CatalogError.unavailable
             }
@@ -66,7 +66,7 @@ package struct Resorter: Sendable {
     /// Returns the recorded runs, the latest first.
     package func history(_ limit: Int) async throws(CatalogError) -> [ResortRun] {
         try await database.mappingErrors {
-            try await database.writes.perform(within: .seconds(5)) {
+            try await database.writes.perform(within: TimeLimit.lookup.duration) {
                 try $0.query(ResortStatements.runs, [.int8(Int64(limit))]) { try $0.map { try Self.run($0) } }
             }
         }
@@ -102,45 +102,49 @@ package struct Resorter: Sendable {
     ///
     /// - Returns: nil if `resuming` and no run was interrupted.
     private func recorded(
-        _ asked: ResortRequest,
+        _ requested: ResortRequest,
         resuming: Bool,
         _ listener: Listener
     ) async throws -> ResortSummary? {
-        let begun: (number: Int64, request: String)? = try await database.writes.perform(within: .seconds(10)) {
+        let started: (number: Int64, request: String)? = try await database.writes.perform(
+            within: TimeLimit.edit.duration
+        ) {
             connection in
             if resuming {
                 return try connection.query(ResortStatements.interrupted) {
                     try $0.first { (try $0.int8(0), try $0.text(1)) }
                 }
             }
-            return try connection.query(ResortStatements.nextNumber) { try $0.first { (try $0.int8(0), asked.text) } }
+            return try connection.query(ResortStatements.nextNumber) {
+                try $0.first { (try $0.int8(0), requested.text) }
+            }
         }
-        guard let begun else { return nil }
-        var request = asked
+        guard let started else { return nil }
+        var request = requested
         if resuming {
-            guard let recorded = ResortRequest(text: begun.request) else {
-                throw CatalogError.fault("invalid recorded re-sort request: \(begun.request)")
+            guard let recorded = ResortRequest(text: started.request) else {
+                throw CatalogError.fault("invalid recorded re-sort request: \(started.request)")
             }
             request = recorded
-            (request.jobs, request.diffs) = (asked.jobs, asked.diffs)
+            (request.jobs, request.diffs) = (requested.jobs, requested.diffs)
         }
         let key = ResortStatements.lockKey("$1")
-        let summary = try await RunLock.hold(.resortRun, key, [.int8(begun.number)], in: database.writes.pool) {
+        let summary = try await RunLock.withLock(.resortRun, key, [.int8(started.number)], in: database.writes.pool) {
             () -> ResortSummary? in
             if resuming {
                 // Another process may have finished the run before the lock was released.
-                let isOpen = try await database.writes.perform(within: .seconds(10)) {
-                    try $0.query(ResortStatements.isOpen, [.int8(begun.number)]) { $0.count > 0 }
+                let isOpen = try await database.writes.perform(within: TimeLimit.edit.duration) {
+                    try $0.query(ResortStatements.isOpen, [.int8(started.number)]) { $0.count > 0 }
                 }
                 guard isOpen else { return nil }
             } else {
-                try await database.writes.perform(within: .seconds(10)) {
-                    _ = try $0.execute(ResortStatements.begin, [.int8(begun.number), .text(begun.request)])
+                try await database.writes.perform(within: TimeLimit.edit.duration) {
+                    _ = try $0.execute(ResortStatements.begin, [.int8(started.number), .text(started.request)])
                 }
             }
-            let record = ResortRecord(lane: database.writes, number: begun.number)
+            let record = ResortRecord(lane: database.writes, number: started.number)
             let outcome: Result<ResortSummary, any Error>
-            do { outcome = .success(try await work(request, record, listener)) } catch { outcome = .failure(error) }
+            do { outcome = .success(try await execute(request, record, listener)) } catch { outcome = .failure(error) }
             // Do not end a cancelled run: it can be resumed.
             if !Task.isCancelled {
                 let failure: String? = if case .failure(let error) = outcome { "\(error)" } else { nil }
@@ -151,7 +155,7 @@ package struct Resorter: Sendable {
         return summary ?? nil
     }
 
-    private func work(
+    private func execute(
         _ request: ResortRequest,
         _ record: ResortRecord?,
         _ listener: Listener
@@ -177,13 +181,13 @@ package struct Resorter: Sendable {
             let book = PurchaseBook(database)
             summary.events = try await book.fold(store)
             summary.products = try await book.count(store, day: day)
-            _ = try await book.forget(store, olderThan: request.keptDays, day: day)
-            await count(summary.products)
+            _ = try await book.applyRetention(store, olderThan: request.retentionDays, day: day)
+            await analyzeDueTable(summary.products)
             try await record?.add(summary)
         }
         let read = try await lookup.readStore(store)
         let due = try await dueShelves(read, request)
-        let targets = try await database.writes.transaction(within: .seconds(60)) { connection in
+        let targets = try await database.writes.transaction(within: TimeLimit.bulk.duration) { connection in
             try connection.query(
                 ResortStatements.targets,
                 [
@@ -193,21 +197,23 @@ package struct Resorter: Sendable {
             ) { try $0.map { try $0.int4(0) } }
         }
         summary.add(try await resort(targets, read.id, due, request, record, listener))
-        if !request.isDryRun { try await PurchaseBook(database).endDue(read.id) }
+        if !request.isDryRun { try await PurchaseBook(database).clearDue(read.id) }
         return summary
     }
 
     /// Analyzes the due table once it is filled: without statistics, the planner assumes that it is empty and reads
     /// every placement for each row.
-    private func count(_ products: Int) async {
-        guard products >= Self.countedFrom else { return }
-        try? await database.writes.perform(within: .seconds(30)) { try $0.run(script: "ANALYZE popularity_due") }
+    private func analyzeDueTable(_ products: Int) async {
+        guard products >= Self.analyzeThreshold else { return }
+        try? await database.writes.perform(within: TimeLimit.shelf.duration) {
+            try $0.run(script: "ANALYZE popularity_due")
+        }
     }
 
-    private static let countedFrom = 1000
+    private static let analyzeThreshold = 1000
 
     private func number(_ statement: PostgresStatement, _ storeID: Int32) async throws -> Int {
-        try await database.writes.perform(within: .seconds(60)) {
+        try await database.writes.perform(within: TimeLimit.bulk.duration) {
             try $0.query(statement, [.int4(storeID)]) { try $0.first { try $0.int(0) } ?? 0 }
         }
     }
@@ -217,13 +223,15 @@ package struct Resorter: Sendable {
         let statement: PostgresStatement =
             if !request.isDryRun {
                 ResortStatements.dueShelves
-            } else if read.store.popularityMetric == .decay, read.store.counted.hasRule(of: read.store.rule) {
+            } else if read.store.popularityMetric == .decay,
+                read.store.lastCount.hasSameRule(of: read.store.popularityRule)
+            {
                 ResortStatements.boughtShelves
             } else {
                 ResortStatements.allShelves
             }
-        return try await database.writes.transaction(within: .seconds(300)) { connection in
-            try PurchaseBook.unlimited(connection)
+        return try await database.writes.transaction(within: TimeLimit.store.duration) { connection in
+            try PurchaseBook.removeLimits(connection)
             return Set(try connection.query(statement, [.int4(read.id)]) { try $0.map { try $0.int4(0) } })
         }
     }
@@ -236,7 +244,7 @@ package struct Resorter: Sendable {
         _ record: ResortRecord?,
         _ listener: Listener
     ) async throws -> ResortSummary {
-        let board = ResortBoard()
+        let board = ResortQueue()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<max(1, min(request.jobs, targets.count)) {
                 group.addTask {
@@ -252,7 +260,7 @@ package struct Resorter: Sendable {
                                 done.moved += report.moved
                                 if request.isDryRun { done.products += report.rescored }
                             }
-                            listener.onProgress(board.noteShelf(), targets.count)
+                            listener.onProgress(board.countShelf(), targets.count)
                         }
                         board.add(done)
                         try await record?.add(done)
@@ -276,7 +284,7 @@ package struct Resorter: Sendable {
     }
 
     private func heads(_ ids: ArraySlice<Int32>, _ storeID: Int32) async throws -> [ShelfHead] {
-        try await database.writes.perform(within: .seconds(30)) {
+        try await database.writes.perform(within: TimeLimit.shelf.duration) {
             try $0.query(ResortStatements.heads, [.int4(storeID), .int8Array(ids.map(Int64.init))]) {
                 try $0.map { try ShelfRow.head($0) }
             }

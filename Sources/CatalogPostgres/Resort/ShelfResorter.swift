@@ -34,14 +34,14 @@ struct ShelfResorter {
     }
 
     private func runOnce() async throws -> Attempt {
-        try await pages.database.writes.transaction(within: .seconds(300)) { connection in
+        try await pages.database.writes.transaction(within: TimeLimit.store.duration) { connection in
             // Imports lock shelves for a long time; wait for them.
             try PurchaseBook.runInBatch(connection)
             if request.isDryRun {
                 // Lock the shelf first, like every writer of its products.
                 _ = try connection.execute(ResortStatements.lock, scope)
                 let store = try ShelfLookup.store(listed.store.key, connection)
-                _ = try connection.execute(PopularityStatements.returnStraysOfShelf, scope)
+                _ = try connection.execute(PopularityStatements.moveShelfStraysToInbox, scope)
                 _ = try connection.execute(PopularityStatements.foldShelf, scope)
                 _ = try PurchaseBook.score(store, day, .shelf(listed.location.shelfID), connection)
             }
@@ -55,8 +55,8 @@ struct ShelfResorter {
 
     private func resort(_ connection: isolated PostgresConnection) throws -> Attempt {
         let start = ContinuousClock.now
-        var read = Reading()
-        var steps: [(PostgresQuery, (inout Reading, borrowing PostgresRows) throws -> Void)] = [
+        var read = ShelfRead()
+        var steps: [(PostgresQuery, (inout ShelfRead, borrowing PostgresRows) throws -> Void)] = [
             (
                 PostgresQuery(ResortStatements.lock, scope),
                 { read, rows in
@@ -76,11 +76,11 @@ struct ShelfResorter {
             }
         }
         if isDue {
-            steps.append((PostgresQuery(PopularityStatements.carryShelf, scope), { $0.rescored = $1.affected }))
+            steps.append((PostgresQuery(PopularityStatements.copyScoresToShelf, scope), { $0.rescored = $1.affected }))
         }
         steps.append(
             (
-                PostgresQuery(ResortStatements.settleDimension, scope),
+                PostgresQuery(ResortStatements.updateDimension, scope),
                 { read, rows in
                     try rows.first { row in
                         guard try row.bool(1) else { return }
@@ -98,7 +98,7 @@ struct ShelfResorter {
                 steps.append((query, { $0.after += try $1.map { try $0.text(0) } }))
             }
         }
-        try connection.together(steps.map(\.0)) { try steps[$0].1(&read, $1) }
+        try connection.queryBatch(steps.map(\.0)) { try steps[$0].1(&read, $1) }
 
         guard var head = read.locked else { return .done(nil) }
         let locked = head
@@ -110,15 +110,15 @@ struct ShelfResorter {
             head.state.comparisonDimension = dimension
             if source != nil || compares {
                 read.after = []
-                try connection.together(try order(source ?? shown, head)) {
+                try connection.queryBatch(try order(source ?? shown, head)) {
                     read.after += try $1.map { try $0.text(0) }
                 }
             }
         }
-        return .done(try conclude(read, head, isSnapshot: source != nil, compares: compares, start, connection))
+        return .done(try finish(read, head, isSnapshot: source != nil, compares: compares, start, connection))
     }
 
-    private struct Reading {
+    private struct ShelfRead {
         var locked: ShelfHead?
         var resortedVersion: Int64?
         var before: [String] = []
@@ -129,8 +129,8 @@ struct ShelfResorter {
         var list = PositionList([])
     }
 
-    private func conclude(
-        _ reading: Reading,
+    private func finish(
+        _ reading: ShelfRead,
         _ head: ShelfHead,
         isSnapshot: Bool,
         compares: Bool,
@@ -142,7 +142,7 @@ struct ShelfResorter {
         var moved = 0
         if isSnapshot {
             old = read.list.ids
-            moved = try bake(&read.list, read.after, connection)
+            moved = try applySnapshot(&read.list, read.after, connection)
         }
         var diff: OrderDiff?
         if compares, old != read.after { moved = MoveDiff(from: old, to: read.after).moves.count }
@@ -152,8 +152,8 @@ struct ShelfResorter {
         }
         let isChanged = read.rescored > 0 || read.dimension != nil || moved > 0
         if isChanged || read.resortedVersion != head.state.version {
-            try connection.executeLater(
-                ResortStatements.conclude,
+            try connection.executeDeferred(
+                ResortStatements.finishShelf,
                 scope + [.int8(isChanged ? 1 : 0), .int8(isSnapshot && moved > 0 ? 1 : 0)]
             )
         }
@@ -169,7 +169,7 @@ struct ShelfResorter {
     }
 
     /// Writes only the rows that must move and returns their number.
-    private func bake(
+    private func applySnapshot(
         _ list: inout PositionList,
         _ target: [String],
         _ connection: isolated PostgresConnection
@@ -184,27 +184,27 @@ struct ShelfResorter {
             try write(zip(target, keys).map { (id: $0, key: $1) }, of: old, connection)
             return MoveDiff(from: old, to: target).moves.count
         }
-        if made.contains(where: { $0.key.length > OrderEditor.longKey }) { pages.database.longKeys.note() }
+        if made.contains(where: { $0.key.length > OrderEditor.longKey }) { pages.database.compactionSignal.send() }
         try write(made, of: old, connection)
         return made.count
     }
 
     private func write(
         _ made: [(id: String, key: PathKey)],
-        of standing: [String],
+        of placed: [String],
         _ connection: isolated PostgresConnection
     ) throws {
         guard !made.isEmpty else { return }
         let ids = made.map(\.id)
-        if made.count * 2 > standing.count {
+        if made.count * 2 > placed.count {
             let moved = Set(ids)
-            let staying = standing.filter { !moved.contains($0) }
-            try connection.executeLater(ResortStatements.takeOutOthers, scope + [.textArray(staying)])
+            let staying = placed.filter { !moved.contains($0) }
+            try connection.executeDeferred(ResortStatements.deleteOtherPositions, scope + [.textArray(staying)])
         } else {
-            try connection.executeLater(ResortStatements.takeOut, scope + [.textArray(ids)])
+            try connection.executeDeferred(ResortStatements.deletePositions, scope + [.textArray(ids)])
         }
         let keys = PostgresValue.byteaArray(made.map(\.key.bytes))
-        try connection.executeLater(ResortStatements.putIn, scope + [.textArray(ids), keys])
+        try connection.executeDeferred(ResortStatements.insertPositions, scope + [.textArray(ids), keys])
     }
 
     /// Returns the sort of a request without one.

@@ -9,7 +9,7 @@ struct SettingsWriter {
     func apply(_ edit: SettingsEdit, _ connection: isolated PostgresConnection) throws -> [SettingsEdit.Result] {
         let now = Timestamp.now()
         let last = try connection.query(
-            Self.count,
+            Self.reserveRevisions,
             [.text(user.text), .int8(SettingsEdit.firstRevision(now)), .int8(Int64(edit.writes.count))]
         ) { try $0.first { try $0.int8(0) }! }
         let existing = try connection.query(
@@ -38,13 +38,13 @@ struct SettingsWriter {
     /// - Throws: `unprocessable` if the user has too many settings. Excess tombstones are purged, oldest
     ///   first.
     private func checkLimits(_ connection: isolated PostgresConnection) throws {
-        let (living, deleted) = try connection.query(Self.numbers, [.text(user.text)]) {
+        let (current, deleted) = try connection.query(Self.settingCounts, [.text(user.text)]) {
             try $0.first { (try $0.int(0), try $0.int(1)) }!
         }
-        guard living <= Setting.countLimit else { throw SettingsEdit.tooMany() }
+        guard current <= Setting.countLimit else { throw SettingsEdit.tooMany() }
         let surplus = deleted - Setting.tombstoneLimit
         guard surplus > 0 else { return }
-        try connection.execute(Self.forgetOldest, [.text(user.text), .int8(Int64(surplus))])
+        try connection.execute(Self.purgeOldestTombstones, [.text(user.text), .int8(Int64(surplus))])
     }
 
     /// Sets one setting unconditionally in one statement; this is the most frequent write.
@@ -84,7 +84,7 @@ struct SettingsWriter {
     /// Locks the user's account, and creates it if it does not exist.
     func ensureAccount(_ connection: isolated PostgresConnection) throws {
         try connection.execute(
-            Self.count,
+            Self.reserveRevisions,
             [.text(user.text), .int8(SettingsEdit.firstRevision(.now())), .int8(0)]
         )
     }
@@ -105,7 +105,7 @@ struct SettingsWriter {
     }
 
     /// Locks or creates the account and reserves revisions before it is known whether anything changes.
-    static let count: PostgresStatement = """
+    static let reserveRevisions: PostgresStatement = """
         INSERT INTO user_account AS a (user_id, revision, horizon) VALUES ($1, $2 + $3, $2)
         ON CONFLICT (user_id) DO UPDATE SET revision = a.revision + $3 RETURNING revision
         """
@@ -132,11 +132,11 @@ struct SettingsWriter {
         ON CONFLICT (user_id, key) DO UPDATE SET value = excluded.value, revision = excluded.revision,
             modified_at = excluded.modified_at, deleted_at = excluded.deleted_at
         """
-    static let numbers: PostgresStatement = """
+    static let settingCounts: PostgresStatement = """
         SELECT count(*) FILTER (WHERE deleted_at IS NULL), count(*) FILTER (WHERE deleted_at IS NOT NULL)
         FROM user_setting WHERE user_id = $1
         """
-    static let forgetOldest: PostgresStatement = """
+    static let purgeOldestTombstones: PostgresStatement = """
         WITH gone AS (DELETE FROM user_setting WHERE user_id = $1 AND revision IN (SELECT revision FROM user_setting
             WHERE user_id = $1 AND deleted_at IS NOT NULL ORDER BY revision LIMIT $2) RETURNING revision)
         UPDATE user_account SET horizon = greatest(horizon, (SELECT max(revision) FROM gone)) WHERE user_id = $1

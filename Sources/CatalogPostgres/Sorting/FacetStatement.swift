@@ -36,11 +36,11 @@ struct FacetStatement: Sendable {
         let facets = Facet.allCases.filter(shape.facets.contains)
         let grouped = facets.filter { Self.column($0) != nil }
         // The filters that apply to all facets; the others are ignored for one facet each.
-        let turned = Set(facets.flatMap(\.keys))
+        let facetKeys = Set(facets.flatMap(\.keys))
         let scope: [Template] = ["p.store_id = \(.store)", "p.shelf_id = \(.shelf)"]
-        let common = scope + conditions(shape.filter.without(turned))
+        let common = scope + conditions(shape.filter.without(facetKeys))
         func count(_ own: Set<FilterKey>) -> Template {
-            let rest = conditions(shape.filter.only(turned.subtracting(own)))
+            let rest = conditions(shape.filter.only(facetKeys.subtracting(own)))
             return rest.isEmpty ? "count(*)" : "count(*) FILTER (WHERE \(rest.joined(" AND ")))"
         }
         func shown(_ facet: Facet) -> SQL { grouped.contains(facet) ? Self.column(facet)! : "NULL" }

@@ -84,7 +84,7 @@ struct PageStatementWriter {
         let first = sort.terms[0]
         guard let cursor else { return groups(of: first.key, from: 0).map { [$0].compactMap { $0 } } }
         let own = groupIndex(0, cursor)
-        var result = inside(cursor)
+        var result = rangesInGroup(cursor)
         result += groups(of: first.key, from: own + 1).map { [$0].compactMap { $0 } }
         return result
     }
@@ -112,34 +112,34 @@ struct PageStatementWriter {
 
     /// Returns the ranges after the cursor within its group of the first key, innermost first: all keys equal, then
     /// the tie-breaker greater; all but the last equal and the last greater; and so on.
-    private func inside(_ cursor: PageStatement.CursorShape) -> [[Template]] {
+    private func rangesInGroup(_ cursor: PageStatement.CursorShape) -> [[Template]] {
         let term = sort.terms[0]
         let isMissing = cursor.isMissing[0]
         if isSingle {
             let group = groupCondition(0, cursor)
-            if term.key == .position { return [["o.key > \(boundValue(0))"]] }
-            if isMissing || term.key == .name { return [group + [tailBehind()]] }
-            if term.direction == sort.tailDirection {
+            if term.key == .position { return [["o.key > \(cursorValue(0))"]] }
+            if isMissing || term.key == .name { return [group + [tieBreakerCondition()]] }
+            if term.direction == sort.tieBreakerDirection {
                 // All directions agree: one row comparison, one index range.
                 let row: SQL = "(\(column(term.key)), p.name, p.sku)"
                 return [
-                    group + ["\(row) \(comparison(term.direction)) (\(boundValue(0)), \(.name), \(.sku))"]
+                    group + ["\(row) \(comparison(term.direction)) (\(cursorValue(0)), \(.name), \(.sku))"]
                 ]
             }
         }
         var result: [[Template]] = []
         var equalities: [[Template]] = []
         for index in sort.terms.indices { equalities.append(equality(index, cursor)) }
-        result.append(equalities.flatMap { $0 } + [tailBehind()])
+        result.append(equalities.flatMap { $0 } + [tieBreakerCondition()])
         for index in sort.terms.indices.dropFirst().reversed() {
-            if let behind = behind(index, cursor) {
+            if let behind = afterCondition(index, cursor) {
                 var prefix: [Template] = []
                 for earlier in 0..<index { prefix += equality(earlier, cursor) }
                 result.append(prefix + [behind])
             }
         }
         if !isMissing {
-            let strictly: Template = "\(column(term.key)) \(comparison(term.direction)) \(boundValue(0))"
+            let strictly: Template = "\(column(term.key)) \(comparison(term.direction)) \(cursorValue(0))"
             result.append((term.key.isGroupedByDimension ? groupCondition(0, cursor) : []) + [strictly])
         }
         return result
@@ -158,14 +158,14 @@ struct PageStatementWriter {
 
     private func equality(_ term: Int, _ cursor: PageStatement.CursorShape) -> [Template] {
         let group = groupCondition(term, cursor)
-        return cursor.isMissing[term] ? group : group + ["\(column(sort.terms[term].key)) = \(boundValue(term))"]
+        return cursor.isMissing[term] ? group : group + ["\(column(sort.terms[term].key)) = \(cursorValue(term))"]
     }
 
     /// Returns the condition of rows after the cursor by a key; nil if there are none.
-    private func behind(_ term: Int, _ cursor: PageStatement.CursorShape) -> Template? {
+    private func afterCondition(_ term: Int, _ cursor: PageStatement.CursorShape) -> Template? {
         guard !cursor.isMissing[term] else { return nil }
         let (key, direction) = (sort.terms[term].key, sort.terms[term].direction)
-        let strictly: Template = "\(column(key)) \(comparison(direction)) \(boundValue(term))"
+        let strictly: Template = "\(column(key)) \(comparison(direction)) \(cursorValue(term))"
         if key.isGroupedByDimension {
             let own: Template = "p.unit_dimension = \(.dimension(cursor.group[term])) AND \(strictly)"
             let later: Template = "\(dimensionRank()) > \(cursor.group[term] + 1)"
@@ -174,8 +174,8 @@ struct PageStatementWriter {
         return key.canBeMissing ? "(\(strictly) OR \(column(key)) IS NULL)" : strictly
     }
 
-    private func tailBehind() -> Template {
-        "(p.name, p.sku) \(comparison(sort.tailDirection)) (\(.name), \(.sku))"
+    private func tieBreakerCondition() -> Template {
+        "(p.name, p.sku) \(comparison(sort.tieBreakerDirection)) (\(.name), \(.sku))"
     }
 
     // MARK: - Order
@@ -194,10 +194,10 @@ struct PageStatementWriter {
             parts.append("\(column(term.key))\(keyword(term.direction))")
         }
         if isSingle, sort.terms[0].key == .position { return parts[0] }
-        if sort.terms.last!.key != .name || sort.terms.last!.direction != sort.tailDirection || !isSingle {
-            parts.append("p.name\(keyword(sort.tailDirection))")
+        if sort.terms.last!.key != .name || sort.terms.last!.direction != sort.tieBreakerDirection || !isSingle {
+            parts.append("p.name\(keyword(sort.tieBreakerDirection))")
         }
-        parts.append("p.sku\(keyword(sort.tailDirection))")
+        parts.append("p.sku\(keyword(sort.tieBreakerDirection))")
         return parts.joined()
     }
 
@@ -213,7 +213,7 @@ struct PageStatementWriter {
     private func comparison(_ direction: SortDirection) -> SQL { direction == .ascending ? ">" : "<" }
 
     /// Returns SQL for the cursor's value of a key.
-    private func boundValue(_ term: Int) -> Template {
+    private func cursorValue(_ term: Int) -> Template {
         let value: Template = "\(.value(term))"
         guard sort.terms[term].key == .position else { return value }
         // Check in the page's own snapshot whether keys were compacted, and look up the product's current key then.

@@ -6,7 +6,7 @@ extension PostgresPageStore {
     func order(_ request: OrderRequest) async throws(CatalogError) -> ShelfOrder {
         try await database.mappingErrors {
             // All statements see one snapshot, so that the version is that of the order.
-            try await database.writes.transaction("ISOLATION LEVEL REPEATABLE READ READ ONLY", within: .seconds(30)) {
+            try await database.writes.snapshot(within: TimeLimit.shelf.duration) {
                 connection in
                 try orders(request.address, [request.view], of: request.user, first: nil, connection)[0]
             }
@@ -16,7 +16,7 @@ extension PostgresPageStore {
     /// Returns the ids that several views of a shelf show, from one snapshot.
     func orders(_ address: ShelfAddress, _ views: [ShelfView]) async throws(CatalogError) -> [ShelfOrder] {
         try await database.mappingErrors {
-            try await database.writes.transaction("ISOLATION LEVEL REPEATABLE READ READ ONLY", within: .seconds(30)) {
+            try await database.writes.snapshot(within: TimeLimit.shelf.duration) {
                 try orders(address, views, of: nil, first: nil, $0)
             }
         }
@@ -71,7 +71,7 @@ extension PostgresPageStore {
         var rows: [Row] = []
         guard let limit else {
             let queries = statement.ranges.indices.map { statement.query($0, plan, shelf, limit: 0) }
-            try connection.together(queries) { _, found in try found.forEach { rows.append(try read($0)) } }
+            try connection.queryBatch(queries) { _, found in try found.forEach { rows.append(try read($0)) } }
             return rows
         }
         for range in statement.ranges.indices where rows.count < limit {

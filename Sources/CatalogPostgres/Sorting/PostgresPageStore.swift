@@ -5,7 +5,7 @@ internal import LibPQ
 /// Pages in PostgreSQL.
 struct PostgresPageStore: PageStore {
     let database: Database
-    let memory = PageMemory()
+    let memory = PageBasisCache()
 
     func likelyBasis(of request: PageRequest) -> PageBasis? { memory.basis(of: request) }
 
@@ -23,7 +23,7 @@ struct PostgresPageStore: PageStore {
         var planned = if let likely { likely } else { try PlannedPage(request, try await readBasis(request)) }
         for _ in 0..<4 {
             let (plan, head) = (planned.plan, planned.basis.head)
-            if Self.mayReadMuch(plan, head) { break }
+            if Self.mayScanShelf(plan, head) { break }
             let statement = memory.statement(PageStatement.Shape(plan))
             let ranges = statement.ranges.count
             // A shelf that fits into one page is read at once.
@@ -50,19 +50,19 @@ struct PostgresPageStore: PageStore {
             return ShelfPage(confirmed, scope: request.scope, listings: listings)
         }
         // A constantly changing shelf is read in one transaction, which never needs a retry.
-        return try await readAside(request)
+        return try await readInTransaction(request)
     }
 
     /// Returns whether a page may scan much of its shelf: with facets it does, with a filter on a large shelf it may.
-    private static func mayReadMuch(_ plan: PagePlan, _ head: ShelfHead) -> Bool {
+    private static func mayScanShelf(_ plan: PagePlan, _ head: ShelfHead) -> Bool {
         !plan.facets.isEmpty || (!plan.view.filter.isEmpty && head.state.productCount > largeShelf)
     }
 
     private static let largeShelf = 10_000
 
     /// Reads a page in one snapshot outside the page pipeline, which it would delay.
-    private func readAside(_ request: PageRequest) async throws -> ShelfPage {
-        try await database.writes.transaction("ISOLATION LEVEL REPEATABLE READ READ ONLY", within: .seconds(5)) {
+    private func readInTransaction(_ request: PageRequest) async throws -> ShelfPage {
+        try await database.writes.snapshot(within: TimeLimit.lookup.duration) {
             connection in
             let planned = try PlannedPage(request, try Self.basis(of: request, connection))
             let (plan, head) = (planned.plan, planned.basis.head)
@@ -105,7 +105,7 @@ struct PostgresPageStore: PageStore {
         let queries: [PostgresQuery]
         let limit: Int
         /// Whether the shelf is verified again after the last range; a single range is always consistent.
-        let isConfirmed: Bool
+        let isVerified: Bool
 
         init(
             _ plan: PagePlan,
@@ -117,7 +117,7 @@ struct PostgresPageStore: PageStore {
             self.plan = plan
             self.limit = limit
             queries = ranges.map { statement.query($0, plan, head, limit: limit) }
-            isConfirmed = ranges != 0..<1
+            isVerified = ranges != 0..<1
         }
     }
 
@@ -133,7 +133,7 @@ struct PostgresPageStore: PageStore {
         let width = queries.count
         queries += page?.queries ?? []
         let end = queries.count
-        let isConfirmed = page?.isConfirmed ?? false
+        let isConfirmed = page?.isVerified ?? false
         if isConfirmed { queries.append(queries[0]) }
         let limit = page?.limit ?? 0
         let hasPosition = page?.plan.readsPositions ?? false
@@ -156,7 +156,7 @@ struct PostgresPageStore: PageStore {
         }
         guard let head else { return nil }
         let basis = PageBasis(head: head, views: views)
-        memory.keep(basis, of: request)
+        memory.insert(basis, of: request)
         return (basis, listings, !isConfirmed || again == head)
     }
 }

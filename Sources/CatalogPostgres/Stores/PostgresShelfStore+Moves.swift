@@ -12,9 +12,9 @@ extension PostgresShelfStore {
         let edit = OrderEdit.moves(moves)
         try edit.check()
         return try await database.mappingErrors {
-            try await database.writes.transaction(within: .seconds(10)) { connection in
+            try await database.writes.transaction(within: TimeLimit.edit.duration) { connection in
                 let found = try ShelfLookup.store(store, connection)
-                return try IdempotencyRecords(storeID: found.id).once(call, connection) {
+                return try IdempotencyRecords(storeID: found.id).performOnce(call, connection) {
                     try Self.moveShelves(edit, found, expected, connection)
                 }
             }

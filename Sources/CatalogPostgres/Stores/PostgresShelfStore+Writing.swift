@@ -4,7 +4,7 @@ internal import Ordering
 
 extension PostgresShelfStore {
     func put(_ store: Store) async throws(CatalogError) -> Bool {
-        try await database.write(to: store.key, within: .seconds(300)) { connection in
+        try await database.write(to: store.key, within: TimeLimit.store.duration) { connection in
             try connection.set("lock_timeout", "0")
             let old = try connection.query(ShelfLookup.lockedStore, [.text(store.key.text)]) {
                 try $0.first { try ShelfRow.store($0) }
@@ -19,28 +19,28 @@ extension PostgresShelfStore {
                 try connection.execute(Self.insertStore, values)
                 return true
             }
-            var wished = store
-            wished.counted = old.store.counted
-            if old.store == wished { return false }
+            var updated = store
+            updated.lastCount = old.store.lastCount
+            if old.store == updated { return false }
             if old.store.currency != store.currency {
                 // Lock, so that no first price can be set concurrently.
-                try connection.execute(ShelfStatements.holdStore, [.int4(old.id)])
+                try connection.execute(ShelfStatements.lockStoreExclusively, [.int4(old.id)])
                 let priced = try connection.query(
                     ShelfStatements.anyPrice,
                     [.int4(old.id)]
                 ) { $0.count > 0 }
                 guard !priced else { throw CatalogError.currencyInUse(old.store) }
             }
-            let turnsSoldOut = old.store.soldOut != store.soldOut
-            if turnsSoldOut {
+            let changesSoldOut = old.store.soldOut != store.soldOut
+            if changesSoldOut {
                 try connection.execute(
                     ShelfStatements.lockAll,
                     [.int4(old.id)]
                 )
             }
             try connection.execute(Self.updateStore, values)
-            if turnsSoldOut { try connection.execute(PlacementStatements.realignStore, [.int4(old.id)]) }
-            if turnsSoldOut {
+            if changesSoldOut { try connection.execute(PlacementStatements.realignStore, [.int4(old.id)]) }
+            if changesSoldOut {
                 try connection.execute(ShelfStatements.bumpAll, [.int4(old.id)])
             }
             return false
@@ -96,7 +96,7 @@ extension PostgresShelfStore {
                 throw CatalogError.conflict("shelf “\(shelf)” has child shelves; move or delete them first")
             }
             try connection.execute(
-                ShelfStatements.takeOffAll,
+                ShelfStatements.removeAllProducts,
                 key
             )
             try connection.execute(ShelfStatements.deletePlacements, key)
@@ -116,7 +116,7 @@ extension PostgresShelfStore {
     ) throws -> Int32 {
         // The shelf must not be its own ancestor.
         let line = try connection.query(
-            ShelfStatements.line,
+            ShelfStatements.ancestors,
             [.int4(storeID), .text(parent.text)]
         ) { try $0.map { (try $0.int4(0), try $0.text(1)) } }
         guard let first = line.first else {

@@ -10,7 +10,7 @@ enum ShelfLocks {
         _ connection: isolated PostgresConnection
     ) throws -> Int32 {
         let id = try connection.query(
-            ShelfStatements.lockLiving,
+            ShelfStatements.lockExisting,
             [.int4(storeID), .text(key.text)]
         ) { try $0.first { try $0.int4(0) } }
         guard let id else { throw CatalogError.notFound("shelf “\(key)”") }
@@ -28,13 +28,13 @@ enum ShelfLocks {
         _ connection: isolated PostgresConnection
     ) throws -> [Int32] {
         let key: [PostgresValue] = [.int4(storeID), skus]
-        func standing() throws -> [Int32] {
+        func placedShelves() throws -> [Int32] {
             try connection.query(
-                ShelfStatements.standing,
+                ShelfStatements.shelvesOfProducts,
                 key
             ) { try $0.map { try $0.int4(0) } }
         }
-        let shelves = try standing()
+        let shelves = try placedShelves()
         try connection.execute(
             ShelfStatements.lockSome,
             [.int4(storeID), .int8Array(shelves.map(Int64.init))]
@@ -45,7 +45,7 @@ enum ShelfLocks {
             key
         )
         // Locking more shelves now would violate the lock order: retry the transaction.
-        guard try standing() == shelves else {
+        guard try placedShelves() == shelves else {
             throw PostgresError(
                 .server,
                 "a product was placed on another shelf concurrently",

@@ -77,8 +77,9 @@ struct ShelfLookup: Sendable {
         "SELECT \(ShelfRow.storeColumns) FROM store s WHERE s.key = $1 FOR SHARE"
 
     /// Locks a store against all changes, including product writes.
-    static let heldStore: PostgresStatement = "SELECT \(ShelfRow.storeColumns) FROM store s WHERE s.key = $1 FOR UPDATE"
+    static let exclusiveStore: PostgresStatement =
+        "SELECT \(ShelfRow.storeColumns) FROM store s WHERE s.key = $1 FOR UPDATE"
 
-    static let keyOfStore: PostgresStatement =
+    static let keySharedStore: PostgresStatement =
         "SELECT \(ShelfRow.storeColumns) FROM store s WHERE s.key = $1 FOR KEY SHARE"
 }

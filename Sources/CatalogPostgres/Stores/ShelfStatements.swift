@@ -29,7 +29,7 @@ enum ShelfStatements {
         UPDATE store SET shelf_order_version = shelf_order_version + 1 WHERE store_id = $1
         """
     /// Locks a store against all writes to it or its products.
-    static let holdStore: PostgresStatement = "SELECT 1 FROM store WHERE store_id = $1 FOR UPDATE"
+    static let lockStoreExclusively: PostgresStatement = "SELECT 1 FROM store WHERE store_id = $1 FOR UPDATE"
     /// A row if a product of the store has a price.
     static let anyPrice: PostgresStatement = """
         SELECT 1 FROM product WHERE store_id = $1 AND (price_minor IS NOT NULL OR regular_price_minor IS NOT NULL)
@@ -48,7 +48,7 @@ enum ShelfStatements {
         SELECT 1 FROM shelf WHERE store_id = $1 AND parent_id = $2 AND deleted_at IS NULL LIMIT 1
         """
     /// Removes all products from a shelf, `$2`; their positions are kept.
-    static let takeOffAll: PostgresStatement = """
+    static let removeAllProducts: PostgresStatement = """
         UPDATE placement_position SET removed_at = now() WHERE store_id = $1 AND shelf_id = $2 AND NOT is_removed
         """
     static let deletePlacements: PostgresStatement = "DELETE FROM placement WHERE store_id = $1 AND shelf_id = $2"
@@ -59,7 +59,7 @@ enum ShelfStatements {
             order_version = order_version + 1, product_count = 0 WHERE store_id = $1 AND shelf_id = $2
         """
     /// A shelf, `$2`, and its ancestors, nearest first.
-    static let line: PostgresStatement = """
+    static let ancestors: PostgresStatement = """
         WITH RECURSIVE line (shelf_id, key, parent_id, depth) AS (
             SELECT shelf_id, key, parent_id, 1 FROM shelf WHERE store_id = $1 AND key = $2 AND deleted_at IS NULL
             UNION ALL
@@ -68,11 +68,11 @@ enum ShelfStatements {
         ) SELECT shelf_id, key FROM line ORDER BY depth
         """
     /// Locks a shelf, `$2`, that is not deleted; returns its id.
-    static let lockLiving: PostgresStatement = """
+    static let lockExisting: PostgresStatement = """
         SELECT shelf_id FROM shelf WHERE store_id = $1 AND key = $2 AND deleted_at IS NULL FOR NO KEY UPDATE
         """
     /// The shelves on which products, `$2`, are placed.
-    static let standing: PostgresStatement = """
+    static let shelvesOfProducts: PostgresStatement = """
         SELECT DISTINCT shelf_id FROM placement WHERE store_id = $1 AND sku = ANY ($2) ORDER BY shelf_id
         """
     /// Locks shelves, `$2`, in id order.

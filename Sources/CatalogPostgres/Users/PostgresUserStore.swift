@@ -13,16 +13,16 @@ struct PostgresUserStore: UserStore {
         once call: IdempotentCall?
     ) async throws(CatalogError) -> GuestMerge {
         try await database.mappingErrors {
-            let answer = try await database.besideErasure {
+            let outcome = try await database.retryingErasureConflicts {
                 // Merge lists before settings: an interrupted merge is repeated and completes the rest.
                 try await lists.mergeLists(of: guest, into: user)
-                return try await database.writes.transaction(within: .seconds(30)) { connection in
+                return try await database.writes.transaction(within: TimeLimit.shelf.duration) { connection in
                     let writer = SettingsWriter(user: user)
                     try writer.ensureAccount(connection)
-                    return try IdempotencyRecords(user: user).once(call, connection) {
+                    return try IdempotencyRecords(user: user).performOnce(call, connection) {
                         // A merge target is never a guest, so the holder of a guest's lock waits for no other lock.
-                        let brought = try Self.takeOut(guest, connection)
-                        let edit = GuestMerge.edit(brought)
+                        let guestSettings = try Self.eraseGuest(guest, connection)
+                        let edit = GuestMerge.edit(guestSettings)
                         // Revisions are reserved before it is known whether anything changes; gaps are harmless.
                         let results = try writer.apply(edit, connection)
                         let revision = try connection.query(Self.userRevision, [.text(user.text)]) {
@@ -34,12 +34,12 @@ struct PostgresUserStore: UserStore {
             }
             database.announcer.announce(.user(user))
             database.announcer.announce(.user(guest))
-            return answer
+            return outcome
         }
     }
 
     /// Returns a guest's settings and erases the guest.
-    private static func takeOut(_ guest: UserID, _ connection: isolated PostgresConnection) throws -> [Setting] {
+    private static func eraseGuest(_ guest: UserID, _ connection: isolated PostgresConnection) throws -> [Setting] {
         let writer = SettingsWriter(user: guest)
         try writer.lock(connection)
         let settings = try allSettings(guest, connection).filter { !$0.isDeleted }
@@ -54,10 +54,7 @@ struct PostgresUserStore: UserStore {
     func export(_ user: UserID) async throws(CatalogError) -> UserExport {
         try await database.mappingErrors {
             let hash = CustomerHashes.hash(user.text, try await purchases.customers.key())
-            return try await database.writes.transaction(
-                "ISOLATION LEVEL REPEATABLE READ READ ONLY",
-                within: .seconds(30)
-            ) {
+            return try await database.writes.snapshot(within: TimeLimit.shelf.duration) {
                 connection in
                 let revision = try connection.query(Self.userRevision, [.text(user.text)]) {
                     try $0.first { try $0.int8(0) }
@@ -85,37 +82,37 @@ struct PostgresUserStore: UserStore {
 
     func erase(_ user: UserID) async throws(CatalogError) {
         try await database.mappingErrors {
-            try await database.besideErasure {
+            try await database.retryingErasureConflicts {
                 try await lists.eraseLists(of: user)
-                try await database.writes.transaction(within: .seconds(60)) { connection in
+                try await database.writes.transaction(within: TimeLimit.bulk.duration) { connection in
                     let writer = SettingsWriter(user: user)
                     try writer.lock(connection)
                     try writer.erase(connection)
                 }
             }
             // Use a separate transaction: these rows belong to many stores, whose writers do not lock accounts.
-            try await database.writes.transaction(within: .seconds(60)) {
-                try $0.execute(UserStatements.forgetSubject, [.text(user.text)])
+            try await database.writes.transaction(within: TimeLimit.bulk.duration) {
+                try $0.execute(UserStatements.clearSubject, [.text(user.text)])
             }
-            _ = try await purchases.forget(customer: user.text)
+            _ = try await purchases.anonymize(customer: user.text)
             database.announcer.announce(.user(user))
         }
     }
 
-    func keep(
+    func saveTicket(
         _ ticket: Ticket,
         id: UniqueID,
         once call: IdempotentCall?
     ) async throws(CatalogError) -> IssuedTicket {
         try await database.mappingErrors {
-            try await database.besideErasure { [database] in
-                try await database.writes.transaction(within: .seconds(5)) { connection in
+            try await database.retryingErasureConflicts { [database] in
+                try await database.writes.transaction(within: TimeLimit.lookup.duration) { connection in
                     try SettingsWriter(user: ticket.user).ensureAccount(connection)
-                    return try IdempotencyRecords(user: ticket.user).once(call, connection) {
+                    return try IdempotencyRecords(user: ticket.user).performOnce(call, connection) {
                         let user = PostgresValue.text(ticket.user.text)
-                        try connection.execute(Self.dropOldTickets, [user, .int8(Int64(Ticket.countLimit - 1))])
+                        try connection.execute(Self.deleteOldestTickets, [user, .int8(Int64(Ticket.countLimit - 1))])
                         try connection.execute(
-                            Self.keepTicket,
+                            Self.insertTicket,
                             [
                                 user, .bytea(ticket.digest), .timestamptz(ticket.expiresAt.microseconds),
                                 .timestamptz(ticket.tokenExpiresAt.microseconds),
@@ -130,9 +127,9 @@ struct PostgresUserStore: UserStore {
 
     func redeem(_ digest: [UInt8]) async throws(CatalogError) -> Ticket? {
         try await database.mappingErrors {
-            let ticket = try await database.writes.perform(within: .seconds(5)) { connection in
+            let ticket = try await database.writes.perform(within: TimeLimit.lookup.duration) { connection in
                 // Deleting the row claims the ticket: no one else can find it.
-                try connection.query(Self.takeTicket, [.bytea(digest)]) {
+                try connection.query(Self.consumeTicket, [.bytea(digest)]) {
                     try $0.first { row in
                         guard let user = UserID(try row.text(0)) else {
                             throw PostgresError(.decoding, "invalid stored ticket")
@@ -156,19 +153,21 @@ struct PostgresUserStore: UserStore {
     func sweep(after days: Int = Setting.tombstoneDays) async throws(CatalogError) -> Int {
         try await database.mappingErrors {
             let old = Timestamp.now().microseconds - Int64(days) * 86_400_000_000
-            let users = try await database.writes.perform(within: .seconds(10)) { connection in
+            let users = try await database.writes.perform(within: TimeLimit.edit.duration) { connection in
                 try connection.query(Self.usersWithOldTombstones, [.timestamptz(old)]) { try $0.map { try $0.text(0) } }
             }
             for user in users {
-                try await database.writes.transaction(within: .seconds(10)) { connection in
+                try await database.writes.transaction(within: TimeLimit.edit.duration) { connection in
                     try connection.execute(
                         UserStatements.lockAccount,
                         [.text(user)]
                     )
-                    try connection.execute(Self.forgetTombstones, [.text(user), .timestamptz(old)])
+                    try connection.execute(Self.purgeTombstones, [.text(user), .timestamptz(old)])
                 }
             }
-            return try await database.writes.perform(within: .seconds(10)) { try $0.execute(Self.sweepTickets) }
+            return try await database.writes.perform(within: TimeLimit.edit.duration) {
+                try $0.execute(Self.sweepTickets)
+            }
                 + users.count
         }
     }
@@ -186,16 +185,16 @@ struct PostgresUserStore: UserStore {
         WHERE c.subject = $1 ORDER BY c.changed_at
         """
 
-    static let dropOldTickets: PostgresStatement = """
+    static let deleteOldestTickets: PostgresStatement = """
         DELETE FROM user_ticket WHERE user_id = $1 AND digest IN (SELECT digest FROM user_ticket
             WHERE user_id = $1 ORDER BY expires_at DESC OFFSET $2)
         """
 
-    static let keepTicket: PostgresStatement = """
+    static let insertTicket: PostgresStatement = """
         INSERT INTO user_ticket (user_id, digest, expires_at, token_expires_at) VALUES ($1, $2, $3, $4)
         """
 
-    static let takeTicket: PostgresStatement = """
+    static let consumeTicket: PostgresStatement = """
         DELETE FROM user_ticket WHERE digest = $1 RETURNING user_id, expires_at, token_expires_at
         """
 
@@ -204,7 +203,7 @@ struct PostgresUserStore: UserStore {
             SELECT user_id FROM user_setting WHERE deleted_at < $1 ORDER BY deleted_at LIMIT 1000) AS old
         """
 
-    static let forgetTombstones: PostgresStatement = """
+    static let purgeTombstones: PostgresStatement = """
         WITH gone AS (DELETE FROM user_setting WHERE user_id = $1 AND deleted_at < $2 RETURNING revision)
         UPDATE user_account SET horizon = greatest(horizon, (SELECT max(revision) FROM gone)) WHERE user_id = $1
         """

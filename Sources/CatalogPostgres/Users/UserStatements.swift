@@ -3,7 +3,7 @@ internal import LibPQ
 /// The statements that concern a whole user, `$1`.
 enum UserStatements {
     /// Removes a user's id from the order histories.
-    static let forgetSubject: PostgresStatement = "UPDATE order_change SET subject = NULL WHERE subject = $1"
+    static let clearSubject: PostgresStatement = "UPDATE order_change SET subject = NULL WHERE subject = $1"
     /// Locks a user against changes.
     static let lockAccount: PostgresStatement = "SELECT 1 FROM user_account WHERE user_id = $1 FOR NO KEY UPDATE"
 }

@@ -16,7 +16,7 @@ struct ConfigCommand: AsyncParsableCommand {
         @OptionGroup var database: DatabaseOptions
         @OptionGroup var server: ServerOptions
         func execute() async throws {
-            print("database\t\(database.source)")
+            print("database\t\(database.source.title)")
             for (name, value) in try await server.settings().listed { print("\(name)\t\(value)") }
         }
     }

@@ -7,10 +7,10 @@ struct DatabaseCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "db",
         abstract: "Manage the private PostgreSQL and the schema.",
-        subcommands: [Initialise.self, Start.self, Stop.self, Status.self, Migrate.self, Reset.self]
+        subcommands: [Initialize.self, Start.self, Stop.self, Status.self, Migrate.self, Reset.self]
     )
 
-    struct Initialise: AisleCommand {
+    struct Initialize: AisleCommand {
         static let configuration = CommandConfiguration(
             commandName: "init",
             abstract: "Create, start and migrate the private PostgreSQL."
@@ -52,9 +52,9 @@ struct DatabaseCommand: AsyncParsableCommand {
         )
         @OptionGroup var database: DatabaseOptions
         func execute() async throws {
-            Console.note("database: \(database.source)")
-            let standing = try await Migrator.check(try database.pool(size: 1))
-            print("schema: \(standing)")
+            Console.note("database: \(database.source.title)")
+            let state = try await database.withPool(size: 1) { try await Migrator.check($0) }
+            print("schema: \(state)")
         }
     }
 
@@ -69,7 +69,9 @@ struct DatabaseCommand: AsyncParsableCommand {
             guard (0...Schema.currentVersion).contains(to) else {
                 throw CommandFailure("--to must be between 0 and \(Schema.currentVersion)", CommandFailure.usage)
             }
-            try await DatabaseCommand.migrate(try database.pool(size: 1), to: to, locale, isDryRun: dryRun)
+            try await database.withPool(size: 1) {
+                try await DatabaseCommand.migrate($0, to: to, locale, isDryRun: dryRun)
+            }
         }
     }
 
@@ -89,12 +91,9 @@ struct DatabaseCommand: AsyncParsableCommand {
             try cluster.remove()
             try cluster.start()
             try await ensureDatabase(cluster)
-            try await migrate(
-                PostgresPool(cluster.configuration()),
-                to: Schema.currentVersion,
-                "root",
-                isDryRun: false
-            )
+            let pool = PostgresPool(cluster.configuration())
+            defer { pool.shutDown() }
+            try await migrate(pool, to: Schema.currentVersion, "root", isDryRun: false)
         }
     }
 
@@ -102,6 +101,5 @@ struct DatabaseCommand: AsyncParsableCommand {
         let steps = try await Migrator(pool).migrate(to: version, locale: locale, isDryRun: isDryRun)
         for step in steps { print((isDryRun ? "would apply: " : "applied: ") + step.description) }
         if steps.isEmpty { Console.note("nothing to do: the schema has version \(version)") }
-        pool.shutDown()
     }
 }

@@ -13,18 +13,34 @@ struct DatabaseOptions: ParsableArguments {
     /// The folder of the private cluster.
     static let privateFolder = ".aisle"
 
-    /// The source of the connection string, in words.
-    var source: String {
-        if dsn != nil { return "--dsn" }
+    /// Where the connection string comes from.
+    enum Source: Equatable {
+        case option(String)
+        case databaseURL(String)
+        case libpqVariables
+        case privateCluster
+
+        var title: String {
+            switch self {
+            case .option: "--dsn"
+            case .databaseURL: "DATABASE_URL"
+            case .libpqVariables: "libpq's variables"
+            case .privateCluster: "the private PostgreSQL in \(DatabaseOptions.privateFolder)/"
+            }
+        }
+    }
+
+    var source: Source {
+        if let dsn { return .option(dsn) }
         let environment = ProcessInfo.processInfo.environment
-        if environment["DATABASE_URL"]?.isEmpty == false { return "DATABASE_URL" }
-        if Self.libpqVariables.contains(where: { environment[$0]?.isEmpty == false }) { return "libpq's variables" }
-        return "the private PostgreSQL in \(Self.privateFolder)/"
+        if let url = environment["DATABASE_URL"], !url.isEmpty { return .databaseURL(url) }
+        if Self.libpqVariables.contains(where: { environment[$0]?.isEmpty == false }) { return .libpqVariables }
+        return .privateCluster
     }
 
     private static let libpqVariables = ["PGHOST", "PGHOSTADDR", "PGDATABASE", "PGSERVICE", "PGPORT"]
 
-    var isPrivate: Bool { source.hasPrefix("the private") }
+    var isPrivate: Bool { source == .privateCluster }
 
     func configuration() throws -> PostgresConfiguration {
         var configuration = try namedConfiguration()
@@ -38,20 +54,18 @@ struct DatabaseOptions: ParsableArguments {
     )
 
     private func namedConfiguration() throws -> PostgresConfiguration {
-        if let dsn {
+        switch source {
+        case .option(let dsn):
             let parts = try PostgresConfiguration.parse(dsn)
             if parts["password"] != nil { _ = Self.passwordWarning }
             return PostgresConfiguration(dsn: dsn)
-        }
-        switch source {
-        case "DATABASE_URL":
-            let url = ProcessInfo.processInfo.environment["DATABASE_URL"]!
+        case .databaseURL(let url):
             do { _ = try PostgresConfiguration.parse(url) } catch {
                 throw CommandFailure("DATABASE_URL is not a PostgreSQL connection string", CommandFailure.configuration)
             }
             return PostgresConfiguration(dsn: url)
-        case "libpq's variables": return PostgresConfiguration(dsn: "")
-        default:
+        case .libpqVariables: return PostgresConfiguration(dsn: "")
+        case .privateCluster:
             let cluster = try PrivateCluster(folder: Self.privateFolder)
             guard cluster.isRunning else {
                 throw CommandFailure(
@@ -88,25 +102,38 @@ struct DatabaseOptions: ParsableArguments {
         return statements
     }
 
-    /// Returns a pool that bypasses a pooler, without checking the schema.
-    func pool(size: Int = 4) throws -> PostgresPool {
-        PostgresPool(try directConfiguration(), options: .init(size: size, leaseTimeout: .seconds(10)))
+    /// Runs a body with the catalog, after checking the schema version.
+    func withCatalog<T>(_ body: (PostgresCatalog) async throws -> T) async throws -> T {
+        let catalog = try await catalog()
+        defer { catalog.shutDown() }
+        return try await body(catalog)
     }
 
-    /// Returns the catalog, after checking the schema version.
-    func catalog(observer: Observer = .none) async throws -> PostgresCatalog {
+    /// Runs a body with a catalog that has one connection per job, and announces changes to servers.
+    func withCatalog<T>(jobs: Int, _ body: (PostgresCatalog) async throws -> T) async throws -> T {
+        let catalog = try await catalog(jobs: jobs)
+        defer { catalog.shutDown() }
+        return try await body(catalog)
+    }
+
+    /// Runs a body with a pool that bypasses a pooler, without checking the schema.
+    func withPool<T>(size: Int = 4, _ body: (PostgresPool) async throws -> T) async throws -> T {
+        let pool = PostgresPool(try directConfiguration(), options: .init(size: size, leaseTimeout: .seconds(10)))
+        defer { pool.shutDown() }
+        return try await body(pool)
+    }
+
+    private func catalog() async throws -> PostgresCatalog {
         PostgresCatalog(
             try Database(
                 try await checkedConfiguration(),
                 direct: try directConfiguration(),
-                poolSize: 4,
-                observer: observer
+                poolSize: 4
             )
         )
     }
 
-    /// Returns a catalog with one connection per job, which announces changes to servers.
-    func catalog(jobs: Int) async throws -> PostgresCatalog {
+    private func catalog(jobs: Int) async throws -> PostgresCatalog {
         PostgresCatalog(
             try Database(
                 try await checkedConfiguration(),
@@ -134,25 +161,25 @@ struct DatabaseOptions: ParsableArguments {
     private func checkedConfiguration() async throws -> PostgresConfiguration {
         let configuration = try configuration()
         let pool = PostgresPool(configuration, options: .init(size: 1))
+        defer { pool.shutDown() }
         try Self.require(try await Migrator.check(pool))
-        pool.shutDown()
         return configuration
     }
 
-    static func require(_ standing: Migrator.Standing) throws {
-        switch standing {
+    static func require(_ state: Migrator.SchemaState) throws {
+        switch state {
         case .current: return
         case .empty:
             throw CommandFailure(
                 "the database has no aisle schema; run: aisle db migrate",
                 CommandFailure.configuration
             )
-        case .behind(let version):
+        case .outdated(let version):
             throw CommandFailure(
                 "the schema has version \(version), the program needs \(Schema.currentVersion); run: aisle db migrate",
                 CommandFailure.configuration
             )
-        case .ahead(let version):
+        case .newer(let version):
             throw CommandFailure(
                 "schema version \(version) is newer than this program's version \(Schema.currentVersion); install a newer aisle, "
                     + "or run with it: aisle db migrate --to \(Schema.currentVersion)",

@@ -21,7 +21,7 @@ struct DevCommand: AisleCommand {
         var settings = try await server.settings()
         var demo: Demo?
         if settings.tokens.isEmpty {
-            let secret = try OwnSecret.make()
+            let secret = try LocalSecret.make()
             settings.tokens.secret = secret
             // No demo on a shared database, or on an address that others can reach.
             if database.isPrivate, Demo.isLoopback(settings.host) {
@@ -41,24 +41,28 @@ struct DevCommand: AisleCommand {
             if wasRunning {
                 Console.note("PostgreSQL was already running and stays up; stop it with: aisle db stop")
             } else {
-                try? cluster?.stop()
+                do { try cluster?.stop() } catch {
+                    Console.note(
+                        "aisle: PostgreSQL was not stopped: \(CommandFailure(error).message); stop it with: aisle db stop"
+                    )
+                }
             }
         }
-        let pool = try database.pool()
-        for step in try await Migrator(pool).migrate() { Console.note("migrated: \(step.description)") }
-        pool.shutDown()
+        try await database.withPool { pool in
+            for step in try await Migrator(pool).migrate() { Console.note("migrated: \(step.description)") }
+        }
         let catalog = try await database.catalog(serving: settings)
         if try await catalog.stores().isEmpty {
-            let summary = try await seedOwnCatalog(catalog)
+            let summary = try await seedSampleCatalog(catalog)
             Console.note("seeded: \(summary.inserted) products")
         }
         let port = settings.hasOwnPort ? settings.port : Server.freePort(from: settings.port, host: settings.host)
         try await Server(
             catalog: catalog,
             settings: settings,
-            listening: try database.directConfiguration(),
+            listenConfiguration: try database.directConfiguration(),
             port: port,
-            isGreeting: true,
+            showsWelcome: true,
             demo: demo
         ).run()
     }
@@ -77,7 +81,7 @@ func ensureDatabase(_ cluster: PrivateCluster) async throws {
 }
 
 /// Bytes in memory as a sequence of one chunk.
-struct SinglePiece: AsyncSequence, Sendable {
+struct SingleChunk: AsyncSequence, Sendable {
     let bytes: [UInt8]
     struct AsyncIterator: AsyncIteratorProtocol {
         var bytes: [UInt8]?

@@ -11,10 +11,10 @@ struct DoctorCommand: AisleCommand {
     @OptionGroup var database: DatabaseOptions
 
     func execute() async throws {
-        Console.note("database: \(database.source)")
-        let findings = try await Doctor(try database.pool(size: 1)).examine()
-        for finding in findings { print("\(finding.isGood ? "ok  " : "BAD ") \(finding.text)") }
-        let bad = findings.filter { !$0.isGood }
+        Console.note("database: \(database.source.title)")
+        let findings = try await database.withPool(size: 1) { try await Doctor($0).examine() }
+        for finding in findings { print("\(finding.isOK ? "ok  " : "BAD ") \(finding.text)") }
+        let bad = findings.filter { !$0.isOK }
         for remedy in bad.compactMap(\.remedy) { Console.note("fix: \(remedy)") }
         if !bad.isEmpty { throw ExitCode(CommandFailure.failed) }
     }

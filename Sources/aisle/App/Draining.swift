@@ -5,16 +5,16 @@ internal import Synchronization
 /// have time to notice.
 final class Draining: Service {
     private let state = Atomic(false)
-    private let pause: Duration
+    private let delay: Duration
 
     /// - Parameter pause: how long new requests are still accepted.
-    init(for pause: Duration) { self.pause = pause }
+    init(for pause: Duration) { self.delay = pause }
 
     var isDraining: Bool { state.load(ordering: .relaxed) }
 
     func run() async throws {
         try? await gracefulShutdown()
         state.store(true, ordering: .relaxed)
-        try? await Task.sleep(for: pause)
+        try? await Task.sleep(for: delay)
     }
 }

@@ -8,13 +8,13 @@ struct Housekeeping: Service {
     let catalog: PostgresCatalog
 
     /// The interval of periodic runs.
-    private static let pause: Duration = .seconds(60)
+    private static let interval: Duration = .seconds(60)
 
     func run() async throws {
         let compaction = OrderCompaction(catalog)
         let purchases = PurchaseBook(catalog)
-        let ticks = AsyncTimerSequence(interval: Self.pause, clock: .continuous).map { _ in }
-        for await _ in merge(ticks, catalog.database.longKeys.notes).cancelOnGracefulShutdown() {
+        let ticks = AsyncTimerSequence(interval: Self.interval, clock: .continuous).map { _ in }
+        for await _ in merge(ticks, catalog.database.compactionSignal.signals).cancelOnGracefulShutdown() {
             // An unreachable database is reported elsewhere; try again at the next run.
             do {
                 _ = try await compaction.run()
@@ -23,7 +23,7 @@ struct Housekeeping: Service {
                 while try await catalog.sweepLists() > 0 {}
                 for store in try await catalog.stores() { _ = try await purchases.fold(store.key) }
             } catch CatalogError.fault(let detail) {
-                catalog.database.observer.see(.fault(request: "housekeeping", detail: detail))
+                catalog.database.observer.observe(.fault(request: "housekeeping", detail: detail))
             } catch {}
         }
     }

@@ -17,7 +17,7 @@ func untilInterrupted(_ body: @escaping @Sendable () async throws -> Void) async
             work.cancel()
             // Exit even if the command hangs, for example on a silent pipe.
             Task {
-                try? await Task.sleep(for: moment)
+                try? await Task.sleep(for: cleanupTimeout)
                 Console.note("aisle: interrupted")
                 exit(interrupted)
             }
@@ -29,4 +29,4 @@ func untilInterrupted(_ body: @escaping @Sendable () async throws -> Void) async
 
 private let interrupted: Int32 = 130
 
-private let moment: Duration = .seconds(3)
+private let cleanupTimeout: Duration = .seconds(3)

@@ -4,19 +4,19 @@ internal import Synchronization
 
 /// Writes observations to a log, at most one line per second and kind of problem, with the number of suppressed ones.
 final class ObservationLog: Sendable {
-    private struct Trouble {
+    private struct Throttle {
         var until: ContinuousClock.Instant
-        var leftOut = 0
+        var suppressed = 0
     }
 
     private let logger: Logger
-    private let troubles = Mutex<[String: Trouble]>([:])
+    private let troubles = Mutex<[String: Throttle]>([:])
 
     init(_ logger: Logger) { self.logger = logger }
 
-    func see(_ observation: Observation) {
+    func observe(_ observation: Observation) {
         switch observation {
-        case .answered(let method, let path, _, let status, let duration):
+        case .requestCompleted(let method, let path, _, let status, let duration):
             guard logger.logLevel <= .debug else { return }
             logger.debug("\(method) \(path) \(status) \(duration)")
         case .fault(let request, let detail):
@@ -39,11 +39,11 @@ final class ObservationLog: Sendable {
         let leftOut: Int? = troubles.withLock { troubles in
             let now = ContinuousClock.now
             if let known = troubles[kind], now < known.until {
-                troubles[kind]!.leftOut += 1
+                troubles[kind]!.suppressed += 1
                 return nil
             }
-            defer { troubles[kind] = Trouble(until: now + .seconds(1)) }
-            return troubles[kind]?.leftOut ?? 0
+            defer { troubles[kind] = Throttle(until: now + .seconds(1)) }
+            return troubles[kind]?.suppressed ?? 0
         }
         guard let leftOut else { return }
         logger.warning("\(text)\(leftOut > 0 ? " (\(leftOut) more suppressed)" : "")")

@@ -17,7 +17,7 @@ struct ServeCommand: AisleCommand {
         Server.prepareProcess()
         var settings = try await server.settings()
         // Use the secret of the private database, if `aisle dev` generated one.
-        if settings.tokens.isEmpty, database.isPrivate { settings.tokens.secret = OwnSecret.read() }
+        if settings.tokens.isEmpty, database.isPrivate { settings.tokens.secret = LocalSecret.read() }
         let catalog = try await database.catalog(serving: settings)
         if settings.tokens.isEmpty {
             Console.note(
@@ -28,7 +28,7 @@ struct ServeCommand: AisleCommand {
         try await Server(
             catalog: catalog,
             settings: settings,
-            listening: try database.directConfiguration(),
+            listenConfiguration: try database.directConfiguration(),
             port: settings.port
         ).run()
     }

@@ -18,9 +18,9 @@ struct Server {
     let catalog: PostgresCatalog
     let settings: ServerSettings
     /// The connection for LISTEN.
-    let listening: PostgresConfiguration
+    let listenConfiguration: PostgresConfiguration
     let port: Int
-    var isGreeting = false
+    var showsWelcome = false
     var demo: Demo?
 
     /// The limits of a connection: 16 KiB of headers, 100 of them, a minute of silence.
@@ -42,7 +42,7 @@ struct Server {
     }
 
     /// How long requests in flight may take after shutdown was requested.
-    private static let graceful: Duration = .seconds(15)
+    private static let shutdownTimeout: Duration = .seconds(15)
 
     func run() async throws {
         var apiOptions = CatalogAPI.Options()
@@ -53,10 +53,10 @@ struct Server {
         apiOptions.isDraining = { draining.isDraining }
         raiseDescriptorLimit()
         var liveOptions = LiveHub.Options()
-        liveOptions.followers = settings.streams
+        liveOptions.subscriptionLimit = settings.streamLimit
         let live = LiveHub(
             catalog,
-            source: settings.listens ? PostgresChangeSource(listening) : nil,
+            source: settings.listens ? PostgresChangeSource(listenConfiguration) : nil,
             options: liveOptions
         )
         let api = CatalogAPI(
@@ -68,15 +68,15 @@ struct Server {
             options: apiOptions,
             observer: catalog.database.observer
         )
-        let (host, wanted, isGreeting) = (settings.host, port, isGreeting)
+        let (host, wanted, showsWelcome) = (settings.host, port, showsWelcome)
         let app = Application(
-            responder: CrashPreparing(api),
+            responder: CrashReportingResponder(api),
             server: .http1(configuration: Self.channel),
             configuration: .init(address: .hostname(host, port: wanted), serverName: nil),
             onServerRunning: { channel in
                 let port = channel.localAddress?.port ?? wanted
                 Console.note("Listening on http://\(host):\(port)")
-                if isGreeting {
+                if showsWelcome {
                     Console.note("Pages: / (shop), /merchandise (manual order), /lists (shopping lists), /docs (API)")
                     Console.note("To get a token with write access: aisle token --user you --scope catalog:write")
                     Console.note(
@@ -95,7 +95,7 @@ struct Server {
             gracefulShutdownSignals: [.sigterm, .sigint],
             logger: settings.logger
         )
-        configuration.maximumGracefulShutdownDuration = settings.drain + Self.graceful
+        configuration.maximumGracefulShutdownDuration = settings.drain + Self.shutdownTimeout
         do { try await ServiceGroup(configuration: configuration).run() } catch {
             if let failure = Self.bindFailure(error, host, wanted) { throw failure }
             throw error
@@ -142,7 +142,7 @@ struct Server {
 }
 
 /// A responder that prepares its threads to report stack overflows.
-private struct CrashPreparing: HTTPResponder {
+private struct CrashReportingResponder: HTTPResponder {
     private let api: CatalogAPI
 
     init(_ api: CatalogAPI) { self.api = api }

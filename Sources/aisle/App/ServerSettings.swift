@@ -16,7 +16,7 @@ struct ServerSettings: Sendable {
     let poolSize: Int
     let cursorKey: String?
     /// The maximum number of open event streams.
-    let streams: Int
+    let streamLimit: Int
     /// Whether to use LISTEN for changes; a transaction pooler does not support it.
     let listens: Bool
     /// How long a stopping server still accepts new requests, until load balancers notice.
@@ -54,7 +54,7 @@ struct ServerSettings: Sendable {
             )
         }
         self.logLevel = logLevel
-        streams = try Self.number("streams", in: 1...1_000_000, default: 10_000, reader)
+        streamLimit = try Self.number("streams", in: 1...1_000_000, default: 10_000, reader)
         listens = try Self.present("listen") { try reader.requiredBool(forKey: $0) } ?? true
         drain = .seconds(try Self.number("drain.seconds", in: 0...3600, default: 0, reader))
         tokens = try TokenSettings(reader)
@@ -141,7 +141,7 @@ struct ServerSettings: Sendable {
     }
 
     /// The observer that writes to the log.
-    var observer: Observer { Observer(ObservationLog(logger).see) }
+    var observer: Observer { Observer(ObservationLog(logger).observe) }
 
     /// The name and value of each setting; secrets only as set or not.
     var listed: [(name: String, value: String)] {
@@ -149,7 +149,7 @@ struct ServerSettings: Sendable {
             ("settings file", file ?? "none"), ("host", host), ("port", "\(port)"),
             ("cors.origins", origins.joined(separator: ",")), ("pool.size", "\(poolSize)"),
             ("page.cache.mb", "\(pageCacheMegabytes)"), ("log.level", "\(logLevel)"),
-            ("cursor.key", cursorKey == nil ? "the deployment's" : "set"), ("streams", "\(streams)"),
+            ("cursor.key", cursorKey == nil ? "the deployment's" : "set"), ("streams", "\(streamLimit)"),
             ("listen", "\(listens)"), ("drain.seconds", "\(drain.components.seconds)"),
             ("jwt.secret", tokens.secret == nil ? "none" : "set"),
             ("jwks", tokens.keySet ?? "none"), ("jwt.issuer", tokens.rules.issuer ?? "any"),

@@ -18,19 +18,19 @@ struct Table {
         case .csv:
             printLines(separator: ",", CSVReader.field)
         case .json:
-            var json = JSONText()
+            var json = JSONWriter()
             json.array(rows) { write($1, to: &$0) }
             Console.data(json.text + "\n")
         case .ndjson:
             for row in rows {
-                var json = JSONText()
+                var json = JSONWriter()
                 write(row, to: &json)
                 Console.data(json.text + "\n")
             }
         }
     }
 
-    private func write(_ row: [String?], to json: inout JSONText) {
+    private func write(_ row: [String?], to json: inout JSONWriter) {
         let members = zip(columns, row).map { column, value in
             JSONValue.Member(column.title, value.map { column.isNumber ? .number($0) : .string($0) } ?? .null)
         }

@@ -41,23 +41,23 @@ struct DiffCommand: AisleCommand {
             throw CommandFailure("“\(what[0])” is not a shelf; use STORE/SHELF", CommandFailure.usage)
         }
         let (from, to) = (try from.map(parseSort), try to.map(parseSort))
-        let catalog = try await database.catalog()
-        defer { catalog.shutDown() }
-        let (store, shelf) = try await name.resolve(catalog)
-        let diff = try await catalog.diff(
-            DiffRequest(
-                store: store,
-                shelf: shelf,
-                from: .view(ShelfView(sort: from)),
-                to: ShelfView(sort: to),
-                limit: limit
+        try await database.withCatalog { catalog in
+            let (store, shelf) = try await name.resolve(catalog)
+            let diff = try await catalog.diff(
+                DiffRequest(
+                    store: store,
+                    shelf: shelf,
+                    from: .view(ShelfView(sort: from)),
+                    to: ShelfView(sort: to),
+                    limit: limit
+                )
             )
-        )
-        guard format == .moves else { return show(diff, names: [:]) }
-        // Look up names only for the rows that people read.
-        let named = Set((diff.diff.placements.map { diff.new[Int($0.to)] } + diff.deletedIDs).prefix(1000))
-        let products = try await catalog.products(store, named.map { SKU(stored: $0) }).products
-        show(diff, names: Dictionary(products.map { ($0.sku.text, $0.name) }, uniquingKeysWith: { a, _ in a }))
+            guard format == .moves else { return show(diff, names: [:]) }
+            // Look up names only for the rows that people read.
+            let named = Set((diff.diff.placements.map { diff.new[Int($0.to)] } + diff.deletedIDs).prefix(1000))
+            let products = try await catalog.products(store, named.map { SKU(stored: $0) }).products
+            show(diff, names: Dictionary(products.map { ($0.sku.text, $0.name) }, uniquingKeysWith: { a, _ in a }))
+        }
     }
 
     private func diffFiles() throws {
@@ -82,7 +82,7 @@ struct DiffCommand: AisleCommand {
         case .order: Console.data(diff.new.map { $0 + "\n" }.joined())
         case .moves:
             table(diff, names).print(.chosen(nil))
-            let sorts = diff.fromSort.flatMap { from in diff.reached.map { " from \(from) to \($0.sort)" } } ?? ""
+            let sorts = diff.fromSort.flatMap { from in diff.targetOrder.map { " from \(from) to \($0.sort)" } } ?? ""
             Console.note(
                 "\(diff.diff.moves.count) of \(diff.new.count) moved\(sorts); \(diff.diff.inserts.count) inserted, \(diff.diff.deletes.count) deleted"
             )

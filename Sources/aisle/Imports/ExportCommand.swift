@@ -17,9 +17,9 @@ struct ExportCommand: AsyncParsableCommand {
         @OptionGroup var database: DatabaseOptions
         func execute() async throws {
             let key = try store.map(storeKey)
-            let catalog = try await database.catalog()
-            defer { catalog.shutDown() }
-            try await CatalogExport(catalog.database).run(of: key) { Console.data($0) }
+            try await database.withCatalog { catalog in
+                try await CatalogExport(catalog.database).run(of: key) { Console.data($0) }
+            }
         }
     }
 
@@ -30,11 +30,11 @@ struct ExportCommand: AsyncParsableCommand {
         @Option(parsing: .unconditional, help: "The sort; the manual order by default.") var by = "position"
         func execute() async throws {
             let sort = try parseSort(by)
-            let catalog = try await database.catalog()
-            defer { catalog.shutDown() }
-            let (store, key) = try await shelf.resolve(catalog)
-            let ids = try await catalog.order(store, key, sort).ids
-            Console.data(ids.map { $0 + "\n" }.joined())
+            try await database.withCatalog { catalog in
+                let (store, key) = try await shelf.resolve(catalog)
+                let ids = try await catalog.order(store, key, sort).ids
+                Console.data(ids.map { $0 + "\n" }.joined())
+            }
         }
     }
 }

@@ -31,28 +31,31 @@ struct ImportCommand: AisleCommand {
 
     func execute() async throws {
         let options = try options()
-        let pieces = try FilePieces(path: file)
-        let catalog = try await database.catalog()
-        defer { catalog.shutDown() }
-        let rejections = try Rejections(keptIn: rejects, besides: file, hasRows: true)
-        let start = ContinuousClock.now
-        let summary = try await Importer(catalog).run(
-            pieces,
-            options,
-            onReject: rejections.note,
-            onProgress: { rows in
-                Console.progress("\(rows) rows", share: pieces.size.map { Double(pieces.progress.read) / Double($0) })
+        let pieces = try FileChunks(path: file)
+        try await database.withCatalog { catalog in
+            let rejections = try Rejections(keptIn: rejects, besides: file, hasRows: true)
+            let start = ContinuousClock.now
+            let summary = try await Importer(catalog).run(
+                pieces,
+                options,
+                onReject: rejections.add,
+                onProgress: { rows in
+                    Console.progress(
+                        "\(rows) rows",
+                        share: pieces.size.map { Double(pieces.progress.read) / Double($0) }
+                    )
+                }
+            )
+            Console.endProgress()
+            try rejections.end()
+            for warning in summary.warnings { Console.note("warning: \(warning)") }
+            let seconds = Double((ContinuousClock.now - start).milliseconds) / 1000
+            let counts = summary.counts.filter {
+                $0.count > 0 || ["read", "inserted", "updated", "unchanged", "rejected"].contains($0.name)
             }
-        )
-        Console.endProgress()
-        try rejections.end()
-        for warning in summary.warnings { Console.note("warning: \(warning)") }
-        let seconds = Double((ContinuousClock.now - start).milliseconds) / 1000
-        let counts = summary.counts.filter {
-            $0.count > 0 || ["read", "inserted", "updated", "unchanged", "rejected"].contains($0.name)
+            Console.data(counts.map { "\($0.name)\t\($0.count)\n" }.joined())
+            Console.note("\(dryRun ? "dry run finished" : "imported") in \(seconds) s")
         }
-        Console.data(counts.map { "\($0.name)\t\($0.count)\n" }.joined())
-        Console.note("\(dryRun ? "dry run finished" : "imported") in \(seconds) s")
     }
 
     private func options() throws -> ImportOptions {
@@ -84,9 +87,9 @@ struct ImportCommand: AisleCommand {
             isDryRun: dryRun
         )
         options.keepsRejectedRows = rejects != nil
-        guard (0...ImportOptions.greatestNewShelfLimit).contains(maxNewShelves) else {
+        guard (0...ImportOptions.maximumNewShelfLimit).contains(maxNewShelves) else {
             throw CommandFailure(
-                "--max-new-shelves must be between 0 and \(ImportOptions.greatestNewShelfLimit) (got \(maxNewShelves))",
+                "--max-new-shelves must be between 0 and \(ImportOptions.maximumNewShelfLimit) (got \(maxNewShelves))",
                 CommandFailure.usage
             )
         }

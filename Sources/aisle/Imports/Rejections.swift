@@ -8,7 +8,7 @@ final class Rejections {
     private let hasRows: Bool
 
     /// The number of printed rejections.
-    private static let told = 20
+    private static let printLimit = 20
 
     /// - Parameters:
     ///   - path: the CSV file for rejections; nil for none.
@@ -20,9 +20,9 @@ final class Rejections {
         try file?.write("line,column,value,reason\(hasRows ? ",row" : "")\n")
     }
 
-    func note(_ rejection: ImportRejection) throws {
+    func add(_ rejection: ImportRejection) throws {
         count += 1
-        if count <= Self.told { Console.note("rejected: \(rejection.description)") }
+        if count <= Self.printLimit { Console.note("rejected: \(rejection.description)") }
         var fields = [String(rejection.line), rejection.column ?? "", rejection.value ?? "", rejection.reason]
         if hasRows { fields.append(rejection.row ?? "") }
         try file?.write(fields.map(CSVReader.field).joined(separator: ",") + "\n")
@@ -30,8 +30,8 @@ final class Rejections {
 
     /// Prints the number of unprinted rejections and closes the file.
     func end() throws {
-        if count > Self.told {
-            let rest = "rejected: and \(count - Self.told) more"
+        if count > Self.printLimit {
+            let rest = "rejected: and \(count - Self.printLimit) more"
             Console.note(
                 file.map { "\(rest); all of them are in \($0.path)" }
                     ?? "\(rest); use --rejects FILE to save all of them"

@@ -7,27 +7,27 @@ struct RowFile {
     let path: String
     let format: ImportOptions.Format
     let columns: [String]
-    let needed: [String]
+    let required: [String]
     let rejections: Rejections
 
     /// - Parameter rejects: the file for rejected rows.
     init(_ path: String, format: ImportOptions.Format?, columns: [String], needed: [String], rejects: String?) throws {
         self.path = path
         // Report an unreadable file first.
-        if path != "-" { _ = try FilePieces(path: path) }
+        if path != "-" { _ = try FileChunks(path: path) }
         self.format = try .of(path, format)
         self.columns = columns
-        self.needed = needed
+        self.required = needed
         rejections = try Rejections(keptIn: rejects, besides: path)
     }
 
     /// Reads the file in chunks and passes on the rows after each chunk.
     func read(_ onRows: ([FieldRow]) async throws -> Void) async throws {
-        let pieces = try FilePieces(path: path)
-        var reader = RowReader(format, columns: columns, needed: needed)
+        let pieces = try FileChunks(path: path)
+        var reader = RowReader(format, columns: columns, needed: required)
         var rows: [FieldRow] = []
         var bad: [ImportRejection] = []
-        func take(_ event: RowReader.Event) {
+        func handle(_ event: RowReader.Event) {
             switch event {
             case .row(let row): rows.append(row)
             case .rejected(let rejection): bad.append(rejection)
@@ -35,14 +35,14 @@ struct RowFile {
         }
         for try await piece in pieces {
             try Task.checkCancellation()
-            try piece.withUnsafeBytes { try reader.read($0, take) }
-            try bad.forEach(rejections.note)
+            try piece.withUnsafeBytes { try reader.read($0, handle) }
+            try bad.forEach(rejections.add)
             bad = []
             try await onRows(rows)
             rows = []
         }
-        try reader.end(take)
-        try bad.forEach(rejections.note)
+        try reader.end(handle)
+        try bad.forEach(rejections.add)
         try await onRows(rows)
     }
 }

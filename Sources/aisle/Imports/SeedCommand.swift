@@ -17,31 +17,33 @@ struct SeedCommand: AisleCommand {
     @Option(help: "The generator's seed; the same seed generates the same catalog.") var seed: UInt64 = 7
 
     func execute() async throws {
-        let catalog = try await database.catalog()
-        defer { catalog.shutDown() }
-        guard shelves != nil || products != nil else {
-            let summary = try await seedOwnCatalog(catalog)
-            return Console.data(summary.counts.prefix(5).map { "\($0.name)\t\($0.count)\n" }.joined())
+        try await database.withCatalog { catalog in
+            guard shelves != nil || products != nil else {
+                let summary = try await seedSampleCatalog(catalog)
+                return Console.data(summary.counts.prefix(5).map { "\($0.name)\t\($0.count)\n" }.joined())
+            }
+            let (hundredfold, overflow) = (shelves ?? 0).multipliedReportingOverflow(by: 100)
+            let (shelves, products) = (shelves ?? max(1, (products ?? 0) / 100), products ?? hundredfold)
+            guard !overflow, (1...1_000_000).contains(shelves), (shelves...20_000_000).contains(products) else {
+                throw CommandFailure(
+                    "--shelves must be between 1 and 1000000, and --products between --shelves and 20000000",
+                    CommandFailure.usage
+                )
+            }
+            let start = ContinuousClock.now
+            try await CatalogGenerator(shelves: shelves, products: products, seed: seed).run(
+                catalog.database.writes.pool
+            ) {
+                Console.progress("\($0) products")
+            }
+            Console.endProgress()
+            Console.note("generated \(products) products on \(shelves) shelves in \(ContinuousClock.now - start)")
         }
-        let (hundredfold, overflow) = (shelves ?? 0).multipliedReportingOverflow(by: 100)
-        let (shelves, products) = (shelves ?? max(1, (products ?? 0) / 100), products ?? hundredfold)
-        guard !overflow, (1...1_000_000).contains(shelves), (shelves...20_000_000).contains(products) else {
-            throw CommandFailure(
-                "--shelves must be between 1 and 1000000, and --products between --shelves and 20000000",
-                CommandFailure.usage
-            )
-        }
-        let start = ContinuousClock.now
-        try await CatalogGenerator(shelves: shelves, products: products, seed: seed).run(catalog.database.writes.pool) {
-            Console.progress("\($0) products")
-        }
-        Console.endProgress()
-        Console.note("generated \(products) products on \(shelves) shelves in \(ContinuousClock.now - start)")
     }
 }
 
 /// Fills a catalog with the sample data.
-func seedOwnCatalog(_ catalog: PostgresCatalog) async throws -> ImportSummary {
+func seedSampleCatalog(_ catalog: PostgresCatalog) async throws -> ImportSummary {
     for (key, title, currency, pricing) in SeedData.stores {
         let key = CatalogKey(key)!
         if (try? await catalog.store(key)) != nil { continue }
@@ -49,7 +51,7 @@ func seedOwnCatalog(_ catalog: PostgresCatalog) async throws -> ImportSummary {
             Store(key: key, title: title, currency: Currency(currency)!, unitPricing: UnitPricing(rawValue: pricing)!)
         )
     }
-    return try await Importer(catalog).run(SinglePiece(bytes: SeedData.products), ImportOptions(format: .csv))
+    return try await Importer(catalog).run(SingleChunk(bytes: SeedData.products), ImportOptions(format: .csv))
 }
 
 /// Returns the sample data's price changes by store and day.
@@ -57,14 +59,14 @@ func seedStorms() throws -> [CatalogKey: [[PriceChange]]] {
     let currencies = Dictionary(uniqueKeysWithValues: SeedData.stores.map { (CatalogKey($0.0)!, Currency($0.2)!) })
     var reader = RowReader(.csv, columns: PricesCommand.columns, needed: PricesCommand.columns)
     var days: [CatalogKey: [String: [PriceChange]]] = [:]
-    func take(_ event: RowReader.Event) throws {
+    func handle(_ event: RowReader.Event) throws {
         guard case .row(let row) = event, let store = row.text("store").flatMap({ CatalogKey($0) }),
-            let price = currencies[store]?.minorUnits(ExactDecimal(try row.needed("price"))!)
+            let price = currencies[store]?.minorUnits(ExactDecimal(try row.required("price"))!)
         else { preconditionFailure("invalid embedded price data") }
         let change = PriceChange(sku: try row.sku(), priceMinor: price.minor)
-        days[store, default: [:]][try row.needed("date"), default: []].append(change)
+        days[store, default: [:]][try row.required("date"), default: []].append(change)
     }
-    try SeedData.priceChanges.withUnsafeBytes { try reader.read($0, take) }
-    try reader.end(take)
+    try SeedData.priceChanges.withUnsafeBytes { try reader.read($0, handle) }
+    try reader.end(handle)
     return days.mapValues { days in days.sorted { $0.key < $1.key }.map(\.value) }
 }

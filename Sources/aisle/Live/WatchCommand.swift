@@ -28,32 +28,32 @@ struct WatchCommand: AisleCommand {
 
     func execute() async throws {
         let sort = try by.map { text in try parseSort(text) }
-        let catalog = try await database.catalog()
-        defer { catalog.shutDown() }
-        let live = LiveHub(catalog, source: PostgresChangeSource(try database.directConfiguration()))
-        let changes: any LiveChanges
-        if let user {
-            changes = try await live.follow(user.id, since: since)
-        } else {
-            let (store, key) = try await shelf!.resolve(catalog)
-            changes = try await live.follow(
-                ShelfAddress(store, key),
-                by: sort,
-                limit: limit ?? PageRequest.defaultLimit,
-                since: since
-            )
-        }
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { await live.run() }
-            defer { group.cancelAll() }
-            while let output = try await changes.next() {
-                guard case .events(let events) = output else { continue }
-                for event in events {
-                    Console.data(Array("\(event.name.rawValue) \(event.id) ".utf8) + event.data + [0x0A])
-                }
+        try await database.withCatalog { catalog in
+            let live = LiveHub(catalog, source: PostgresChangeSource(try database.directConfiguration()))
+            let changes: any LiveSubscription
+            if let user {
+                changes = try await live.subscribe(user.id, since: since)
+            } else {
+                let (store, key) = try await shelf!.resolve(catalog)
+                changes = try await live.follow(
+                    ShelfAddress(store, key),
+                    by: sort,
+                    limit: limit ?? PageRequest.defaultLimit,
+                    since: since
+                )
             }
-            // Ended by Ctrl-C, not by the shelf.
-            try Task.checkCancellation()
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { await live.run() }
+                defer { group.cancelAll() }
+                while let output = try await changes.next() {
+                    guard case .events(let events) = output else { continue }
+                    for event in events {
+                        Console.data(Array("\(event.name.rawValue) \(event.id) ".utf8) + event.data + [0x0A])
+                    }
+                }
+                // Ended by Ctrl-C, not by the shelf.
+                try Task.checkCancellation()
+            }
         }
     }
 }

@@ -6,7 +6,7 @@ struct OrderCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "order",
         abstract: "Set, snapshot, undo, list and compact manual orders.",
-        subcommands: [Set.self, Bake.self, Undo.self, Log.self, Compact.self]
+        subcommands: [Set.self, Snapshot.self, Undo.self, Log.self, Compact.self]
     )
 
     struct Set: AisleCommand {
@@ -20,8 +20,11 @@ struct OrderCommand: AsyncParsableCommand {
         func execute() async throws { try await options.run(shelf, .set(try IDList.read(file))) }
     }
 
-    struct Bake: AisleCommand {
-        static let configuration = CommandConfiguration(abstract: "Copy a sort's current order into the manual order.")
+    struct Snapshot: AisleCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "bake",
+            abstract: "Copy a sort's current order into the manual order."
+        )
         @Argument(help: "STORE/SHELF.") var shelf: ShelfName
         @Option(parsing: .unconditional, help: "The sort, such as -popularity.") var from: String
         @OptionGroup var options: OrderEditOptions
@@ -45,22 +48,23 @@ struct OrderCommand: AsyncParsableCommand {
         @OptionGroup var database: DatabaseOptions
         @Option(help: "table, tsv, json, ndjson or csv.") var format: OutputFormat?
         func execute() async throws {
-            let catalog = try await database.catalog()
-            defer { catalog.shutDown() }
-            let (store, key) = try await shelf.resolve(catalog)
-            var table = Table(columns: [
-                .init(title: "change", isNumber: true), .init(title: "at"), .init(title: "who"), .init(title: "kind"),
-                .init(title: "moved", isNumber: true), .init(title: "ids"), .init(title: "undoes", isNumber: true),
-                .init(title: "undone_by", isNumber: true),
-            ])
-            for change in try await catalog.orderHistory(store, key) {
-                let ids = change.ids.joined(separator: " ") + (change.count > change.ids.count ? " …" : "")
-                table.rows.append([
-                    "\(change.number)", change.at.rfc3339, change.subject, change.kind, "\(change.count)", ids,
-                    change.undoes.map { "\($0)" }, change.undoneBy.map { "\($0)" },
+            try await database.withCatalog { catalog in
+                let (store, key) = try await shelf.resolve(catalog)
+                var table = Table(columns: [
+                    .init(title: "change", isNumber: true), .init(title: "at"), .init(title: "who"),
+                    .init(title: "kind"),
+                    .init(title: "moved", isNumber: true), .init(title: "ids"), .init(title: "undoes", isNumber: true),
+                    .init(title: "undone_by", isNumber: true),
                 ])
+                for change in try await catalog.orderHistory(store, key) {
+                    let ids = change.ids.joined(separator: " ") + (change.count > change.ids.count ? " …" : "")
+                    table.rows.append([
+                        "\(change.number)", change.at.rfc3339, change.subject, change.kind, "\(change.count)", ids,
+                        change.undoes.map { "\($0)" }, change.undoneBy.map { "\($0)" },
+                    ])
+                }
+                table.print(.chosen(format))
             }
-            table.print(.chosen(format))
         }
     }
 
@@ -75,11 +79,11 @@ struct OrderCommand: AsyncParsableCommand {
             guard all != (shelf != nil) else {
                 throw CommandFailure("specify a shelf or --all", CommandFailure.usage)
             }
-            let catalog = try await database.catalog()
-            defer { catalog.shutDown() }
-            let place = try await shelf?.resolve(catalog)
-            let written = try await OrderCompaction(catalog).run(store: place?.0, shelf: place?.1)
-            Console.note("rewrote \(written) keys")
+            try await database.withCatalog { catalog in
+                let place = try await shelf?.resolve(catalog)
+                let written = try await OrderCompaction(catalog).run(store: place?.0, shelf: place?.1)
+                Console.note("rewrote \(written) keys")
+            }
         }
     }
 }

@@ -12,31 +12,31 @@ struct OrderEditOptions: ParsableArguments {
     @Option(help: "table, tsv, json, ndjson or csv.") var format: OutputFormat?
 
     func run(_ shelf: ShelfName, _ edit: OrderEdit) async throws {
-        let catalog = try await database.catalog()
-        defer { catalog.shutDown() }
-        let (store, key) = try await shelf.resolve(catalog)
-        let outcome = try await catalog.editOrder(
-            OrderEditRequest(
-                store: store,
-                shelf: key,
-                edit: edit,
-                expected: ifVersion,
-                subject: ProcessInfo.processInfo.userName,
-                isDryRun: dryRun,
-                wantsIndexes: true
+        try await database.withCatalog { catalog in
+            let (store, key) = try await shelf.resolve(catalog)
+            let outcome = try await catalog.editOrder(
+                OrderEditRequest(
+                    store: store,
+                    shelf: key,
+                    edit: edit,
+                    expected: ifVersion,
+                    subject: ProcessInfo.processInfo.userName,
+                    isDryRun: dryRun,
+                    wantsIndexes: true
+                )
             )
-        )
-        if format == .json { return Console.data(outcome.json + [0x0A]) }
-        var table = Table(columns: [
-            .init(title: "id"), .init(title: "from", isNumber: true), .init(title: "to", isNumber: true),
-            .init(title: "after"),
-        ])
-        table.rows = outcome.moved.map { [$0.id, $0.from.map { "\($0)" }, $0.to.map { "\($0)" }, $0.after] }
-        table.print(.chosen(format))
-        Console.note(
-            outcome.moved.isEmpty && outcome.change == nil
-                ? "nothing moved; order version \(outcome.orderVersion)"
-                : "\(dryRun ? "would move" : "moved") \(outcome.moved.count); order version \(outcome.orderVersion)"
-        )
+            if format == .json { return Console.data(outcome.json + [0x0A]) }
+            var table = Table(columns: [
+                .init(title: "id"), .init(title: "from", isNumber: true), .init(title: "to", isNumber: true),
+                .init(title: "after"),
+            ])
+            table.rows = outcome.moved.map { [$0.id, $0.from.map { "\($0)" }, $0.to.map { "\($0)" }, $0.after] }
+            table.print(.chosen(format))
+            Console.note(
+                outcome.moved.isEmpty && outcome.change == nil
+                    ? "nothing moved; order version \(outcome.orderVersion)"
+                    : "\(dryRun ? "would move" : "moved") \(outcome.moved.count); order version \(outcome.orderVersion)"
+            )
+        }
     }
 }

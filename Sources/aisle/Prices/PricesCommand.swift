@@ -23,30 +23,33 @@ struct PricesCommand: AsyncParsableCommand {
         @OptionGroup var database: DatabaseOptions
 
         func execute() async throws {
-            let catalog = try await database.catalog()
-            defer { catalog.shutDown() }
-            let found: CatalogKey
-            if let store { found = try storeKey(store) } else { found = try await onlyStore(catalog) }
-            let currency = try await catalog.store(found).currency
-            let changes = try prices.map { pair in
-                // A SKU may itself contain “=”.
-                let sign = pair.lastIndex(of: "=") ?? pair.endIndex
-                let halves = [String(pair[..<sign]), String(pair[sign...].dropFirst())]
-                guard sign < pair.endIndex, let sku = SKU(halves[0].composed) else {
-                    throw CommandFailure("prices must be SKU=PRICE (got “\(pair)”)", CommandFailure.usage)
+            try await database.withCatalog { catalog in
+                let found: CatalogKey
+                if let store { found = try storeKey(store) } else { found = try await onlyStore(catalog) }
+                let currency = try await catalog.store(found).currency
+                let changes = try prices.map { pair in
+                    // A SKU may itself contain “=”.
+                    let sign = pair.lastIndex(of: "=") ?? pair.endIndex
+                    let halves = [String(pair[..<sign]), String(pair[sign...].dropFirst())]
+                    guard sign < pair.endIndex, let sku = SKU(halves[0].composed) else {
+                        throw CommandFailure("prices must be SKU=PRICE (got “\(pair)”)", CommandFailure.usage)
+                    }
+                    if halves[1] == "none" { return PriceChange(sku: sku, priceMinor: nil) }
+                    guard let amount = ExactDecimal(halves[1]), let price = currency.minorUnits(amount),
+                        !price.wasRounded
+                    else {
+                        throw CommandFailure(
+                            "“\(halves[1])” is not a valid price in \(currency.code), such as 1.99",
+                            CommandFailure.usage
+                        )
+                    }
+                    return PriceChange(sku: sku, priceMinor: price.minor)
                 }
-                if halves[1] == "none" { return PriceChange(sku: sku, priceMinor: nil) }
-                guard let amount = ExactDecimal(halves[1]), let price = currency.minorUnits(amount), !price.wasRounded
-                else {
-                    throw CommandFailure(
-                        "“\(halves[1])” is not a valid price in \(currency.code), such as 1.99",
-                        CommandFailure.usage
-                    )
-                }
-                return PriceChange(sku: sku, priceMinor: price.minor)
+                let outcome = try await catalog.setPrices(changes, in: found, pricedIn: currency)
+                Console.note(
+                    "changed \(outcome.changed), unchanged \(outcome.unchanged), shelves \(outcome.shelves.count)"
+                )
             }
-            let outcome = try await catalog.setPrices(changes, in: found, pricedIn: currency)
-            Console.note("changed \(outcome.changed), unchanged \(outcome.unchanged), shelves \(outcome.shelves.count)")
         }
     }
 
@@ -77,44 +80,44 @@ struct PricesCommand: AsyncParsableCommand {
                 needed: ["sku", "price"] + (replay ? ["date"] : []) + (fallback == nil ? ["store"] : []),
                 rejects: rejects
             )
-            let catalog = try await database.catalog()
-            defer { catalog.shutDown() }
-            if replay { Console.data("date\tshelf\tsort\tproducts\tmoved\n") }
-            var storm = PriceStorm(catalog, sorts, fallback, file.rejections)
-            let start = ContinuousClock.now
-            try await file.read { rows in
-                for row in rows {
-                    let date = row.text("date")
-                    guard Self.isDay(date, isNeeded: replay) else {
-                        try file.rejections.note(row.reject("date", "is not a date such as 2026-03-01"))
-                        continue
-                    }
-                    if storm.isAnotherDay(date) {
-                        guard replay else {
-                            throw CommandFailure(
-                                "line \(row.line): the file has several days; use --replay to apply them in sequence",
-                                CommandFailure.badData
-                            )
+            try await database.withCatalog { catalog in
+                if replay { Console.data("date\tshelf\tsort\tproducts\tmoved\n") }
+                var storm = PriceStorm(catalog, sorts, fallback, file.rejections)
+                let start = ContinuousClock.now
+                try await file.read { rows in
+                    for row in rows {
+                        let date = row.text("date")
+                        guard Self.isDay(date, isRequired: replay) else {
+                            try file.rejections.add(row.reject("date", "is not a date such as 2026-03-01"))
+                            continue
                         }
-                        try await storm.apply()
+                        if storm.isAnotherDay(date) {
+                            guard replay else {
+                                throw CommandFailure(
+                                    "line \(row.line): the file has several days; use --replay to apply them in sequence",
+                                    CommandFailure.badData
+                                )
+                            }
+                            try await storm.apply()
+                        }
+                        try await storm.add(row, date)
                     }
-                    try await storm.add(row, date)
                 }
+                try await storm.apply()
+                Console.endProgress()
+                try file.rejections.end()
+                let counts = [
+                    ("days", storm.days), ("changed", storm.changed), ("unchanged", storm.unchanged),
+                    ("rounded", storm.rounded), ("rejected", file.rejections.count),
+                ]
+                let summary = counts.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
+                Console.note("\(summary) in \(Console.seconds(since: start)) s")
+                if replay { Console.note(storm.distribution) }
             }
-            try await storm.apply()
-            Console.endProgress()
-            try file.rejections.end()
-            let counts = [
-                ("days", storm.days), ("changed", storm.changed), ("unchanged", storm.unchanged),
-                ("rounded", storm.rounded), ("rejected", file.rejections.count),
-            ]
-            let told = counts.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
-            Console.note("\(told) in \(Console.seconds(since: start)) s")
-            if replay { Console.note(storm.distribution) }
         }
 
-        private static func isDay(_ date: String?, isNeeded: Bool) -> Bool {
-            guard let date else { return !isNeeded }
+        private static func isDay(_ date: String?, isRequired: Bool) -> Bool {
+            guard let date else { return !isRequired }
             return date.utf8.count == 10 && Timestamp(rfc3339: date + "T00:00:00Z") != nil
         }
     }
@@ -127,7 +130,7 @@ private struct PriceStorm {
     private let fallback: CatalogKey?
     private var currencies: [CatalogKey: Currency] = [:]
     private var replays: [CatalogKey: PriceReplay] = [:]
-    private var waiting: [CatalogKey: [SKU: (line: Int, change: PriceChange)]] = [:]
+    private var pending: [CatalogKey: [SKU: (line: Int, change: PriceChange)]] = [:]
     private var date: String?
     private var isEmpty = true
     private var moved: [Int] = []
@@ -162,18 +165,19 @@ private struct PriceStorm {
             }
             let sku = try row.sku()
             var minor: Int64?
-            if try row.needed("price") != "none" {
-                guard let amount = ExactDecimal(try row.needed("price")), let price = currency.minorUnits(amount) else {
+            if try row.required("price") != "none" {
+                guard let amount = ExactDecimal(try row.required("price")), let price = currency.minorUnits(amount)
+                else {
                     throw row.reject("price", "must be a price such as 1.99, 0 or more, or “none”")
                 }
                 minor = price.minor
                 rounded += price.wasRounded ? 1 : 0
             }
-            waiting[store, default: [:]][sku] = (row.line, PriceChange(sku: sku, priceMinor: minor))
+            pending[store, default: [:]][sku] = (row.line, PriceChange(sku: sku, priceMinor: minor))
             self.date = date
             isEmpty = false
         } catch let rejection as ImportRejection {
-            try rejections.note(rejection)
+            try rejections.add(rejection)
         }
     }
 
@@ -189,11 +193,11 @@ private struct PriceStorm {
     /// Applies the day, in one transaction per store.
     mutating func apply() async throws {
         guard !isEmpty else { return }
-        for store in waiting.keys.sorted(by: { $0.text < $1.text }) {
-            let rows = waiting[store]!
+        for store in pending.keys.sorted(by: { $0.text < $1.text }) {
+            let rows = pending[store]!
             let known = try await catalog.known(Array(rows.keys), in: store)
             for (sku, row) in rows where !known.contains(sku) {
-                try rejections.note(
+                try rejections.add(
                     ImportRejection(
                         line: row.line,
                         column: "sku",
@@ -219,7 +223,7 @@ private struct PriceStorm {
         }
         days += 1
         Console.progress("\(date ?? "") \(changed) prices")
-        waiting = [:]
+        pending = [:]
         isEmpty = true
     }
 

@@ -7,7 +7,7 @@ struct PurchasesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "purchases",
         abstract: "Import purchases and anonymize customers.",
-        subcommands: [Import.self, Forget.self]
+        subcommands: [Import.self, Anonymize.self]
     )
 
     struct Import: AisleCommand {
@@ -25,7 +25,7 @@ struct PurchasesCommand: AsyncParsableCommand {
         @Option(help: "Write the line and reason of each rejected row to a CSV file.") var rejects: String?
 
         /// The number of events per batch.
-        private static let batch = 50_000
+        private static let batchSize = 50_000
 
         func execute() async throws {
             let fallback = try store.map(storeKey)
@@ -36,50 +36,50 @@ struct PurchasesCommand: AsyncParsableCommand {
                 needed: ["event_id", "sku", "quantity", "at"] + (fallback == nil ? ["store"] : []),
                 rejects: rejects
             )
-            let catalog = try await database.catalog()
-            defer { catalog.shutDown() }
-            if let fallback { _ = try await catalog.store(fallback) }
-            let stores = Swift.Set(try await catalog.stores().map(\.key))
-            let start = ContinuousClock.now
-            var outcome = PurchaseOutcome()
-            var (read, waiting) = (0, [CatalogKey: [Purchase]]())
-            func sendAll() async throws {
-                for store in waiting.keys.sorted(by: { $0.text < $1.text }) {
-                    outcome += try await catalog.add(waiting[store]!, to: store)
-                }
-                waiting = [:]
-                Console.progress("\(read) events")
-            }
-            try await file.read { rows in
-                let now = Timestamp.now()
-                for row in rows {
-                    read += 1
-                    do throws(ImportRejection) {
-                        let store = try Self.store(row, fallback, stores)
-                        waiting[store, default: []].append(try Purchase(row, now: now))
-                    } catch {
-                        try file.rejections.note(error)
+            try await database.withCatalog { catalog in
+                if let fallback { _ = try await catalog.store(fallback) }
+                let stores = Swift.Set(try await catalog.stores().map(\.key))
+                let start = ContinuousClock.now
+                var outcome = PurchaseOutcome()
+                var (read, waiting) = (0, [CatalogKey: [Purchase]]())
+                func sendAll() async throws {
+                    for store in waiting.keys.sorted(by: { $0.text < $1.text }) {
+                        outcome += try await catalog.add(waiting[store]!, to: store)
                     }
+                    waiting = [:]
+                    Console.progress("\(read) events")
                 }
-                if waiting.values.reduce(0, { $0 + $1.count }) >= Self.batch { try await sendAll() }
-            }
-            try await sendAll()
-            Console.endProgress()
-            try file.rejections.end()
-            let counts = [
-                ("read", read), ("accepted", outcome.accepted), ("repeated", outcome.repeated),
-                ("too_old", outcome.tooOld), ("unknown", outcome.unknown), ("rejected", file.rejections.count),
-            ]
-            Console.data(counts.map { "\($0.0)\t\($0.1)\n" }.joined())
-            if !outcome.unknownSKUs.isEmpty {
-                let some = outcome.unknownSKUs.sorted().prefix(10).joined(separator: " ")
+                try await file.read { rows in
+                    let now = Timestamp.now()
+                    for row in rows {
+                        read += 1
+                        do throws(ImportRejection) {
+                            let store = try Self.store(row, fallback, stores)
+                            waiting[store, default: []].append(try Purchase(row, now: now))
+                        } catch {
+                            try file.rejections.add(error)
+                        }
+                    }
+                    if waiting.values.reduce(0, { $0 + $1.count }) >= Self.batchSize { try await sendAll() }
+                }
+                try await sendAll()
+                Console.endProgress()
+                try file.rejections.end()
+                let counts = [
+                    ("read", read), ("accepted", outcome.accepted), ("repeated", outcome.repeated),
+                    ("too_old", outcome.tooOld), ("unknown", outcome.unknown), ("rejected", file.rejections.count),
+                ]
+                Console.data(counts.map { "\($0.0)\t\($0.1)\n" }.joined())
+                if !outcome.unknownSKUs.isEmpty {
+                    let some = outcome.unknownSKUs.sorted().prefix(10).joined(separator: " ")
+                    Console.note(
+                        "stored separately until these products exist: \(some)\(outcome.unknownSKUs.count > 10 ? " …" : "")"
+                    )
+                }
                 Console.note(
-                    "stored separately until these products exist: \(some)\(outcome.unknownSKUs.count > 10 ? " …" : "")"
+                    "imported \(outcome.accepted) events in \(Console.seconds(since: start)) s; run aisle resort to count them"
                 )
             }
-            Console.note(
-                "imported \(outcome.accepted) events in \(Console.seconds(since: start)) s; run aisle resort to count them"
-            )
         }
 
         private static func store(
@@ -98,8 +98,9 @@ struct PurchasesCommand: AsyncParsableCommand {
         }
     }
 
-    struct Forget: AisleCommand {
+    struct Anonymize: AisleCommand {
         static let configuration = CommandConfiguration(
+            commandName: "forget",
             abstract: "Anonymize a customer's purchases; their counts stay."
         )
         @Option(help: "The customer identifier used in the purchases.") var customer: String
@@ -108,9 +109,9 @@ struct PurchasesCommand: AsyncParsableCommand {
             guard !customer.trimmed.isEmpty else {
                 throw CommandFailure("--customer must not be empty", CommandFailure.usage)
             }
-            let catalog = try await database.catalog()
-            defer { catalog.shutDown() }
-            Console.note("anonymized \(try await catalog.forget(customer: customer)) rows")
+            try await database.withCatalog { catalog in
+                Console.note("anonymized \(try await catalog.anonymize(customer: customer)) rows")
+            }
         }
     }
 }

@@ -32,7 +32,7 @@ struct ResortCommand: AsyncParsableCommand {
         @Option(help: "The number of shelves to process concurrently.") var jobs = 2
         @Option(help: "How much detail of the moves to report.") var diff = ResortRequest.DiffDetail.summary
         @Option(help: "Write the report, one line per changed shelf, to a file.") var out: String?
-        @Option(help: "The retention of customers, in days.") var keepDays = Purchase.keptDays
+        @Option(help: "The retention of customers, in days.") var keepDays = Purchase.retentionDays
         @Option(help: "text, or json with one object per line.") var format: Format = .text
         @Flag(help: "Report the result without changing anything.") var dryRun = false
         @Flag(help: "Like --dry-run, but exit with 3 if anything would change.") var check = false
@@ -52,31 +52,31 @@ struct ResortCommand: AsyncParsableCommand {
                 throw CommandFailure("--resume cannot be combined with --dry-run or --check", CommandFailure.usage)
             }
             var request = try options()
-            let catalog = try await database.catalog(jobs: jobs + 2)
-            defer { catalog.shutDown() }
-            request.isDryRun = isDryRun
-            try await scope(&request, catalog)
-            let report = try ResortReport(out, isJSON: format == .json, form: request.diffs)
-            let listener = Resorter.Listener(onShelf: report.tell, onProgress: report.progress)
-            let start = ContinuousClock.now
-            let resorter = Resorter(catalog)
-            for other in try await resorter.history(20) where other.state == .running {
-                Console.note(
-                    "run \(other.number), started at \(other.startedAt.rfc3339), is in progress; this run shares its work"
-                )
-            }
-            let summary: ResortSummary
-            if resume {
-                guard let resumed = try await resorter.resume(as: request, listener) else {
-                    return Console.note("no interrupted run to resume")
+            try await database.withCatalog(jobs: jobs + 2) { catalog in
+                request.isDryRun = isDryRun
+                try await scope(&request, catalog)
+                let report = try ResortReport(out, isJSON: format == .json, form: request.diffs)
+                let listener = Resorter.Listener(onShelf: report.report, onProgress: report.progress)
+                let start = ContinuousClock.now
+                let resorter = Resorter(catalog)
+                for other in try await resorter.history(20) where other.state == .running {
+                    Console.note(
+                        "run \(other.number), started at \(other.startedAt.rfc3339), is in progress; this run shares its work"
+                    )
                 }
-                summary = resumed
-            } else {
-                summary = try await resorter.run(request, listener)
+                let summary: ResortSummary
+                if resume {
+                    guard let resumed = try await resorter.resume(as: request, listener) else {
+                        return Console.note("no interrupted run to resume")
+                    }
+                    summary = resumed
+                } else {
+                    summary = try await resorter.run(request, listener)
+                }
+                try report.end(summary, ContinuousClock.now - start, isDryRun: isDryRun)
+                await catalog.database.announcer.flush()
+                if check, summary.isChange { throw ExitCode(3) }
             }
-            try report.end(summary, ContinuousClock.now - start, isDryRun: isDryRun)
-            await catalog.database.announcer.sendAll()
-            if check, summary.isChange { throw ExitCode(3) }
         }
 
         private func options() throws -> ResortRequest {
@@ -140,23 +140,23 @@ struct ResortCommand: AsyncParsableCommand {
             guard (1...10_000).contains(limit) else {
                 throw CommandFailure("--limit must be between 1 and 10000", CommandFailure.usage)
             }
-            let catalog = try await database.catalog()
-            defer { catalog.shutDown() }
-            let counted = ResortSummary().counts.map { Table.Column(title: $0.name, isNumber: true) }
-            var table = Table(
-                columns: [.init(title: "run", isNumber: true), .init(title: "state"), .init(title: "started_at")]
-                    + [.init(title: "seconds", isNumber: true)] + counted + [
-                        .init(title: "request"), .init(title: "failure"),
-                    ]
-            )
-            for run in try await Resorter(catalog).history(limit) {
-                let seconds = run.endedAt.map { "\(Double($0.microseconds - run.startedAt.microseconds) / 1e6)" }
-                table.rows.append(
-                    ["\(run.number)", run.state.rawValue, run.startedAt.rfc3339, seconds]
-                        + run.summary.counts.map { "\($0.count)" } + [run.request, run.failure]
+            try await database.withCatalog { catalog in
+                let counted = ResortSummary().counts.map { Table.Column(title: $0.name, isNumber: true) }
+                var table = Table(
+                    columns: [.init(title: "run", isNumber: true), .init(title: "state"), .init(title: "started_at")]
+                        + [.init(title: "seconds", isNumber: true)] + counted + [
+                            .init(title: "request"), .init(title: "failure"),
+                        ]
                 )
+                for run in try await Resorter(catalog).history(limit) {
+                    let seconds = run.endedAt.map { "\(Double($0.microseconds - run.startedAt.microseconds) / 1e6)" }
+                    table.rows.append(
+                        ["\(run.number)", run.state.rawValue, run.startedAt.rfc3339, seconds]
+                            + run.summary.counts.map { "\($0.count)" } + [run.request, run.failure]
+                    )
+                }
+                table.print(.chosen(format))
             }
-            table.print(.chosen(format))
         }
     }
 }
@@ -164,25 +164,25 @@ struct ResortCommand: AsyncParsableCommand {
 /// The report of a re-sort: one line per changed shelf, totals at the end, and progress on a terminal.
 private final class ResortReport: Sendable {
     private let isJSON: Bool
-    private let form: ResortRequest.DiffDetail
+    private let detail: ResortRequest.DiffDetail
     private let file: OutputFile?
     private let start = ContinuousClock.now
     private let lastProgress = Mutex(ContinuousClock.now)
 
     init(_ path: String?, isJSON: Bool, form: ResortRequest.DiffDetail) throws {
         self.isJSON = isJSON || form == .moves || form == .jsonPatch
-        self.form = form
+        self.detail = form
         file = try path.map { try OutputFile($0, option: "--out") }
         if !self.isJSON { write("shelf\tproducts\trescored\tmoved\tms\n") }
     }
 
-    func tell(_ shelf: ShelfResort) {
+    func report(_ shelf: ShelfResort) {
         let name = "\(shelf.shelf.store)/\(shelf.shelf.shelf)"
         let milliseconds = shelf.duration.milliseconds
         guard isJSON else {
             return write("\(name)\t\(shelf.products)\t\(shelf.rescored)\t\(shelf.moved)\t\(milliseconds)\n")
         }
-        var json = JSONText()
+        var json = JSONWriter()
         json.object { json in
             json.field("shelf", name)
             json.field("products", shelf.products)
@@ -190,7 +190,7 @@ private final class ResortReport: Sendable {
             json.field("moved", shelf.moved)
             json.field("ms", Int(milliseconds))
             if let diff = shelf.diff {
-                let text = form == .jsonPatch ? diff.jsonPatch() : diff.json()
+                let text = detail == .jsonPatch ? diff.jsonPatch() : diff.json()
                 json.field("diff", json: String(decoding: text, as: UTF8.self))
             }
         }
@@ -216,7 +216,7 @@ private final class ResortReport: Sendable {
         Console.endProgress()
         try file?.finish()
         if isJSON {
-            var json = JSONText()
+            var json = JSONWriter()
             json.object { json in
                 json.object("summary") { json in
                     for (name, count) in summary.counts { json.field(name: name, count) }

@@ -15,9 +15,9 @@ struct PrefCommand: AsyncParsableCommand {
         @Argument(help: "The setting, such as stores/corner/shelves/dairy/sort.") var key: SettingKeyArgument
         @OptionGroup var options: PrefOptions
         func execute() async throws {
-            let catalog = try await options.database.catalog()
-            defer { catalog.shutDown() }
-            Console.data(try await catalog.setting(key.key, of: options.user.id).value!.text + "\n")
+            try await options.database.withCatalog { catalog in
+                Console.data(try await catalog.setting(key.key, of: options.user.id).value!.text + "\n")
+            }
         }
     }
 
@@ -49,10 +49,10 @@ struct PrefCommand: AsyncParsableCommand {
                 )
             }
             try Setting.check(parsed, for: key.key)
-            let catalog = try await options.database.catalog()
-            defer { catalog.shutDown() }
-            let result = try await catalog.edit(SettingsEdit([.init(key.key, parsed)]), of: options.user.id)[0]
-            Console.note("set \(key.key) to \(parsed.text); revision \(result.setting.revision)")
+            try await options.database.withCatalog { catalog in
+                let result = try await catalog.edit(SettingsEdit([.init(key.key, parsed)]), of: options.user.id)[0]
+                Console.note("set \(key.key) to \(parsed.text); revision \(result.setting.revision)")
+            }
         }
     }
 
@@ -61,11 +61,11 @@ struct PrefCommand: AsyncParsableCommand {
         @Argument(help: "The setting.") var key: SettingKeyArgument
         @OptionGroup var options: PrefOptions
         func execute() async throws {
-            let catalog = try await options.database.catalog()
-            defer { catalog.shutDown() }
-            let result = try await catalog.edit(SettingsEdit([.init(key.key, nil)]), of: options.user.id)[0]
-            guard result.isApplied else { throw CatalogError.notFound("setting “\(key.key)”") }
-            Console.note("deleted \(key.key); revision \(result.setting.revision)")
+            try await options.database.withCatalog { catalog in
+                let result = try await catalog.edit(SettingsEdit([.init(key.key, nil)]), of: options.user.id)[0]
+                guard result.isApplied else { throw CatalogError.notFound("setting “\(key.key)”") }
+                Console.note("deleted \(key.key); revision \(result.setting.revision)")
+            }
         }
     }
 
@@ -75,24 +75,26 @@ struct PrefCommand: AsyncParsableCommand {
         @Option(help: "Only settings changed since this revision, including deleted ones.") var since: Int64?
         @Option(help: "table, tsv, json, ndjson or csv.") var format: OutputFormat?
         func execute() async throws {
-            let catalog = try await options.database.catalog()
-            defer { catalog.shutDown() }
-            let page = try await catalog.settings(of: options.user.id, since: since, limit: nil)
-            let chosen = OutputFormat.chosen(format)
-            if chosen == .json { return Console.data(page.json + [0x0A]) }
-            if chosen == .ndjson {
-                for setting in page.settings { Console.data(setting.json + [0x0A]) }
-                return
+            try await options.database.withCatalog { catalog in
+                let page = try await catalog.settings(of: options.user.id, since: since, limit: nil)
+                let chosen = OutputFormat.chosen(format)
+                if chosen == .json { return Console.data(page.json + [0x0A]) }
+                if chosen == .ndjson {
+                    for setting in page.settings { Console.data(setting.json + [0x0A]) }
+                    return
+                }
+                var table = Table(columns: [
+                    .init(title: "key"), .init(title: "value"), .init(title: "revision", isNumber: true),
+                    .init(title: "modified_at"),
+                ])
+                table.rows = page.settings.map {
+                    [$0.key.text, $0.value?.text ?? "deleted", "\($0.revision)", $0.modifiedAt.rfc3339]
+                }
+                table.print(chosen)
+                if Console.notesAreTerminal {
+                    Console.note("\(page.settings.count) settings; revision \(page.revision)")
+                }
             }
-            var table = Table(columns: [
-                .init(title: "key"), .init(title: "value"), .init(title: "revision", isNumber: true),
-                .init(title: "modified_at"),
-            ])
-            table.rows = page.settings.map {
-                [$0.key.text, $0.value?.text ?? "deleted", "\($0.revision)", $0.modifiedAt.rfc3339]
-            }
-            table.print(chosen)
-            if Console.notesAreTerminal { Console.note("\(page.settings.count) settings; revision \(page.revision)") }
         }
     }
 
@@ -100,9 +102,9 @@ struct PrefCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Print all data stored about a user, as JSON.")
         @OptionGroup var options: PrefOptions
         func execute() async throws {
-            let catalog = try await options.database.catalog()
-            defer { catalog.shutDown() }
-            Console.data(try await catalog.export(options.user.id).json + [0x0A])
+            try await options.database.withCatalog { catalog in
+                Console.data(try await catalog.export(options.user.id).json + [0x0A])
+            }
         }
     }
 
@@ -125,13 +127,13 @@ struct PrefCommand: AsyncParsableCommand {
                 throw CommandFailure("\(file) has no “settings”", CommandFailure.badData)
             }
             let edit = try SettingsEdit.many(body: .object([.init("settings", settings)]))
-            let catalog = try await options.database.catalog()
-            defer { catalog.shutDown() }
-            let results = try await catalog.edit(edit, of: options.user.id)
-            let applied = results.count(where: \.isApplied)
-            Console.note(
-                "\(applied) settings imported; \(results.count - applied) kept, because they changed at the same time or later"
-            )
+            try await options.database.withCatalog { catalog in
+                let results = try await catalog.edit(edit, of: options.user.id)
+                let applied = results.count(where: \.isApplied)
+                Console.note(
+                    "\(applied) settings imported; \(results.count - applied) kept, because they changed at the same time or later"
+                )
+            }
         }
     }
 }

@@ -26,29 +26,29 @@ struct SortCommand: AisleCommand {
         }
         let filter = try filters.filter()
         if let limit, limit < 1 { throw CommandFailure("--limit must be 1 or more", CommandFailure.usage) }
-        let catalog = try await database.catalog()
-        defer { catalog.shutDown() }
-        let (store, key) = try await shelf.resolve(catalog)
-        var request = PageRequest(store: store, shelf: key, sort: sort, filter: filter, user: user?.id)
-        var products: [Product] = []
-        var first: ShelfPage?
-        repeat {
-            request.limit = min(limit.map { $0 - products.count } ?? 100, 100)
-            let page = try await catalog.page(request)
-            products += page.products
-            request.after = page.next
-            first = first ?? page
-        } while request.after != nil && products.count < limit ?? .max
-        guard let first else { return }
-        show(products, first, .chosen(format))
-        if Console.notesAreTerminal {
-            Console.note(
-                "\(products.count) of \(first.head.state.productCount) products by \(first.plan.sort.description) (\(first.plan.source.rawValue))\(Self.told(first.plan.view.filter))"
-            )
+        try await database.withCatalog { catalog in
+            let (store, key) = try await shelf.resolve(catalog)
+            var request = PageRequest(store: store, shelf: key, sort: sort, filter: filter, user: user?.id)
+            var products: [Product] = []
+            var first: ShelfPage?
+            repeat {
+                request.limit = min(limit.map { $0 - products.count } ?? 100, 100)
+                let page = try await catalog.page(request)
+                products += page.products
+                request.after = page.next
+                first = first ?? page
+            } while request.after != nil && products.count < limit ?? .max
+            guard let first else { return }
+            show(products, first, .chosen(format))
+            if Console.notesAreTerminal {
+                Console.note(
+                    "\(products.count) of \(first.head.state.productCount) products by \(first.plan.sort.description) (\(first.plan.source.rawValue))\(Self.describe(first.plan.view.filter))"
+                )
+            }
         }
     }
 
-    private static func told(_ filter: Filter) -> String {
+    private static func describe(_ filter: Filter) -> String {
         guard !filter.isEmpty else { return "" }
         return " where " + filter.parameters.map { "\($0.name)=\($0.value)" }.joined(separator: ", ")
     }
@@ -57,13 +57,13 @@ struct SortCommand: AisleCommand {
         let store = page.head.store
         let presentation = ProductPresentation(store: store)
         if format == .json || format == .ndjson {
-            var json = JSONText()
+            var json = JSONWriter()
             if format == .json {
                 json.array(products) { presentation.write($1, to: &$0) }
                 return Console.data(json.text + "\n")
             }
             for product in products {
-                var line = JSONText()
+                var line = JSONWriter()
                 presentation.write(product, to: &line)
                 Console.data(line.text + "\n")
             }

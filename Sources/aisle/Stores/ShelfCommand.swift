@@ -16,33 +16,33 @@ struct ShelfCommand: AsyncParsableCommand {
         @OptionGroup var database: DatabaseOptions
         @Option(help: "table, tsv, json, ndjson or csv.") var format: OutputFormat?
         func execute() async throws {
-            let catalog = try await database.catalog()
-            defer { catalog.shutDown() }
-            var stores = try await catalog.stores().map(\.key)
-            if let store {
-                let key = try storeKey(store)
-                stores = [try await catalog.store(key).key]
+            try await database.withCatalog { catalog in
+                var stores = try await catalog.stores().map(\.key)
+                if let store {
+                    let key = try storeKey(store)
+                    stores = [try await catalog.store(key).key]
+                }
+                var table = Table(columns: [
+                    .init(title: "shelf"), .init(title: "title"), .init(title: "products", isNumber: true),
+                    .init(title: "default_sort"),
+                    .init(title: "dimension"), .init(title: "version", isNumber: true),
+                ])
+                for store in stores {
+                    var request = ShelvesRequest(store: store)
+                    repeat {
+                        let page = try await catalog.shelves(request)
+                        for state in page.shelves {
+                            table.rows.append([
+                                "\(store)/\(state.shelf.key)", state.shelf.title, String(state.productCount),
+                                state.shelf.defaultSort?.description, state.comparisonDimension.rawValue,
+                                String(state.version),
+                            ])
+                        }
+                        request.after = page.next
+                    } while request.after != nil
+                }
+                table.print(.chosen(format))
             }
-            var table = Table(columns: [
-                .init(title: "shelf"), .init(title: "title"), .init(title: "products", isNumber: true),
-                .init(title: "default_sort"),
-                .init(title: "dimension"), .init(title: "version", isNumber: true),
-            ])
-            for store in stores {
-                var request = ShelvesRequest(store: store)
-                repeat {
-                    let page = try await catalog.shelves(request)
-                    for state in page.shelves {
-                        table.rows.append([
-                            "\(store)/\(state.shelf.key)", state.shelf.title, String(state.productCount),
-                            state.shelf.defaultSort?.description, state.comparisonDimension.rawValue,
-                            String(state.version),
-                        ])
-                    }
-                    request.after = page.next
-                } while request.after != nil
-            }
-            table.print(.chosen(format))
         }
     }
 
@@ -51,16 +51,16 @@ struct ShelfCommand: AsyncParsableCommand {
         @Argument(help: "STORE/SHELF.") var shelf: ShelfName
         @OptionGroup var database: DatabaseOptions
         func execute() async throws {
-            let catalog = try await database.catalog()
-            defer { catalog.shutDown() }
-            let (store, key) = try await shelf.resolve(catalog)
-            let head = try await catalog.shelf(store, key)
-            var json = JSONText()
-            head.state.write(
-                options: SortOption.options(selected: head.resolve().sort, language: .en),
-                to: &json
-            )
-            print(json.text)
+            try await database.withCatalog { catalog in
+                let (store, key) = try await shelf.resolve(catalog)
+                let head = try await catalog.shelf(store, key)
+                var json = JSONWriter()
+                head.state.write(
+                    options: SortOption.options(selected: head.resolve().sort, language: .en),
+                    to: &json
+                )
+                print(json.text)
+            }
         }
     }
 
@@ -72,26 +72,26 @@ struct ShelfCommand: AsyncParsableCommand {
         @Option(help: "The parent shelf.") var parent: String?
         @Option(parsing: .unconditional, help: "Its default sort.") var defaultSort: String?
         func execute() async throws {
-            let catalog = try await database.catalog()
-            defer { catalog.shutDown() }
-            let (store, key) = try await shelf.resolve(catalog)
-            if (try? await catalog.shelf(store, key)) != nil {
-                throw CommandFailure("shelf “\(key)” already exists", CommandFailure.badData)
-            }
-            let sort = try defaultSort.map { text in
-                try parseSort(text)
-            }
-            let parentKey = try parent.map { text in
-                guard let key = CatalogKey(text) else {
-                    throw CommandFailure("--parent must be \(CatalogKey.rule)", CommandFailure.usage)
+            try await database.withCatalog { catalog in
+                let (store, key) = try await shelf.resolve(catalog)
+                if (try? await catalog.shelf(store, key)) != nil {
+                    throw CommandFailure("shelf “\(key)” already exists", CommandFailure.badData)
                 }
-                return key
+                let sort = try defaultSort.map { text in
+                    try parseSort(text)
+                }
+                let parentKey = try parent.map { text in
+                    guard let key = CatalogKey(text) else {
+                        throw CommandFailure("--parent must be \(CatalogKey.rule)", CommandFailure.usage)
+                    }
+                    return key
+                }
+                _ = try await catalog.put(
+                    Shelf(key: key, title: title ?? key.text, parent: parentKey, defaultSort: sort),
+                    in: store
+                )
+                Console.note("created shelf \(store)/\(key)")
             }
-            _ = try await catalog.put(
-                Shelf(key: key, title: title ?? key.text, parent: parentKey, defaultSort: sort),
-                in: store
-            )
-            Console.note("created shelf \(store)/\(key)")
         }
     }
 
@@ -103,11 +103,11 @@ struct ShelfCommand: AsyncParsableCommand {
         @Argument(help: "STORE/SHELF.") var shelf: ShelfName
         @OptionGroup var database: DatabaseOptions
         func execute() async throws {
-            let catalog = try await database.catalog()
-            defer { catalog.shutDown() }
-            let (store, key) = try await shelf.resolve(catalog)
-            try await catalog.remove(shelf: key, from: store)
-            Console.note("deleted shelf \(store)/\(key)")
+            try await database.withCatalog { catalog in
+                let (store, key) = try await shelf.resolve(catalog)
+                try await catalog.remove(shelf: key, from: store)
+                Console.note("deleted shelf \(store)/\(key)")
+            }
         }
     }
 }

@@ -15,20 +15,20 @@ struct StoreCommand: AsyncParsableCommand {
         @OptionGroup var database: DatabaseOptions
         @Option(help: "table, tsv, json, ndjson or csv.") var format: OutputFormat?
         func execute() async throws {
-            let catalog = try await database.catalog()
-            defer { catalog.shutDown() }
-            var table = Table(columns: [
-                .init(title: "key"), .init(title: "title"), .init(title: "currency"), .init(title: "unit_pricing"),
-                .init(title: "sold_out"), .init(title: "default_sort"),
-            ])
-            for store in try await catalog.stores() {
-                table.rows.append([
-                    store.key.text, store.title, store.currency.code, store.unitPricing.rawValue,
-                    store.soldOut.rawValue,
-                    store.defaultSort?.description,
+            try await database.withCatalog { catalog in
+                var table = Table(columns: [
+                    .init(title: "key"), .init(title: "title"), .init(title: "currency"), .init(title: "unit_pricing"),
+                    .init(title: "sold_out"), .init(title: "default_sort"),
                 ])
+                for store in try await catalog.stores() {
+                    table.rows.append([
+                        store.key.text, store.title, store.currency.code, store.unitPricing.rawValue,
+                        store.soldOut.rawValue,
+                        store.defaultSort?.description,
+                    ])
+                }
+                table.print(.chosen(format))
             }
-            table.print(.chosen(format))
         }
     }
 
@@ -37,12 +37,12 @@ struct StoreCommand: AsyncParsableCommand {
         @Argument(help: "The store's key.") var key: String
         @OptionGroup var database: DatabaseOptions
         func execute() async throws {
-            let catalog = try await database.catalog()
-            defer { catalog.shutDown() }
-            let key = try storeKey(key)
-            var json = JSONText()
-            try await catalog.store(key).write(to: &json)
-            print(json.text)
+            try await database.withCatalog { catalog in
+                let key = try storeKey(key)
+                var json = JSONWriter()
+                try await catalog.store(key).write(to: &json)
+                print(json.text)
+            }
         }
     }
 
@@ -61,15 +61,15 @@ struct StoreCommand: AsyncParsableCommand {
             guard let pricing = UnitPricing(rawValue: unitPricing) else {
                 throw CommandFailure("--unit-pricing must be eu, se, gb, au or us", CommandFailure.usage)
             }
-            let catalog = try await database.catalog()
-            defer { catalog.shutDown() }
-            if (try? await catalog.store(key)) != nil {
-                throw CommandFailure("store “\(key)” already exists", CommandFailure.badData)
+            try await database.withCatalog { catalog in
+                if (try? await catalog.store(key)) != nil {
+                    throw CommandFailure("store “\(key)” already exists", CommandFailure.badData)
+                }
+                _ = try await catalog.put(
+                    Store(key: key, title: title ?? key.text, currency: currency, unitPricing: pricing)
+                )
+                Console.note("created store \(key)")
             }
-            _ = try await catalog.put(
-                Store(key: key, title: title ?? key.text, currency: currency, unitPricing: pricing)
-            )
-            Console.note("created store \(key)")
         }
     }
 }

@@ -11,7 +11,7 @@ struct Lifetime: ExpressibleByArgument {
     init?(argument: String) {
         let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]
         guard let unit = argument.last.flatMap({ units[$0] }), let number = Int64(argument.dropLast()),
-            (1...Int64(TokenVerifier.longestLife) * 86_400).contains(
+            (1...Int64(TokenVerifier.maximumLifetimeDays) * 86_400).contains(
                 number.multipliedReportingOverflow(by: unit).partialValue
             ),
             !number.multipliedReportingOverflow(by: unit).overflow

@@ -21,7 +21,7 @@ struct TokenCommand: AisleCommand {
 
     func execute() async throws {
         let settings = try await ServerOptions.parse(config.map { ["--config", $0] } ?? []).settings().tokens
-        guard let secret = settings.isEmpty ? OwnSecret.read() : settings.secret else {
+        guard let secret = settings.isEmpty ? LocalSecret.read() : settings.secret else {
             throw CommandFailure(
                 "no secret to sign with; set AISLE_JWT_SECRET, or run this in the directory of `aisle dev`",
                 CommandFailure.configuration

@@ -26,9 +26,9 @@ struct TokenSettings: Sendable {
             while let last = bytes.last, last == 0x0A || last == 0x0D { bytes.removeLast() }
             secret = bytes
         }
-        if let secret, secret.count < TokenKeys.leastSecret {
+        if let secret, secret.count < TokenKeys.minimumSecretLength {
             throw CommandFailure(
-                "jwt.secret must have at least \(TokenKeys.leastSecret) bytes (got \(secret.count))",
+                "jwt.secret must have at least \(TokenKeys.minimumSecretLength) bytes (got \(secret.count))",
                 CommandFailure.configuration
             )
         }

@@ -129,7 +129,8 @@ struct DiffBench {
             tops.deallocate()
         }
         map.withUnsafeBufferPointer { map in
-            let piles = PatiencePiles.lay(map.baseAddress!, map.count, ranks: ranks, tops: tops) { () throws(Never) in }
+            let piles = PatiencePiles.sort(map.baseAddress!, map.count, ranks: ranks, tops: tops) { () throws(Never) in
+            }
             kept = kept &+ piles
         }
     }

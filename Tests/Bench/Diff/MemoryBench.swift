@@ -51,7 +51,7 @@ enum WireBench {
             let diff = MoveDiff(from: old, to: new)
             let message = ShelfDiff<NoProduct>(content: .moves(diff, inserts: []))
             let start = DiffBench.cpu()
-            let bytes = message.wireForm()!
+            let bytes = message.wireFormat()!
             let middle = DiffBench.cpu()
             guard case .moves(let read, _)? = try? ShelfDiff<NoProduct>(wireForm: bytes).content, read == diff else {
                 fatalError("the wire form is not read back")

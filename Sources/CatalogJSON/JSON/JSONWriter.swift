@@ -1,21 +1,21 @@
 internal import Catalog
 
 /// A writer that appends JSON to one buffer, without intermediate values.
-package struct JSONText {
+package struct JSONWriter {
     package private(set) var bytes: [UInt8] = []
     private var needsComma = false
 
     package init(reserving capacity: Int = 1024) { bytes.reserveCapacity(capacity) }
 
     /// Returns the bytes of a document written by a closure.
-    package static func document(_ body: (inout JSONText) -> Void) -> [UInt8] {
-        var json = JSONText()
+    package static func document(_ body: (inout JSONWriter) -> Void) -> [UInt8] {
+        var json = JSONWriter()
         body(&json)
         return json.bytes
     }
 
     /// Returns the bytes of an object whose members are written by a closure.
-    package static func object(_ body: (inout JSONText) -> Void) -> [UInt8] { document { $0.object(body) } }
+    package static func object(_ body: (inout JSONWriter) -> Void) -> [UInt8] { document { $0.object(body) } }
 
     /// Writes the field `page` of a paged response.
     package mutating func page(_ limit: Int, _ token: String?) {
@@ -27,19 +27,19 @@ package struct JSONText {
 
     package var text: String { String(decoding: bytes, as: UTF8.self) }
 
-    package mutating func object(_ body: (inout JSONText) -> Void) {
+    package mutating func object(_ body: (inout JSONWriter) -> Void) {
         open(UInt8(ascii: "{"))
         body(&self)
         close(UInt8(ascii: "}"))
     }
 
-    package mutating func array<S: Sequence>(_ elements: S, _ body: (inout JSONText, S.Element) -> Void) {
+    package mutating func array<S: Sequence>(_ elements: S, _ body: (inout JSONWriter, S.Element) -> Void) {
         open(UInt8(ascii: "["))
         for element in elements { body(&self, element) }
         close(UInt8(ascii: "]"))
     }
 
-    package mutating func object(_ name: StaticString, _ body: (inout JSONText) -> Void) {
+    package mutating func object(_ name: StaticString, _ body: (inout JSONWriter) -> Void) {
         key(name)
         object(body)
     }
@@ -47,7 +47,7 @@ package struct JSONText {
     package mutating func array<S: Sequence>(
         _ name: StaticString,
         _ elements: S,
-        _ body: (inout JSONText, S.Element) -> Void
+        _ body: (inout JSONWriter, S.Element) -> Void
     ) {
         key(name)
         array(elements, body)

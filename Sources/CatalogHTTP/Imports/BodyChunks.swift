@@ -8,7 +8,7 @@ internal import Synchronization
 ///
 /// Reading fails with a client error if the body is incomplete or arrives more slowly than the minimum rate.
 /// Only time spent waiting for the client counts.
-struct BodyPieces: AsyncSequence, Sendable {
+struct BodyChunks: AsyncSequence, Sendable {
     private let source: Source
     private let pace: ImportPace
     private let hash = Hash()
@@ -56,21 +56,22 @@ struct BodyPieces: AsyncSequence, Sendable {
             let start = ContinuousClock.now
             let piece: ByteBuffer?
             do {
-                piece = try await RequestDeadline.allow(
-                    pace.patience,
-                    or: BodyLoader.late,
-                    countsTowardsRest: true
+                piece = try await RequestDeadline.withLimit(
+                    pace.gracePeriod,
+                    or: BodyLoader.timedOut,
+                    countsTowardsRequest: true
                 ) { try await pieces?.next() }
             } catch let problem as Problem { throw problem } catch is CancellationError {
                 throw CancellationError()
             } catch {
-                throw BodyLoader.broken
+                throw BodyLoader.incomplete
             }
             guard let piece else { return nil }
             received += piece.readableBytes
             waited += .now - start
-            guard waited < pace.patience || Double(received) >= waited / .seconds(1) * Double(pace.leastRate) else {
-                throw RequestDeadline.end(with: BodyLoader.late)
+            guard waited < pace.gracePeriod || Double(received) >= waited / .seconds(1) * Double(pace.minimumRate)
+            else {
+                throw RequestDeadline.fail(with: BodyLoader.timedOut)
             }
             hash.state.withLock { hash in piece.readableBytesView.withUnsafeBytes { hash.update(bufferPointer: $0) } }
             return Array(buffer: piece)

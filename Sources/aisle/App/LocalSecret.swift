@@ -5,12 +5,12 @@ internal import FoundationEssentials
 internal import Glibc
 
 /// The secret of a private server, generated once and readable only by its owner.
-enum OwnSecret {
+enum LocalSecret {
     private static let path = DatabaseOptions.privateFolder + "/jwt-secret"
 
     /// Reads the secret; nil if there is none yet.
     static func read() -> [UInt8]? {
-        guard let data = FileManager.default.contents(atPath: path), data.count >= TokenKeys.leastSecret else {
+        guard let data = FileManager.default.contents(atPath: path), data.count >= TokenKeys.minimumSecretLength else {
             return nil
         }
         return [UInt8](data)

@@ -2,8 +2,8 @@ package import Catalog
 
 // Lists in the API's format.
 
-extension HeldList {
-    package func write(items: Int? = nil, checked: Int? = nil, to json: inout JSONText) {
+extension ListMembership {
+    package func write(items: Int? = nil, checked: Int? = nil, to json: inout JSONWriter) {
         json.object { json in
             json.field("id", list.id.text)
             if leftAt != nil {
@@ -15,8 +15,8 @@ extension HeldList {
             json.field("role", role.rawValue)
             json.field("auto_sort", list.autoSort)
             json.field("sort", list.sort.rawValue)
-            json.field("item_count", items ?? list.standing.count)
-            json.field("checked_count", checked ?? list.standing.count(where: \.isChecked))
+            json.field("item_count", items ?? list.currentItems.count)
+            json.field("checked_count", checked ?? list.currentItems.count(where: \.isChecked))
             json.field("version", list.version)
             json.field("revision", revision)
             json.field("created_at", list.createdAt.rfc3339)
@@ -26,13 +26,13 @@ extension HeldList {
     }
 
     package var json: [UInt8] {
-        var json = JSONText()
+        var json = JSONWriter()
         write(to: &json)
         return json.bytes
     }
 }
 
-extension HeldList {
+extension ListMembership {
     /// Returns the list with its items in display order.
     ///
     /// - Parameters:
@@ -50,7 +50,7 @@ extension HeldList {
         let known = isResync ? nil : since
         let items =
             known.map { version in list.items.filter { $0.version > version }.sorted { $0.key < $1.key } } ?? shown
-        var json = JSONText(reserving: 900 * (items.count + 1))
+        var json = JSONWriter(reserving: 900 * (items.count + 1))
         json.object { json in
             json.key("list")
             write(to: &json)
@@ -64,7 +64,7 @@ extension HeldList {
     }
 }
 
-extension HeldList {
+extension ListMembership {
     /// Returns the list as a document for its user.
     package func document(isNew: Bool) -> ListDocument { ListDocument(json: json, isNew: isNew) }
 }

@@ -13,12 +13,12 @@ import Testing
         ]
     )
     func slugs(_ title: String, _ expected: String) {
-        #expect(ShelfKeyMaker.slug(title) == expected)
+        #expect(ShelfKeyGenerator.slug(title) == expected)
     }
 
     @Test("A long title is cut, and ends with no hyphen")
     func longTitles() {
-        let slug = ShelfKeyMaker.slug(String(repeating: "abcdefghi ", count: 20))
+        let slug = ShelfKeyGenerator.slug(String(repeating: "abcdefghi ", count: 20))
         #expect(slug.utf8.count <= 60)
         #expect(!slug.hasSuffix("-"))
         #expect(CatalogKey(slug) != nil)
@@ -26,7 +26,7 @@ import Testing
 
     @Test("A key or a title that exists names its shelf")
     func existingShelves() {
-        var maker = ShelfKeyMaker(existing: [(CatalogKey("milk")!, "Dairy")])
+        var maker = ShelfKeyGenerator(existing: [(CatalogKey("milk")!, "Dairy")])
         #expect(maker.key(for: "milk") == (CatalogKey("milk")!, false))
         #expect(maker.key(for: "Dairy") == (CatalogKey("milk")!, false))
         #expect(maker.created.isEmpty)
@@ -34,7 +34,7 @@ import Testing
 
     @Test("Titles with the same slug get numbers, each title its own key for good")
     func collisions() {
-        var maker = ShelfKeyMaker(existing: [(CatalogKey("milk")!, "Other")])
+        var maker = ShelfKeyGenerator(existing: [(CatalogKey("milk")!, "Other")])
         #expect(maker.key(for: "Milk!") == (CatalogKey("milk-2")!, true))
         #expect(maker.key(for: "Milk?") == (CatalogKey("milk-3")!, true))
         #expect(maker.key(for: "Milk!") == (CatalogKey("milk-2")!, false))
@@ -43,7 +43,7 @@ import Testing
 
     @Test("A key that is cut for its number stays within 64 bytes and unique")
     func longCollisions() {
-        var maker = ShelfKeyMaker(existing: [])
+        var maker = ShelfKeyGenerator(existing: [])
         let keys = (0..<30).map {
             maker.key(for: String(repeating: "a", count: 70) + String(repeating: "!", count: $0)).key
         }
@@ -53,8 +53,8 @@ import Testing
 
     @Test("A title alone tells its key only if an import would make that key of it")
     func makes() {
-        #expect(ShelfKeyMaker.makes("dairy-eggs", from: "Dairy & Eggs"))
-        #expect(!ShelfKeyMaker.makes("dairy", from: "Dairy & Eggs"))
-        #expect(!ShelfKeyMaker.makes("dairy", from: " Dairy"))
+        #expect(ShelfKeyGenerator.derives("dairy-eggs", from: "Dairy & Eggs"))
+        #expect(!ShelfKeyGenerator.derives("dairy", from: "Dairy & Eggs"))
+        #expect(!ShelfKeyGenerator.derives("dairy", from: " Dairy"))
     }
 }

@@ -1,27 +1,27 @@
 internal import Catalog
 
 /// A subscription to a shelf. Changes between two reads are combined into one diff.
-package actor ShelfChanges: LiveChanges {
+package actor ShelfSubscription: LiveSubscription {
     private let hub: LiveHub
     private let feed: ShelfFeed
     private let number: Int
     private let wakes: AsyncStream<Void>
     private var shown: ShelfFeed.Window?
     private var isOver = false
-    private var pulse: Pulse
+    private var pulse: HeartbeatTimer
 
     init(_ hub: LiveHub, _ feed: ShelfFeed) {
         self.hub = hub
         self.feed = feed
-        pulse = Pulse(hub.silence)
-        (number, wakes) = feed.followers.join()
+        pulse = HeartbeatTimer(hub.silence)
+        (number, wakes) = feed.followers.add()
     }
 
     /// Resumes from the window that the subscriber shows, if it is still cached.
     func begin(at version: Int64) { shown = feed.window(at: version) }
 
     deinit {
-        feed.followers.leave(number)
+        feed.followers.remove(number)
         hub.leave(nil)
     }
 
@@ -30,7 +30,7 @@ package actor ShelfChanges: LiveChanges {
             if let (event, shown) = feed.event(from: shown) {
                 self.shown = shown
                 isOver = event.name == .gone
-                pulse.beat()
+                pulse.restart()
                 return .events([event])
             }
             guard await wakes.wake() else { return nil }

@@ -1,32 +1,32 @@
 package import Catalog
 
 /// A device's subscription to a user.
-package actor UserChanges: LiveChanges {
+package actor UserSubscription: LiveSubscription {
     private let hub: LiveHub
     private let feed: UserFeed
     private let number: Int
     private let wakes: AsyncStream<Void>
     private var position: Int64
     private var resets: Int
-    private var isSoldOut: Bool
+    private var isCatchingUp: Bool
     private let expiry: Timestamp?
-    private var pulse: Pulse
+    private var pulse: HeartbeatTimer
 
     init(_ hub: LiveHub, _ feed: UserFeed, since: Int64?, current: Int64, until expiry: Timestamp?) {
         self.hub = hub
         self.feed = feed
-        pulse = Pulse(hub.silence)
+        pulse = HeartbeatTimer(hub.silence)
         self.expiry = expiry
         // Read before joining, so that a reset in between is noticed.
         resets = feed.resets
-        (number, wakes) = feed.followers.join()
+        (number, wakes) = feed.followers.add()
         position = since ?? current
         // The given revision may belong to an erased account, so check the database.
-        isSoldOut = since != nil
+        isCatchingUp = since != nil
     }
 
     deinit {
-        feed.followers.leave(number)
+        feed.followers.remove(number)
         hub.leave(feed.user)
     }
 
@@ -37,7 +37,7 @@ package actor UserChanges: LiveChanges {
         while true {
             let events = try await pending()
             if !events.isEmpty {
-                pulse.beat()
+                pulse.restart()
                 return .events(events)
             }
             guard await wakes.wake() else { return nil }
@@ -47,24 +47,24 @@ package actor UserChanges: LiveChanges {
     }
 
     private func pending() async throws(CatalogError) -> [LiveEvent] {
-        if isSoldOut {
+        if isCatchingUp {
             // At the start, or for a slow reader: read one page at a time from the database.
             let page = try await hub.catalog.changes(of: feed.user, since: position, limit: Self.page)
             if page.isResync {
                 position = try await hub.catalog.revisions(of: [feed.user])[feed.user] ?? 0
-                isSoldOut = false
+                isCatchingUp = false
                 return [.gap(position)]
             }
             position = max(position, page.revision)
-            isSoldOut = page.events.count == Self.page
+            isCatchingUp = page.events.count == Self.page
             if !page.events.isEmpty { return page.events }
         }
         switch feed.changes(after: position, resets: resets) {
         case .events(let events, let revision):
             position = revision
             return events
-        case .behind:
-            isSoldOut = true
+        case .tooOld:
+            isCatchingUp = true
             return try await pending()
         case .reset(let revision, let resets):
             self.resets = resets

@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// A cache of page bases from the last reads, and of statements. An entry is only a guess, which the page read
 /// verifies, so outdated entries do no harm.
-final class PageMemory: Sendable {
+final class PageBasisCache: Sendable {
     private struct View: Hashable {
         let address: ShelfAddress
         let user: UserID
@@ -32,7 +32,7 @@ final class PageMemory: Sendable {
         }
     }
 
-    func keep(_ basis: PageBasis, of request: PageRequest) {
+    func insert(_ basis: PageBasis, of request: PageRequest) {
         let address = ShelfAddress(request.store, request.shelf)
         state.withLock { state in
             if state.heads.count >= Self.limit { state.heads.removeAll() }

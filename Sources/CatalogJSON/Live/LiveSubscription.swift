@@ -1,7 +1,7 @@
 package import Catalog
 
 /// A subscription, from which output is pulled at the subscriber's own pace.
-package protocol LiveChanges: Actor {
+package protocol LiveSubscription: Actor {
     /// Returns the next output; nil at the end.
     ///
     /// - Throws: `unavailable` if the database is needed but unreachable.

@@ -1,9 +1,9 @@
 package import Catalog
 
 /// Generates shelf keys from titles: ASCII, unique per store.
-package struct ShelfKeyMaker {
+package struct ShelfKeyGenerator {
     private var keysByTitle: [String: CatalogKey]
-    private var taken: Set<String>
+    private var usedKeys: Set<String>
     private var lastNumbers: [String: Int] = [:]
     /// The new shelves, in order.
     package private(set) var created: [(key: CatalogKey, title: String)] = []
@@ -11,34 +11,34 @@ package struct ShelfKeyMaker {
     /// - Parameter existing: the store's shelves.
     package init(existing: [(key: CatalogKey, title: String)]) {
         keysByTitle = Dictionary(existing.map { ($0.title, $0.key) }, uniquingKeysWith: { a, _ in a })
-        taken = Set(existing.map(\.key.text))
+        usedKeys = Set(existing.map(\.key.text))
     }
 
     /// Returns the key of the shelf with a name in a file: an existing key or title, or a new shelf.
     ///
     /// - Complexity: O(length), amortized.
     package mutating func key(for name: String) -> (key: CatalogKey, isNew: Bool) {
-        if let key = CatalogKey(name), taken.contains(name) { return (key, false) }
+        if let key = CatalogKey(name), usedKeys.contains(name) { return (key, false) }
         if let key = keysByTitle[name] { return (key, false) }
         let base = CatalogKey(name)?.text ?? Self.slug(name)
         var candidate = base
         // Continue from the last number, because many titles may have the same slug.
         var number = lastNumbers[base] ?? 1
-        while taken.contains(candidate) {
+        while usedKeys.contains(candidate) {
             number += 1
             let suffix = "-\(number)"
             candidate = base.prefix(64 - suffix.utf8.count) + suffix
         }
         lastNumbers[base] = number
         let key = CatalogKey(candidate)!
-        taken.insert(candidate)
+        usedKeys.insert(candidate)
         keysByTitle[name] = key
         created.append((key, name))
         return (key, true)
     }
 
     /// Returns whether an import derives this key from a title, in a store without shelves.
-    package static func makes(_ key: String, from title: String) -> Bool {
+    package static func derives(_ key: String, from title: String) -> Bool {
         title.isPrintable && title.first?.isWhitespace == false && title.last?.isWhitespace == false
             && (CatalogKey(title)?.text ?? slug(title)) == key
     }

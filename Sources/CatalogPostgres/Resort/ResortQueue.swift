@@ -2,7 +2,7 @@ internal import Catalog
 internal import Synchronization
 
 /// The work queue and totals shared by the jobs of a re-sort.
-final class ResortBoard: Sendable {
+final class ResortQueue: Sendable {
     private struct State {
         var next = 0
         var done = 0
@@ -16,14 +16,14 @@ final class ResortBoard: Sendable {
         state.withLock { state in
             let left = targets.count - state.next
             guard left > 0 else { return nil }
-            let piece = targets[state.next...].prefix(max(1, min(Resorter.chunk, left / (2 * jobs))))
+            let piece = targets[state.next...].prefix(max(1, min(Resorter.batchSize, left / (2 * jobs))))
             state.next += piece.count
             return piece
         }
     }
 
     /// Counts a finished shelf and returns the total.
-    func noteShelf() -> Int {
+    func countShelf() -> Int {
         state.withLock {
             $0.done += 1
             return $0.done

@@ -3,7 +3,7 @@ internal import CatalogPostgres
 internal import LibPQ
 
 /// The chunks of a file or of standard input.
-struct FilePieces: AsyncSequence, Sendable {
+struct FileChunks: AsyncSequence, Sendable {
     /// The number of bytes read so far.
     final class Progress: @unchecked Sendable { var read = 0 }
 

@@ -3,10 +3,10 @@ internal import Catalog
 internal import Synchronization
 
 /// Coalesces reads: one at a time, rate-limited; requests during a read result in one more read.
-final class Rereading: Sendable {
+final class ReadCoalescer: Sendable {
     private struct State {
         var isReading = false
-        var isAskedAgain = false
+        var isRequested = false
     }
 
     private let state = Mutex(State())
@@ -14,25 +14,25 @@ final class Rereading: Sendable {
     /// Schedules a read.
     func run(_ read: @escaping @Sendable () async -> Void) {
         let begins = state.withLock { state in
-            state.isAskedAgain = true
+            state.isRequested = true
             defer { state.isReading = true }
             return !state.isReading
         }
         guard begins else { return }
         Task {
-            while takesTurn() {
+            while takeRequest() {
                 await read()
                 // Batch changes in quick succession.
-                try? await Task.sleep(for: LiveHub.pace)
+                try? await Task.sleep(for: LiveHub.minimumReadInterval)
             }
         }
     }
 
     /// Returns whether a read is requested; otherwise the next request starts a new task.
-    private func takesTurn() -> Bool {
+    private func takeRequest() -> Bool {
         state.withLock { state in
-            state.isReading = state.isAskedAgain
-            state.isAskedAgain = false
+            state.isReading = state.isRequested
+            state.isRequested = false
             return state.isReading
         }
     }

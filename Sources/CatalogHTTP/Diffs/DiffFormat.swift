@@ -3,7 +3,7 @@ internal import AisleDiff
 internal import Catalog
 
 /// The response formats of a diff.
-enum DiffForm: CaseIterable {
+enum DiffFormat: CaseIterable {
     case json, jsonPatch, wire
 
     var mediaType: String {
@@ -16,13 +16,13 @@ enum DiffForm: CaseIterable {
 
     /// Selects the preferred format of an `Accept` header; defaults to JSON. Source: RFC 9110, section 12.5.1.
     init(accepting header: String?) {
-        var best: (form: DiffForm, quality: Double)?
+        var best: (form: DiffFormat, quality: Double)?
         for range in (header ?? "").lowercased().split(separator: ",").prefix(32) {
             let parts = range.split(separator: ";").map { $0.filter { $0 != " " } }
             let quality = parts.dropFirst().first { $0.hasPrefix("q=") }.flatMap { Double($0.dropFirst(2)) } ?? 1
             let matched =
                 ["*/*", "application/*"].contains(parts.first)
-                ? DiffForm.json : DiffForm.allCases.first { $0.mediaType == parts.first }
+                ? DiffFormat.json : DiffFormat.allCases.first { $0.mediaType == parts.first }
             if let matched, quality > best?.quality ?? 0 { best = (matched, quality) }
         }
         self = best?.form ?? .json
@@ -32,7 +32,7 @@ enum DiffForm: CaseIterable {
         switch self {
         case .json: diff.json()
         case .jsonPatch: diff.jsonPatch()
-        case .wire: diff.wireForm()
+        case .wire: diff.wireFormat()
         }
     }
 }

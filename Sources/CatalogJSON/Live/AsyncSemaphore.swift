@@ -1,7 +1,7 @@
 internal import Catalog
 
 /// An asynchronous counting semaphore with FIFO order.
-actor Turnstile {
+actor AsyncSemaphore {
     private var free: Int
     private var waiting: [CheckedContinuation<Void, Never>] = []
 

@@ -1,7 +1,7 @@
 package import Ordering
 
 /// A list together with one user's membership in it.
-package struct HeldList: Sendable, Hashable {
+package struct ListMembership: Sendable, Hashable {
     package var list: UserList
     package var role: ListRole
     /// The list's ordering key among the user's lists.
@@ -28,7 +28,7 @@ package struct HeldList: Sendable, Hashable {
         _ key: PathKey,
         _ revision: Int64,
         leftAt: Timestamp
-    ) -> HeldList {
+    ) -> ListMembership {
         let list = UserList(
             id: id,
             owner: UserID("nobody")!,
@@ -37,6 +37,6 @@ package struct HeldList: Sendable, Hashable {
             modifiedAt: leftAt,
             deletedAt: leftAt
         )
-        return HeldList(list: list, role: role, key: key, revision: revision, leftAt: leftAt)
+        return ListMembership(list: list, role: role, key: key, revision: revision, leftAt: leftAt)
     }
 }

@@ -3,7 +3,7 @@ internal import Catalog
 internal import Synchronization
 
 /// The subscribers waiting for changes. Repeated wake-ups of a subscriber are coalesced.
-final class Followers: Sendable {
+final class Subscribers: Sendable {
     private struct State {
         var waiting: [Int: AsyncStream<Void>.Continuation] = [:]
         var next = 0
@@ -12,7 +12,7 @@ final class Followers: Sendable {
 
     private let state = Mutex(State())
 
-    func join() -> (number: Int, wakes: AsyncStream<Void>) {
+    func add() -> (number: Int, wakes: AsyncStream<Void>) {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         return state.withLock { state in
             state.idleSince = nil
@@ -22,7 +22,7 @@ final class Followers: Sendable {
         }
     }
 
-    func leave(_ number: Int) {
+    func remove(_ number: Int) {
         state.withLock { state in
             state.waiting.removeValue(forKey: number)?.finish()
             if state.waiting.isEmpty { state.idleSince = .now }

@@ -1,8 +1,8 @@
 package import Catalog
 
-extension ListsMoved {
+extension ListMoveOutcome {
     package var json: [UInt8] {
-        var json = JSONText(reserving: 100 + 100 * moved.count)
+        var json = JSONWriter(reserving: 100 + 100 * moved.count)
         json.object { json in
             json.field("revision", revision)
             json.object("diff") { OrderEditOutcome.write(moved, to: &$0) }
@@ -11,7 +11,7 @@ extension ListsMoved {
     }
 }
 
-extension ListsMoved: RecordableOutcome {
+extension ListMoveOutcome: RecordableOutcome {
     package var recorded: RecordedResponse { RecordedResponse(body: json) }
 
     package init(recorded: RecordedResponse) throws(CatalogError) {
@@ -19,7 +19,7 @@ extension ListsMoved: RecordableOutcome {
             guard let revision = try reader.integer("revision"),
                 let moved = try OrderEditOutcome.moved(reader.value("diff"))
             else { return nil }
-            return ListsMoved(revision: revision, moved: moved)
+            return ListMoveOutcome(revision: revision, moved: moved)
         }
     }
 }

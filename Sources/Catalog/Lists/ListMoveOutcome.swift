@@ -1,5 +1,5 @@
 /// The outcome of moving lists in a user's order.
-package struct ListsMoved: Sendable, Hashable {
+package struct ListMoveOutcome: Sendable, Hashable {
     package var revision: Int64
     package var moved: [OrderEditOutcome.Moved]
 
