@@ -35,7 +35,7 @@ extension PostgresCatalog: CatalogStore {
         try await shelfStore.remove(shelf: shelf, from: store)
     }
 
-    package func moveShelves(_ moves: [OrderMove], in store: CatalogKey, expected: Int64?, once call: IdempotentCall?)
+    package func moveShelves(_ moves: [OrderMove], in store: CatalogKey, expected: Set<Int64>?, once call: IdempotentCall?)
         async throws(CatalogError) -> OrderEditOutcome
     {
         try await shelfStore.moveShelves(moves, in: store, expected: expected, once: call)

@@ -42,7 +42,7 @@ import Testing
         expected: Int64? = nil,
         once call: IdempotentCall? = nil
     ) async throws -> String {
-        let request = OrderEditRequest(store: Self.shop, shelf: Self.shelf, edit: edit, expected: expected)
+        let request = OrderEditRequest(store: Self.shop, shelf: Self.shelf, edit: edit, expected: expected.map { [$0] })
         return String(decoding: try await catalog.editOrder(request, once: call).json, as: UTF8.self)
     }
 
@@ -277,7 +277,7 @@ import Testing
             }
             await #expect(throws: CatalogError.self) { try await edit(catalog, .undo(change: nil)) }
             let history = try await catalog.orderHistory(Self.shop, Self.shelf)
-            #expect(history.map(\.kind) == ["undo", "undo", "undo", "undo", "move", "set", "bake", "move"])
+            #expect(history.map(\.kind) == [.undo, .undo, .undo, .undo, .move, .set, .snapshot, .move])
             #expect(history.prefix(4).map(\.undoes) == [1, 2, 3, 4])
             // Taking an undo back does its change again, the last first.
             await #expect(throws: CatalogError.self) { try await edit(catalog, .undo(change: history[1].number)) }
@@ -437,7 +437,7 @@ import Testing
             try await catalog.shelves(ShelvesRequest(store: Self.shop)).shelves.map(\.shelf.key.text)
         }
         func move(_ moves: [OrderMove], expected: Int64? = nil) async throws -> String {
-            let outcome = try await catalog.moveShelves(moves, in: Self.shop, expected: expected, once: nil)
+            let outcome = try await catalog.moveShelves(moves, in: Self.shop, expected: expected.map { [$0] }, once: nil)
             return String(decoding: outcome.json, as: UTF8.self)
         }
         #expect(try await move([OrderMove(["d"], .first)]).contains(#""order_version":2"#))

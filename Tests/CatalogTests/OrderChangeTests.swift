@@ -5,7 +5,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct OrderChangeTests {
     private func change(
         _ number: Int64,
-        _ kind: String = "move",
+        _ kind: OrderChange.Kind = .move,
         undoes: Int64? = nil,
         undoneBy: Int64? = nil
     ) -> OrderChange {
@@ -30,7 +30,7 @@ import Testing
 
     @Test("Without a number, an undo takes the latest change that still applies")
     func theLatestChangeIsUndone() throws {
-        let changes = [change(4, "undo", undoes: 3), change(3, undoneBy: 4), change(2), change(1)]
+        let changes = [change(4, .undo, undoes: 3), change(3, undoneBy: 4), change(2), change(1)]
         #expect(try changes.undone(by: nil).number == 2)
     }
 
@@ -38,7 +38,7 @@ import Testing
     func nothingToUndo() {
         #expect(refusal([], nil)?.contains("nothing to undo") == true)
         #expect(
-            refusal([change(2, "undo", undoes: 1), change(1, undoneBy: 2)], nil)?.contains("nothing to undo") == true
+            refusal([change(2, .undo, undoes: 1), change(1, undoneBy: 2)], nil)?.contains("nothing to undo") == true
         )
     }
 
@@ -49,7 +49,7 @@ import Testing
 
     @Test("A change cannot be undone twice")
     func anUndoneChangeIsRefused() {
-        #expect(refusal([change(2, "undo", undoes: 1), change(1, undoneBy: 2)], 1)?.contains("already") == true)
+        #expect(refusal([change(2, .undo, undoes: 1), change(1, undoneBy: 2)], 1)?.contains("already") == true)
     }
 
     @Test("A change that a later one builds on cannot be undone first")
@@ -59,13 +59,13 @@ import Testing
 
     @Test("A later change that was undone does not prevent an undo")
     func undoneLaterChangesDoNotCount() throws {
-        let changes = [change(3, "undo", undoes: 2), change(2, undoneBy: 3), change(1)]
+        let changes = [change(3, .undo, undoes: 2), change(2, undoneBy: 3), change(1)]
         #expect(try changes.undone(by: 1).number == 1)
     }
 
     @Test("An undo can be undone itself, which applies its change again")
     func anUndoIsUndone() throws {
-        let changes = [change(2, "undo", undoes: 1), change(1, undoneBy: 2)]
+        let changes = [change(2, .undo, undoes: 1), change(1, undoneBy: 2)]
         let undo = try changes.undone(by: 2)
         #expect(undo.number == 2)
         let marks = changes.undoMarks(undoing: undo, by: 3)
@@ -76,7 +76,7 @@ import Testing
     @Test("An undone redo turns the marks of the whole chain")
     func aRedoIsUndone() throws {
         let changes = [
-            change(3, "undo", undoes: 2), change(2, "undo", undoes: 1, undoneBy: 3), change(1),
+            change(3, .undo, undoes: 2), change(2, .undo, undoes: 1, undoneBy: 3), change(1),
         ]
         let redo = try changes.undone(by: 3)
         let marks = changes.undoMarks(undoing: redo, by: 4)

@@ -34,28 +34,28 @@ extension InMemoryCatalog {
         _ now: Timestamp,
         _ sorted: (Sort) -> [String]
     ) throws(CatalogError) -> OrderEditOutcome {
-        if let expected = request.expected, expected != shelf.orderVersion { throw .stale(current: shelf.orderVersion) }
+        if let expected = request.expected, !expected.contains(shelf.orderVersion) { throw .stale(current: shelf.orderVersion) }
         var list = PositionList(
             shelf.positions.map { .init(id: $0.text, key: $1, isRemoved: !shelf.placed.contains($0)) }
         )
         let before = list
         var undone: OrderChange?
         var made: [(id: String, key: PathKey)] = []
-        if case .moves(let moves) = request.edit {
+        let wholeOrder: [String]?
+        switch request.edit {
+        case .moves(let moves):
             var keys: [String: PathKey] = [:]
             for move in moves { for (id, key) in try list.apply(move) { keys[id] = key } }
             made = list.rows.compactMap { row in keys[row.id].map { (row.id, $0) } }
-        } else {
-            let target: [String]
-            if case .undo(let number) = request.edit {
-                let change = try shelf.history.map(\.change).undone(by: number)
-                undone = change
-                target = list.restoring(shelf.history.first { $0.change == change }!.lefts)
-            } else {
-                target = try request.edit.target(from: list.ids, sorted: sorted)!
-            }
-            do { made = try list.reorder(to: target) } catch { throw .fault("\(error)") }
+            wholeOrder = nil
+        case .set(let ids): wholeOrder = try OrderEdit.order(list.ids, beginningWith: ids)
+        case .snapshot(let sort): wholeOrder = sorted(sort)
+        case .undo(let number):
+            let change = try shelf.history.map(\.change).undone(by: number)
+            undone = change
+            wholeOrder = list.restoring(shelf.history.first { $0.change == change }!.lefts)
         }
+        if let wholeOrder { do { made = try list.reorder(to: wholeOrder) } catch { throw .fault("\(error)") } }
         let target = list.ids
         guard (!made.isEmpty && target != before.ids) || undone != nil else {
             return OrderEditOutcome(version: shelf.version, orderVersion: shelf.orderVersion, moved: [])
@@ -124,17 +124,17 @@ extension InMemoryCatalog {
     package func moveShelves(
         _ moves: [OrderMove],
         in store: CatalogKey,
-        expected: Int64?,
+        expected: Set<Int64>?,
         once call: IdempotentCall?
     ) async throws(CatalogError) -> OrderEditOutcome {
         let edit = OrderEdit.moves(moves)
         try edit.check()
         return try write(store) { content throws(CatalogError) in
             if let outcome: OrderEditOutcome = try content.responses.known(call) { return outcome }
-            if let expected, expected != content.shelfOrderVersion { throw .stale(current: content.shelfOrderVersion) }
+            if let expected, !expected.contains(content.shelfOrderVersion) { throw .stale(current: content.shelfOrderVersion) }
             let old = content.shelfOrder.filter { !content.shelves[$0]!.isRemoved }.map(\.text)
             try OrderEdit.checkWork(moves: moves.count, of: old.count)
-            let target = try edit.target(from: old) { _ in [] }!
+            let target = try moves.apply(to: old)
             var outcome = OrderEditOutcome(
                 version: content.shelfOrderVersion,
                 orderVersion: content.shelfOrderVersion,

@@ -161,7 +161,7 @@ extension InMemoryCatalog {
                         .init(
                             store: store.store.key,
                             shelf: shelf.shelf.key,
-                            kind: change.kind,
+                            kind: change.kind.rawValue,
                             changedAt: change.at
                         )
                     )

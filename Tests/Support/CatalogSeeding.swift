@@ -13,7 +13,7 @@ extension PostgresCatalog {
         let values = products.map {
             ($0.sku.text, $0.popularity.log2, $0.createdAt.microseconds, $0.modifiedAt.microseconds)
         }
-        try await database.writes.perform(within: .seconds(30)) { database in
+        try await database.writes.perform { database in
             for (sku, popularity, created, modified) in values {
                 for table in ["product", "placement"] as [SQL] {
                     try database.execute(

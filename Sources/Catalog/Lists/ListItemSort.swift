@@ -11,10 +11,13 @@ package enum ListItemSort: String, CaseIterable, Sendable, Hashable {
     case unitPrice = "unit_price"
     case unitPriceDescending = "-unit_price"
 
-    var isDescending: Bool { rawValue.hasPrefix("-") }
+    var isDescending: Bool {
+        switch self {
+        case .nameDescending, .priceDescending, .unitPriceDescending: true
+        case .position, .name, .shelf, .price, .unitPrice: false
+        }
+    }
 
-    /// The sort key without its direction.
-    var key: ListItemSort { isDescending ? ListItemSort(rawValue: String(rawValue.dropFirst()))! : self }
 }
 
 extension ListItemSort {
@@ -23,7 +26,7 @@ extension ListItemSort {
     ///
     /// Prices in different currencies and unit prices in different dimensions are not comparable: they form groups.
     package func order(_ items: [ListItem], sinks: Bool, _ facts: ListFacts) -> [ListItem] {
-        let decorated = items.map { (item: $0, value: Value(of: $0, key, facts)) }
+        let decorated = items.map { (item: $0, value: Value(of: $0, self, facts)) }
         return decorated.sorted { a, b in
             if sinks, a.item.isChecked != b.item.isChecked { return b.item.isChecked }
             switch a.value.compare(b.value) {
@@ -48,17 +51,17 @@ extension ListItemSort {
         case price(String, Int64)
         case unitPrice(String, UnitPrice)
 
-        init(of item: ListItem, _ key: ListItemSort, _ facts: ListFacts) {
+        init(of item: ListItem, _ sort: ListItemSort, _ facts: ListFacts) {
             let known = item.product.flatMap { facts.products[$0] }
             let currency = known?.store.currency.code ?? ""
-            switch key {
-            case .name: self = facts.ranks[facts.name(of: item)].map { .place($0) } ?? .none
+            switch sort {
+            case .position: self = .none
+            case .name, .nameDescending: self = facts.ranks[facts.name(of: item)].map { .place($0) } ?? .none
             case .shelf:
                 let aisle = item.product.flatMap { facts.aisles[$0] }
                 self = aisle.map { .aisle(item.product!.store.text, $0) } ?? .none
-            case .price: self = (known?.product.priceMinor).map { .price(currency, $0) } ?? .none
-            case .unitPrice: self = (known?.product.unitPrice).map { .unitPrice(currency, $0) } ?? .none
-            default: self = .none
+            case .price, .priceDescending: self = (known?.product.priceMinor).map { .price(currency, $0) } ?? .none
+            case .unitPrice, .unitPriceDescending: self = (known?.product.unitPrice).map { .unitPrice(currency, $0) } ?? .none
             }
         }
 

@@ -5,11 +5,17 @@ package struct OrderChange: Sendable, Hashable {
     /// The number of recorded changes: those that can be undone, and as many undos.
     package static let retentionLimit = 2 * OrderEdit.historyLimit
 
+    /// The kind of an edit, by its name in the API and the database.
+    package enum Kind: String, Sendable, Hashable {
+        case move, set
+        case snapshot = "bake"
+        case undo
+    }
+
     package var number: Int64
     package var at: Timestamp
     package var subject: String?
-    /// `move`, `set`, `bake` or `undo`.
-    package var kind: String
+    package var kind: Kind
     /// The number of products that moved, and the first few of them.
     package var count: Int
     package var ids: [String]
@@ -20,7 +26,7 @@ package struct OrderChange: Sendable, Hashable {
         number: Int64,
         at: Timestamp,
         subject: String?,
-        kind: String,
+        kind: Kind,
         count: Int,
         ids: [String],
         undoes: Int64? = nil,
@@ -46,7 +52,7 @@ extension [OrderChange] {
     /// - Throws: `conflict`.
     package func undone(by number: Int64?) throws(CatalogError) -> OrderChange {
         guard let number else {
-            guard let last = first(where: { $0.undoneBy == nil && $0.kind != "undo" }) else {
+            guard let last = first(where: { $0.undoneBy == nil && $0.kind != .undo }) else {
                 throw .conflict("nothing to undo; only the last \(OrderEdit.historyLimit) changes can be undone")
             }
             return last
@@ -58,8 +64,8 @@ extension [OrderChange] {
         // A change and its undo cancel out, and so do an undo and its redo.
         let later = prefix { $0.number != number }.first { later in
             guard later.undoneBy == nil else { return false }
-            guard later.kind == "undo" else { return true }
-            return change.kind == "undo" && !isUndo(later.undoes, after: change)
+            guard later.kind == .undo else { return true }
+            return change.kind == .undo && !isUndo(later.undoes, after: change)
         }
         guard later == nil else {
             throw .conflict("change \(later!.number) is more recent; undo it first")
@@ -68,7 +74,7 @@ extension [OrderChange] {
     }
 
     private func isUndo(_ number: Int64?, after change: OrderChange) -> Bool {
-        contains { $0.number == number && $0.kind == "undo" && $0.number > change.number }
+        contains { $0.number == number && $0.kind == .undo && $0.number > change.number }
     }
 
     /// Returns the changes whose `undoneBy` mark flips when another change undoes this one.
@@ -78,7 +84,7 @@ extension [OrderChange] {
         var marks: [(number: Int64, undoneBy: Int64?)] = [(change.number, number)]
         var current = change
         var isInEffect = false
-        while current.kind == "undo", let target = first(where: { $0.number == current.undoes }),
+        while current.kind == .undo, let target = first(where: { $0.number == current.undoes }),
             target.number < current.number
         {
             isInEffect.toggle()

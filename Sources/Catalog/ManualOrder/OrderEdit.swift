@@ -52,31 +52,31 @@ package enum OrderEdit: Sendable, Hashable {
     }
 
     /// The kind of edit in the order history.
-    package var kind: String {
+    package var kind: OrderChange.Kind {
         switch self {
-        case .moves: "move"
-        case .set: "set"
-        case .snapshot: "bake"
-        case .undo: "undo"
+        case .moves: .move
+        case .set: .set
+        case .snapshot: .snapshot
+        case .undo: .undo
         }
     }
 
-    /// Returns the resulting order; nil for an undo.
+    /// Returns the order that begins with the given ids; the other products follow in their current order.
     ///
-    /// - Parameter sorted: returns the shelf's products in the order of a sort.
-    package func target(from order: [String], sorted: (Sort) -> [String]) throws(CatalogError) -> [String]? {
-        switch self {
-        case .moves(let moves):
-            var order = order
-            for move in moves { order = try move.apply(to: order) }
-            return order
-        case .set(let ids):
-            let known = Set(order)
-            if let unknownID = ids.first(where: { !known.contains($0) }) { throw .unknownProduct(unknownID) }
-            let named = Set(ids)
-            return ids + order.filter { !named.contains($0) }
-        case .snapshot(let sort): return sorted(sort)
-        case .undo: return nil
-        }
+    /// - Throws: `unprocessable` for an id that is not in the order.
+    package static func order(_ order: [String], beginningWith ids: [String]) throws(CatalogError) -> [String] {
+        let known = Set(order)
+        if let unknownID = ids.first(where: { !known.contains($0) }) { throw .unknownProduct(unknownID) }
+        let named = Set(ids)
+        return ids + order.filter { !named.contains($0) }
+    }
+}
+
+extension [OrderMove] {
+    /// Returns the order after the moves, applied in sequence.
+    package func apply(to order: [String]) throws(CatalogError) -> [String] {
+        var order = order
+        for move in self { order = try move.apply(to: order) }
+        return order
     }
 }

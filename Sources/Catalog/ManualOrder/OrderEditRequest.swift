@@ -3,8 +3,8 @@ package struct OrderEditRequest: Sendable {
     package var store: CatalogKey
     package var shelf: CatalogKey
     package var edit: OrderEdit
-    /// The order version that the shelf must still have; nil for any.
-    package var expected: Int64?
+    /// The order versions that are accepted; nil for any.
+    package var expected: Set<Int64>?
     /// The user who makes the request, if known.
     package var subject: String?
     /// Whether to report the result without changing anything.
@@ -16,7 +16,7 @@ package struct OrderEditRequest: Sendable {
         store: CatalogKey,
         shelf: CatalogKey,
         edit: OrderEdit,
-        expected: Int64? = nil,
+        expected: Set<Int64>? = nil,
         subject: String? = nil,
         isDryRun: Bool = false,
         wantsIndexes: Bool = false

@@ -20,11 +20,11 @@ package protocol ShelfStore: Sendable {
     func remove(shelf: CatalogKey, from store: CatalogKey) async throws(CatalogError)
     /// Moves shelves in their store's manual order.
     ///
-    /// - Parameter expected: the version that the order must still have; nil for any.
+    /// - Parameter expected: the versions of the order that are accepted; nil for any.
     func moveShelves(
         _ moves: [OrderMove],
         in store: CatalogKey,
-        expected: Int64?,
+        expected: Set<Int64>?,
         once call: IdempotentCall?
     ) async throws(CatalogError) -> OrderEditOutcome
 }
@@ -32,5 +32,15 @@ package protocol ShelfStore: Sendable {
 extension ShelfStore {
     package func put(_ shelf: Shelf, in store: CatalogKey) async throws(CatalogError) -> Bool {
         try await put(shelf, in: store, replacing: nil)
+    }
+
+    /// Returns a store; nil if it does not exist.
+    package func storeIfExists(_ key: CatalogKey) async throws(CatalogError) -> Store? {
+        do { return try await store(key) } catch .notFound { return nil }
+    }
+
+    /// Returns a shelf; nil if it or its store does not exist.
+    package func shelfIfExists(_ store: CatalogKey, _ key: CatalogKey) async throws(CatalogError) -> ShelfHead? {
+        do { return try await shelf(store, key) } catch .notFound { return nil }
     }
 }

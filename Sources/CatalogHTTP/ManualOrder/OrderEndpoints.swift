@@ -37,7 +37,7 @@ struct OrderEndpoints: EndpointGroup {
             store: try call.parameters.store,
             shelf: try call.parameters.shelf,
             edit: try read(body),
-            expected: call.expectedOrderVersion,
+            expected: call.expectedOrderVersions,
             subject: call.caller?.user.text,
             wantsIndexes: try call.target.flag("indexes")
         )
@@ -52,11 +52,11 @@ struct OrderEndpoints: EndpointGroup {
 }
 
 extension Call {
-    /// The order version in `If-Match`; nil without the header. A tag of another kind matches no version.
-    var expectedOrderVersion: Int64? {
+    /// The order versions that `If-Match` accepts; nil for any. A tag of another kind matches no version.
+    var expectedOrderVersions: Set<Int64>? {
         guard let header = header(.ifMatch), header != "*" else { return nil }
         let tag = header.filter { $0 != " " }
-        guard tag.hasPrefix("\"order-"), tag.hasSuffix("\"") else { return .min }
-        return Int64(tag.dropFirst(7).prefix { $0.isNumber }) ?? .min
+        guard tag.hasPrefix("\"order-"), tag.hasSuffix("\"") else { return [] }
+        return Set([Int64(tag.dropFirst(7).prefix { $0.isNumber })].compactMap { $0 })
     }
 }

@@ -105,7 +105,7 @@ struct ShelfEndpoints: EndpointGroup {
         let outcome = try await shelves.moveShelves(
             try OrderMove.list(body: body),
             in: call.parameters.store,
-            expected: call.expectedOrderVersion,
+            expected: call.expectedOrderVersions,
             once: once
         )
         return .outcome(outcome.json)

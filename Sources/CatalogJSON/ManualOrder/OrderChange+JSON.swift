@@ -7,7 +7,7 @@ extension OrderChange {
             json.field("number", number)
             json.field("at", at.rfc3339)
             json.field("subject", subject)
-            json.field("kind", kind)
+            json.field("kind", kind.rawValue)
             json.field("count", count)
             json.array("ids", ids) { $0.string($1) }
             json.field("undoes", undoes)

@@ -16,15 +16,15 @@ extension OrderEditor {
         var history: [OrderChange] = []
         var undone: OrderChange?
         let target: [String]
-        if case .undo(let number) = request.edit {
+        switch request.edit {
+        case .moves(let moves): target = try moves.apply(to: old)
+        case .set(let ids): target = try OrderEdit.order(old, beginningWith: ids)
+        case .snapshot(let sort): target = try ids(by: sort, connection)
+        case .undo(let number):
             history = try Self.history(storeID, shelf.id, connection)
             let change = try history.undone(by: number)
             undone = change
             target = list.restoring(try leftNeighbours(of: change, connection))
-        } else {
-            let snapshot =
-                if case .snapshot(let sort) = request.edit { try ids(by: sort, connection) } else { [String]() }
-            target = try request.edit.target(from: old) { _ in snapshot }!
         }
         let made: [(id: String, key: PathKey)]
         do { made = try list.reorder(to: target) } catch PathKeyError.outOfRange { throw Self.tooLong }
@@ -66,7 +66,7 @@ extension OrderEditor {
                     number: try row.int8(0),
                     at: Timestamp(microseconds: try row.timestamptz(1)),
                     subject: try row.textOrNil(2),
-                    kind: try row.text(3),
+                    kind: try OrderChange.Kind(stored: try row.text(3)),
                     count: Int(try row.int4(7)),
                     ids: leftNeighbours(try row.text(6)).map(\.id),
                     undoes: try row.int8OrNil(4),
@@ -74,6 +74,15 @@ extension OrderEditor {
                 )
             }
         }
+    }
+}
+
+extension OrderChange.Kind {
+    fileprivate init(stored text: String) throws {
+        guard let kind = Self(rawValue: text) else {
+            throw PostgresError(.decoding, "invalid stored kind of change “\(text)”")
+        }
+        self = kind
     }
 }
 

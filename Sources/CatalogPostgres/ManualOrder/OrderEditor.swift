@@ -83,7 +83,7 @@ struct OrderEditor {
     ///
     /// - Throws: `CatalogError`.
     func run(_ connection: isolated PostgresConnection) throws -> OrderEditOutcome {
-        if let expected = request.expected, expected != shelf.orderVersion {
+        if let expected = request.expected, !expected.contains(shelf.orderVersion) {
             throw CatalogError.stale(current: shelf.orderVersion)
         }
         if case .moves(let moves) = request.edit { return try run(moves, connection) }
@@ -234,7 +234,7 @@ struct OrderEditor {
         let change = shelf.change
         let slot: PostgresValue = .int2(Int16(change % Int64(OrderChange.retentionLimit)))
         let entry: [PostgresValue] = [
-            .int8(change), .text(request.subject), .text(request.edit.kind), .int8(undoes), .text(Self.text(lefts)),
+            .int8(change), .text(request.subject), .text(request.edit.kind.rawValue), .int8(undoes), .text(Self.text(lefts)),
         ]
         let keys: [PostgresValue] = [.textArray(made.map(\.id)), .byteaArray(made.map(\.key.bytes))]
         try connection.executeDeferred(OrderStatements.finishChange, scope + keys + [slot] + entry)

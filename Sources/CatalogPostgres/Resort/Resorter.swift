@@ -147,8 +147,11 @@ package struct Resorter: Sendable {
             do { outcome = .success(try await execute(request, record, listener)) } catch { outcome = .failure(error) }
             // Do not end a cancelled run: it can be resumed.
             if !Task.isCancelled {
-                let failure: String? = if case .failure(let error) = outcome { "\(error)" } else { nil }
-                try? await record.end(failure)
+                switch outcome {
+                case .success: try await record.end(nil)
+                // The work's own error is reported; a run without an end can be resumed.
+                case .failure(let error): try? await record.end("\(error)")
+                }
             }
             return try outcome.get()
         }

@@ -129,7 +129,7 @@ extension SortValue {
             switch key {
             case .created, .modified: .timestamptz(value)
             case .tags: .int2(Int16(truncatingIfNeeded: value))
-            default: .int8(value)
+            case .price, .unitPrice, .popularity, .brand, .name, .position: .int8(value)
             }
         case .unitPrice(_, let digits): .numeric(digits)
         case .real(let value): .float8(value)

@@ -6,32 +6,31 @@ extension PostgresShelfStore {
     func moveShelves(
         _ moves: [OrderMove],
         in store: CatalogKey,
-        expected: Int64?,
+        expected: Set<Int64>?,
         once call: IdempotentCall?
     ) async throws(CatalogError) -> OrderEditOutcome {
-        let edit = OrderEdit.moves(moves)
-        try edit.check()
+        try OrderEdit.moves(moves).check()
         return try await database.mappingErrors {
             try await database.writes.transaction(within: TimeLimit.edit.duration) { connection in
                 let found = try ShelfLookup.store(store, connection)
                 return try IdempotencyRecords(storeID: found.id).performOnce(call, connection) {
-                    try Self.moveShelves(edit, found, expected, connection)
+                    try Self.moveShelves(moves, found, expected, connection)
                 }
             }
         }
     }
 
     private static func moveShelves(
-        _ edit: OrderEdit,
+        _ moves: [OrderMove],
         _ store: ShelfRow.StoreRead,
-        _ expected: Int64?,
+        _ expected: Set<Int64>?,
         _ connection: isolated PostgresConnection
     ) throws -> OrderEditOutcome {
         let orderVersion = try connection.query(
             ShelfStatements.lockShelfOrder,
             [.int4(store.id)]
         ) { try $0.first { try $0.int8(0) }! }
-        if let expected, expected != orderVersion { throw CatalogError.stale(current: orderVersion) }
+        if let expected, !expected.contains(orderVersion) { throw CatalogError.stale(current: orderVersion) }
         // Lock in the same order as every writer.
         try connection.execute(
             ShelfStatements.lockAll,
@@ -42,8 +41,8 @@ extension PostgresShelfStore {
             [.int4(store.id)]
         ) { try PositionList($0) }
         let old = list.ids
-        if case .moves(let moves) = edit { try OrderEdit.checkWork(moves: moves.count, of: old.count) }
-        let target = try edit.target(from: old) { _ in [] }!
+        try OrderEdit.checkWork(moves: moves.count, of: old.count)
+        let target = try moves.apply(to: old)
         let made = try list.reorder(to: target)
         var outcome = OrderEditOutcome(version: orderVersion, orderVersion: orderVersion, moved: [])
         guard !made.isEmpty else { return outcome }

@@ -27,17 +27,10 @@ struct PostgresShelfStore: ShelfStore {
             guard after == nil || (after!.scope == request.scope && after!.sort == request.sort.rawValue) else {
                 throw CatalogError.invalidCursor
             }
-            let value: PostgresValue =
-                switch (request.sort, after?.values.first) {
-                case (.position, .bytes(let key)?): .bytea(key)
-                case (.name, .text(let title)?), (.nameDescending, .text(let title)?): .text(title)
-                case (.modified, .integer(let time)?), (.modifiedDescending, .integer(let time)?): .timestamptz(time)
-                case (_, nil): .bool(nil)
-                default: throw CatalogError.invalidCursor
-                }
+            let value = try after.map { try Self.parameter($0, of: request.sort) }
             let query = PostgresQuery(
                 Self.shelves(request.sort, isFirst: after == nil),
-                [.int4(store.id), .int8(Int64(request.limit + 1))] + (after.map { [value, .text($0.id)] } ?? [])
+                [.int4(store.id), .int8(Int64(request.limit + 1))] + (value.map { [$0, .text(after!.id)] } ?? [])
             )
             let read: [(ShelfState, [UInt8])] = try await database.pages.read([query], into: []) { value, _, rows in
                 value = try rows.map { (try ShelfRow.state($0), try $0.bytea(ShelfRow.stateWidth)) }
@@ -46,6 +39,17 @@ struct PostgresShelfStore: ShelfStore {
             let next: Cursor? = read.count > request.limit ? shown.last.map { Self.cursor(request, $0.0, $0.1) } : nil
             return ShelvesPage(shelves: shown.map(\.0), next: next)
         }
+    }
+
+    /// Returns a cursor's value as a parameter of its sort's type.
+    private static func parameter(_ cursor: Cursor, of sort: ShelfSort) throws(CatalogError) -> PostgresValue {
+        let value = cursor.values.first
+        switch sort {
+        case .position: if case .bytes(let key)? = value { return .bytea(key) }
+        case .name, .nameDescending: if case .text(let title)? = value { return .text(title) }
+        case .modified, .modifiedDescending: if case .integer(let time)? = value { return .timestamptz(time) }
+        }
+        throw .invalidCursor
     }
 
     private static func cursor(_ request: ShelvesRequest, _ last: ShelfState, _ position: [UInt8]) -> Cursor {

@@ -46,7 +46,7 @@ struct SeedCommand: AisleCommand {
 func seedSampleCatalog(_ catalog: PostgresCatalog) async throws -> ImportSummary {
     for (key, title, currency, pricing) in SeedData.stores {
         let key = CatalogKey(key)!
-        if (try? await catalog.store(key)) != nil { continue }
+        if try await catalog.storeIfExists(key) != nil { continue }
         _ = try await catalog.put(
             Store(key: key, title: title, currency: Currency(currency)!, unitPricing: UnitPricing(rawValue: pricing)!)
         )

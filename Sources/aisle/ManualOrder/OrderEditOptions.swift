@@ -19,7 +19,7 @@ struct OrderEditOptions: ParsableArguments {
                     store: store,
                     shelf: key,
                     edit: edit,
-                    expected: ifVersion,
+                    expected: ifVersion.map { [$0] },
                     subject: ProcessInfo.processInfo.userName,
                     isDryRun: dryRun,
                     wantsIndexes: true

@@ -74,7 +74,7 @@ struct ShelfCommand: AsyncParsableCommand {
         func execute() async throws {
             try await database.withCatalog { catalog in
                 let (store, key) = try await shelf.resolve(catalog)
-                if (try? await catalog.shelf(store, key)) != nil {
+                if try await catalog.shelfIfExists(store, key) != nil {
                     throw CommandFailure("shelf “\(key)” already exists", CommandFailure.badData)
                 }
                 let sort = try defaultSort.map { text in

@@ -62,7 +62,7 @@ struct StoreCommand: AsyncParsableCommand {
                 throw CommandFailure("--unit-pricing must be eu, se, gb, au or us", CommandFailure.usage)
             }
             try await database.withCatalog { catalog in
-                if (try? await catalog.store(key)) != nil {
+                if try await catalog.storeIfExists(key) != nil {
                     throw CommandFailure("store “\(key)” already exists", CommandFailure.badData)
                 }
                 _ = try await catalog.put(

@@ -1,0 +1,12 @@
+package import CatalogPostgres
+package import LibPQ
+
+extension Lane {
+    /// Runs a block of synchronous calls on a connection's thread, for at most half a minute.
+    @discardableResult
+    package func perform<T: Sendable>(
+        _ body: @escaping @Sendable (isolated PostgresConnection) throws -> T
+    ) async throws -> T {
+        try await perform(within: .seconds(30), body)
+    }
+}
