@@ -35,7 +35,12 @@ extension PostgresCatalog: CatalogStore {
         try await shelfStore.remove(shelf: shelf, from: store)
     }
 
-    package func moveShelves(_ moves: [OrderMove], in store: CatalogKey, expected: Set<Int64>?, once call: IdempotentCall?)
+    package func moveShelves(
+        _ moves: [OrderMove],
+        in store: CatalogKey,
+        expected: Set<Int64>?,
+        once call: IdempotentCall?
+    )
         async throws(CatalogError) -> OrderEditOutcome
     {
         try await shelfStore.moveShelves(moves, in: store, expected: expected, once: call)
@@ -94,6 +99,10 @@ extension PostgresCatalog: CatalogStore {
         try await pages.order(request)
     }
 
+    package func orders(_ address: ShelfAddress, _ views: [ShelfView]) async throws(CatalogError) -> [ShelfOrder] {
+        try await pages.orders(address, views)
+    }
+
     // MARK: - Diffs
 
     package func diff(_ request: DiffRequest) async throws(CatalogError) -> OrderDiff {
@@ -129,6 +138,10 @@ extension PostgresCatalog: CatalogStore {
         once call: IdempotentCall?
     ) async throws(CatalogError) -> PriceOutcome {
         try await self.prices.setPrices(prices, in: store, pricedIn: currency, once: call)
+    }
+
+    package func shelves(of skus: [SKU], in store: CatalogKey) async throws(CatalogError) -> [CatalogKey] {
+        try await prices.shelves(of: skus, in: store)
     }
 
     // MARK: - Settings

@@ -44,11 +44,6 @@ package struct PostgresCatalog: Sendable {
         try await purchases.anonymize(customer: customer)
     }
 
-    /// Returns the shelves on which products are placed.
-    package func shelves(of skus: [SKU], in store: CatalogKey) async throws(CatalogError) -> [CatalogKey] {
-        try await prices.shelves(of: skus, in: store)
-    }
-
     /// Returns the products among the given ones that exist in the store.
     package func known(_ skus: [SKU], in store: CatalogKey) async throws(CatalogError) -> Set<SKU> {
         try await prices.known(skus, in: store)

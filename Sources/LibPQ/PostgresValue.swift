@@ -16,7 +16,8 @@ package enum PostgresValue: Sendable, Hashable {
     /// Days since 1970-01-01.
     case date(Int32?)
     case textArray([String])
-    case int8Array([Int64])
+    case int8Array([Int64?])
+    case boolArray([Bool])
     case byteaArray([[UInt8]])
 
     /// PostgreSQL's OID of the type.
@@ -29,6 +30,7 @@ package enum PostgresValue: Sendable, Hashable {
         case .int4: 23
         case .text: 25
         case .float8: 701
+        case .boolArray: 1000
         case .int8Array: 1016
         case .textArray: 1009
         case .byteaArray: 1001
@@ -71,6 +73,8 @@ package enum PostgresValue: Sendable, Hashable {
         case .date(let value): value.map { bytes.append(bigEndian: $0.saturatingSubtract(Self.epochDays)) } != nil
         case .textArray(let values):
             encodeArray(values, of: 25, into: &bytes) { $1.append(contentsOf: $0.utf8) }
+        case .boolArray(let values):
+            encodeArray(values, of: 16, into: &bytes) { $1.append($0 ? 1 : 0) }
         case .int8Array(let values):
             encodeArray(values, of: 20, into: &bytes) { $1.append(bigEndian: $0) }
         case .byteaArray(let values):
@@ -78,22 +82,24 @@ package enum PostgresValue: Sendable, Hashable {
         }
     }
 
-    /// One dimension, no NULLs: number of dimensions, flags, element type, length, lower bound, then the elements.
+    /// One dimension: number of dimensions, whether there are NULLs, element type, length, lower bound, then the elements.
     private func encodeArray<Element>(
-        _ values: [Element],
+        _ values: [Element?],
         of elementOID: Int32,
         into bytes: inout [UInt8],
         _ append: (Element, inout [UInt8]) -> Void
     ) -> Bool {
         bytes.append(bigEndian: Int32(values.isEmpty ? 0 : 1))
-        bytes.append(bigEndian: Int32(0))
+        bytes.append(bigEndian: Int32(values.contains { $0 == nil } ? 1 : 0))
         bytes.append(bigEndian: elementOID)
         guard !values.isEmpty else { return true }
         bytes.append(bigEndian: Int32(clamping: values.count))
         bytes.append(bigEndian: Int32(1))
         for value in values {
             let start = bytes.count
-            bytes.append(bigEndian: Int32(0))
+            // A length of -1 means NULL.
+            bytes.append(bigEndian: Int32(-1))
+            guard let value else { continue }
             append(value, &bytes)
             withUnsafeBytes(of: Int32(clamping: bytes.count - start - 4).bigEndian) {
                 bytes.replaceSubrange(start..<start + 4, with: $0)

@@ -20,6 +20,10 @@ package struct PathKey: Hashable, Sendable, Comparable {
     package static let step: Int64 = 16
     /// The maximum length of a stored key, in bytes.
     package static let maximumLength = 1024
+    /// The length above which keys are worth compacting, in bytes.
+    package static let longLength = 64
+    /// Whether the key is worth compacting.
+    package var isLong: Bool { length > Self.longLength }
 
     /// - Precondition: at least one part, each in `PathKey.range`.
     package init(_ parts: [Int64]) {

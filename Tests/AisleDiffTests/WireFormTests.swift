@@ -1,6 +1,7 @@
 import AisleDiff
 import TestSupport
 import Testing
+import Ordering
 
 @Suite(.timeLimit(.minutes(15))) struct WireFormTests {
     private typealias Diff = ShelfDiff<NoProduct>

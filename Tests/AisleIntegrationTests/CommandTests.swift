@@ -2,6 +2,7 @@ import Foundation
 import LibPQ
 import TestSupport
 import Testing
+import Ordering
 
 /// The program from outside: real processes on a real database.
 @Suite(.timeLimit(.minutes(15))) struct CommandTests {

@@ -3,6 +3,7 @@ import NIOHTTP1
 import Synchronization
 import TestSupport
 import Testing
+import Ordering
 
 /// Three devices of a list, two of one user and one of another, on two servers: whatever they do, and whenever they are
 /// away, they come to show the same, and nothing is lost.

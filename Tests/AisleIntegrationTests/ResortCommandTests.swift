@@ -2,6 +2,7 @@ import Foundation
 import LibPQ
 import TestSupport
 import Testing
+import Ordering
 
 /// The re-sort, purchases and prices from outside: real processes, which are killed.
 @Suite(.timeLimit(.minutes(15))) struct ResortCommandTests {

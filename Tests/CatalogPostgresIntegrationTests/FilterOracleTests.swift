@@ -4,6 +4,7 @@ import Catalog
 import CatalogPostgres
 import TestSupport
 import Testing
+import Ordering
 
 /// PostgreSQL leaves what the specification leaves, in its order: for every filter, alone and in pairs, with every sort and
 /// from every cursor; and counts its facets.

@@ -5,6 +5,7 @@ import CatalogPostgres
 import Synchronization
 import TestSupport
 import Testing
+import Ordering
 
 /// Lists in PostgreSQL are those of the specification, whatever is done to them.
 @Suite(.timeLimit(.minutes(15))) struct ListStoreTests {

@@ -437,7 +437,12 @@ import Testing
             try await catalog.shelves(ShelvesRequest(store: Self.shop)).shelves.map(\.shelf.key.text)
         }
         func move(_ moves: [OrderMove], expected: Int64? = nil) async throws -> String {
-            let outcome = try await catalog.moveShelves(moves, in: Self.shop, expected: expected.map { [$0] }, once: nil)
+            let outcome = try await catalog.moveShelves(
+                moves,
+                in: Self.shop,
+                expected: expected.map { [$0] },
+                once: nil
+            )
             return String(decoding: outcome.json, as: UTF8.self)
         }
         #expect(try await move([OrderMove(["d"], .first)]).contains(#""order_version":2"#))

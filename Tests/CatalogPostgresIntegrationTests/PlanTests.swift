@@ -223,7 +223,8 @@ extension PostgresValue {
         case .timestamptz(let value?): "'\(Timestamp(microseconds: value).rfc3339)'"
         case .textArray(let values):
             "ARRAY[" + values.map { "'\($0.replacing("'", with: "''"))'" }.joined(separator: ", ") + "]"
-        case .int8Array(let values): "ARRAY[" + values.map { String($0) }.joined(separator: ", ") + "]"
+        case .int8Array(let values):
+            "ARRAY[" + values.map { $0.map { String($0) } ?? "NULL" }.joined(separator: ", ") + "]"
         default: "NULL"
         }
     }

@@ -4,6 +4,7 @@ import Foundation
 import LibPQ
 import TestSupport
 import Testing
+import Ordering
 
 /// Popularity in the database against purchases that are simply added up.
 @Suite(.timeLimit(.minutes(15))) struct PopularityTests {

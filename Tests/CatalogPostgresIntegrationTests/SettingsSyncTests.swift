@@ -4,6 +4,7 @@ import Catalog
 import CatalogPostgres
 import TestSupport
 import Testing
+import Ordering
 
 /// Devices that go offline and come back: whatever the order, all end with the same.
 @Suite(.timeLimit(.minutes(15))) struct SettingsSyncTests {

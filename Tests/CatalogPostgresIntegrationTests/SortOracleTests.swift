@@ -4,6 +4,7 @@ import Catalog
 import CatalogPostgres
 import TestSupport
 import Testing
+import Ordering
 
 /// PostgreSQL's order is the specification's, for every sort, in both directions and from every cursor.
 @Suite(.timeLimit(.minutes(15))) struct SortOracleTests {

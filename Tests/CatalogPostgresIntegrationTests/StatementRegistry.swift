@@ -51,8 +51,6 @@ enum StatementRegistry {
         ("ImportStatements.insertStore", [ImportStatements.insertStore]),
         ("ImportStatements.lockStore", [ImportStatements.lockStore]),
         ("ImportStatements.createShelves", [ImportStatements.createShelves]),
-        ("ImportStatements.lockShelves", [ImportStatements.lockShelves]),
-        ("ImportStatements.lockProducts", [ImportStatements.lockProducts]),
         ("ImportStatements.removeFromShelves", [ImportStatements.removeFromShelves]),
         ("ImportStatements.deletePlacements", [ImportStatements.deletePlacements]),
         ("ImportStatements.deleteProducts", [ImportStatements.deleteProducts]),

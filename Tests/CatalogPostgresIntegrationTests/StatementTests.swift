@@ -12,8 +12,6 @@ import Testing
     private static let types: [String: String] = [
         "ImportStatements.bumpShelves": "integer, bigint[], bigint[]",
         "ImportStatements.lastPositions": "integer, bigint[]",
-        "ImportStatements.lockProducts": "integer, text[]",
-        "ImportStatements.lockShelves": "integer, bigint[]",
         "ImportStatements.deletePlacements": "integer, text[]",
         "ImportStatements.deleteProducts": "integer, text[]",
         "ImportStatements.createShelves": "integer, text[], text[], bytea[]",
@@ -38,7 +36,7 @@ import Testing
         "PopularityStatements.windowDue": "integer, integer, date, boolean",
         "PopularityStatements.windowShelf": "integer, integer, date, boolean, integer",
         "PostgresChangeStore.shelfVersions": "text[], text[]",
-        "PostgresPriceStore.priceProducts": "integer, text[], bigint[], bigint[]",
+        "PostgresPriceStore.priceProducts": "integer, text[], bigint[], bigint[], boolean[]",
         "ResortStatements.insertPositions": "integer, integer, text[], bytea[]",
         "ResortStatements.deleteOtherPositions": "integer, integer, text[]",
         "ResortStatements.targets": "integer, text[], boolean, timestamptz, bigint[]",

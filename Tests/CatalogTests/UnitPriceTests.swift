@@ -2,6 +2,7 @@ import Catalog
 import Foundation
 import TestSupport
 import Testing
+import Ordering
 
 @Suite(.timeLimit(.minutes(15))) struct UnitPriceTests {
     struct Case: Decodable {

@@ -34,7 +34,9 @@ extension InMemoryCatalog {
         _ now: Timestamp,
         _ sorted: (Sort) -> [String]
     ) throws(CatalogError) -> OrderEditOutcome {
-        if let expected = request.expected, !expected.contains(shelf.orderVersion) { throw .stale(current: shelf.orderVersion) }
+        if let expected = request.expected, !expected.contains(shelf.orderVersion) {
+            throw .stale(current: shelf.orderVersion)
+        }
         var list = PositionList(
             shelf.positions.map { .init(id: $0.text, key: $1, isRemoved: !shelf.placed.contains($0)) }
         )
@@ -131,7 +133,9 @@ extension InMemoryCatalog {
         try edit.check()
         return try write(store) { content throws(CatalogError) in
             if let outcome: OrderEditOutcome = try content.responses.known(call) { return outcome }
-            if let expected, !expected.contains(content.shelfOrderVersion) { throw .stale(current: content.shelfOrderVersion) }
+            if let expected, !expected.contains(content.shelfOrderVersion) {
+                throw .stale(current: content.shelfOrderVersion)
+            }
             let old = content.shelfOrder.filter { !content.shelves[$0]!.isRemoved }.map(\.text)
             try OrderEdit.checkWork(moves: moves.count, of: old.count)
             let target = try moves.apply(to: old)

@@ -25,6 +25,13 @@ extension InMemoryCatalog {
         }
     }
 
+    package func shelves(of skus: [SKU], in store: CatalogKey) async throws(CatalogError) -> [CatalogKey] {
+        try read(store) { content in
+            content.shelves.filter { !$0.value.isRemoved && !$0.value.placed.isDisjoint(with: skus) }.map(\.key)
+                .sorted { $0.text < $1.text }
+        }
+    }
+
     package func setPrices(
         _ prices: [PriceChange],
         in store: CatalogKey,

@@ -119,6 +119,10 @@ package final class InMemoryCatalog: CatalogStore {
         try orders(request.address, [request.view], request.user).orders[0]
     }
 
+    package func orders(_ address: ShelfAddress, _ views: [ShelfView]) async throws(CatalogError) -> [ShelfOrder] {
+        try orders(address, views, nil).orders
+    }
+
     package func diff(_ request: DiffRequest) async throws(CatalogError) -> OrderDiff {
         try request.check()
         let address = ShelfAddress(request.store, request.shelf)

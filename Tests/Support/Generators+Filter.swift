@@ -1,4 +1,5 @@
 package import Catalog
+package import Ordering
 
 extension FilterKey {
     /// Values as a query gives them, drawn so that products stand right at their bounds.

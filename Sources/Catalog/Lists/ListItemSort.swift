@@ -61,7 +61,8 @@ extension ListItemSort {
                 let aisle = item.product.flatMap { facts.aisles[$0] }
                 self = aisle.map { .aisle(item.product!.store.text, $0) } ?? .none
             case .price, .priceDescending: self = (known?.product.priceMinor).map { .price(currency, $0) } ?? .none
-            case .unitPrice, .unitPriceDescending: self = (known?.product.unitPrice).map { .unitPrice(currency, $0) } ?? .none
+            case .unitPrice, .unitPriceDescending:
+                self = (known?.product.unitPrice).map { .unitPrice(currency, $0) } ?? .none
             }
         }
 

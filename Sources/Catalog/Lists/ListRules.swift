@@ -108,9 +108,6 @@ extension PathKey {
 }
 
 extension PositionList {
-    /// The key length in bytes above which a short list is renumbered.
-    private static let longKey = 64
-
     /// Applies moves in sequence. The list is short: if a key grows too long, all rows get new keys.
     ///
     /// - Returns: the final key of each row that got a new one.
@@ -120,7 +117,7 @@ extension PositionList {
         try OrderEdit.checkWork(moves: moves.count, of: rows.count)
         var keys: [String: PathKey] = [:]
         for move in moves { for (id, key) in try apply(move) { keys[id] = key } }
-        guard keys.values.contains(where: { $0.length > Self.longKey }) else {
+        guard keys.values.contains(where: \.isLong) else {
             return rows.compactMap { row in keys[row.id].map { (row.id, $0) } }
         }
         let fresh = zip(rows, PathKey.appending(rows.count, after: nil))

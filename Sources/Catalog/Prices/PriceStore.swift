@@ -10,6 +10,8 @@ package protocol PriceStore: Sendable {
         pricedIn currency: Currency?,
         once call: IdempotentCall?
     ) async throws(CatalogError) -> PriceOutcome
+    /// Returns the shelves on which products are placed, in key order.
+    func shelves(of skus: [SKU], in store: CatalogKey) async throws(CatalogError) -> [CatalogKey]
 }
 
 extension PriceStore {

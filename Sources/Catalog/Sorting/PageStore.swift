@@ -15,6 +15,8 @@ package protocol PageStore: Sendable {
     func page(_ request: PageRequest, likely: PlannedPage?) async throws(CatalogError) -> ShelfPage
     /// Reads the ids of all products that a view shows, in order.
     func order(_ request: OrderRequest) async throws(CatalogError) -> ShelfOrder
+    /// Reads the ids that several views of a shelf show, in order, from one snapshot.
+    func orders(_ address: ShelfAddress, _ views: [ShelfView]) async throws(CatalogError) -> [ShelfOrder]
 }
 
 extension PageStore {

@@ -121,7 +121,7 @@ package struct CatalogGenerator: Sendable {
             case .position: PlacementStatements.copyPositions
             }
         // Use the same random numbers for each table.
-        var random = SplitMix(state: seed)
+        var random = SeededGenerator(seed: seed)
         var (shelf, within, made) = (0, 0, 0)
         var text = CopyText()
         _ = try connection.copyIn(statement) {
@@ -157,20 +157,9 @@ package struct CatalogGenerator: Sendable {
     }
 }
 
-/// SplitMix64. Source: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
-private struct SplitMix {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
-    }
-
-    mutating func below(_ limit: Int) -> Int { Int(next() % UInt64(limit)) }
-    mutating func pick<T>(_ values: [T]) -> T { values[below(values.count)] }
+extension SeededGenerator {
+    fileprivate mutating func below(_ limit: Int) -> Int { Int(next() % UInt64(limit)) }
+    fileprivate mutating func pick<T>(_ values: [T]) -> T { values[below(values.count)] }
 }
 
 /// The products that the generator makes.
@@ -190,7 +179,7 @@ private enum GeneratedProduct {
         (.piece, [1, 6, 10, 12]),
     ]
 
-    static func make(_ number: Int, _ random: inout SplitMix) -> Product {
+    static func make(_ number: Int, _ random: inout SeededGenerator) -> Product {
         let (unit, amounts) = random.pick(units)
         let amount = random.pick(amounts)
         var product = Product(

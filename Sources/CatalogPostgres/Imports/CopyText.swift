@@ -80,7 +80,9 @@ struct CopyText {
         case .timestamptz(let value): if let value { raw(Timestamp(microseconds: value).rfc3339) } else { null() }
         case .date(let day): if let day { raw(Timestamp.date(ofDay: Int(day))) } else { null() }
         case .textArray(let values): field(values)
-        case .int8Array(let values): raw("{" + values.map(String.init).joined(separator: ",") + "}")
+        case .boolArray(let values): raw("{" + values.map { $0 ? "t" : "f" }.joined(separator: ",") + "}")
+        case .int8Array(let values):
+            raw("{" + values.map { $0.map(String.init) ?? "NULL" }.joined(separator: ",") + "}")
         case .byteaArray(let values): field(values.map { "\\x" + $0.map(Self.hex).joined() })
         }
     }

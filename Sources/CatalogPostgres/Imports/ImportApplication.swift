@@ -116,13 +116,13 @@ struct ImportApplication: Sendable {
     ) throws -> Set<Int32> {
         let shelves = try touchedShelves(rows, withStale: true, connection)
         try connection.execute(
-            ImportStatements.lockShelves,
+            ShelfStatements.lockSome,
             [.int4(storeID), .int8Array(shelves.sorted().map(Int64.init))]
         )
         if !store.staleProducts.isEmpty {
             // Placing a product locks its row.
             try connection.execute(
-                ImportStatements.lockProducts,
+                ShelfStatements.lockProducts,
                 [.int4(storeID), .textArray(store.staleProducts)]
             )
         }

@@ -243,14 +243,6 @@ enum ImportStatements {
             default_sort = NULL, dimension = NULL, sold_out = NULL, position_source = NULL,
             modified_at = now(), version = shelf.version + 1 WHERE shelf.deleted_at IS NOT NULL
         """
-    /// Locks shelves, `$2`, of a store, `$1`, in id order.
-    static let lockShelves: PostgresStatement = """
-        SELECT 1 FROM shelf WHERE store_id = $1 AND shelf_id IN (SELECT unnest($2)) ORDER BY shelf_id FOR NO KEY UPDATE
-        """
-    /// Locks products, `$2`, of a store, `$1`, in SKU order.
-    static let lockProducts: PostgresStatement = """
-        SELECT 1 FROM product WHERE store_id = $1 AND sku IN (SELECT unnest($2)) ORDER BY sku FOR UPDATE
-        """
     /// Removes products, `$2`, from all shelves; returns the shelf of each placement.
     static let removeFromShelves: PostgresStatement = """
         UPDATE placement_position SET removed_at = now() WHERE store_id = $1 AND sku IN (SELECT unnest($2)) AND NOT

@@ -38,7 +38,7 @@ extension OrderEditor {
             }
         }
         outcome.moved = OrderEditOutcome.Moved.of(made.map(\.id), from: old, to: target, indexed: request.wantsIndexes)
-        outcome.needsCompaction = made.contains { $0.key.length > Self.longKey }
+        outcome.needsCompaction = made.contains(where: \.key.isLong)
         return outcome
     }
 

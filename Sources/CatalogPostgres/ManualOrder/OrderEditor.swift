@@ -32,9 +32,6 @@ struct OrderEditor {
         }
     }
 
-    /// The maximum key length that does not need compaction, in bytes.
-    static let longKey = 64
-
     var scope: [PostgresValue] { [.int4(storeID), .int4(shelf.id)] }
 
     /// Acquires the shelf's lock.
@@ -147,7 +144,7 @@ struct OrderEditor {
         outcome.moved = afters.map {
             OrderEditOutcome.Moved(id: $0.id, after: $0.after, from: oldIndexes[$0.id], to: newIndexes[$0.id])
         }
-        outcome.needsCompaction = keys.values.contains { $0.length > Self.longKey }
+        outcome.needsCompaction = keys.values.contains(where: \.isLong)
         return outcome
     }
 
@@ -234,7 +231,8 @@ struct OrderEditor {
         let change = shelf.change
         let slot: PostgresValue = .int2(Int16(change % Int64(OrderChange.retentionLimit)))
         let entry: [PostgresValue] = [
-            .int8(change), .text(request.subject), .text(request.edit.kind.rawValue), .int8(undoes), .text(Self.text(lefts)),
+            .int8(change), .text(request.subject), .text(request.edit.kind.rawValue), .int8(undoes),
+            .text(Self.text(lefts)),
         ]
         let keys: [PostgresValue] = [.textArray(made.map(\.id)), .byteaArray(made.map(\.key.bytes))]
         try connection.executeDeferred(OrderStatements.finishChange, scope + keys + [slot] + entry)

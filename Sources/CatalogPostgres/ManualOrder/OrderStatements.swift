@@ -1,3 +1,4 @@
+internal import Ordering
 internal import LibPQ
 
 /// The statements of manual orders. `$1` is the store id, `$2` the shelf id.
@@ -106,11 +107,11 @@ enum OrderStatements {
     // MARK: - Compaction
 
     static let shelvesWithLongKeys: PostgresStatement = """
-        SELECT DISTINCT store_id, shelf_id FROM placement_position WHERE octet_length(key) > 64
+        SELECT DISTINCT store_id, shelf_id FROM placement_position WHERE octet_length(key) > \(PathKey.longLength)
             AND ($1::integer IS NULL OR store_id = $1) AND ($2::integer IS NULL OR shelf_id = $2) LIMIT 100
         """
     static let longKeys: PostgresStatement = """
-        SELECT key FROM placement_position WHERE store_id = $1 AND shelf_id = $2 AND octet_length(key) > 64
+        SELECT key FROM placement_position WHERE store_id = $1 AND shelf_id = $2 AND octet_length(key) > \(PathKey.longLength)
         ORDER BY octet_length(key) DESC LIMIT 20
         """
     /// Rows up to a key, and after it, nearest first.

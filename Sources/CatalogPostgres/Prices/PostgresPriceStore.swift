@@ -36,10 +36,10 @@ struct PostgresPriceStore: PriceStore {
         if let unknown = prices.first(where: { !known.contains($0.sku) }) {
             throw PriceChange.unknown(unknown.sku)
         }
-        // −1 means no price, −2 means unchanged.
         let values: [PostgresValue] = [
-            .int8Array(prices.map { $0.priceMinor ?? -1 }),
-            .int8Array(prices.map { $0.regularPriceMinor.map { $0 ?? -1 } ?? -2 }),
+            .int8Array(prices.map(\.priceMinor)),
+            .int8Array(prices.map { $0.regularPriceMinor ?? nil }),
+            .boolArray(prices.map { $0.regularPriceMinor != nil }),
         ]
         let changed = try connection.query(priceProducts, [.int4(storeID), skus] + values) {
             try $0.map { try $0.text(0) }
@@ -74,9 +74,8 @@ struct PostgresPriceStore: PriceStore {
     static let priceProducts: PostgresStatement = """
         UPDATE product r SET price_minor = n.price, regular_price_minor = n.regular, modified_at = now()
         FROM (
-            SELECT p.sku, nullif(g.price, -1) AS price,
-                CASE g.regular WHEN -2 THEN p.regular_price_minor ELSE nullif(g.regular, -1) END AS regular
-            FROM unnest($2, $3, $4) AS g (sku, price, regular) JOIN product p ON p.store_id = $1 AND p.sku = g.sku) n
+            SELECT p.sku, g.price, CASE WHEN g.sets_regular THEN g.regular ELSE p.regular_price_minor END AS regular
+            FROM unnest($2, $3, $4, $5) AS g (sku, price, regular, sets_regular) JOIN product p ON p.store_id = $1 AND p.sku = g.sku) n
         WHERE r.store_id = $1 AND r.sku = n.sku
             AND (r.price_minor, r.regular_price_minor) IS DISTINCT FROM (n.price, n.regular)
         RETURNING r.sku

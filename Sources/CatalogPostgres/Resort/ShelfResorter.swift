@@ -184,7 +184,7 @@ struct ShelfResorter {
             try write(zip(target, keys).map { (id: $0, key: $1) }, of: old, connection)
             return MoveDiff(from: old, to: target).moves.count
         }
-        if made.contains(where: { $0.key.length > OrderEditor.longKey }) { pages.database.compactionSignal.send() }
+        if made.contains(where: \.key.isLong) { pages.database.compactionSignal.send() }
         try write(made, of: old, connection)
         return made.count
     }

@@ -47,7 +47,7 @@ extension PostgresShelfStore {
         var outcome = OrderEditOutcome(version: orderVersion, orderVersion: orderVersion, moved: [])
         guard !made.isEmpty else { return outcome }
         var written = made
-        if made.contains(where: { $0.key.length > OrderEditor.longKey }) {
+        if made.contains(where: \.key.isLong) {
             // A store has few shelves: renumber all of them.
             let keys = PathKey.appending(list.rows.count, after: nil)
             written = zip(list.rows, keys).map { (id: $0.id, key: $1) }

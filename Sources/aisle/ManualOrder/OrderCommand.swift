@@ -59,7 +59,8 @@ struct OrderCommand: AsyncParsableCommand {
                 for change in try await catalog.orderHistory(store, key) {
                     let ids = change.ids.joined(separator: " ") + (change.count > change.ids.count ? " …" : "")
                     table.rows.append([
-                        "\(change.number)", change.at.rfc3339, change.subject, change.kind.rawValue, "\(change.count)", ids,
+                        "\(change.number)", change.at.rfc3339, change.subject, change.kind.rawValue, "\(change.count)",
+                        ids,
                         change.undoes.map { "\($0)" }, change.undoneBy.map { "\($0)" },
                     ])
                 }

@@ -39,7 +39,7 @@ struct DiffBench {
         case reversed, identical
 
         func lists(_ count: Int) -> ([Int], [Int]) {
-            var random = Random(state: 42)
+            var random = SeededGenerator(seed: 42)
             let old = Array(0..<count)
             var new = old
             switch self {
@@ -62,7 +62,7 @@ struct DiffBench {
         }
 
         /// So many elements taken out and put in elsewhere, in linear time.
-        private static func moving(_ list: [Int], _ moves: Int, _ random: inout Random) -> [Int] {
+        private static func moving(_ list: [Int], _ moves: Int, _ random: inout SeededGenerator) -> [Int] {
             var keys = list.indices.map { Double($0) }
             for _ in 0..<moves {
                 keys[Int.random(in: list.indices, using: &random)] = Double.random(
@@ -151,17 +151,5 @@ struct DiffBench {
             let gap = String(repeating: " ", count: max(1, width - cell.count))
             return index == 0 ? cell + gap : gap + cell
         }.joined()
-    }
-}
-
-/// SplitMix64.
-struct Random: RandomNumberGenerator {
-    var state: UInt64
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
     }
 }

@@ -1,3 +1,4 @@
+import Ordering
 import AisleDiff
 import Foundation
 
@@ -7,7 +8,7 @@ import Foundation
 enum MemoryBench {
     static func run(_ kind: String) {
         let count = 1_000_000
-        var random = Random(state: 1)
+        var random = SeededGenerator(seed: 1)
         let old = Array(0..<count)
         let new = old.shuffled(using: &random)
         let (old32, new32) = (old.map { Int32($0) }, new.map { Int32($0) })
@@ -37,7 +38,7 @@ enum MemoryBench {
 enum WireBench {
     static func run() {
         let count = 100_000
-        var random = Random(state: 3)
+        var random = SeededGenerator(seed: 3)
         let old = Array(0..<count)
         var one = old
         one.insert(one.remove(at: 70_000), at: 10)
