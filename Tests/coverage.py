@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints how many lines of the pure core the fast tests run, and fails below 90 %.
+"""Prints the line coverage of the pure core by the fast tests, and fails below 90 %.
 
 Usage: coverage.py FILTER, where FILTER is the regular expression of the fast tests.
 """
@@ -14,7 +14,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 SCRATCH = ROOT / ".build-coverage"
 LEAST = 90.0
 TARGETS = ("Ordering", "AisleDiff", "Catalog", "CatalogJSON")
-# Routing, caches and limits, which need no server.
+# Routing, caches and limits, which do not need a server.
 FILES = (
     "CatalogHTTP/Server/EndpointTable.swift", "CatalogHTTP/Server/PathParameters.swift",
     "CatalogHTTP/Server/RequestTarget.swift", "CatalogHTTP/Server/Slots.swift", "CatalogHTTP/Sorting/PageCache.swift",
@@ -22,7 +22,7 @@ FILES = (
 
 
 def covered(profile: pathlib.Path, binary: pathlib.Path) -> dict[str, tuple[int, int]]:
-    """Lines that were run, and all lines, by the path of each source file."""
+    """Returns the covered and the total lines of each source file, by path."""
     swift = pathlib.Path(shutil.which("swift") or "").resolve()
     tool = swift.with_name("llvm-cov") if swift.with_name("llvm-cov").exists() else "llvm-cov"
     text = subprocess.run(

@@ -1,9 +1,9 @@
-"""Plants faults in the pure core, one at a time, and expects the fast tests to notice each.
+"""Mutation tests: introduces faults into the pure core, one at a time, and expects the fast tests to detect each.
 
 Usage: mutations.py [FIRST [LAST]]   (numbers of the faults, from 1)
 
-It works on a copy of the sources in .aisle/mutations, so that the working tree stays as it is. A fault that survives, or whose
-place is not found any more, is an error.
+It works on a copy of the sources in .aisle/mutations, so the working tree is not changed. A fault that survives, or whose
+text is no longer found, is an error.
 """
 import os, re, shutil, subprocess, sys
 
@@ -55,7 +55,7 @@ def swift(*words):
 
 
 def prune():
-    """Leaves out of the copy what the fast tests do not need: each fault is built anew."""
+    """Removes files that the fast tests do not need from the copy, because each fault is rebuilt."""
     path = os.path.join(COPY, "Package.swift")
     text = open(path).read()
     for name in set(re.findall(r'name: "(\w+)"', text)):
@@ -96,7 +96,7 @@ def main():
         open(file, "w").write(text)
     for line in bad:
         print(line, file=sys.stderr)
-    print(f"{last - first + 1 - len(bad)} of {last - first + 1} faults noticed")
+    print(f"{last - first + 1 - len(bad)} of {last - first + 1} faults detected")
     sys.exit(bool(bad))
 
 

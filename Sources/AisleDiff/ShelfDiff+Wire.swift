@@ -67,7 +67,7 @@ extension ShelfDiff {
     /// - Parameter limit: the maximum list length; it limits the memory that a message can make the reader allocate
     ///   (about 40 bytes per element).
     /// - Throws: `ShelfDiffError` for anything but exactly one message.
-    public init(wireForm bytes: [UInt8], limit: Int = 1_000_000) throws(ShelfDiffError) {
+    public init(wireFormat bytes: [UInt8], limit: Int = 1_000_000) throws(ShelfDiffError) {
         var reader = WireReader(bytes)
         let version = try reader.byte()
         guard version == Self.version else { throw .unknownVersion(version) }

@@ -64,7 +64,7 @@ final class PipelineDriver: @unchecked Sendable {
     /// Sends waiting jobs, each on the connection with the fewest jobs in flight.
     private func dispatch() {
         while let job = queue.first {
-            guard job.isWanted else {
+            guard job.isPending else {
                 queue.removeFirst()
                 finished += 1
                 continue
@@ -184,11 +184,11 @@ final class PipelineDriver: @unchecked Sendable {
         return (reconnects + overdue + (queue.first.map { [$0.deadline] } ?? [])).min()
     }
 
-    private func end(_ arrived: Deque<any PipelineJob>) {
+    private func end(_ jobs: Deque<any PipelineJob>) {
         let error = PostgresError(.exhausted, "the pipeline was shut down")
         for index in slots.indices { drop(index, error) }
         // Includes the jobs that `drop` has put back.
         for job in queue { job.fail(error) }
-        for job in arrived { job.fail(error) }
+        for job in jobs { job.fail(error) }
     }
 }

@@ -51,16 +51,16 @@ final class PipelinedConnection {
 
     func submit(_ job: any PipelineJob) {
         entries.append(Entry(job: job))
-        let opening = settings.statement.map { call($0, settings.parameters(until: job.deadline)) }
+        let setup = settings.statement.map { call($0, settings.parameters(until: job.deadline)) }
         // Parsing may wait for locks, so it needs the settings, too; once for all of the job's preparations.
-        var unsent = opening
+        var unsent = setup
         let calls = job.queries.map { call($0.statement, $0.parameters, preparedAfter: &unsent) }
         if case .prepare? = commands.last {
             check(PQpipelineSync(handle.raw))
             commands.append(.preparationSync)
         }
-        if let opening {
-            check(opening.send(handle.raw))
+        if let setup {
+            check(setup.send(handle.raw))
             commands.append(.settings)
         }
         for (index, call) in calls.enumerated() {

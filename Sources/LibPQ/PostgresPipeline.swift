@@ -62,7 +62,7 @@ protocol PipelineJob: AnyObject, Sendable {
     var queries: [PostgresQuery] { get }
     var deadline: ContinuousClock.Instant { get }
     /// Whether a caller is still waiting.
-    var isWanted: Bool { get }
+    var isPending: Bool { get }
     /// Discards received rows so that the job can be sent again; false if it was resent before or has no time left.
     func restart() -> Bool
     func receive(_ index: Int, _ rows: borrowing PostgresRows)
@@ -97,7 +97,7 @@ private final class ReadJob<Value: Sendable>: PipelineJob {
         state = Mutex(State(value: initial))
     }
 
-    var isWanted: Bool { state.withLock { $0.continuation != nil } }
+    var isPending: Bool { state.withLock { $0.continuation != nil } }
 
     func restart() -> Bool {
         state.withLock { state in
@@ -149,15 +149,15 @@ final class PipelineMailbox: Sendable {
 
     /// Posts a job; returns an error if it is rejected.
     func post(_ job: any PipelineJob, limit: Int) -> PostgresError? {
-        let refusal: PostgresError? = content.withLock {
+        let rejection: PostgresError? = content.withLock {
             if $0.isShutDown { return PostgresError(.exhausted, "the pipeline was shut down") }
             guard $0.inFlight < limit else { return PostgresError(.exhausted, "too many reads in flight") }
             $0.inFlight += 1
             $0.jobs.append(job)
             return nil
         }
-        if refusal == nil { wakeup.signal() }
-        return refusal
+        if rejection == nil { wakeup.signal() }
+        return rejection
     }
 
     func deliver(_ slot: Int, _ result: Result<ConnectionHandle, PostgresError>) {

@@ -223,8 +223,8 @@ package struct PrivateCluster: Sendable {
     /// Returns the directory itself, or one under /var/tmp if the server's user cannot access it or the socket path is too long.
     private static func home(_ folder: String, _ user: String?) -> String {
         // 107 bytes for the socket's path, "/socket/.s.PGSQL.5432" among them.
-        let fits = folder.utf8.count <= 80 && !folder.contains("'") && !folder.contains("\\")
-        if fits, user == nil || isReachable(folder) { return folder }
+        let isUsable = folder.utf8.count <= 80 && !folder.contains("'") && !folder.contains("\\")
+        if isUsable, user == nil || isReachable(folder) { return folder }
         let hash = folder.utf8.reduce(UInt64(0xcbf2_9ce4_8422_2325)) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
         return "/var/tmp/aisle-\(getuid())-\(String(hash, radix: 36))"
     }

@@ -28,7 +28,7 @@ extension MoveDiff {
             // Everything before `new` is in place, interleaved with elements that are still to be moved.
             let placed = nextInsert + nextMove
             let stayed = new - placed
-            waiting.pass(stayed, placed: placed)
+            waiting.advance(stayed, placed: placed)
             let place = stayed + placed + waiting.passedCount
             if isInsert {
                 steps.append(.insert(at: place, new: new))
@@ -79,8 +79,8 @@ private struct WaitingMoves {
         for index in sums.indices.dropFirst() { sums[index] = Int32(truncatingIfNeeded: index & -index) }
     }
 
-    /// Notes that the first `settled` staying elements are in place, with `placed` others among them.
-    mutating func pass(_ settled: Int, placed: Int) {
+    /// Records that the first `settled` unmoved elements are in place, with `placed` others among them.
+    mutating func advance(_ settled: Int, placed: Int) {
         while passed < rank.count, stayingBefore[passed] < settled {
             placedBefore[passed] = placed
             if isWaiting[passed] { passedCount += 1 }

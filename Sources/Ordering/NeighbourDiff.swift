@@ -55,17 +55,17 @@ public struct NeighbourDiff<ID: Hashable & Sendable>: Hashable, Sendable {
     /// - Complexity: O(n).
     public func apply(to old: [ID]) -> [ID] {
         var followers: [ID?: [ID]] = [:]
-        let gone = Set(deletes).union(placements.map(\.id))
-        let staying = old.filter { !gone.contains($0) }
-        var isThere = Set(staying)
+        let removed = Set(deletes).union(placements.map(\.id))
+        let staying = old.filter { !removed.contains($0) }
+        var present = Set(staying)
         let last = Dictionary(placements.indices.map { (placements[$0].id, $0) }, uniquingKeysWith: { $1 })
         for (index, placement) in placements.enumerated() where last[placement.id] == index {
-            let after = placement.after.flatMap { isThere.contains($0) ? $0 : nil }
+            let after = placement.after.flatMap { present.contains($0) ? $0 : nil }
             followers[after, default: []].append(placement.id)
-            isThere.insert(placement.id)
+            present.insert(placement.id)
         }
         var new: [ID] = []
-        new.reserveCapacity(isThere.count)
+        new.reserveCapacity(present.count)
         // Elements placed later are nearer to their neighbour. Use a stack, because chains may be as long as the list.
         var pending = followers[nil, default: []]
         func appendPending() {

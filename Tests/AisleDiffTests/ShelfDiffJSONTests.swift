@@ -5,7 +5,7 @@ import Testing
 @Suite(.timeLimit(.minutes(15))) struct ShelfDiffJSONTests {
     private struct Product: Decodable, Sendable { var name: String }
 
-    private let answer = """
+    private let response = """
         {"from_version":42,"to_version":43,"old_count":6,"new_count":6,"mode":"moves","deletes":[{"id":"a","from":0}],
         "inserts":[{"id":"x","to":2,"after":"d","product":{"name":"Milk","brand":null}}],
         "moves":[{"id":"f","from":5,"to":3,"after":"x"},{"id":"b","from":1,"to":4,"after":"f"}],"changed":[{"id":"c","at":0}],
@@ -13,8 +13,8 @@ import Testing
         """
 
     @Test("A JSON diff is decoded and applied")
-    func anAnswerIsReadAndApplied() throws {
-        let diff = try JSONDecoder().decode(ShelfDiff<Product>.self, from: Data(answer.utf8))
+    func decodesAndAppliesDiffs() throws {
+        let diff = try JSONDecoder().decode(ShelfDiff<Product>.self, from: Data(response.utf8))
         #expect(diff.fromVersion == 42)
         #expect(diff.toVersion == 43)
         #expect(try diff.apply(to: ["a", "b", "c", "d", "e", "f"]) == ["c", "d", "x", "f", "b", "e"])
@@ -26,12 +26,12 @@ import Testing
         #expect(moves.changed == [0])
         _ = try JSONDecoder().decode(
             ShelfDiff<NoProduct>.self,
-            from: Data(answer.replacing(#""product":{"name":"Milk","brand":null}"#, with: #""x":1"#).utf8)
+            from: Data(response.replacing(#""product":{"name":"Milk","brand":null}"#, with: #""x":1"#).utf8)
         )
     }
 
     @Test("A diff that is a whole order is decoded")
-    func anOrderIsReadToo() throws {
+    func decodesWholeOrders() throws {
         let json = #"{"from_version":null,"old_count":3,"new_count":2,"mode":"order","ids":["b","a"]}"#
         let diff = try JSONDecoder().decode(ShelfDiff<NoProduct>.self, from: Data(json.utf8))
         #expect(try diff.apply(to: ["a", "b", "c"]) == ["b", "a"])
@@ -46,9 +46,9 @@ import Testing
             (#""old_count":6"#, #""old_count":-6"#), (#""from":5,"#, ""), (#""inserts""#, #""insert""#),
         ]
     )
-    func anAnswerThatContradictsItselfIsRefused(_ part: String, _ other: String) {
-        let json = answer.replacing(part, with: other)
-        #expect(json != answer)
+    func rejectsContradictions(_ part: String, _ other: String) {
+        let json = response.replacing(part, with: other)
+        #expect(json != response)
         #expect(throws: DecodingError.self) {
             try JSONDecoder().decode(ShelfDiff<NoProduct>.self, from: Data(json.utf8))
         }

@@ -3,11 +3,11 @@ import Platform
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct ChildProcessTests {
-    @Test("A child process inherits no descriptor but its standard streams")
+    @Test("A child process inherits only its standard streams")
     func inheritsStandardStreamsOnly() throws {
         let output = FileManager.default.temporaryDirectory.appending(path: "aisle-test-\(UUID().uuidString)").path
         defer { unlink(output) }
-        // A descriptor that stays open across exec, far from those that other tests use.
+        // A descriptor that stays open across exec; its number is far from those of other tests.
         let inheritable = fcntl(STDOUT_FILENO, F_DUPFD, 700)
         #expect(inheritable >= 700)
         defer { close(inheritable) }
@@ -16,7 +16,7 @@ import Testing
         var status: Int32 = 0
         #expect(waitpid(child, &status, 0) == child)
         #expect(status == 0)
-        // The fourth is the folder that `ls` reads.
+        // The fourth descriptor is the folder that `ls` reads.
         #expect(try String(contentsOfFile: output, encoding: .utf8) == "0\n1\n2\n3\n")
     }
 

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import Ordering
 
-/// The program from outside: real processes on a real database.
+/// End-to-end tests of the commands: real processes on a real database.
 @Suite(.timeLimit(.minutes(15))) struct CommandTests {
     fileprivate static let file = """
         store,shelf,sku,name,price,currency,size,unit
@@ -24,7 +24,7 @@ import Ordering
     }
 
     @Test("An imported file is sorted and exported by commands")
-    func importSortAndExportWorkTogether() async throws {
+    func importsSortsAndExports() async throws {
         let database = try await TestDatabase.migrated()
         let url = ["DATABASE_URL": database.configuration.dsn]
         let imported = try await run(["import", "-", "--format", "csv"], input: Self.file, environment: url)
@@ -48,7 +48,7 @@ import Ordering
     }
 
     @Test("Each kind of failure has its exit code")
-    func everyFailureHasItsExitCode() async throws {
+    func exitCodes() async throws {
         let database = try await TestDatabase.migrated()
         let empty = try await TestDatabase.empty()
         let url = ["DATABASE_URL": database.configuration.dsn]
@@ -69,7 +69,9 @@ import Ordering
         for (arguments, environment, input, expected) in cases {
             let (code, _, error) = try await run(arguments, input: input, environment: environment)
             #expect(code == expected, "\(arguments): \(error)")
-            if expected != 0 { #expect(!error.isEmpty && !error.contains("Swift."), "\(arguments)") }
+            guard expected != 0 else { continue }
+            #expect(!error.isEmpty, "\(arguments)")
+            #expect(!error.contains("Swift."), "\(arguments)")
         }
         #expect(try await run(["store", "list", "--format", "json"], environment: url).1 == "[]\n")
         try await database.drop()
@@ -77,7 +79,7 @@ import Ordering
     }
 
     @Test("A killed import leaves no rows behind")
-    func aKilledImportLeavesNothing() async throws {
+    func killedImportLeavesNoRows() async throws {
         let database = try await TestDatabase.migrated()
         let url = ["DATABASE_URL": database.configuration.dsn]
         let pool = PostgresPool(database.configuration, options: .init(size: 1))
@@ -98,10 +100,10 @@ import Ordering
 }
 
 extension CommandTests {
-    /// Whether Python's jsonpatch, which knows nothing of ours, makes the new list of the old one.
-    private func jsonPatchAgrees(_ old: [String], _ new: [String], _ patch: String) throws -> Bool {
+    /// Whether Python's independent jsonpatch module turns the old list into the new one.
+    private func jsonPatchMakes(_ old: [String], _ new: [String], _ patch: String) throws -> Bool {
         let process = Process()
-        // Debian's own, for which the Makefile installs the module.
+        // Debian's Python, for which the Makefile installs the module.
         process.executableURL = URL(fileURLWithPath: "/usr/bin/timeout")
         process.arguments = [
             "60", "/usr/bin/python3", "-c",
@@ -118,7 +120,7 @@ extension CommandTests {
     }
 
     @Test("An independent JSON Patch implementation applies the diff of two files")
-    func aDiffOfFilesIsTakenByOthers()
+    func jsonPatchIsInteroperable()
         async throws
     {
         let folder = FileManager.default.temporaryDirectory.appending(path: "aisle-diff-\(UUID().uuidString)")
@@ -136,7 +138,7 @@ extension CommandTests {
                 input: new.joined(separator: "\r\n")
             )
             #expect(code == 0)
-            #expect(try jsonPatchAgrees(old, new, patch))
+            #expect(try jsonPatchMakes(old, new, patch))
             let order = try await run(
                 ["diff", folder.path + "/old.txt", "-", "--format", "order"],
                 input: new.joined(separator: "\n")
@@ -153,7 +155,7 @@ extension CommandTests {
     }
 
     @Test("The diff of a shelf lists the moves between two sorts")
-    func aDiffOfAShelfSaysWhatMoves() async throws {
+    func diffsShelf() async throws {
         let database = try await TestDatabase.migrated()
         let url = ["DATABASE_URL": database.configuration.dsn]
         #expect(try await run(["import", "-", "--format", "csv"], input: Self.file, environment: url).0 == 0)
@@ -164,21 +166,22 @@ extension CommandTests {
             ["diff", "shop/dairy", "--to", "-name", "--limit", "1", "--format", "json"],
             environment: url
         )
-        #expect(json.0 == 0 && json.1.contains("\"product\":{\"sku\":\"m1\"") || json.1.contains("\"inserts\":[]"))
+        #expect(json.0 == 0)
+        #expect(json.1.contains("\"inserts\":[]"))
         #expect(try await run(["diff", "dairy", "--to", "prize"], environment: url).0 == 64)
         #expect(try await run(["diff", "shop/none"], environment: url).0 == 66)
         try await database.drop()
     }
 
     @Test("The order commands move, set, undo and log a manual order")
-    func aShelfIsArrangedByHand() async throws {
+    func editsManualOrder() async throws {
         let database = try await TestDatabase.migrated()
         let url = ["DATABASE_URL": database.configuration.dsn]
         #expect(try await run(["import", "-", "--format", "csv"], input: Self.file, environment: url).0 == 0)
         func order() async throws -> String { try await run(["export", "order", "dairy"], environment: url).1 }
-        let rehearsed = try await run(["move", "dairy", "b1", "--first", "--dry-run"], environment: url)
-        #expect(rehearsed.1 == "id\tfrom\tto\tafter\nb1\t2\t0\t\n")
-        #expect(rehearsed.2.contains("would move 1"))
+        let dryRun = try await run(["move", "dairy", "b1", "--first", "--dry-run"], environment: url)
+        #expect(dryRun.1 == "id\tfrom\tto\tafter\nb1\t2\t0\t\n")
+        #expect(dryRun.2.contains("would move 1"))
         #expect(try await order() == "m1\nm2\nb1\n")
         #expect(try await run(["move", "dairy", "b1", "--first"], environment: url).0 == 0)
         #expect(try await order() == "b1\nm1\nm2\n")
@@ -203,8 +206,8 @@ extension CommandTests {
         try await database.drop()
     }
 
-    @Test("An interrupted import says so, and changes nothing")
-    func anInterruptedImportSaysSoAndLeavesNothing()
+    @Test("An interrupted import reports the interruption and changes nothing")
+    func interruptedImportChangesNothing()
         async throws
     {
         let database = try await TestDatabase.migrated()
@@ -226,7 +229,7 @@ extension CommandTests {
     }
 
     @Test("Flags override the environment, which overrides the configuration file")
-    func settingsComeFromFlagsThenTheEnvironmentThenAFile() async throws {
+    func settingsPrecedence() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "aisle-settings-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -261,7 +264,7 @@ extension CommandTests {
 }
 
 @Suite(.timeLimit(.minutes(15))) struct ServeTests {
-    /// Runs a client of its own, from outside, and returns the words that it prints.
+    /// Runs a Python client, and returns the words that it prints.
     private func python(_ script: String, _ argument: String) -> [String] {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/timeout")
@@ -287,7 +290,7 @@ extension CommandTests {
         return (words.first.flatMap { Int($0) } ?? -1, words.dropFirst().first)
     }
 
-    /// The status of a request whose body never ends, once the server has closed the connection.
+    /// Returns the status of a request with an endless body after the server has closed the connection.
     private func statusOfEndlessBody(_ header: String, _ port: Int) -> Int? {
         let words = python(
             """
@@ -314,7 +317,7 @@ extension CommandTests {
     }
 
     @Test("A server survives a database restart and stops on SIGTERM")
-    func aServerOutlivesItsDatabaseAndEndsWhenAsked()
+    func serverSurvivesDatabaseRestart()
         async throws
     {
         let cluster = try TestServer.separate()
@@ -339,9 +342,9 @@ extension CommandTests {
         #expect(status(page).0 == 200)
         #expect(status(base + "/readyz").0 == 200)
         try cluster.stop(.immediate)
-        let away = status(page)
-        #expect(away.0 == 503)
-        #expect(away.1?.hasPrefix("1") == true)
+        let unavailable = status(page)
+        #expect(unavailable.0 == 503)
+        #expect(unavailable.1?.hasPrefix("1") == true)
         #expect(status(base + "/readyz").0 == 503)
         #expect(status(base + "/livez").0 == 200)
         try cluster.start(isDurable: false)
@@ -352,7 +355,7 @@ extension CommandTests {
         for header in ["Content-Length: 2000000000", "Transfer-Encoding: chunked"] {
             #expect(statusOfEndlessBody(writer + header, port) == 413)
         }
-        // Whoever may not write is not listened to.
+        // Without permission to write, the body is not read.
         #expect(statusOfEndlessBody("Content-Length: 2000000000", port) == 401)
         #expect(statusOfEndlessBody("Host: b\r\nContent-Length: 2000000000", port) == 400)
         server.signal(SIGTERM)
@@ -361,8 +364,8 @@ extension CommandTests {
         try cluster.remove()
     }
 
-    @Test("`aisle dev` starts and stops the database and the server, twice")
-    func devStartsAllOfItAndStopsAllOfItTwice()
+    @Test("`aisle dev` starts and stops the database and the server repeatedly")
+    func devStartsAndStops()
         async throws
     {
         let folder = FileManager.default.temporaryDirectory.appending(path: "aisle-dev-\(UUID().uuidString.prefix(8))")
@@ -370,7 +373,7 @@ extension CommandTests {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         for round in 1...2 {
             let dev = try TestProcess(["dev", "--port", "0"], folder: folder)
-            #expect(await dev.says("Try: curl"), "\(dev.standardError)")
+            #expect(await dev.waitForOutput("Try: curl"), "\(dev.standardError)")
             let port = try #require(await dev.port())
             #expect(dev.standardError.contains("seeded") == (round == 1))
             #expect(

@@ -4,7 +4,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// What a server leaves behind when a fatal signal ends it.
+/// The crash report of a server that is ended by a fatal signal.
 @Suite(.timeLimit(.minutes(5))) struct CrashTests {
     /// The exit code and stderr of a server that was sent a signal.
     private func crash(_ signal: Int32, _ environment: [String: String] = [:]) async throws -> (Int32, String) {
@@ -21,10 +21,10 @@ import Testing
     }
 
     @Test(
-        "A fatal signal leaves one line with signal, version, build and address, and still kills",
+        "A fatal signal writes one line with signal, version, build and address, and still ends the process",
         arguments: [(SIGILL, "SIGILL"), (SIGSEGV, "SIGSEGV"), (SIGABRT, "SIGABRT")]
     )
-    func aCrashLeavesALine(_ signal: Int32, _ name: String) async throws {
+    func crashWritesReport(_ signal: Int32, _ name: String) async throws {
         let (code, text) = try await crash(signal, ["SWIFT_BACKTRACE": ""])
         #expect(code == 128 + signal)
         let lines = text.split(separator: "\n").filter { $0.hasPrefix("aisle: fatal") }
@@ -35,14 +35,14 @@ import Testing
         #expect(match.1 == name)
     }
 
-    @Test("With SWIFT_BACKTRACE set, Swift's own backtracer is left alone")
-    func theBacktracerIsLeftAlone() async throws {
+    @Test("With SWIFT_BACKTRACE set, Swift's own backtracer is not replaced")
+    func keepsSwiftBacktracer() async throws {
         let (code, text) = try await crash(SIGSEGV, ["SWIFT_BACKTRACE": "enable=no"])
         #expect(code == 128 + SIGSEGV)
         #expect(!text.contains("aisle: fatal"))
     }
 
-    /// Never returns; each call needs stack of its own.
+    /// Recurses until the stack overflows.
     private static func exhaustStack(_ depth: Int) -> Int {
         withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 8) { buffer in
             buffer[0] = UInt8(truncatingIfNeeded: depth)
@@ -50,8 +50,8 @@ import Testing
         }
     }
 
-    @Test("An exhausted stack leaves the line too, and tells which address was accessed")
-    func anExhaustedStackLeavesALine() async throws {
+    @Test("A stack overflow writes the line too, with the accessed address")
+    func stackOverflowWritesReport() async throws {
         let result = await #expect(
             processExitsWith: .signal(SIGSEGV),
             observing: [\.standardErrorContent]

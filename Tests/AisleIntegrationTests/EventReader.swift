@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 import WebClient
 
-/// A device that follows a stream of Server-Sent Events over a socket of its own.
+/// A device that reads Server-Sent Events over its own socket.
 final class EventReader: Sendable {
     struct Event: Sendable, Equatable {
         var name = "message"
@@ -43,15 +43,15 @@ final class EventReader: Sendable {
             for try await piece in response.body {
                 rest += piece
                 while let end = rest.firstRange(of: [10, 10]) {
-                    take(String(decoding: rest[..<end.lowerBound], as: UTF8.self))
+                    parse(String(decoding: rest[..<end.lowerBound], as: UTF8.self))
                     rest.removeSubrange(..<end.upperBound)
                 }
             }
         } catch {}
     }
 
-    /// One block, as the HTML standard reads it.
-    private func take(_ block: String) {
+    /// Parses one block as the HTML standard requires.
+    private func parse(_ block: String) {
         var event = Event()
         update { state in
             for line in block.split(separator: "\n") {
@@ -85,8 +85,8 @@ final class EventReader: Sendable {
     var status: Int? { state.withLock { $0.status } }
     var hasEnded: Bool { state.withLock { $0.hasEnded } }
 
-    /// Returns true once a condition holds; false at the end of the stream, or after a minute.
-    func reaches(_ condition: @escaping @Sendable (EventReader) -> Bool) async -> Bool {
+    /// Waits for a condition; returns false at the end of the stream or after a minute.
+    func waitUntil(_ condition: @escaping @Sendable (EventReader) -> Bool) async -> Bool {
         let watchdog = Task { [weak self] in
             guard (try? await Task.sleep(for: .seconds(60))) != nil else { return }
             self?.stop()

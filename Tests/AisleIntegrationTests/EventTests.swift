@@ -6,22 +6,22 @@ import LibPQ
 import TestSupport
 import Testing
 
-/// Two servers on one database, devices on real sockets.
+/// Event streams of two servers on one database, over real sockets.
 @Suite(.serialized, .timeLimit(.minutes(15))) struct EventTests {
     @Test("A change of a setting reaches the user's other devices, and no other user", arguments: ["true", "false"])
-    func aChangeReachesTheUsersOtherDevicesAndNobodyElses(listens: String) async throws {
+    func settingReachesOwnDevicesOnly(listens: String) async throws {
         try await TestServers.run(["AISLE_LISTEN": listens]) { servers in
             let (ann, bob) = (try await TestServers.token("ann"), try await TestServers.token("bob"))
             let phone = EventReader(servers.url(0, "/me/events"), token: ann)
             let watch = EventReader(servers.url(1, "/me/events"), token: ann)
             let other = EventReader(servers.url(1, "/me/events"), token: bob)
-            for reader in [phone, watch, other] { #expect(await reader.reaches { !$0.lastID.isEmpty }) }
+            for reader in [phone, watch, other] { #expect(await reader.waitUntil { !$0.lastID.isEmpty }) }
             let key = "stores/corner/shelves/dairy/sort"
             let path = "/me/" + key
             let put = try await TestServers.send(.PUT, servers.url(0, path), #"{"sort":"-unit_price"}"#, as: ann)
             #expect(put.status == 200)
             for reader in [phone, watch] {
-                #expect(await reader.reaches { $0.events.count == 1 })
+                #expect(await reader.waitUntil { $0.events.count == 1 })
                 let event = try #require(reader.events.first)
                 #expect(event.name == "setting")
                 #expect(event.id == put.json["revision"]?.text)
@@ -29,40 +29,44 @@ import Testing
                 #expect(value["key"] == .string(key))
                 #expect(value["value"] == .string("-unit_price"))
             }
-            // What comes on the other's stream is the first that happened for them.
+            // The other user's stream starts with their own first change.
             try await TestServers.send(.PUT, servers.url(0, "/me/settings/mine"), #"{"value":1}"#, as: bob)
-            #expect(await other.reaches { !$0.events.isEmpty })
+            #expect(await other.waitUntil { !$0.events.isEmpty })
             try #require(other.events.count == 1)
             #expect(other.events[0].data.contains("mine"))
-            // Deletions are told, and a device that was away is told of all of it, from where it was.
+            // Deletions are announced, and a reconnecting device receives everything since its last event.
             let seen = watch.lastID
             watch.stop()
             try await TestServers.send(.PUT, servers.url(1, "/me/settings/a"), #"{"value":{"x":[1,2]}}"#, as: ann)
             try await TestServers.send(.DELETE, servers.url(1, path), as: ann)
-            let back = EventReader(servers.url(1, "/me/events"), token: ann, lastEventID: seen)
-            #expect(await back.reaches { $0.events.count == 2 })
-            #expect(back.events.map { $0.data.contains(#""deleted":true"#) } == [false, true])
-            #expect(await phone.reaches { $0.events.count == 3 })
-            #expect(phone.events.suffix(2).map(\.data) == back.events.map(\.data))
-            // Erased on one, a gap on all.
+            let resumed = EventReader(servers.url(1, "/me/events"), token: ann, lastEventID: seen)
+            #expect(await resumed.waitUntil { $0.events.count == 2 })
+            #expect(resumed.events.map { $0.data.contains(#""deleted":true"#) } == [false, true])
+            #expect(await phone.waitUntil { $0.events.count == 3 })
+            #expect(phone.events.suffix(2).map(\.data) == resumed.events.map(\.data))
+            // Erasing the user sends a gap to all devices.
             try await TestServers.send(.DELETE, servers.url(0, "/me"), as: ann)
-            for reader in [phone, back] { #expect(await reader.reaches { $0.events.last?.name == "gap" }) }
+            for reader in [phone, resumed] { #expect(await reader.waitUntil { $0.events.last?.name == "gap" }) }
         }
     }
 
     @Test("The diffs of a shelf's stream lead to its current order")
-    func aShelfIsFollowedByDiffsThatLeadToItsOrder()
+    func shelfDiffsLeadToOrder()
         async throws
     {
         try await TestServers.run { servers in
             let writer = try await TestServers.token("m", [.catalogWrite])
             let path = "/stores/corner/shelves/dairy"
             let readers = (0..<2).map { EventReader(servers.url($0, path + "/events?sort=position&limit=5")) }
-            for reader in readers { #expect(await reader.reaches { $0.events.count == 1 }) }
+            for reader in readers { #expect(await reader.waitUntil { $0.events.count == 1 }) }
             func order() async throws -> [String] {
-                let answer = try await TestServers.send(.GET, servers.url(0, path + "/order?sort=position"), as: writer)
-                    .json
-                guard case .array(let ids)? = answer["ids"] else { return [] }
+                let response = try await TestServers.send(
+                    .GET,
+                    servers.url(0, path + "/order?sort=position"),
+                    as: writer
+                )
+                .json
+                guard case .array(let ids)? = response["ids"] else { return [] }
                 return ids.prefix(5).map { if case .string(let id) = $0 { id } else { "" } }
             }
             var ids = try await order()
@@ -76,40 +80,40 @@ import Testing
                 )
                 ids = try await order()
             }
-            // A price is a change of content, not of place.
+            // A price changes the content, not the order.
             let patch = #"{"price_minor":12345}"#
             try await TestServers.send(.PATCH, servers.url(0, "/stores/corner/products/\(ids[1])"), patch, as: writer)
             let expected = ids
             for reader in readers {
                 #expect(
-                    await reader.reaches { reader in reader.events.contains { $0.data.contains(#""changed":[{"#) } }
+                    await reader.waitUntil { reader in reader.events.contains { $0.data.contains(#""changed":[{"#) } }
                 )
                 #expect(try Self.apply(reader.events) == expected)
             }
-            // Resumed at what it has, it is told nothing it has; from what nobody remembers, the order whole.
+            // A resumed stream repeats nothing; from an unknown version it sends the whole order.
             let version = try #require(readers[0].events.last?.id)
             let resumed = EventReader(servers.url(0, path + "/events?sort=position&limit=5"), lastEventID: version)
             let lost = EventReader(servers.url(0, path + "/events?sort=position&limit=5"), lastEventID: "1")
-            #expect(await lost.reaches { !$0.events.isEmpty })
+            #expect(await lost.waitUntil { !$0.events.isEmpty })
             #expect(lost.events[0].data.contains(#""mode":"order""#))
             let body = #"{"moves":[{"ids":["\#(ids[4])"],"place":"first"}]}"#
             try await TestServers.send(.POST, servers.url(1, path + "/order/moves"), body, as: writer)
-            #expect(await resumed.reaches { !$0.events.isEmpty })
+            #expect(await resumed.waitUntil { !$0.events.isEmpty })
             #expect(resumed.events[0].data.contains(#""mode":"moves""#))
             #expect(resumed.events[0].data.contains(#""from_version":\#(version)"#))
-            // A shelf that goes ends its streams.
+            // Deleting a shelf ends its streams.
             #expect(try await TestServers.send(.DELETE, servers.url(0, path), as: writer).status == 204)
             for reader in readers {
-                #expect(await reader.reaches { $0.hasEnded })
+                #expect(await reader.waitUntil { $0.hasEnded })
                 #expect(reader.events.last?.name == "gone")
             }
             let none = EventReader(servers.url(0, path + "/events"))
-            #expect(await none.reaches { $0.hasEnded })
+            #expect(await none.waitUntil { $0.hasEnded })
             #expect(none.status == 404, "\(none.events)")
         }
     }
 
-    /// The order that a client has which does what it is told.
+    /// Returns the order of a client that applies the events.
     private static func apply(_ events: [EventReader.Event]) throws -> [String] {
         func text(_ value: JSONValue?) -> String { if case .string(let text)? = value { text } else { "" } }
         func number(_ value: JSONValue?) -> Int { if case .number(let text)? = value { Int(text) ?? -1 } else { -1 } }
@@ -130,11 +134,11 @@ import Testing
     }
 
     @Test("No event is missing after the listener's connection was lost")
-    func nothingIsMissingAfterTheListenersConnectionIsLost() async throws {
+    func noEventIsLostOnReconnect() async throws {
         try await TestServers.run { servers in
             let ann = try await TestServers.token("ann")
             let reader = EventReader(servers.url(0, "/me/events"), token: ann)
-            #expect(await reader.reaches { !$0.lastID.isEmpty })
+            #expect(await reader.waitUntil { !$0.lastID.isEmpty })
             let admin = try await PostgresConnection.connect(servers.database.configuration)
             for round in 0..<30 {
                 if round % 5 == 2 {
@@ -156,7 +160,7 @@ import Testing
                 #expect(put.status == 200)
             }
             await admin.close()
-            #expect(await reader.reaches { $0.events.count >= 30 })
+            #expect(await reader.waitUntil { $0.events.count >= 30 })
             let ids = reader.events.compactMap { Int($0.id) }
             #expect(ids.count == 30)
             #expect(ids == ids.sorted())
@@ -166,23 +170,23 @@ import Testing
     }
 
     @Test("A stopping server closes its streams so that devices connect to another one")
-    func aServerThatStopsSendsItsDevicesToAnother() async throws {
+    func stoppingServerClosesStreams() async throws {
         try await TestServers.run { servers in
             let ann = try await TestServers.token("ann")
             let reader = EventReader(servers.url(0, "/me/events"), token: ann)
             let shelf = EventReader(servers.url(0, "/stores/corner/shelves/dairy/events"))
-            #expect(await reader.reaches { !$0.lastID.isEmpty })
-            #expect(await shelf.reaches { !$0.events.isEmpty })
+            #expect(await reader.waitUntil { !$0.lastID.isEmpty })
+            #expect(await shelf.waitUntil { !$0.events.isEmpty })
             servers.processes[0].signal(SIGTERM)
             #expect(await servers.processes[0].wait() == 0)
             for stream in [reader, shelf] {
-                #expect(await stream.reaches { $0.hasEnded })
+                #expect(await stream.waitUntil { $0.hasEnded })
                 try #require(stream.retries.count == 2)
                 #expect((500...4000).contains(stream.retries[1]))
             }
             try await TestServers.send(.PUT, servers.url(1, "/me/settings/k"), #"{"value":true}"#, as: ann)
             let moved = EventReader(servers.url(1, "/me/events"), token: ann, lastEventID: reader.lastID)
-            #expect(await moved.reaches { $0.events.count == 1 })
+            #expect(await moved.waitUntil { $0.events.count == 1 })
         }
     }
 }

@@ -3,7 +3,7 @@ import LibPQ
 import TestSupport
 import Testing
 
-/// What a process that is killed leaves behind in PostgreSQL.
+/// Cleanup in PostgreSQL after a client process was killed.
 @Suite(.timeLimit(.minutes(5))) struct KilledClientTests {
     /// Backends of a database that wait for a lock.
     private static let waiting: PostgresStatement = """
@@ -15,8 +15,8 @@ import Testing
         WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'
         """
 
-    /// Asks until the answer is the expected one; returns the last answer.
-    private func answer(
+    /// Repeats a query until its result is the expected one; returns the last result.
+    private func poll(
         to question: PostgresStatement,
         _ pool: PostgresPool,
         within limit: Duration,
@@ -24,14 +24,14 @@ import Testing
     ) async throws -> Int {
         let deadline = ContinuousClock.now + limit
         while true {
-            let answer = try await pool.perform { try $0.query(question) { try $0.first { try $0.int(0) } ?? -1 } }
-            if isExpected(answer) || ContinuousClock.now > deadline { return answer }
+            let response = try await pool.perform { try $0.query(question) { try $0.first { try $0.int(0) } ?? -1 } }
+            if isExpected(response) || ContinuousClock.now > deadline { return response }
             try await Task.sleep(for: .milliseconds(20))
         }
     }
 
-    @Test("The server ends the statement of a re-sort that was killed, though what it waits for is still locked")
-    func theStatementOfAKilledResortEnds() async throws {
+    @Test("The server cancels the statement of a killed re-sort although it still waits for a lock")
+    func killedResortCancelsStatement() async throws {
         let database = try await TestDatabase.migrated()
         let url = ["DATABASE_URL": database.configuration.dsn]
         let rows = "store,shelf,sku,name,price\nshop,milk,a,A,1\n"
@@ -45,12 +45,12 @@ import Testing
             try $0.execute("LOCK TABLE purchase_day IN ACCESS EXCLUSIVE MODE")
         }
         let resort = try TestProcess(["resort", "--all"], environment: url)
-        let waiting = try await answer(to: Self.waiting, observer, within: .seconds(60)) { $0 > 0 }
+        let waiting = try await poll(to: Self.waiting, observer, within: .seconds(60)) { $0 > 0 }
         try #require(waiting > 0, "\(resort.standardError)")
         resort.signal(SIGKILL)
         #expect(await resort.wait() == 128 + SIGKILL)
-        // The blocker's own connection is the one that is left. The lock timeout would take two minutes.
-        let left = try await answer(to: Self.others, observer, within: .seconds(30)) { $0 == 1 }
+        // Only the blocker's own connection remains. The lock timeout would take two minutes.
+        let left = try await poll(to: Self.others, observer, within: .seconds(30)) { $0 == 1 }
         #expect(left == 1)
         await blocker.close()
         let next = try TestProcess(["resort", "--all"], environment: url)

@@ -2,17 +2,18 @@ import CatalogJSON
 import AisleDiff
 import Catalog
 import Foundation
+import TestSupport
 import Testing
 
-/// A device that shows one list: what it does while it is away it sends when it is back, and it learns what others did from
-/// events alone while it is there.
+/// A device that shows one list. It sends offline changes when it reconnects, and learns of the changes of others only
+/// through events while it is online.
 actor ListDevice {
     struct Operation: Sendable {
         var method: HTTPMethod
         var path: String
         var body: String
-        /// Whether what it names may be gone by then.
-        var mayBeLate = false
+        /// Whether its items may have been deleted by then.
+        var mayConflict = false
     }
 
     private let servers: TestServers
@@ -24,11 +25,11 @@ actor ListDevice {
     private(set) var version: Int64 = 0
     private var queue: [Operation] = []
     private var reader: EventReader?
-    private var read = 0
-    /// How often it read anew what it should have been told.
+    private var readCount = 0
+    /// The number of times it had to reload the list because an event was missing.
     private(set) var gaps = 0
-    /// How many changes it was told of.
-    private(set) var told = 0
+    /// The number of changes received as events.
+    private(set) var receivedCount = 0
 
     init(_ servers: TestServers, server: Int, token: String, list: String) {
         self.servers = servers
@@ -47,12 +48,12 @@ actor ListDevice {
     func goOnline() async throws {
         guard reader == nil else { return }
         let reader = EventReader(servers.url(server, "/me/events"), token: token)
-        #expect(await reader.reaches { !$0.lastID.isEmpty })
-        (self.reader, read) = (reader, 0)
+        #expect(await reader.waitUntil { !$0.lastID.isEmpty })
+        (self.reader, readCount) = (reader, 0)
         let waiting = queue
         queue = []
         for operation in waiting { try await send(operation) }
-        try await readAnew()
+        try await reload()
     }
 
     func perform(_ operation: Operation) async throws {
@@ -62,26 +63,26 @@ actor ListDevice {
 
     private func send(_ operation: Operation) async throws {
         let url = servers.url(server, "/me/lists/\(list)\(operation.path)")
-        let answer = try await TestServers.send(operation.method, url, operation.body, as: token)
-        let allowed = operation.mayBeLate ? [200, 422] : [200, 201]
-        #expect(allowed.contains(answer.status), "\(operation): \(answer.json.text)")
+        let response = try await TestServers.send(operation.method, url, operation.body, as: token)
+        let allowed = operation.mayConflict ? [200, 422] : [200, 201]
+        #expect(allowed.contains(response.status), "\(operation): \(response.json.text)")
     }
 
-    private func readAnew() async throws {
+    private func reload() async throws {
         let url = servers.url(server, "/me/lists/\(list)/items?since=\(version)")
-        let answer = try await TestServers.send(.GET, url, as: token)
-        take(answer.json["items"])
-        guard case .array(let ids)? = answer.json["order"] else { return #expect(Bool(false), "no order") }
+        let response = try await TestServers.send(.GET, url, as: token)
+        store(response.json["items"])
+        let ids = try #require(response.json["order"]?.elements)
         order = ids.map { Self.text($0) }
-        version = Int64(answer.json["version"]?.text ?? "") ?? -1
+        version = Int64(response.json["version"]?.text ?? "") ?? -1
     }
 
-    /// Takes in what was told until now.
+    /// Applies the events received until now.
     func catchUp() async throws {
         guard let reader else { return }
         let events = reader.events
-        for event in events[read...] {
-            read += 1
+        for event in events[readCount...] {
+            readCount += 1
             #expect(event.name == "list")
             let json = try JSONReader.parse(Array(event.data.utf8))
             guard Self.text(json["list"]?["id"]) == list, let next = Int64(json["version"]?.text ?? "") else {
@@ -90,35 +91,35 @@ actor ListDevice {
             if next <= version { continue }
             guard next == version + 1 else {
                 gaps += 1
-                try await readAnew()
+                try await reload()
                 continue
             }
-            take(json["items"])
+            store(json["items"])
             let diff = try JSONDecoder().decode(ShelfDiff<NoProduct>.self, from: Data((json["diff"]?.text ?? "").utf8))
             order = try diff.apply(to: order)
             version = next
-            told += 1
+            receivedCount += 1
         }
     }
 
-    /// Waits until it was told of everything up to a version.
-    func reaches(_ wanted: Int64) async throws {
-        guard let reader else { return #expect(Bool(false), "it is away") }
+    /// Waits until all events up to a version have been received.
+    func waitForVersion(_ wanted: Int64) async throws {
+        let reader = try #require(reader, "the device is offline")
         let list = list
         #expect(
-            await reader.reaches { reader in
+            await reader.waitUntil { reader in
                 reader.events.contains { $0.data.contains(list) && $0.data.contains("\"version\":\(wanted),\"diff\"") }
             } || version >= wanted
         )
         try await catchUp()
     }
 
-    private func take(_ changed: JSONValue?) {
+    private func store(_ changed: JSONValue?) {
         guard case .array(let values)? = changed else { return }
         for value in values { items[Self.text(value["id"])] = value }
     }
 
-    /// What stands, without what only the server makes.
+    /// The shown items without server-generated fields.
     func shown() -> [String] {
         order.map { id in
             let item = items[id]

@@ -5,10 +5,10 @@ import TestSupport
 import Testing
 import Ordering
 
-/// Three devices of a list, two of one user and one of another, on two servers: whatever they do, and whenever they are
-/// away, they come to show the same, and nothing is lost.
+/// Three devices with one list, two of one user and one of another, on two servers. Whatever they change, online or
+/// offline, they converge and lose nothing.
 @Suite(.serialized, .timeLimit(.minutes(15))) struct ListSyncTests {
-    /// What every device did, by its own clock: the oracle.
+    /// The oracle: all edits of all devices, by their own clocks.
     private final class Log: Sendable {
         private struct State {
             var last = Timestamp.now().microseconds
@@ -18,15 +18,15 @@ import Ordering
 
         private let state = Mutex(State())
 
-        /// A moment that no other change has.
-        func moment() -> Int64 {
+        /// Returns a time that no other change has.
+        func uniqueTime() -> Int64 {
             state.withLock { state in
                 state.last = max(state.last + 1, Timestamp.now().microseconds)
                 return state.last
             }
         }
 
-        func note(_ item: String, _ field: String, _ value: String, at moment: Int64) {
+        func record(_ item: String, _ field: String, _ value: String, at moment: Int64) {
             state.withLock { state in
                 if let known = state.fields[item]?[field], known.moment >= moment { return }
                 state.fields[item, default: [:]][field] = (moment, value)
@@ -39,7 +39,7 @@ import Ordering
     }
 
     @Test("Devices that edit lists offline converge, and no edit is lost", arguments: [UInt64(1), 2])
-    func devicesConvergeAndNothingIsLost(_ seed: UInt64) async throws {
+    func offlineEditsConverge(_ seed: UInt64) async throws {
         try await TestServers.run { servers in
             let (ann, bob) = (try await TestServers.token("ann"), try await TestServers.token("bob"))
             let made = try await TestServers.send(.POST, servers.url(0, "/me/lists"), #"{"name":"Ours"}"#, as: ann)
@@ -62,45 +62,45 @@ import Ordering
             let log = Log()
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for (number, device) in devices.enumerated() {
-                    group.addTask { try await Self.live(device, log, seed: seed * 10 + UInt64(number)) }
+                    group.addTask { try await Self.simulate(device, log, seed: seed * 10 + UInt64(number)) }
                 }
                 try await group.waitForAll()
             }
             for device in devices { try await device.goOnline() }
             let end = try await TestServers.send(.GET, servers.url(0, path + "/items"), as: ann)
             let version = Int64(end.json["version"]?.text ?? "") ?? -1
-            for device in devices { try await device.reaches(version) }
+            for device in devices { try await device.waitForVersion(version) }
             let shown = await devices[0].shown()
             for device in devices.dropFirst() { #expect(await device.shown() == shown) }
-            guard case .array(let items)? = end.json["items"] else { return #expect(Bool(false), "no items") }
+            let items = try #require(end.json["items"]?.elements)
             #expect(await devices[0].order == items.map { ListDevice.text($0["id"]) })
-            // Each field is what was said of it last, and what nobody deleted is there.
-            let standing = Dictionary(uniqueKeysWithValues: items.map { (ListDevice.text($0["id"]), $0) })
+            // Each field has its latest value, and items that are not deleted exist.
+            let itemsByID = Dictionary(uniqueKeysWithValues: items.map { (ListDevice.text($0["id"]), $0) })
             #expect(log.added.count > 20)
             for id in log.added {
                 let isDeleted = log.value(id, "deleted") == "true"
-                #expect((standing[id] == nil) == isDeleted, "\(id)")
+                #expect((itemsByID[id] == nil) == isDeleted, "\(id)")
                 for field in ["text", "quantity", "note", "checked"] {
-                    guard let item = standing[id], let value = log.value(id, field) else { continue }
+                    guard let item = itemsByID[id], let value = log.value(id, field) else { continue }
                     #expect(ListDevice.text(item[field]) == value, "\(field) of \(id)")
                 }
             }
-            // Checked ones stand behind those that are not, each kind in the manual order.
+            // Checked items come after the others, each group in the manual order.
             let checks = items.map { $0["checked"] == .bool(true) }
             #expect(checks == checks.sorted { !$0 && $1 })
             #expect(checks.contains(true))
             #expect(checks.contains(false))
-            // None was told too little: what they missed was only ever missed while they were away.
+            // No device missed an event while it was online.
             for device in devices {
                 #expect(await device.gaps == 0)
-                #expect(await device.told > 0)
+                #expect(await device.receivedCount > 0)
             }
-            try await Self.sinkAndReturn(devices[0], servers, path, ann)
+            try await Self.checkAndUncheck(devices[0], servers, path, ann)
         }
     }
 
-    /// One device's life: it comes and goes, and changes what it knows of.
-    private static func live(_ device: ListDevice, _ log: Log, seed: UInt64) async throws {
+    /// Simulates a device that goes online and offline and edits known items.
+    private static func simulate(_ device: ListDevice, _ log: Log, seed: UInt64) async throws {
         var generator = SeededGenerator(seed: seed)
         for step in 0..<60 {
             if Int.random(in: 0..<6, using: &generator) == 0 {
@@ -117,7 +117,7 @@ import Ordering
                 continue
             }
             let id = known.randomElement(using: &generator)!
-            let moment = log.moment()
+            let moment = log.uniqueTime()
             let at = Timestamp(microseconds: moment).rfc3339
             let (field, value, json): (String, String, String) =
                 switch Int.random(in: 0..<7, using: &generator) {
@@ -131,17 +131,17 @@ import Ordering
             if field.isEmpty {
                 let target = known.randomElement(using: &generator)!
                 let body = #"{"moves":[{"ids":["\#(id)"],"after":"\#(target)"}]}"#
-                try await device.perform(.init(method: .POST, path: "/order/moves", body: body, mayBeLate: true))
+                try await device.perform(.init(method: .POST, path: "/order/moves", body: body, mayConflict: true))
                 continue
             }
-            log.note(id, field, value, at: moment)
+            log.record(id, field, value, at: moment)
             let body = #"{"\#(field)":\#(json),"modified_at":"\#(at)"}"#
             try await device.perform(.init(method: .PATCH, path: "/items/\(id)", body: body))
         }
     }
 
-    /// Each item in turn is checked, sinks behind the others, and returns to exactly where it stood.
-    private static func sinkAndReturn(
+    /// Checks and unchecks each item in turn: it moves to the end, then back to its exact position.
+    private static func checkAndUncheck(
         _ device: ListDevice,
         _ servers: TestServers,
         _ path: String,
@@ -151,8 +151,8 @@ import Ordering
         for id in before where !(await device.isChecked(id)) {
             for isChecked in [true, false] {
                 let url = servers.url(1, "\(path)/items/\(id)")
-                let answer = try await TestServers.send(.PATCH, url, #"{"checked":\#(isChecked)}"#, as: token)
-                try await device.reaches(Int64(answer.json["version"]?.text ?? "") ?? -1)
+                let response = try await TestServers.send(.PATCH, url, #"{"checked":\#(isChecked)}"#, as: token)
+                try await device.waitForVersion(Int64(response.json["version"]?.text ?? "") ?? -1)
                 let order = await device.order
                 guard isChecked else {
                     #expect(order == before)

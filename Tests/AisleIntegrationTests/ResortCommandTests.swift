@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import Ordering
 
-/// The re-sort, purchases and prices from outside: real processes, which are killed.
+/// End-to-end tests of the re-sort, purchase and price commands, with processes that are killed.
 @Suite(.timeLimit(.minutes(15))) struct ResortCommandTests {
     private func run(_ arguments: [String], _ url: [String: String], input: String = "") async throws -> (
         Int32, String, String
@@ -18,7 +18,7 @@ import Ordering
     private static let shelves = 12
     private static let products = 240
 
-    /// Products of several shelves, all baked from −popularity.
+    /// Imports products on several shelves, all arranged by −popularity.
     private func fill(_ url: [String: String], _ database: TestDatabase) async throws {
         let rows = (0..<Self.products).map { "shop,shelf \($0 % Self.shelves),p\($0),Product \($0),1.00" }
         let file = "store,shelf,sku,name,price\n" + rows.joined(separator: "\n") + "\n"
@@ -46,8 +46,8 @@ import Ordering
         return try await pool.perform { try $0.query(sql) { try $0.first { try $0.int(0) }! } }
     }
 
-    /// Shelves that a re-sort has done whose manual order is not that of the scores that they show: either is of the same
-    /// transaction as the other.
+    /// Counts shelves that a re-sort has processed but whose manual order does not match their scores. Both belong to
+    /// one transaction.
     private static let halfDone: PostgresStatement = """
         SELECT count(*) FROM (
             SELECT p.store_id, p.shelf_id, array_agg(p.sku ORDER BY p.popularity_log2 DESC, p.name, p.sku) AS shown,
@@ -57,7 +57,7 @@ import Ordering
         JOIN shelf h ON h.store_id = s.store_id AND h.shelf_id = s.shelf_id
         WHERE h.resorted_version IS NOT NULL AND shown <> arranged
         """
-    private static let unsettled: PostgresStatement = """
+    private static let outOfOrder: PostgresStatement = """
         SELECT count(*) FROM placement_position a JOIN placement_position b
             ON b.store_id = a.store_id AND b.shelf_id = a.shelf_id AND b.key > a.key
         JOIN placement pa ON pa.store_id = a.store_id AND pa.shelf_id = a.shelf_id AND pa.sku = a.sku
@@ -73,26 +73,26 @@ import Ordering
         """
 
     @Test("Each purchase counts once, however often imports and re-sorts are killed")
-    func howeverOftenItIsKilledEveryEventCountsOnce() async throws {
+    func killedResortsCountPurchasesOnce() async throws {
         let database = try await TestDatabase.migrated()
         let url = ["DATABASE_URL": database.configuration.dsn]
         try await fill(url, database)
         var random = SeededGenerator(seed: 17)
-        var (told, kills) = (0, 0)
-        while kills < 100, told < 40_000 {
-            let file = events(told..<told + 40, &random)
-            // An import that is killed is done again from the start.
-            let taker = try TestProcess(["purchases", "import", "-", "--format", "csv"], environment: url)
-            taker.send(file)
-            if told % 80 == 0 {
+        var (sent, kills) = (0, 0)
+        while kills < 100, sent < 40_000 {
+            let file = events(sent..<sent + 40, &random)
+            // A killed import is repeated from the start.
+            let importer = try TestProcess(["purchases", "import", "-", "--format", "csv"], environment: url)
+            importer.send(file)
+            if sent % 80 == 0 {
                 try await Task.sleep(for: .microseconds(Int.random(in: 0..<90_000, using: &random)))
-                taker.signal(SIGKILL)
-                kills += await taker.wait() == 128 + SIGKILL ? 1 : 0
+                importer.signal(SIGKILL)
+                kills += await importer.wait() == 128 + SIGKILL ? 1 : 0
                 #expect(try await run(["purchases", "import", "-", "--format", "csv"], url, input: file).0 == 0)
             } else {
-                #expect(await taker.wait() == 0)
+                #expect(await importer.wait() == 0)
             }
-            told += 40
+            sent += 40
             for _ in 0..<3 {
                 let resort = try TestProcess(["resort", "--all", "--jobs", "2"], environment: url)
                 try await Task.sleep(for: .microseconds(Int.random(in: 0..<120_000, using: &random)))
@@ -104,17 +104,17 @@ import Ordering
         #expect(try await run(["resort", "--resume"], url).0 == 0)
         #expect(try await run(["resort", "--all"], url).0 == 0)
         #expect(try await value(database, "SELECT count(*) FROM purchase_inbox") == 0)
-        #expect(try await value(database, "SELECT count(*) FROM purchase_event") == told)
-        #expect(try await value(database, "SELECT sum(quantity)::bigint FROM purchase_day") == told)
+        #expect(try await value(database, "SELECT count(*) FROM purchase_event") == sent)
+        #expect(try await value(database, "SELECT sum(quantity)::bigint FROM purchase_day") == sent)
         #expect(try await value(database, Self.wronglyCounted) == 0)
-        #expect(try await value(database, Self.unsettled) == 0)
+        #expect(try await value(database, Self.outOfOrder) == 0)
         let idle = try await run(["resort", "--all", "--check"], url)
         #expect(idle.0 == 0, "\(idle)")
         try await database.drop()
     }
 
-    @Test("A check reports what is due, and the log what was done")
-    func aCheckTellsWhatIsDueAndTheLogWhatWasDone()
+    @Test("A check reports pending work, and the log past runs")
+    func checkAndLogReportResorts()
         async throws
     {
         let database = try await TestDatabase.migrated()
@@ -134,10 +134,10 @@ import Ordering
         )
         #expect(done.0 == 0)
         #expect(done.1.contains(#"{"summary":{"events":50,"#))
-        let told = try String(contentsOfFile: path, encoding: .utf8)
+        let report = try String(contentsOfFile: path, encoding: .utf8)
         try FileManager.default.removeItem(atPath: path)
-        #expect(told.contains(#""diff":[{"op":"move""#))
-        #expect(told.split(separator: "\n").count == Self.shelves)
+        #expect(report.contains(#""diff":[{"op":"move""#))
+        #expect(report.split(separator: "\n").count == Self.shelves)
         #expect(try await run(["resort", "--all", "--check"], url).0 == 0)
         let log = try await run(["resort", "log", "--format", "ndjson"], url)
         #expect(log.1.contains(#""state":"done""#))
@@ -149,14 +149,14 @@ import Ordering
             (["resort", "shop/none"], 66), (["resort", "--all", "--changed-since", "yesterday"], 64),
             (["resort", "--resume", "--check"], 64), (["resort", "log", "--limit", "0"], 64),
         ] as [([String], Int32)] {
-            let answer = try await run(arguments, url)
-            #expect(answer.0 == code, "\(arguments): \(answer)")
+            let response = try await run(arguments, url)
+            #expect(response.0 == code, "\(arguments): \(response)")
         }
         try await database.drop()
     }
 
     @Test("Prices are set, imported and replayed by commands")
-    func pricesAreSetAndReplayed() async throws {
+    func setsAndReplaysPrices() async throws {
         let database = try await TestDatabase.migrated()
         let url = ["DATABASE_URL": database.configuration.dsn]
         try await fill(url, database)
@@ -176,35 +176,33 @@ import Ordering
         #expect(refused.0 == 65)
         #expect(refused.2.contains("--replay"))
         let played = try await run(["prices", "import", "-", "--format", "csv", "--replay"], url, input: days)
-        #expect(
-            played.0 == 0 && played.2.contains("days 2, changed 3, unchanged 0, rounded 0, rejected 2"),
-            "\(played)"
-        )
+        #expect(played.0 == 0, "\(played)")
+        #expect(played.2.contains("days 2, changed 3, unchanged 0, rounded 0, rejected 2"), "\(played)")
         #expect(played.1.contains("2026-01-02\tshop/shelf-0\tprice\t20\t1\n"))
-        let back = "date,sku,price\n2026-01-02,p0,1\n2026-01-01,p0,2\n"
+        let unsortedFile = "date,sku,price\n2026-01-02,p0,1\n2026-01-01,p0,2\n"
         let unsorted = try await run(
             ["prices", "import", "-", "--format", "csv", "--replay", "--store", "shop"],
             url,
-            input: back
+            input: unsortedFile
         )
         #expect(unsorted.0 == 65)
         #expect(unsorted.2.contains("sort the file by date"))
-        let strange = try await run(["prices", "import", "-", "--format", "csv"], url, input: "sku,cost\n")
-        #expect(strange.0 == 65)
-        #expect(strange.2.contains("unknown column “cost”"))
+        let unknownColumn = try await run(["prices", "import", "-", "--format", "csv"], url, input: "sku,cost\n")
+        #expect(unknownColumn.0 == 65)
+        #expect(unknownColumn.2.contains("unknown column “cost”"))
         #expect(try await run(["purchases", "forget", "--customer", "nobody"], url).2.contains("0 rows"))
         #expect(try await run(["purchases", "forget", "--customer", " "], url).0 == 64)
-        // A store that is not there is a row's fault, not the file's.
-        let strangers = "store,sku,price\nnowhere,p0,1\nshop,p0,\nshop,p0,-1\nshop,p0,0.333\n"
-        let some = try await run(["prices", "import", "-", "--format", "csv"], url, input: strangers)
+        // An unknown store rejects its rows, not the file.
+        let unknownStores = "store,sku,price\nnowhere,p0,1\nshop,p0,\nshop,p0,-1\nshop,p0,0.333\n"
+        let some = try await run(["prices", "import", "-", "--format", "csv"], url, input: unknownStores)
         #expect(some.0 == 0, "\(some)")
         #expect(some.2.contains("changed 1, unchanged 0, rounded 1, rejected 3"), "\(some)")
         var random = SeededGenerator(seed: 4)
         let events = events(0..<3, &random) + events(3..<5, &random).replacing("shop,", with: "nowhere,").dropFirst(40)
-        let taken = try await run(["purchases", "import", "-", "--format", "csv"], url, input: events)
-        #expect(taken.0 == 0, "\(taken)")
-        #expect(taken.1.contains("accepted\t3"), "\(taken)")
-        #expect(taken.1.contains("rejected\t2"), "\(taken)")
+        let imported = try await run(["purchases", "import", "-", "--format", "csv"], url, input: events)
+        #expect(imported.0 == 0, "\(imported)")
+        #expect(imported.1.contains("accepted\t3"), "\(imported)")
+        #expect(imported.1.contains("rejected\t2"), "\(imported)")
         try await database.drop()
     }
 }

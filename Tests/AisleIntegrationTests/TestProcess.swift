@@ -5,8 +5,8 @@ import TestSupport
 
 /// A run of the real `aisle` executable.
 ///
-/// Not Foundation's `Process`: that one waits for every process that inherits its descriptors, a database server among
-/// them.
+/// It does not use Foundation's `Process`, which waits for every process that inherits its descriptors, for example a
+/// database server.
 final class TestProcess: Sendable {
     private let child: pid_t
     private let output: String
@@ -23,7 +23,7 @@ final class TestProcess: Sendable {
         output = FileManager.default.temporaryDirectory.appending(path: "aisle-test-\(UUID().uuidString)").path
         var descriptors: [Int32] = [0, 0]
         guard pipe(&descriptors) == 0 else { throw POSIXError(.EMFILE) }
-        // A child that reads nothing holds up no test.
+        // A child that does not read must not block a test.
         _ = fcntl(descriptors[1], F_SETFL, O_NONBLOCK)
         for descriptor in descriptors { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
         var variables = ProcessInfo.processInfo.environment.filter {
@@ -68,7 +68,7 @@ final class TestProcess: Sendable {
 
     func signal(_ number: Int32) { _ = Foundation.kill(child, number) }
 
-    /// The exit code, or 128 + the signal that ended it. A process that does not end within two minutes is killed.
+    /// Returns the exit code, or 128 plus the signal that ended the process. Kills the process after two minutes.
     func wait() async -> Int32 {
         endInput()
         let limit = ContinuousClock.now + .seconds(120)
@@ -79,7 +79,7 @@ final class TestProcess: Sendable {
         return kill()
     }
 
-    /// The exit code; nil while it runs.
+    /// Returns the exit code; nil while the process runs.
     private func exitCode(_ options: Int32 = WNOHANG) -> Int32? {
         status.withLock { known in
             if known != nil { return known }
@@ -90,27 +90,27 @@ final class TestProcess: Sendable {
         }
     }
 
-    /// Ends it at once.
+    /// Kills the process.
     @discardableResult
     private func kill() -> Int32 {
         signal(SIGKILL)
         return exitCode(0) ?? 128 + SIGKILL
     }
 
-    /// Returns once a text stands on stderr; false where the process says nothing of the kind for two minutes.
-    func says(_ text: String) async -> Bool {
+    /// Waits for a text on stderr; returns false after two minutes.
+    func waitForOutput(_ text: String) async -> Bool {
         let limit = ContinuousClock.now + .seconds(120)
         while ContinuousClock.now < limit {
             if standardError.contains(text) { return true }
-            // A look now and then: whoever is waited for needs the processor.
+            // Poll slowly: the process under test needs the CPU.
             try? await Task.sleep(for: .milliseconds(5))
         }
         return false
     }
 
-    /// The port that a server says it listens on, once it does.
+    /// Waits for the server to listen, and returns its port.
     func port() async -> Int? {
-        guard await says("Listening on http://127.0.0.1:") else { return nil }
+        guard await waitForOutput("Listening on http://127.0.0.1:") else { return nil }
         let address = standardError.split(separator: "Listening on http://127.0.0.1:").last ?? ""
         return Int(address.prefix { $0.isNumber })
     }

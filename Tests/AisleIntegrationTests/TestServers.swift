@@ -9,7 +9,7 @@ import WebClient
 
 enum HTTPMethod: String { case GET, PUT, POST, PATCH, DELETE }
 
-/// Two servers on one database, with our own catalog in it.
+/// Two servers on one database with the seed catalog.
 struct TestServers {
     let database: TestDatabase
     let processes: [TestProcess]

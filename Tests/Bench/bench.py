@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Benchmarks: each figure is a ratio of two things measured in one run, in turns, on this machine.
+"""Benchmarks: each figure is the ratio of two measurements, alternated in one run on this machine.
 
 Usage: bench.py AISLE [CSV]    AISLE: the release executable; CSV: a catalog file to import.
 """
@@ -16,7 +16,7 @@ p.created_at, p.modified_at, p.availability"""
 
 
 def pages():
-    """HTTP pages of 24 against pgbench with the query of a page, both over 200 shelves of the million."""
+    """Compares HTTP pages of 24 with pgbench running the page query, both on 200 shelves of the million products."""
     first = sql("big", "SELECT min(shelf_id) FROM shelf")
     store = sql("big", "SELECT store_id FROM store")
     branch = f"(SELECT {COLUMNS} FROM placement p WHERE p.store_id = {store} AND p.shelf_id = :n AND p.availability = %d AND p.price_minor IS %s NULL ORDER BY p.price_minor, p.name, p.sku LIMIT 25)"
@@ -60,7 +60,7 @@ end
 
 
 def imports():
-    """An import of a real file, first, again, and with 1 % changed, against bare INSERT … SELECT of the same rows."""
+    """Compares imports of a real file (new, repeated, and with 1 % changed) with a plain INSERT … SELECT of the same rows."""
     times = {"bare": [], "first": [], "again": [], "changed": []}
     lines = open(CSV, encoding="utf-8").read().split("\n")
     price = lines[0].split(",").index("price")
@@ -104,14 +104,14 @@ def bare():
 
 
 def key(number):
-    """A path key of one part, as PathKey writes it (up to 269,488,191)."""
+    """Returns a path key of one part in the encoding of PathKey (up to 269,488,191)."""
     for length, head, least, count in ((1, 0x80, 0, 64), (2, 0xC0, 64, 1 << 12), (3, 0xD0, 4160, 1 << 20), (4, 0xE0, 1052736, 1 << 28)):
         if number < least + count:
             return (number - least + (head << 8 * (length - 1))).to_bytes(length, "big").hex()
 
 
 def median_of_transactions(start):
-    """The median of the bytes that transactions of more than one record have logged since."""
+    """Returns the median WAL bytes of transactions with more than one record since a position."""
     sql("big", "CREATE EXTENSION IF NOT EXISTS pg_walinspect")
     return float(sql("big", f"""SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY bytes) FROM (
         SELECT xid, sum(record_length) AS bytes FROM pg_get_wal_records_info_till_end_of_wal('{start}')
@@ -119,7 +119,7 @@ def median_of_transactions(start):
 
 
 def moves():
-    """Moves on a shelf of 100,000 over HTTP, and the same by shifting integers, as acts_as_list does it, in SQL."""
+    """Compares moves on a shelf of 100,000 over HTTP with shifting integer positions in SQL, as acts_as_list does."""
     shelf = "/v1/stores/generated/shelves/shelf-1"
     writer = token("merchandiser", "catalog:write")
     headers = {"content-type": "application/json", "authorization": f"Bearer {writer}"}
@@ -167,13 +167,13 @@ end
     print(f"{'a move on a shelf of 100,000':32}{'path keys, over HTTP':>24}{'shifted integers, in SQL':>28}")
     print(f"{'median, ms':32}{ours:24,.2f}{statistics.median(shifting) * 1000:28,.0f}")
     print(f"{'WAL, median bytes (aim: ≤ 450)':32}{wal:24,.0f}{theirs_wal:28,.0f}")
-    print(f"{'WAL of all, with notices, a move':32}{whole:24,.0f}{'–':>28}")
-    print(f"{'by 8 at once, moves/s (≥ 1,000)':32}{rate_of_eight:24,.0f}{'–':>28}")
+    print(f"{'total WAL per move with notices':32}{whole:24,.0f}{'–':>28}")
+    print(f"{'8 clients, moves/s (≥ 1,000)':32}{rate_of_eight:24,.0f}{'–':>28}")
     sql("big", "DROP TABLE integers")
 
 
 def million():
-    """A page of ids in the middle of a manual order of a million, by its buffers."""
+    """Counts the buffers of a page of ids in the middle of a manual order of a million."""
     store = sql("big", "SELECT store_id FROM store")
     if sql("big", "SELECT 1 FROM shelf WHERE key = 'million'") != "1":
         sql("big", f"INSERT INTO shelf (store_id, key, title, position, modified_at) VALUES ({store}, 'million', 'Million', '\\xefffffff', now())")

@@ -1,4 +1,4 @@
-"""Filtered pages and facets beside the plain page of the same shelf."""
+"""Compares filtered pages and facets with the unfiltered page of the same shelf."""
 import http.client, json, statistics, time
 from urllib.parse import quote
 from harness import *
@@ -7,7 +7,7 @@ CALLS = 40
 
 
 def shelf_of(database):
-    """Store and shelf with most products, and how many."""
+    """Returns the store and shelf with the most products, and their number."""
     return sql(database, "SELECT s.key || ' ' || h.key || ' ' || h.product_count FROM shelf h JOIN store s USING (store_id) ORDER BY h.product_count DESC LIMIT 1").split()
 
 
@@ -52,7 +52,7 @@ def measured(database, name):
                 times[case].append(time.perf_counter() - start)
         connection.close()
     plain = statistics.median(times["plain page"]) * 1000
-    print(f"{name}, {int(products):,} products, -popularity, over HTTP, nothing remembered{'ms':>12}{'÷ plain page':>15}")
+    print(f"{name}, {int(products):,} products, -popularity, over HTTP, uncached{'ms':>12}{'÷ plain page':>15}")
     for case in cases:
         median = statistics.median(times[case]) * 1000
         print(f"    {case:60}{median:20.2f}{median / plain:15.1f}", flush=True)

@@ -1,4 +1,4 @@
-"""What all benchmarks use: the private server, databases, loads, and how a figure is shown."""
+"""Shared by all benchmarks: the private server, databases, load generators and output."""
 import base64, contextlib, hashlib, hmac, json, os, re, subprocess, sys, time, urllib.request
 
 AISLE = os.path.abspath(sys.argv[1])
@@ -32,7 +32,7 @@ def fresh(database):
 
 
 def big():
-    """A million products on 10,000 shelves, the first of them with 100,000."""
+    """Creates a million products on 10,000 shelves; the first shelf has 100,000."""
     if not exists("big"):
         fresh("big")
         run(AISLE, "seed", "--dsn", f"{DSN} dbname=big", "--shelves", "10000", "--products", "1000000", "--seed", "7")
@@ -41,7 +41,7 @@ def big():
 
 @contextlib.contextmanager
 def served(database, options="", **environment):
-    """A server on a database, which is yielded once it is ready."""
+    """Starts a server on a database and yields it when it is ready."""
     variables = {**os.environ, "AISLE_JWT_SECRET": SECRET, **environment}
     words = [AISLE, "serve", "--dsn", f"{DSN} dbname={database} {options}", "--port", str(PORT)]
     server = subprocess.Popen(words, stderr=subprocess.DEVNULL, env=variables)
@@ -61,7 +61,7 @@ def served(database, options="", **environment):
 
 
 def token(user, scope=""):
-    """A token, made without the program."""
+    """Returns a token, signed without the program."""
     def part(value):
         return base64.urlsafe_b64encode(value).rstrip(b"=")
     claims = {"sub": user, "exp": int(time.time()) + 86400, **({"scope": scope} if scope else {})}
@@ -87,7 +87,7 @@ def pgbench(database, script, seconds=SECONDS, clients=8):
 
 
 def memory(server):
-    """What a process holds, in MB."""
+    """Returns the resident memory of a process, in MB."""
     with open(f"/proc/{server.pid}/status") as file:
         return int(re.search(r"VmRSS:\s+(\d+)", file.read()).group(1)) / 1024
 

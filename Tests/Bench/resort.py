@@ -1,4 +1,4 @@
-"""The batch re-sort on a million products on 10,000 shelves, beside the bare SQL of the same shape."""
+"""Compares the re-sort of a million products on 10,000 shelves with equivalent plain SQL."""
 import os, resource, subprocess, time
 from harness import *
 
@@ -6,7 +6,7 @@ EVENTS = int(os.environ.get("AISLE_BENCH_EVENTS", "10000000"))
 
 
 def measured(work):
-    """Seconds, bytes of WAL."""
+    """Returns the seconds and the WAL bytes of some work."""
     sql("night", "CHECKPOINT")
     start, began = sql("night", "SELECT pg_current_wal_insert_lsn()"), time.perf_counter()
     result = work()
@@ -15,7 +15,7 @@ def measured(work):
 
 
 def resort(jobs=1, *words):
-    """Runs the command; its peak memory in bytes, and the last line that it says."""
+    """Runs the command; returns its peak memory in bytes and its last output line."""
     process = subprocess.Popen([AISLE, "resort", "--all", "--diff", "none", "--jobs", str(jobs), *words, "--dsn", f"{DSN} dbname=night"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, cwd=FOLDER)
     said = process.stderr.read().strip()
     _, status, usage = os.wait4(process.pid, 0)
@@ -29,7 +29,7 @@ def line(what, seconds, wal, result=None):
 
 
 def told(events, every):
-    """Purchases as they come in, of every so many-th product."""
+    """Records random purchases of every `every`-th product."""
     sql("night", f"""INSERT INTO purchase_inbox (store_id, sku, day, customer, quantity)
         SELECT s.store_id, 'g' || (1 + {every} * floor({1_000_000 // every} * random() ^ 3)::int), current_date - (60 * random() ^ 2)::int,
             decode(md5((floor(200000 * random()))::text), 'hex'), 1
@@ -41,7 +41,7 @@ def sourced(sort):
 
 
 def bare(rows):
-    """Deletes and inserts position rows with their indexes, their keys turned round."""
+    """Deletes and reinserts position rows and index entries with reversed keys."""
     sql("night", f"""DROP TABLE IF EXISTS bare; CREATE TABLE bare (LIKE placement_position INCLUDING ALL);
         INSERT INTO bare (store_id, shelf_id, sku, key) SELECT store_id, shelf_id, sku, key FROM placement_position
             WHERE NOT is_removed LIMIT {rows};
@@ -77,10 +77,10 @@ def all():
         sql("night", "VACUUM ANALYZE")
     seconds, wal, result = measured(lambda: resort(1))
     line("the same with nothing changed", seconds, wal, result)
-    print(f"    nothing changed ÷ full re-bake: {seconds / whole:.3f} (aim: ≤ 0.33), WAL {wal / 1e6:.2f} MB (aim: < 1)")
+    print(f"    nothing changed ÷ full re-sort: {seconds / whole:.3f} (aim: ≤ 0.33), WAL {wal / 1e6:.2f} MB (aim: < 1)")
     bare_seconds, bare_wal, _ = bare(moves)
     line(f"bare delete and insert of as many rows, {moves:,}", bare_seconds, bare_wal)
-    print(f"    full re-bake ÷ bare: {whole / bare_seconds:.2f} by one job, {halved / bare_seconds:.2f} by two (aim: ≤ 1.2)")
+    print(f"    full re-sort ÷ plain SQL: {whole / bare_seconds:.2f} by one job, {halved / bare_seconds:.2f} by two (aim: ≤ 1.2)")
     sourced("price")
     resort(2)
     sql("night", "VACUUM ANALYZE")

@@ -1,4 +1,4 @@
-"""Imports that make a shelf of each row: how the time grows, and what pages feel of it."""
+"""Imports with one new shelf per row: how the time grows, and the effect on page latency."""
 import http.client, statistics, threading, time, urllib.request
 from harness import BASE, FOLDER, PORT, DSN, AISLE, fresh, run, served, show, sql, token
 
@@ -15,7 +15,7 @@ def file(rows):
 
 
 def times():
-    """Seconds of a whole import on an empty database, by its number of rows and shelves."""
+    """Measures the seconds of an import into an empty database, by the number of rows and shelves."""
     found = []
     for rows in ROWS:
         path, spent = file(rows), []
@@ -29,7 +29,7 @@ def times():
 
 
 def p99(seconds, done=None):
-    """The 99th percentile of pages, one after the other, in milliseconds."""
+    """Returns the 99th percentile of sequential page requests, in milliseconds."""
     connection, spent, end = http.client.HTTPConnection("127.0.0.1", PORT), [], time.monotonic() + seconds
     while time.monotonic() < end and not (done and done.is_set()):
         start = time.perf_counter()
@@ -40,7 +40,7 @@ def p99(seconds, done=None):
 
 
 def pages():
-    """Pages alone, and while such an import comes over HTTP."""
+    """Measures pages alone and during such an import over HTTP."""
     fresh("titles")
     run(AISLE, "seed", "--dsn", f"{DSN} dbname=titles")
     paths = [file(ROWS[1])]

@@ -1,4 +1,4 @@
-"""What is a user's own: sorts remembered, pages by them, and events to those who follow."""
+"""Per-user features: remembered sorts, pages with them, and event streams."""
 import http.client, json, multiprocessing, os, random, selectors, socket, statistics, time
 
 from harness import *
@@ -8,7 +8,7 @@ SHELF = "/v1/stores/generated/shelves/shelf-"
 
 
 def remembered():
-    """Sorts remembered a second over HTTP, against pgbench with the same change in one statement."""
+    """Compares remembered sorts per second over HTTP with pgbench running the same change in one statement."""
     with open(f"{FOLDER}/remember.sql", "w") as file:
         file.write(
             """\\set u random(1, 1000)
@@ -43,7 +43,7 @@ end
 
 
 def processor_time(server):
-    """Seconds of processor time of the server and of PostgreSQL, with all that it runs."""
+    """Returns the CPU seconds of the server, and of PostgreSQL with its processes."""
     with open(f"{os.path.dirname(FOLDER)}/bench/.aisle/data/postmaster.pid") as file:
         postmaster = int(file.readline())
     total = 0
@@ -56,7 +56,7 @@ def processor_time(server):
         if int(entry) == server.pid:
             total += int(fields[11]) + int(fields[12])
         elif int(entry) == postmaster:
-            # With those of its processes that have ended.
+            # Including processes that have ended.
             total += sum(int(field) for field in fields[11:15])
         elif int(fields[1]) == postmaster:
             total += int(fields[11]) + int(fields[12])
@@ -64,7 +64,7 @@ def processor_time(server):
 
 
 def pages_by_users():
-    """Processor time of a page by a remembered sort, against the same page with the sort in the query."""
+    """Compares the CPU time of a page with a remembered sort and with the sort in the query."""
     sql("big", f"""TRUNCATE user_account CASCADE;
         INSERT INTO user_account SELECT 'user-' || n, 1, 0 FROM generate_series(0, {USERS - 1}) n;
         INSERT INTO user_setting (user_id, key, value, revision, modified_at)
@@ -95,9 +95,9 @@ end
 
 
 def follow(paths, change):
-    """Streams that are read here, while a process of its own makes the changes and tells when it began each.
+    """Reads streams while a separate process makes changes and reports the start time of each.
 
-    Returns when each block with data came, and when each change began.
+    Returns the arrival time of each data block, and the start time of each change.
     """
     selector = selectors.DefaultSelector()
     for path in paths:
@@ -107,7 +107,7 @@ def follow(paths, change):
         selector.register(stream, selectors.EVENT_READ, bytearray())
     results, came = multiprocessing.Queue(), []
     writer = multiprocessing.Process(target=lambda: results.put(change()))
-    # The streams have opened once they say nothing more.
+    # The streams are open when they have become silent.
     quiet = time.perf_counter()
     while writer.pid is None or writer.is_alive() or time.perf_counter() - quiet < 1:
         if writer.pid is None and time.perf_counter() - quiet > 0.5:
@@ -129,7 +129,7 @@ def follow(paths, change):
 
 
 def paced(number, changes):
-    """Numbers, so many a second."""
+    """Yields numbers at a fixed rate per second."""
     begin = time.perf_counter()
     for n in range(number):
         time.sleep(max(0, begin + n / changes - time.perf_counter()))
@@ -143,7 +143,7 @@ def tell(what, delays, memory):
 
 
 def followers(number=1000, changes=100, seconds=10):
-    """How long a change takes to reach who follows, each of many users; what the server holds meanwhile."""
+    """Measures the latency of changes to many users' streams, and the server's memory."""
     sql("big", "TRUNCATE user_account CASCADE")
     tokens = [token(f"user-{n}") for n in range(number)]
 
@@ -172,7 +172,7 @@ def followers(number=1000, changes=100, seconds=10):
 
 
 def followers_of_one_shelf(number=1000, changes=100, seconds=10):
-    """The same with all of them on one shelf, each told of every change."""
+    """The same with all streams on one shelf, each receiving every change."""
     def change():
         connection = http.client.HTTPConnection("127.0.0.1", PORT)
         headers = {"content-type": "application/json", "authorization": f"Bearer {token('merchandiser', 'catalog:write')}"}
@@ -189,7 +189,7 @@ def followers_of_one_shelf(number=1000, changes=100, seconds=10):
     with served("big", "options='-c synchronous_commit=off'") as server:
         came, sent = follow([SHELF + "7/events?sort=position&limit=24"] * number, change)
         held = memory(server)
-    # The last of the changes that travel together.
+    # The last change of a batch.
     versions = [(moment, int(block.split(b'"to_version":')[1].split(b",")[0])) for moment, block in came]
     delays = [moment - sent[version] for moment, version in versions if version in sent]
     tell(f"{number:,} who follow one shelf, {changes} moves a second, {len(came):,} diffs told", delays, held)

@@ -1,21 +1,21 @@
-"""A server with a catalog, and a browser, for the tests of the pages."""
+"""The server and the browser for tests of the pages."""
 import contextlib, json, os, shutil, signal, socket, subprocess, tempfile, time, traceback, urllib.error, urllib.request
 
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import sync_playwright
 
-# A folder whose scripts and styles are taken instead of those of the program, while one works on them.
+# For development: a folder whose scripts and styles replace those of the program.
 WEB = os.environ.get("AISLE_WEB")
 CHROMIUM = next((path for path in ("/usr/bin/chromium", "/usr/bin/chromium-browser") if os.path.exists(path)), None)
-# What the browser itself says of a server that is away.
+# The browser's own messages about an unreachable server.
 AWAY = ("ERR_CONNECTION", "ERR_INCOMPLETE", "ERR_EMPTY", "ERR_NETWORK", "ERR_SOCKET")
 
 
 class Server:
-    """`aisle dev` in a folder of its own."""
+    """`aisle dev` in a separate folder."""
 
     def __init__(self, aisle, imports=()):
-        """`imports`: files of catalogs besides our own."""
+        """`imports`: catalog files to import in addition to the seed catalog."""
         self.aisle = os.path.abspath(aisle)
         self.folder = tempfile.mkdtemp(prefix="aisle-browser-")
         with socket.socket() as free:
@@ -82,7 +82,7 @@ def browser():
     if CHROMIUM is None:
         raise RuntimeError("there is no Chromium; on Debian: apt-get install chromium")
     with sync_playwright() as playwright:
-        # Without a user to be confined to there is no sandbox.
+        # The sandbox does not work as root.
         found = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"] if os.getuid() == 0 else [])
         try:
             yield found
@@ -90,8 +90,8 @@ def browser():
             found.close()
 
 
-class Hold:
-    """Requests that are held up on their way."""
+class DelayedRequests:
+    """Delayed requests."""
 
     def __init__(self, page, pattern):
         self.page, self.routes, self.is_open = page, [], False
@@ -111,7 +111,7 @@ class Hold:
 
 
 class Tab:
-    """A page, whose errors are kept."""
+    """A page that collects its errors."""
 
     def __init__(self, browser, **options):
         self.context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **options})
@@ -134,7 +134,7 @@ class Tab:
         return (frame or self.page).evaluate("(container) => [...document.querySelectorAll(`${container} > [data-id]`)].map((card) => card.dataset.id)", container)
 
     def shows(self, ids, container="#products", frame=None, timeout=20_000):
-        """Waits until exactly these stand there, in this order, each at its place, and nothing moves any more."""
+        """Waits until exactly these items are shown in this order and all animations have ended."""
         try:
             (frame or self.page).wait_for_function(
                 """([ids, container]) => {
@@ -145,10 +145,10 @@ class Tab:
         except Exception as error:
             shown = self.ids(container, frame)
             raise AssertionError(f"it shows {len(shown)}\n{shown[:400]}\nand should show {len(ids)}\n{ids[:400]}\n{self.said()}") from error
-        # What is seen reads as the order does: row by row, from left to right.
+        # The visual order must be the DOM order: row by row, from left to right.
         boxes = (frame or self.page).evaluate(
             "(container) => [...document.querySelectorAll(`${container} > [data-id]`)].map((card) => card.getBoundingClientRect()).map((box) => [Math.round(box.top), Math.round(box.left)])", container)
-        assert boxes == sorted(boxes), "the cards do not stand where their order says"
+        assert boxes == sorted(boxes), "the cards are not at the positions of their order"
 
     def said(self):
         return f"errors: {self.errors}; {self.page.evaluate('document.querySelector(`#away`)?.textContent')}"
@@ -157,7 +157,7 @@ class Tab:
         return self.page.inner_text(selector)
 
     def holds(self, pattern):
-        """Holds requests up until they are let go."""
+        """Delays requests until they are released."""
         return Hold(self.page, pattern)
 
     def sort(self, sort, frame=None):
@@ -166,7 +166,7 @@ class Tab:
         place.click(f"#sorts [value='{sort}']")
 
     def forgives(self, *parts):
-        """Leaves out what the browser says by itself where something is meant to go wrong."""
+        """Ignores the browser's own messages about expected errors."""
         self.errors = [error for error in self.errors if not any(part in error for part in parts)]
 
     def is_open_to_all(self):
@@ -178,7 +178,7 @@ class Tab:
 
 
 def play(tests, server, browser):
-    """Runs tests, each of which leaves its tab, or several, without errors. Answers how many failed."""
+    """Runs tests, each of which returns its tab or tabs, which must have no errors. Returns the number of failures."""
     failed = 0
     for test in tests:
         for context in browser.contexts:

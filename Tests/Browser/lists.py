@@ -1,9 +1,9 @@
-"""The page of lists, on our own catalog."""
+"""Tests of the lists page with the seed catalog."""
 from harness import Tab
 
 
 def shown(server, token, name):
-    """A list's items as the API has them."""
+    """Returns a list's items from the API."""
     found = next(one for one in server.get("/v1/me/lists", token)["lists"] if one["name"] == name)
     return found, server.get(f"/v1/me/lists/{found['id']}/items", token)["items"]
 
@@ -26,15 +26,15 @@ def lists_are_kept_checked_and_arranged(server, browser):
         tab.page.keyboard.press("Enter")
         tab.wait("() => document.querySelector('#item-text').value === ''")
     stands(tab, server, token, "Saturday", names)
-    # What is checked sinks, and comes back to its place.
+    # Checked items move to the end and return to their position.
     row = lambda name, part: f"#items > li:has(.name:text-is('{name}')) {part}"
     tab.page.click(row("Bread", ".tick"))
     stands(tab, server, token, "Saturday", ["Milk", "Candles", "Tea", "Bread"])
     assert "1 of 4" in tab.text("#count")
-    assert tab.page.evaluate("document.activeElement.ariaLabel") == "Bread", "the focus goes with what is checked"
+    assert tab.page.evaluate("document.activeElement.ariaLabel") == "Bread", "the focus stays on the checked item"
     tab.page.click(row("Bread", ".tick"))
     stands(tab, server, token, "Saturday", names)
-    # By hand: keyboard and mouse.
+    # Manual moves by keyboard and mouse.
     tab.page.focus(row("Tea", ".grip"))
     tab.page.keyboard.press("Alt+ArrowUp")
     stands(tab, server, token, "Saturday", ["Milk", "Bread", "Tea", "Candles"])
@@ -76,7 +76,7 @@ def a_list_is_live_on_two_devices(server, browser):
     for tab in (one, two):
         stands(tab, server, token, "Party", ["Cups", "Ice", "Skyr Natural"])
         tab.is_open_to_all()
-    # Written by somebody who does not wish us well.
+    # Input by an attacker.
     server.send("POST", f"/v1/me/lists/{made['id']}/items", {"items": [{"text": "<img src=x onerror=alert(1)>"}]}, token)
     one.wait("() => [...document.querySelectorAll('.name')].some((name) => name.textContent === '<img src=x onerror=alert(1)>')")
     return [one, two]
@@ -93,7 +93,7 @@ def what_is_typed_and_ticked_in_a_hurry_is_kept(server, browser):
     for name in names:
         tab.page.keyboard.type(name + "\n")
     stands(tab, server, token, "Hurry", names)
-    # While a change of one list is under way, another is opened: it stays with its list.
+    # If another list is opened during a change, the change stays with its list.
     other = server.send("POST", "/v1/me/lists", {"name": "Other"}, token)
     server.send("POST", f"/v1/me/lists/{other['id']}/items", {"items": [{"text": "Ink"}]}, token)
     tab.page.wait_for_selector("#lists a:has-text('Other')")
@@ -113,7 +113,7 @@ def what_is_typed_and_ticked_in_a_hurry_is_kept(server, browser):
     assert found["checked_count"] == 3 and not found["auto_sort"]
     assert shown(server, token, "Other")[0]["auto_sort"] and shown(server, token, "Other")[0]["checked_count"] == 0
     stands(tab, server, token, "Other", ["Ink"])
-    # What is refused is not shown as done.
+    # A rejected change is not shown.
     tab.page.route("**/v1/me/lists/*/items/*", lambda route: route.fulfill(status=422, json={"detail": "no"}))
     tab.page.locator("#items .tick").first.click()
     tab.page.wait_for_selector("#away:not([hidden])")

@@ -1,4 +1,4 @@
-"""The merchandiser's page, on our own catalog."""
+"""Tests of the merchandiser's page with the seed catalog."""
 from harness import AWAY, Tab
 
 SHELF = "corner/bread"
@@ -13,7 +13,7 @@ def order(server):
 
 
 def moved(ids, moving, at):
-    """What is meant by moving these to that place among the others."""
+    """Returns the expected order after a move to an index among the others."""
     left = [id for id in ids if id not in moving]
     return left[:at] + moving + left[at:]
 
@@ -24,7 +24,7 @@ def middle(tab, id):
 
 
 def drag(tab, id, onto, side):
-    """By the mouse, onto the left or right half of another."""
+    """Drags a card by mouse onto the left or right half of another."""
     x, y = middle(tab, id)
     tx, ty = middle(tab, onto)
     tab.page.mouse.move(x, y)
@@ -45,7 +45,7 @@ def settles(tab, server, ids):
 
 
 def a_move_on_its_way(tab, id):
-    """Moves a card to the top, and holds up what tells the server."""
+    """Moves a card to the top, and delays the request."""
     held = tab.holds("**/order/moves")
     tab.page.focus(f"[data-id='{id}']")
     tab.page.keyboard.press("Alt+Home")
@@ -60,8 +60,8 @@ def cards_are_dragged_by_a_mouse(server, browser):
     drag(tab, ids[0], ids[7], 1)
     ids = moved(ids, [ids[0]], 7)
     settles(tab, server, ids)
-    assert tab.page.locator("[aria-selected=true]").count() == 0, "a drag is no click"
-    # Several, wherever they stand, keep their order.
+    assert tab.page.locator("[aria-selected=true]").count() == 0, "a drag must not count as a click"
+    # Several cards from any positions keep their order.
     for id in (ids[9], ids[2]):
         tab.page.click(f"[data-id='{id}']")
     several = [ids[2], ids[9]]
@@ -74,7 +74,7 @@ def cards_are_dragged_by_a_mouse(server, browser):
     tab.page.click("#first")
     ids = moved(ids, several, 0)
     settles(tab, server, ids)
-    # What is let go with Escape stays.
+    # Escape cancels a drag.
     x, y = middle(tab, ids[3])
     tab.page.mouse.move(x, y)
     tab.page.mouse.down()
@@ -95,7 +95,7 @@ def cards_are_dragged_by_a_finger(server, browser):
     def finger(kind, *points):
         touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y} for x, y in points]})
 
-    # One that goes on at once scrolls.
+    # A touch that moves immediately scrolls.
     touch = tab.context.new_cdp_session(tab.page)
     x, y = middle(tab, ids[2])
     finger("touchStart", (x, y))
@@ -104,7 +104,7 @@ def cards_are_dragged_by_a_finger(server, browser):
     finger("touchEnd")
     tab.wait("() => scrollY > 50")
     settles(tab, server, ids)
-    # One that rests takes hold.
+    # A long press starts a drag.
     tab.close()
     tab = Tab(browser, viewport={"width": 390, "height": 844}, has_touch=True).open(server.base + place("mia"))
     touch = tab.context.new_cdp_session(tab.page)
@@ -135,12 +135,12 @@ def cards_are_moved_by_keyboard_and_announced(server, browser):
         ids = moved(ids, [one], at)
         assert tab.page.evaluate("document.activeElement.dataset.id") == one
     settles(tab, server, ids)
-    # As fast as one presses: none is lost, and they are made in their order.
+    # Rapid key presses: none is lost, and they apply in order.
     for _ in range(5):
         tab.page.keyboard.press("Alt+ArrowRight")
     ids = moved(ids, [one], 5)
     settles(tab, server, ids)
-    # Arrows alone only look; Space chooses.
+    # Arrow keys alone move the focus; Space selects.
     tab.page.keyboard.press("Space")
     tab.page.keyboard.press("ArrowRight")
     tab.page.keyboard.press("Space")
@@ -168,7 +168,7 @@ def changes_are_taken_back_and_told(server, browser):
     assert tab.text("#changes li >> nth=0").startswith("tom took a change back, of “")
     tab.is_open_to_all()
     tab.page.click("#history-sheet button")
-    # A sort becomes the manual order, and is taken back by a key.
+    # A sort is applied to the manual order, and undone by a key.
     tab.page.click("#bake")
     tab.page.select_option("#bake-sort", "-price")
     tab.is_open_to_all()
@@ -185,13 +185,13 @@ def of_two_merchandisers_the_later_sees_both(server, browser):
     ids = order(server)
     for tab in (mia, tom):
         tab.shows(ids)
-    # What one moves the other sees.
+    # Each user sees the other's moves.
     mia.page.focus(f"[data-id='{ids[3]}']")
     mia.page.keyboard.press("Alt+Home")
     ids = moved(ids, [ids[3]], 0)
     for tab in (mia, tom):
         settles(tab, server, ids)
-    # While Tom holds a card, Mia moves another: his is not made, and not lost.
+    # While Tom drags a card, Mia moves another: his move is neither applied nor lost.
     own, hers = ids[6], ids[9]
     x, y = middle(tom, own)
     tx, ty = middle(tom, ids[1])
@@ -215,7 +215,7 @@ def of_two_merchandisers_the_later_sees_both(server, browser):
     for tab in (tom, mia):
         settles(tab, server, both)
     assert tom.page.locator("#conflict").is_hidden()
-    # And where he lets it go, hers stays.
+    # If he discards it, her move stays.
     x, y = middle(tom, both[8])
     tom.page.mouse.move(x, y)
     tom.page.mouse.down()
@@ -237,7 +237,7 @@ def a_conflict_while_another_card_is_held_loses_neither(server, browser):
     ids = order(server)
     tab.shows(ids)
     held = a_move_on_its_way(tab, ids[4])
-    # While it is under way another is faster, and a second card is held.
+    # During the request, another user moves first, and a second card is being dragged.
     server.move(SHELF, server.token("mia", "catalog:write"), [ids[9]], place="first")
     tab.page.mouse.move(*middle(tab, ids[6]))
     tab.page.mouse.down()
@@ -251,7 +251,7 @@ def a_conflict_while_another_card_is_held_loses_neither(server, browser):
     settles(tab, server, between)
     tab.page.click("#again")
     settles(tab, server, moved(between, [ids[4]], 0))
-    # At once, while what the other did is still on its way here.
+    # Immediately, before the other user's change has arrived.
     ids = moved(between, [ids[4]], 0)
     tab.page.wait_for_timeout(200)
     held = a_move_on_its_way(tab, ids[5])
@@ -268,14 +268,14 @@ def what_is_under_way_stays_with_its_shelf(server, browser):
     ids = order(server)
     tab.shows(ids)
     held = a_move_on_its_way(tab, ids[3])
-    # Another language, and another shelf: the move is made nevertheless.
+    # The move is applied in spite of a change of language and shelf.
     tab.page.select_option("#language", "ru")
     tab.page.click("#shelves a[href*='shelf=cheese'] >> nth=0")
     held.release()
     tab.shows(server.order("corner/cheese", "sort=position"))
     ids = moved(ids, [ids[3]], 0)
     assert order(server) == ids
-    # What is held when the shelf changes is let go.
+    # Changing the shelf cancels a drag.
     cheese = server.order("corner/cheese", "sort=position")
     tab.page.mouse.move(*middle(tab, cheese[1]))
     tab.page.mouse.down()
@@ -309,7 +309,7 @@ def moves_wait_for_a_server_that_is_away(server, browser):
 
 def who_may_not_write_is_told(server, browser):
     tab = Tab(browser)
-    # As on a server that is no demonstration.
+    # As on a server without demo features.
     tab.page.route("**/demo", lambda route: route.fulfill(json={"sessions": False, "storms": []}))
     tab.open(server.base + place("mia"))
     ids = tab.ids()

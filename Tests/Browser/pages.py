@@ -1,4 +1,4 @@
-"""The API's documentation, and the pages of problems."""
+"""Tests of the API documentation and the problem pages."""
 import re, urllib.error, urllib.request
 
 from harness import Tab
@@ -19,7 +19,7 @@ def every_call_is_explained_and_can_be_tried(server, browser):
     tab.wait("() => document.querySelector('#page .result')?.textContent.includes('200 OK')")
     said = tab.text("#page .result")
     assert "sort=-unit_price&limit=2" in said and all(sku in said for sku in server.order("corner/dairy", "sort=-unit_price")[:2])
-    # A change, which needs a token.
+    # A write requires a token.
     tab.page.click("#undoOrder .try > summary")
     tab.page.fill("#undoOrder-body", "")
     tab.page.click("#undoOrder .try form > button")
@@ -28,7 +28,7 @@ def every_call_is_explained_and_can_be_tried(server, browser):
     tab.page.fill("#undoOrder-path-shelf", "cheese")
     tab.page.click("#undoOrder .try form > button")
     tab.wait("() => document.querySelector('#undoOrder .result')?.textContent.includes('409')")
-    # A stream tells what comes within some seconds.
+    # A stream shows the events of a few seconds.
     tab.page.click("#shelfEvents .try > summary")
     tab.page.click("#shelfEvents .try form > button")
     tab.wait("() => document.querySelector('#shelfEvents .result')?.textContent.includes('event: order')")
@@ -51,7 +51,7 @@ def the_client_is_small_and_the_pages_are_closed_to_others(server, browser):
     with urllib.request.urlopen(server.base + "/aisle.js") as answer:
         source = answer.read()
         tag = answer.headers["etag"]
-    # Without what is written for those who read it.
+    # Without comments.
     code = re.sub(rb"^\s*//.*\n", b"", re.sub(rb"/\*\*.*?\*/\n?", b"", source, flags=re.S), flags=re.M)
     code = re.sub(rb"^\s+", b"", code, flags=re.M)
     assert len(code) < 15_000, len(code)
@@ -62,7 +62,7 @@ def the_client_is_small_and_the_pages_are_closed_to_others(server, browser):
     except urllib.error.HTTPError as error:
         assert error.code == 304
     tab = Tab(browser).open(server.base + "/")
-    # Nothing that is not the page's own runs, or is loaded.
+    # Foreign scripts and resources are neither run nor loaded.
     ran = tab.page.evaluate("""() => {
         const script = document.createElement("script");
         script.textContent = "window.ran = true";

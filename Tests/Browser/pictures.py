@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The README's pictures, taken of the running page. Usage: pictures.py AISLE FOLDER
+"""Takes the README's screenshots of the running page. Usage: pictures.py AISLE FOLDER
 
-The animation's frames are taken by the animations' own clock, not by ours: they are the same on every machine."""
+The frames follow the animation's own clock, so they are the same on every machine."""
 import io, os, sys
 
 from PIL import Image
@@ -12,7 +12,7 @@ WIDTH, HEIGHT = 1040, 640
 FRAMES, DURATION = 14, 700
 STOPS = ["price", "unit_price", "-popularity"]
 
-# Animations stand still as soon as they begin; their time is set from outside.
+# Animations are paused as soon as they start, and their time is set by the script.
 HOLD = """() => {
     const play = Element.prototype.animate;
     window.held = [];

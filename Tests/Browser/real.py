@@ -1,4 +1,4 @@
-"""The pages on real catalogs: thousands of products on a shelf."""
+"""Tests of the pages with real catalogs of thousands of products per shelf."""
 import os, time
 
 from harness import AWAY, Tab
@@ -10,7 +10,7 @@ def imports(data):
 
 
 def largest(server, prefix=""):
-    """The largest shelf of the stores whose keys begin so, as STORE/SHELF, and its size."""
+    """Returns the largest shelf of the stores with a key prefix, as STORE/SHELF, and its size."""
     found = []
     for store in server.get("/v1/stores")["stores"]:
         cursor = "" if store["key"].startswith(prefix) else None
@@ -28,7 +28,7 @@ def address(server, shelf, page="", **parts):
 
 
 def scroll(tab, count):
-    """Scrolls down until so many stand there."""
+    """Scrolls down until a number of products is shown."""
     while (shown := len(tab.ids())) < count:
         tab.page.evaluate("() => scrollTo(0, document.documentElement.scrollHeight)")
         tab.wait("(shown) => document.querySelectorAll('#products > [data-id]').length > shown", shown)
@@ -52,7 +52,7 @@ def only_what_is_seen_glides_and_scrolling_meanwhile_harms_nothing(server, brows
     tab = Tab(browser).open(address(server, shelf, sort="price"))
     scroll(tab, 300)
     tab.page.evaluate("() => scrollTo(0, 0)")
-    # Where each card that is animated was, and where it goes.
+    # The start and end of each animated card.
     tab.page.evaluate("""() => {
         window.far = [];
         window.count = 0;
@@ -68,7 +68,7 @@ def only_what_is_seen_glides_and_scrolling_meanwhile_harms_nothing(server, brows
     }""")
     for sort in ("-price", "name", "unit_price"):
         tab.sort(sort)
-        # One goes on scrolling while it moves, and asks for more.
+        # The user continues to scroll during the animation, which loads more products.
         for _ in range(8):
             tab.page.mouse.wheel(0, 900)
             tab.page.wait_for_timeout(15)
@@ -91,7 +91,7 @@ def a_shelf_of_thousands_is_scrolled_to_its_end(server, browser):
     scroll(tab, size)
     print(f"  {size} products scrolled to the end in {time.time() - start:.1f} s", flush=True)
     tab.shows(order)
-    # And from there into another order, and to its end no page is lost.
+    # From there, after a change of sort, no page is lost up to the end.
     tab.sort("name")
     tab.shows(server.order(shelf, "sort=name")[:300])
     scroll(tab, 1_000)
@@ -120,7 +120,7 @@ def prices_that_change_move_a_large_shelf(server, browser):
     token = server.token("mia", "catalog:write")
     tab = Tab(browser).open(address(server, shelf, sort="price"))
     tab.shows(server.order(shelf, "sort=price")[:60])
-    # Within what is seen, out of it, and into it.
+    # Within the visible area, out of it, and into it.
     ids = tab.ids()
     far = server.order(shelf, "sort=price")[-1]
     products = {one["sku"]: one["price_minor"] for one in server.get(f"/v1/stores/{store}/products?" + "&".join(f"sku={sku}" for sku in (ids[0], ids[5], far)))["products"]}
@@ -160,7 +160,7 @@ def two_merchandisers_arrange_a_real_shelf(server, browser):
     ids = moved(ids, [ids[50]], 51)
     stands(ids)
     assert f"place 52 of {size}" in tom.page.evaluate("document.querySelector('#announcements').textContent")
-    # Behind the last is behind what is not shown yet, too.
+    # The last position is also after the products that are not loaded.
     tom.page.focus(f"[data-id='{ids[3]}']")
     tom.page.keyboard.press("Alt+End")
     ids = moved(ids, [ids[3]], size)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The pages in a real browser. Usage: run.py AISLE [DATA]; DATA is the folder of real catalogs. AISLE_BROWSER_ONLY picks tests
+"""Runs the tests of the pages in a real browser. Usage: run.py AISLE [DATA]; DATA is the folder of real catalogs. AISLE_BROWSER_ONLY selects tests
 whose names contain it."""
 import os, sys
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""How long the page's script takes before a re-sort is seen to move. Usage: script_time.py AISLE [CSV]; a catalog besides our own.
+"""Measures the script time before a change of sort becomes visible. Usage: script_time.py AISLE [CSV]; CSV is an additional catalog.
 
-In one run: the time from the diff to the last animation's start, beside that of laying out as many cards anew, which no page
-can do without."""
+In one run: the time from the diff to the start of the last animation, compared with a new layout of the same cards, which no
+page can avoid."""
 import statistics, sys
 
 import harness, real

@@ -1,4 +1,4 @@
-"""The shop, on our own catalog."""
+"""Tests of the shop with the seed catalog."""
 import base64, json, time
 
 from harness import AWAY, Tab
@@ -56,7 +56,7 @@ def filters_and_facets_narrow_the_shelf(server, browser):
     left = server.order(SHELF, "sort=price&in_stock=true" + query)
     assert len(left) == bucket["count"]
     tab.shows(left)
-    # The focus stays where it was, though the choices were made anew.
+    # The focus stays although the choices were redrawn.
     assert tab.page.evaluate("document.activeElement.name") == "price"
     tab.page.click("#filter-sheet button[data-text=close]")
     tab.sort("-price")
@@ -75,12 +75,12 @@ def what_others_change_arrives(server, browser):
     order = server.order(SHELF, "sort=position")
     tab.shows(order)
     token = server.token("mia", "catalog:write")
-    # The stream may still be opening: what happens before is found by what it tells first.
+    # The stream may still be opening: its first event includes earlier changes.
     server.move(SHELF, token, [order[-1]], place="first")
     tab.shows([order[-1]] + order[:-1])
     server.send("POST", "/v1/stores/corner/shelves/dairy/order/undo", {}, token)
     tab.shows(order)
-    # A price, at the card itself.
+    # A price is updated on the card.
     server.send("POST", "/v1/stores/corner/prices", [{"sku": order[0], "price_minor": 4242}], token)
     tab.wait("(id) => document.querySelector(`[data-id='${id}'] .price`).textContent.includes('42.42')", order[0])
     return tab
@@ -98,7 +98,7 @@ def a_server_that_comes_back_is_met_again(server, browser):
     server.start()
     tab.shows(server.order(SHELF, "sort=-price"))
     tab.page.wait_for_selector("#away", state="hidden")
-    # What could not be reached is told by the browser itself.
+    # The browser reports unreachable requests itself.
     tab.forgives(*AWAY)
     return tab
 
@@ -134,7 +134,7 @@ def what_is_chosen_while_away_is_sent_when_back(server, browser):
 
 
 def prices_and_counts_are_those_of_now(server, browser):
-    """Also what changed while the device was offline, and what comes into a filter or leaves it."""
+    """Includes changes during an offline period, and products that enter or leave a filter."""
     page = "/v1/stores/harbour/shelves/dairy/products?limit=100&sort=price"
     tab = Tab(browser).open(server.base + "/?store=harbour&shelf=dairy&sort=price&price_max=20&user=zoe")
     away = Tab(browser).open(server.base + "/?store=harbour&shelf=dairy&sort=price&user=zoe&device=phone")
@@ -162,7 +162,7 @@ def a_server_that_is_busy_is_not_asked_in_a_loop(server, browser):
     asked = []
     tab.page.route("**/order/diff*", lambda route: (asked.append(1), route.fulfill(status=503, json={"detail": "busy"})))
     token = server.token("mia", "catalog:write")
-    # What is told whole needs a diff.
+    # An event with the whole order requires a diff request.
     tab.sort("name")
     tab.page.wait_for_selector("#away:not([hidden])")
     server.move(SHELF, token, [order[-1]], place="first")
@@ -283,7 +283,7 @@ def settings_are_kept_while_away_and_sent_when_back(server, browser):
         phone.set("b", { x: 2 });
         await new Promise((done) => setTimeout(done, 300));
         const early = [...seen];
-        // A page that is opened again has it still.
+        // A reopened page still has the change.
         const again = new Settings(near, { name: "phone" });
         near.isOffline = false;
         await again.sync();
@@ -305,7 +305,7 @@ def a_sort_is_remembered_for_its_user(server, browser):
     tab.sort("-unit_price")
     tab.shows(server.order(SHELF, "sort=-unit_price"))
     tab.wait("() => document.querySelector('#count').textContent.includes('your order')")
-    # Without a sort in the address it comes as its user wants it, and as before to another.
+    # Without a sort in the URL, the user's remembered sort applies; other users see the default.
     tab.open(server.base + PLACE + "&user=rita")
     tab.shows(server.order(SHELF, "sort=-unit_price"))
     assert "your order" in tab.text("#count")
@@ -330,9 +330,9 @@ def a_second_device_follows_and_catches_up(server, browser):
         tab.sort(sort, phone)
         start = time.time()
         tab.shows(order, frame=watch)
-        print(f"  the second device stands {time.time() - start:.2f} s after the choice, its glide of 0.45 s among it", flush=True)
+        print(f"  the second device is up to date {time.time() - start:.2f} s after the choice, including its animation of 0.45 s", flush=True)
         tab.shows(order, frame=phone)
-    # What is chosen away is kept, and the last that was chosen stays.
+    # Offline choices are kept, and the latest choice wins.
     watch.click("#offline")
     assert "Offline" in watch.inner_text("#away")
     tab.sort("price", watch)
@@ -364,7 +364,7 @@ def a_storm_of_prices_moves_the_shelf_by_itself(server, browser):
         tab.shows(order)
         orders.add(tuple(order))
     assert len(orders) > 2, "nothing moved"
-    # The week ends as it began.
+    # The last day restores the first day's prices.
     assert {card["sku"]: card["price_minor"] for card in server.get(page)["products"]} == prices
     return tab
 

@@ -9,7 +9,7 @@ import NIOCore
 import TestSupport
 import Testing
 
-/// The API over a real socket, on the specification's store: shapes, headers, errors.
+/// The API over a real socket, on the in-memory catalog: response formats, headers and errors.
 @Suite(.timeLimit(.minutes(15))) struct APITests {
     func withServer(_ body: @escaping @Sendable (any TestClient) async throws -> Void) async throws {
         var options = CatalogAPI.Options()
@@ -52,8 +52,8 @@ import Testing
         try JSONReader.parse(Array(buffer: response.body))
     }
 
-    @Test("Cursors lead through all pages without gaps or repeats")
-    func pagesFollowOneAnotherThroughTheirCursors()
+    @Test("Following cursors visits every product once")
+    func cursorsVisitEveryPage()
         async throws
     {
         try await withServer { (client: any TestClient) async throws in
@@ -75,8 +75,8 @@ import Testing
         }
     }
 
-    @Test("A page names the source of its default sort, and is private with a token")
-    func theDefaultSortSaysWhereItComesFromAndIsPrivate() async throws {
+    @Test("A page names the source of its default sort, and is private for requests with a token")
+    func defaultSortHasSource() async throws {
         try await withServer { (client: any TestClient) async throws in
             let response = try await get(client, "/v1/stores/s/shelves/dairy/products")
             #expect(
@@ -94,7 +94,7 @@ import Testing
     }
 
     @Test("A matching If-None-Match returns 304")
-    func whoHasTheAnswerIsToldSo() async throws {
+    func ifNoneMatchReturns304() async throws {
         try await withServer { (client: any TestClient) async throws in
             let path = "/v1/stores/s/shelves/dairy/products?sort=price"
             let tag = try #require(try await get(client, path).headers[.eTag])
@@ -122,7 +122,7 @@ import Testing
             ("sort=%zz", 400, "malformed-request"),
         ]
     )
-    func aBadQueryIsAProblemThatSaysWhat(_ query: String, _ status: Int, _ slug: String) async throws {
+    func invalidQueryNamesParameter(_ query: String, _ status: Int, _ slug: String) async throws {
         try await withServer { (client: any TestClient) async throws in
             let response = try await get(client, "/v1/stores/s/shelves/dairy/products?\(query)")
             #expect(response.status.code == status)
@@ -137,7 +137,7 @@ import Testing
     }
 
     @Test("A misspelled sort key gets a suggestion")
-    func aNearMissGetsAHint() async throws {
+    func misspelledSortKeyGetsSuggestion() async throws {
         try await withServer { (client: any TestClient) async throws in
             let problem = try json(try await get(client, "/v1/stores/s/shelves/dairy/products?sort=prise"))
             #expect(problem["hint"] == .string("price"))
@@ -147,7 +147,7 @@ import Testing
     }
 
     @Test("A cursor with any altered character is rejected")
-    func everyAlteredCursorIsRefused() async throws {
+    func rejectsAlteredCursors() async throws {
         try await withServer { (client: any TestClient) async throws in
             let page = try json(try await get(client, "/v1/stores/s/shelves/dairy/products?sort=price&limit=3"))
             let cursor = try #require(page["page"]?["next_cursor"]?.string)
@@ -168,7 +168,7 @@ import Testing
     }
 
     @Test("Products are created, read, patched and deleted")
-    func productsAreWrittenReadPatchedAndDeleted() async throws {
+    func productLifecycle() async throws {
         try await withServer { (client: any TestClient) async throws in
             let path = "/v1/stores/s/products/a%20%22b%22%20%F0%9F%8D%8E"
             let body =
@@ -215,7 +215,7 @@ import Testing
             (#"{"name":"x","attributes":["#, 400), (String(repeating: "[", count: 100), 400),
         ]
     )
-    func badBodiesAreRefused(_ body: String, _ status: Int) async throws {
+    func rejectsInvalidBodies(_ body: String, _ status: Int) async throws {
         try await withServer { (client: any TestClient) async throws in
             #expect(try await put(client, "/v1/stores/s/products/bad", body).status.code == status, "\(body)")
             #expect(try await get(client, "/v1/stores/s/products/bad").status == .notFound)
@@ -223,7 +223,7 @@ import Testing
     }
 
     @Test("A body above the limit returns 413 and closes the connection")
-    func aHugeBodyIsRefusedAndTheConnectionClosed() async throws {
+    func largeBodyReturns413() async throws {
         try await withServer { (client: any TestClient) async throws in
             let response = try await put(
                 client,
@@ -235,7 +235,7 @@ import Testing
     }
 
     @Test("Unknown paths return 404, and other methods 405")
-    func pathsAndMethodsThatDoNotExist() async throws {
+    func unknownPathsAndMethods() async throws {
         try await withServer { (client: any TestClient) async throws in
             for path in [
                 "/index.html", "/v1", "/v1/stores/s/nothing", "/v1/stores/S", "/v1/stores/none",
@@ -260,7 +260,7 @@ import Testing
     }
 
     @Test("CORS allows the configured origins only")
-    func pagesOfOtherOriginsMayCallWhereConfigured() async throws {
+    func corsAllowsConfiguredOrigins() async throws {
         try await withServer { (client: any TestClient) async throws in
             let asked = try await client.execute(
                 uri: "/v1/stores",
@@ -270,10 +270,8 @@ import Testing
             #expect(asked.status == .noContent)
             #expect(asked.headers[.accessControlAllowOrigin] == "https://shop.example")
             let answered = try await get(client, "/v1/stores", [.origin: "https://shop.example"])
-            #expect(
-                answered.headers[.accessControlAllowOrigin] == "https://shop.example"
-                    && answered.headers[.accessControlExposeHeaders]?.contains("ETag") == true
-            )
+            #expect(answered.headers[.accessControlAllowOrigin] == "https://shop.example")
+            #expect(answered.headers[.accessControlExposeHeaders]?.contains("ETag") == true)
             #expect(
                 try await get(client, "/v1/stores", [.origin: "https://evil.example"]).headers[
                     .accessControlAllowOrigin
@@ -282,14 +280,14 @@ import Testing
         }
     }
 
-    /// A page loads our own files alone: what it names is there, kept by its tag, and nothing else may run in it.
+    /// A page loads only the server's own files, which exist and have entity tags; no other script may run.
     @Test(
         "A page loads the server's own files only",
         arguments: ["", "devices", "merchandise", "lists", "docs", "problems/stale"]
     )
-    func aPageIsServedWithWhatItNeedsAndNothingElse(_ name: String) async throws {
+    func pageLoadsOwnFilesOnly(_ name: String) async throws {
         try await withServer { (client: any TestClient) async throws in
-            // What an address says besides is the page's own affair.
+            // Query parameters are evaluated by the page itself.
             let page = try await client.execute(uri: "/\(name)?store=s&utm_source=x", method: .get)
             #expect(page.status == .ok)
             #expect(page.headers[.contentType] == "text/html; charset=utf-8")
@@ -298,17 +296,18 @@ import Testing
             var seen: Set<String> = []
             while let path = waiting.popLast() {
                 guard seen.insert(path).inserted else { continue }
-                let answer = try await client.execute(uri: path, method: .get)
-                let tag = try #require(answer.headers[.eTag], "\(path)")
-                #expect(answer.status == .ok, "\(path)")
-                #expect(answer.body.readableBytes > 100, "\(path)")
+                let response = try await client.execute(uri: path, method: .get)
+                let tag = try #require(response.headers[.eTag], "\(path)")
+                #expect(response.status == .ok, "\(path)")
+                #expect(response.body.readableBytes > 100, "\(path)")
                 #expect(
-                    answer.headers[.contentSecurityPolicy]?.hasPrefix("default-src 'none'; script-src 'self';") == true
+                    response.headers[.contentSecurityPolicy]?.hasPrefix("default-src 'none'; script-src 'self';")
+                        == true
                 )
-                #expect(answer.headers[.xContentTypeOptions] == "nosniff")
+                #expect(response.headers[.xContentTypeOptions] == "nosniff")
                 let again = try await client.execute(uri: path, method: .get, headers: [.ifNoneMatch: tag])
                 #expect(again.status == .notModified)
-                let text = String(buffer: answer.body)
+                let text = String(buffer: response.body)
                 waiting += text.matches(of: /from "(\/[a-z.]+)"/).map { String($0.1) }
             }
             #expect(seen.contains("/style.css"))
@@ -322,17 +321,17 @@ import Testing
     }
 
     @Test("Products requested by SKU are returned in the requested order")
-    func manyProductsAreFetchedInTheOrderAskedFor() async throws {
+    func productsKeepRequestedOrder() async throws {
         try await withServer { (client: any TestClient) async throws in
-            let answer = try json(try await get(client, "/v1/stores/s/products?sku=m5&sku=nope&sku=m2"))
-            let products = try #require(answer["products"]?.elements)
+            let response = try json(try await get(client, "/v1/stores/s/products?sku=m5&sku=nope&sku=m2"))
+            let products = try #require(response["products"]?.elements)
             #expect(products.map { $0["sku"] } == [.string("m5"), .string("m2")])
-            #expect(answer["missing"] == .array([.string("nope")]))
+            #expect(response["missing"] == .array([.string("nope")]))
         }
     }
 
     @Test("An empty or malformed Content-Type is handled", arguments: ["", ";", "; charset=utf-8"])
-    func anEmptyContentTypeIsNoCrash(_ type: String) async throws {
+    func malformedContentType(_ type: String) async throws {
         try await withServer { (client: any TestClient) async throws in
             let response = try await client.execute(
                 uri: "/v1/stores/s/products/x",
@@ -351,14 +350,14 @@ import Testing
             #"{"name":"x","attributes":{"a":1e131071}}"#,
             #"{"name":"x","attributes":{"a":[{"b":-1.5E-99}]}}"#,
         ]
-    ) func numbersThatGrowAreRefused(_ body: String) async throws {
+    ) func rejectsHugeExponents(_ body: String) async throws {
         try await withServer { (client: any TestClient) async throws in
             #expect(try await put(client, "/v1/stores/s/products/x", body).status == .unprocessableContent)
         }
     }
 
     @Test("Concurrent patches of different fields are all kept")
-    func patchesAtOnceAreAllKept() async throws {
+    func concurrentPatchesAreKept() async throws {
         try await withServer { (client: any TestClient) async throws in
             try await withThrowingTaskGroup(of: HTTPResponse.Status.self) { group in
                 for number in 0..<4 {
@@ -378,7 +377,7 @@ import Testing
     }
 
     @Test("The entity tag of an order is stable until the order changes")
-    func anOrderHasATagThatHolds() async throws {
+    func orderEntityTagIsStable() async throws {
         try await withServer { (client: any TestClient) async throws in
             for query in ["sort=price,-name", "sort=position", ""] {
                 let path = "/v1/stores/s/shelves/dairy/order?" + query
@@ -389,7 +388,7 @@ import Testing
     }
 
     @Test("A cached page is never older than its shelf")
-    func aRememberedPageIsNeverOlderThanTheShelf() async throws {
+    func cachedPageIsFresh() async throws {
         try await withServer { (client: any TestClient) async throws in
             let path = "/v1/stores/s/shelves/dairy/products?sort=price&limit=100"
             for round in 1...20 {

@@ -8,7 +8,7 @@ import LibPQ
 import TestSupport
 import Testing
 
-/// Points of the contract where code and documents once differed.
+/// Details of the contract where code and documentation once differed.
 @Suite(.timeLimit(.minutes(5))) struct ContractTests {
     private static let json: HTTPFields = [.contentType: "application/json"]
 
@@ -20,13 +20,13 @@ import Testing
         _ body: String? = nil,
         _ headers: HTTPFields = json
     ) async throws -> (status: HTTPResponse.Status, headers: HTTPFields, body: JSONValue) {
-        let answer = try await client.execute(
+        let response = try await client.execute(
             uri: path,
             method: method,
             headers: body == nil ? [:] : headers,
             body: body.map { ByteBuffer(string: $0) }
         )
-        return (answer.status, answer.headers, (try? JSONReader.parse(Array(buffer: answer.body))) ?? .null)
+        return (response.status, response.headers, (try? JSONReader.parse(Array(buffer: response.body))) ?? .null)
     }
 
     /// A store with a shelf of two products.
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test("An Idempotency-Key with another path or query is refused; a dry run is not recorded")
+    @Test("An Idempotency-Key reused with another path or query is rejected; a dry run is not recorded")
     func idempotencyKeysBelongToOneRequest() async throws {
         try await TestAPI.withServer { client, _ in
             try await fill(client)
@@ -68,15 +68,15 @@ import Testing
             #expect(other.status == .unprocessableContent)
             #expect(other.body["type"] == .string("/problems/idempotency-key-reused"))
             let csv: HTTPFields = [.contentType: "text/csv", .init("Idempotency-Key")!: "k2"]
-            let rehearsed = try await send(client, .post, "/v1/stores/s/imports?dry_run=true", "sku,name\nc,C\n", csv)
+            let dryRun = try await send(client, .post, "/v1/stores/s/imports?dry_run=true", "sku,name\nc,C\n", csv)
             let imported = try await send(client, .post, "/v1/stores/s/imports", "sku,name\nc,C\n", csv)
-            #expect(rehearsed.body["dry_run"] == .bool(true))
+            #expect(dryRun.body["dry_run"] == .bool(true))
             #expect(imported.body["dry_run"] == .bool(false))
             #expect(imported.body["inserted"] == .number("1"))
         }
     }
 
-    @Test("A sku that no product can have is 400 with the rule when it is written, and 404 when it is read")
+    @Test("An invalid sku returns 400 with the rule on a write, and 404 on a read")
     func invalidSKUs() async throws {
         try await TestAPI.withServer { client, _ in
             try await fill(client)
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test("Calls refuse unknown query parameters; pages, documents and the liveness check ignore them")
+    @Test("API endpoints reject unknown query parameters; pages, documents and the liveness check ignore them")
     func unknownParameters() async throws {
         try await TestAPI.withServer { client, _ in
             try await fill(client)
@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    @Test("Unknown columns of a CSV file are a warning, unknown members of an NDJSON row reject it")
+    @Test("Unknown columns of a CSV file cause a warning, unknown members of an NDJSON row reject it")
     func unknownFieldsOfImports() async throws {
         try await TestAPI.withServer { client, _ in
             try await fill(client)
@@ -123,8 +123,8 @@ import Testing
             #expect(csv.body["warnings"]?.text.contains("colour") == true)
             let rows = #"{"sku":"d","name":"D","colour":"red"}"# + "\n" + #"{"sku":"e","name":"E"}"# + "\n"
             for type in ["application/x-ndjson", "application/ndjson"] {
-                let answer = try await send(client, .post, "/v1/stores/s/imports", rows, [.contentType: type])
-                let rejects = try #require(answer.body["rejects"]?.elements)
+                let response = try await send(client, .post, "/v1/stores/s/imports", rows, [.contentType: type])
+                let rejects = try #require(response.body["rejects"]?.elements)
                 #expect(rejects.count == 1, "\(type)")
                 #expect(rejects[0]["line"] == .number("1"), "\(type)")
                 #expect(rejects[0]["column"] == .string("colour"))
@@ -132,8 +132,8 @@ import Testing
         }
     }
 
-    @Test("Health, documents and every media type of imports are described")
-    func theDescriptionIsWhole() throws {
+    @Test("Health checks, documents and every import media type are described")
+    func descriptionIsComplete() throws {
         let document = try JSONReader.parse(OpenAPI.document)
         for path in ["/livez", "/readyz", "/openapi.json", "/docs", "/problems/{slug}"] {
             #expect(document["paths"]?[path]?["get"] != nil, "\(path)")
@@ -148,7 +148,7 @@ import Testing
         }
     }
 
-    @Test("A draining server is not ready, and still answers requests")
+    @Test("A draining server is not ready but still handles requests")
     func draining() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             var options = CatalogAPI.Options()

@@ -7,7 +7,7 @@ import NIOCore
 import TestSupport
 import Testing
 
-/// What a demonstration opens, and to whom.
+/// The demo endpoints and their access rules.
 @Suite(.timeLimit(.minutes(15))) struct DemoTests {
     private static let storms: [CatalogKey: [[PriceChange]]] = [
         CatalogKey("s")!: [
@@ -41,30 +41,30 @@ import Testing
     ) async throws -> (status: HTTPResponse.Status, body: JSONValue) {
         var headers = headers
         if !body.isEmpty { headers[.contentType] = "application/json" }
-        let answer = try await client.execute(
+        let response = try await client.execute(
             uri: uri,
             method: .post,
             headers: headers,
             body: ByteBuffer(string: body)
         )
-        return (answer.status, try JSONReader.parse(Array(buffer: answer.body)))
+        return (response.status, try JSONReader.parse(Array(buffer: response.body)))
     }
 
-    @Test("A server offers no demonstration unless it is configured to")
-    func aServerIsNoDemonstrationByItself() async throws {
+    @Test("Demo endpoints are off unless configured")
+    func demoIsOffByDefault() async throws {
         try await TestAPI.withServer { client, _ in
             let parts = try await client.execute(uri: "/demo", method: .get)
             #expect(String(buffer: parts.body) == #"{"sessions":false,"storms":[]}"#)
             for path in ["/demo/tokens", "/demo/stores/s/storm"] {
-                let answer = try await post(client, path, #"{"user":"ann"}"#)
-                #expect(answer.status == .notFound)
-                #expect(answer.body["detail"] == .string("this server is not a demo"))
+                let response = try await post(client, path, #"{"user":"ann"}"#)
+                #expect(response.status == .notFound)
+                #expect(response.body["detail"] == .string("this server is not a demo"))
             }
         }
     }
 
-    @Test("A request from this machine gets a demonstration token")
-    func whoIsOnThisMachineHasASession() async throws {
+    @Test("A request from this machine gets a demo token")
+    func localRequestGetsToken() async throws {
         try await withDemo { client, _ in
             let parts = try await client.execute(uri: "/demo", method: .get)
             #expect(String(buffer: parts.body) == #"{"sessions":true,"storms":["s"]}"#)
@@ -78,7 +78,7 @@ import Testing
                 headers: [.authorization: "Bearer \(token)"]
             )
             #expect(settings.status == .ok)
-            // A user's own, and no more.
+            // Only a demo user's own token is issued.
             let storm = try await post(
                 client,
                 "/demo/stores/s/storm",
@@ -92,21 +92,21 @@ import Testing
         }
     }
 
-    /// A page of another site that leads its own name here gets nothing.
+    /// A page of another site that resolves its own name to this machine (DNS rebinding) gets nothing.
     @Test(
         "An authority that names this machine is accepted",
         arguments: ["localhost", "127.0.0.1:80", "127.1.2.3", "[::1]:8080", "[::1]", "LocalHost:1"]
     )
-    func whoNamesThisMachineIsHeard(_ authority: String) { #expect(Demo.isLoopback(authority: authority)) }
+    func acceptsLoopbackAuthority(_ authority: String) { #expect(Demo.isLoopback(authority: authority)) }
 
     @Test(arguments: [
         "", "evil.example", "127.0.0.1.evil.example", "localhost.evil.example:80", "192.168.1.2", "127.0.0.300",
         "127.0.0",
         "[::2]", "[::ffff:10.0.0.1]", "localhost@evil.example", "[::1", "::1.evil.example",
     ])
-    func whoNamesAnotherIsNot(_ authority: String) { #expect(!Demo.isLoopback(authority: authority)) }
+    func rejectsOtherAuthority(_ authority: String) { #expect(!Demo.isLoopback(authority: authority)) }
 
-    /// A page of another site, and what comes through a proxy.
+    /// Requests from pages of another site and through a proxy.
     @Test(
         "A request from another origin or through a proxy is rejected",
         arguments: [
@@ -114,16 +114,16 @@ import Testing
             ("X-Forwarded-For", "10.0.0.1"), ("Via", "1.1 proxy"),
         ]
     )
-    func whoComesFromElsewhereIsRefused(_ name: String, _ value: String) async throws {
+    func rejectsOtherOriginsAndProxies(_ name: String, _ value: String) async throws {
         try await withDemo { client, _ in
-            let answer = try await post(client, "/demo/tokens", #"{"user":"ann"}"#, [.init(name)!: value])
-            #expect(answer.status == .forbidden)
+            let response = try await post(client, "/demo/tokens", #"{"user":"ann"}"#, [.init(name)!: value])
+            #expect(response.status == .forbidden)
         }
     }
 
-    /// However many ask at once: each day is played once, and in turn.
-    @Test("Concurrent price storms run one after another")
-    func stormsComeOneAfterAnother() async throws {
+    /// With concurrent requests, each day is played once and in order.
+    @Test("Concurrent price storms are serialized")
+    func concurrentStormsAreSerialized() async throws {
         try await withDemo { client, catalog in
             let days = try await withThrowingTaskGroup(of: JSONValue?.self) { group in
                 for _ in 0..<8 { group.addTask { try await post(client, "/demo/stores/s/storm").body["day"] } }
@@ -136,15 +136,15 @@ import Testing
         }
     }
 
-    @Test("The days of a price storm are played in order, and start over at the end")
-    func daysOfPricesArePlayedInTurnAndBeginAnew() async throws {
+    @Test("The days of a price storm are played in order and restart at the end")
+    func stormDaysRestartAtEnd() async throws {
         try await withDemo { client, catalog in
             for (day, price) in [(1, 90), (2, 100), (1, 90)] {
                 let storm = try await post(client, "/demo/stores/s/storm")
                 #expect(storm.status == .ok)
                 #expect(storm.body["day"] == .number("\(day)"))
                 #expect(storm.body["days"] == .number("2"))
-                // What is not there any more is left out.
+                // Deleted products are skipped.
                 #expect(storm.body["changed"] == .number("1"))
                 let product = try await catalog.product(CatalogKey("s")!, SKU("a")!).product
                 #expect(product.priceMinor == Int64(price))

@@ -32,12 +32,12 @@ extension APITests {
     private static let path = "/v1/stores/s/shelves/dairy/order/diff"
 
     @Test("The documented diff is returned byte by byte")
-    func theDocumentedDiffToTheByte() async throws {
+    func returnsDocumentedDiff() async throws {
         try await withServer { (client: any TestClient) async throws in
             let lists = #"{"from":["a","b","c","d","e","f"],"to":["c","d","x","f","b","e"]}"#
-            let answer = try await post(client, "/v1/order/diff", lists)
+            let response = try await post(client, "/v1/order/diff", lists)
             #expect(
-                String(buffer: answer.body) == """
+                String(buffer: response.body) == """
                     {"from_version":null,"to_version":null,"old_count":6,"new_count":6,"mode":"moves",\
                     "deletes":[{"id":"a","from":0}],"inserts":[{"id":"x","to":2,"after":"d"}],\
                     "moves":[{"id":"f","from":5,"to":3,"after":"x"},{"id":"b","from":1,"to":4,"after":"f"}],"changed":[]}
@@ -57,16 +57,15 @@ extension APITests {
                 lists,
                 accept: "application/json;q=0.5, application/vnd.aisle.diff"
             )
-            #expect(
-                wire.headers[.contentType] == "application/vnd.aisle.diff" && wire.headers[.vary] == "Accept, Origin"
-            )
-            let read = try ShelfDiff<NoProduct>(wireForm: Array(buffer: wire.body))
+            #expect(wire.headers[.contentType] == "application/vnd.aisle.diff")
+            #expect(wire.headers[.vary] == "Accept, Origin")
+            let read = try ShelfDiff<NoProduct>(wireFormat: Array(buffer: wire.body))
             #expect(try read.apply(to: ["a", "b", "c", "d", "e", "f"]) == ["c", "d", "x", "f", "b", "e"])
         }
     }
 
     @Test("A diff leads from any sort to any other")
-    func aDiffLeadsFromAnySortToAnyOther() async throws {
+    func diffsLeadBetweenSorts() async throws {
         try await withServer { (client: any TestClient) async throws in
             for from in ["price", "-price", "unit_price", "position"] {
                 for to in ["-unit_price", "name", "position", "price"] {
@@ -87,24 +86,22 @@ extension APITests {
         }
     }
 
-    @Test("Products that enter the window come with their data")
-    func whatEntersAWindowCarriesItsProduct() async throws {
+    @Test("Products that enter the window include their data")
+    func insertsIncludeProducts() async throws {
         try await withServer { (client: any TestClient) async throws in
-            let answer = try await get(client, Self.path + "?from_sort=price&to_sort=-price&limit=5")
+            let response = try await get(client, Self.path + "?from_sort=price&to_sort=-price&limit=5")
             let window = Array(try await order(client, "price").prefix(5))
-            #expect(try decode(answer).apply(to: window) == Array(try await order(client, "-price").prefix(5)))
-            let inserts = try #require(try json(answer)["inserts"]?.elements)
-            #expect(
-                !inserts.isEmpty
-                    && inserts.allSatisfy { $0["product"]?["sku"] == $0["id"] && $0["product"]?["unit_price"] != nil }
-            )
+            #expect(try decode(response).apply(to: window) == Array(try await order(client, "-price").prefix(5)))
+            let inserts = try #require(try json(response)["inserts"]?.elements)
+            #expect(!inserts.isEmpty)
+            #expect(inserts.allSatisfy { $0["product"]?["sku"] == $0["id"] && $0["product"]?["unit_price"] != nil })
             let whole = try #require(try json(try await get(client, Self.path + "?to_sort=price"))["inserts"]?.elements)
             #expect(whole.isEmpty)
         }
     }
 
     @Test("A diff from the client's list handles unknown and missing ids")
-    func whatAClientShowsMayBeAnything()
+    func diffFromUnknownIDs()
         async throws
     {
         try await withServer { (client: any TestClient) async throws in
@@ -124,7 +121,7 @@ extension APITests {
     }
 
     @Test("The whole order is returned on request, or if most products move")
-    func theOrderIsAnsweredWhereItIsAskedForOrMostOfItMoves() async throws {
+    func returnsWholeOrder() async throws {
         try await withServer { (client: any TestClient) async throws in
             let reversed = #"{"from":["a","b","c","d"],"to":["d","c","b","a"]}"#
             let auto = try json(try await post(client, "/v1/order/diff?mode=auto", reversed))
@@ -138,7 +135,7 @@ extension APITests {
             #expect(String(buffer: patch.body) == #"[{"op":"replace","path":"","value":["b","c","d","a"]}]"#)
             let wire = try await post(client, "/v1/order/diff?mode=order", one, accept: "application/vnd.aisle.diff")
             #expect(
-                try ShelfDiff<NoProduct>(wireForm: Array(buffer: wire.body)).apply(to: ["a", "b", "c", "d"]) == [
+                try ShelfDiff<NoProduct>(wireFormat: Array(buffer: wire.body)).apply(to: ["a", "b", "c", "d"]) == [
                     "b", "c", "d", "a",
                 ]
             )
@@ -154,14 +151,14 @@ extension APITests {
             (#"{"from":["a"],"to":[],"more":1}"#, 400), ("[]", 400), ("", 400),
         ]
     )
-    func listsThatCannotBeComparedAreRefused(_ body: String, _ status: Int) async throws {
+    func rejectsIncomparableLists(_ body: String, _ status: Int) async throws {
         try await withServer { (client: any TestClient) async throws in
             #expect(try await post(client, "/v1/order/diff", body).status.code == status)
         }
     }
 
     @Test("A repeated diff request gets the recorded response")
-    func aRepeatedDiffIsAnsweredAsTheFirst() async throws {
+    func repeatedDiffGetsRecordedResponse() async throws {
         try await withServer { (client: any TestClient) async throws in
             func send(_ path: String, _ body: String) async throws -> (Int, String) {
                 let response = try await client.execute(
@@ -182,7 +179,7 @@ extension APITests {
     }
 
     @Test("Invalid combinations of diff parameters are rejected")
-    func whatCannotBeAskedForIsRefused() async throws {
+    func rejectsInvalidCombinations() async throws {
         try await withServer { (client: any TestClient) async throws in
             for query in [
                 "from_sort=prize", "to_sort=", "limit=0", "limit=x", "limit=10001", "mode=least", "sort=price",

@@ -8,13 +8,13 @@ import LibPQ
 import TestSupport
 import Testing
 
-/// Prices and sizes at the edges of their bounds, in every unit, under every rule set and currency exponent: imported,
-/// served, sorted, filtered and diffed. PostgreSQL's exact `numeric` is the oracle of what is shown.
+/// Minimum and maximum prices and sizes, in every unit, under every rule set and currency exponent: imported,
+/// served, sorted, filtered and diffed. PostgreSQL's exact `numeric` is the oracle of the shown values.
 @Suite(.timeLimit(.minutes(15))) struct EdgePriceTests {
     private static let currencies = ["JPY", "EUR", "KWD"]
     private static let prices: [Int64?] = [nil, 0, 1, 115_063_156_801, 115_063_156_802, 999_999_999_999]
 
-    /// The smallest and the greatest amount of a unit.
+    /// The minimum and maximum amounts of a unit.
     private static func amounts(_ unit: MeasureUnit) -> [String] {
         let bounds = Size.quantityRange
         let candidates = [
@@ -45,7 +45,7 @@ import Testing
         return lines
     }
 
-    @Test("Every combination at the edges is imported, served, sorted, filtered and diffed", arguments: currencies)
+    @Test("Extreme prices and sizes are imported, served, sorted, filtered and diffed", arguments: currencies)
     func everyCombination(_ code: String) async throws {
         let currency = try #require(Currency(code))
         try await TestAPI.withServer { client, catalog in
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    /// Reads the shelf in every way that computes with prices and sizes.
+    /// Reads the shelf through every endpoint that computes with prices and sizes.
     private func read(_ client: any TestClient, _ store: String, _ count: Int) async throws {
         let shelf = store + "/shelves/edges"
         for sort in ["price", "-price", "unit_price", "-unit_price", "name"] {
@@ -101,12 +101,15 @@ import Testing
             "products?sort=-price&unit_price_max=999999999/kg", "order?sort=-unit_price",
             "order/diff?from_sort=price&to_sort=-unit_price&limit=50", "order/diff?from_sort=unit_price&to_sort=price",
         ] {
-            let answer = try await client.execute(uri: "\(shelf)/\(query)", method: .get)
-            #expect(answer.status == .ok || answer.status == .badRequest, "\(query): \(String(buffer: answer.body))")
+            let response = try await client.execute(uri: "\(shelf)/\(query)", method: .get)
+            #expect(
+                response.status == .ok || response.status == .badRequest,
+                "\(query): \(String(buffer: response.body))"
+            )
         }
     }
 
-    /// Compares each shown unit price with what PostgreSQL computes of the same fraction.
+    /// Compares each shown unit price with PostgreSQL's result for the same fraction.
     private func compare(
         _ client: any TestClient,
         _ catalog: PostgresCatalog,
@@ -127,7 +130,7 @@ import Testing
         let rows = shown
         let unit = Int64(currency.unit)
         let expected = try await catalog.database.writes.perform(within: .seconds(60)) { database in
-            // Enough digits that rounding twice cannot matter: half away from zero, as money is rounded.
+            // Enough digits that double rounding cannot matter; half away from zero, as for money.
             try database.query(
                 """
                 SELECT round(p::numeric(80, 40) * r::numeric / (q::numeric * $5), d::integer)::text

@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test("An import creates a missing store in the requested currency")
-    func aStoreThatIsNotThereIsMadeInTheCurrencyAskedFor() async throws {
+    func importCreatesStore() async throws {
         try await withServer { (client: any TestClient) async throws in
             let rows = "shelf,sku,name,price,colour\nDairy,a,A,10.5,red\nDairy,b,B,x,red\n"
             let (status, answer) = try await post(client, "/v1/stores/new/imports?currency=SEK", rows)
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test("A repeated import with the same key gets the recorded response")
-    func aRepeatedImportIsAnsweredAsTheFirst()
+    func repeatedImportGetsRecordedResponse()
         async throws
     {
         try await withServer { (client: any TestClient) async throws in
@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test("A file without a valid row is rejected with the reason for each row")
-    func aFileOfWhichNothingIsGoodIsRefusedWithEveryReason() async throws {
+    func invalidFileReportsEveryRow() async throws {
         try await withServer { (client: any TestClient) async throws in
             let (status, problem) = try await post(
                 client,

@@ -8,7 +8,7 @@ import NIOCore
 import TestSupport
 import Testing
 
-/// Manual orders over a real socket, in a real database, by many at once.
+/// Manual orders over a real socket and a real database, with concurrent users.
 @Suite(.timeLimit(.minutes(15))) struct OrderAPITests {
     private static let path = "/v1/stores/s/shelves/x/order"
 
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    private struct Answer: Sendable {
+    private struct Response: Sendable {
         var status: Int
         var json: JSONValue
         var text: String
@@ -40,7 +40,7 @@ import Testing
         _ path: String,
         _ body: String,
         _ headers: [String: String] = [:]
-    ) async throws -> Answer {
+    ) async throws -> Response {
         var fields: HTTPFields = [.contentType: "application/json"]
         for (name, value) in headers { fields[.init(name)!] = value }
         let response = try await client.execute(
@@ -50,7 +50,7 @@ import Testing
             body: ByteBuffer(string: body)
         )
         let text = String(buffer: response.body)
-        return Answer(
+        return Response(
             status: response.status.code,
             json: text.isEmpty ? .null : try JSONReader.parse(Array(text.utf8)),
             text: text
@@ -58,14 +58,14 @@ import Testing
     }
 
     private func order(_ client: any TestClient) async throws -> [String] {
-        let answer = try await send(client, .get, Self.path + "?sort=position", "")
-        guard case .array(let ids)? = answer.json["ids"] else { return [] }
+        let response = try await send(client, .get, Self.path + "?sort=position", "")
+        guard case .array(let ids)? = response.json["ids"] else { return [] }
         return ids.compactMap { if case .string(let id) = $0 { id } else { nil } }
     }
 
-    /// Who may arrange sees who did what, the last first; nobody else does.
+    /// Users who may edit the order see its changes, latest first; others do not.
     @Test("The history of a manual order lists its changes")
-    func changesAreTold() async throws {
+    func listsChanges() async throws {
         try await withServer(["a", "b", "c", "d", "e", "f", "g"]) { (client: any TestClient) async throws in
             let first = #"{"moves":[{"ids":["g","f","e","d","c","b"],"place":"first"}]}"#
             #expect(try await send(client, .post, Self.path + "/moves", first).status == 200)
@@ -76,13 +76,19 @@ import Testing
                 #expect(refused.status == (headers.isEmpty ? 401 : 403))
             }
             let token = try await TestAPI.token("mia", [.catalogWrite])
-            let answer = try await send(client, .get, Self.path + "/changes", "", ["Authorization": "Bearer \(token)"])
-            let changes = try #require(answer.json["changes"]?.elements)
+            let response = try await send(
+                client,
+                .get,
+                Self.path + "/changes",
+                "",
+                ["Authorization": "Bearer \(token)"]
+            )
+            let changes = try #require(response.json["changes"]?.elements)
             #expect(changes.map { $0["kind"] } == [.string("undo"), .string("move")])
             #expect(changes.map { $0["subject"] } == [.string("merchandiser"), .string("merchandiser")])
             #expect(changes.map { $0["undoes"] } == [.number("1"), .null])
             #expect(changes.map { $0["undone_by"] } == [.null, .number("2")])
-            // The first few of many are named.
+            // Of many ids, the first few are listed.
             #expect(changes[1]["count"] == .number("6"))
             let named = try #require(changes[1]["ids"]?.elements)
             #expect(named.count == 5)
@@ -90,8 +96,8 @@ import Testing
         }
     }
 
-    @Test("Moves by after, before, place and position do what the contract says")
-    func theMovesOfTheContract()
+    @Test("Moves by after, before, place and position follow the contract")
+    func documentedMoves()
         async throws
     {
         try await withServer(["a", "b", "c", "d", "e", "f"]) { (client: any TestClient) async throws in
@@ -139,7 +145,7 @@ import Testing
             (#"{"moves":[{"ids":["a"],"place":"last","x":1}]}"#, 400), (#"{}"#, 400), ("", 400),
         ]
     )
-    func movesThatCannotBeMoveNothing(_ body: String, _ status: Int) async throws {
+    func invalidMovesChangeNothing(_ body: String, _ status: Int) async throws {
         try await withServer(["a", "b", "c"]) { (client: any TestClient) async throws in
             #expect(try await send(client, .post, Self.path + "/moves", body).status == status)
             #expect(try await order(client) == ["a", "b", "c"])
@@ -147,7 +153,7 @@ import Testing
     }
 
     @Test("An order is set from ids or from a sort, not from both")
-    func anOrderIsSetByOneWayOnly() async throws {
+    func orderSourceIsExclusive() async throws {
         try await withServer(["a", "b"]) { (client: any TestClient) async throws in
             for (body, status) in [
                 (#"{"ids":["a"],"from_sort":"name"}"#, 400), ("{}", 400), (#"{"ids":["z"]}"#, 422),
@@ -160,7 +166,7 @@ import Testing
     }
 
     @Test("A stale If-Match returns 412 with the current version, and moves nothing")
-    func aStaleMoveIsToldTheCurrentVersion() async throws {
+    func staleIfMatchReturns412() async throws {
         try await withServer(["a", "b", "c"]) { (client: any TestClient) async throws in
             let tag = try await client.execute(uri: Self.path + "?sort=position", method: .get).headers[.eTag]
             let body = #"{"moves":[{"ids":["c"],"place":"first"}]}"#
@@ -186,18 +192,18 @@ import Testing
     }
 
     @Test("Five concurrent requests with one idempotency key move once")
-    func theSameKeyFiveTimesAtOnceMovesOnce()
+    func concurrentRepeatsMoveOnce()
         async throws
     {
         try await withServer(["a", "b", "c", "d", "e"]) { (client: any TestClient) async throws in
             let body = #"{"moves":[{"ids":["a"],"position":3}]}"#
-            let answers = try await withThrowingTaskGroup(of: Answer.self) { group in
+            let answers = try await withThrowingTaskGroup(of: Response.self) { group in
                 for _ in 0..<5 {
                     group.addTask {
                         try await send(client, .post, Self.path + "/moves", body, ["Idempotency-Key": "k1"])
                     }
                 }
-                return try await group.reduce(into: [Answer]()) { $0.append($1) }
+                return try await group.reduce(into: [Response]()) { $0.append($1) }
             }
             #expect(Set(answers.map(\.status)).isSubset(of: [200, 409]))
             #expect(answers.contains { $0.status == 200 })
@@ -225,9 +231,9 @@ import Testing
         }
     }
 
-    /// Eight writers drag into one gap at once: each answer is a step of one history, which leads to what is there.
+    /// Eight concurrent writers move into one gap: the responses form one history that leads to the final order.
     @Test("Concurrent moves into one gap all succeed")
-    func manyWritersIntoOneGapAreAllRight() async throws {
+    func concurrentMovesIntoOneGap() async throws {
         let ids = (0..<40).map { "p\($0)" }
         try await withServer(ids) { (client: any TestClient) async throws in
             let start = try await order(client)
@@ -267,8 +273,8 @@ import Testing
         }
     }
 
-    @Test("Two products that move behind each other concurrently end in one order")
-    func twoThatEachGoBehindTheOther()
+    @Test("Two concurrent moves after each other end in one consistent order")
+    func mutualMovesConverge()
         async throws
     {
         try await withServer(["a", "b", "c"]) { (client: any TestClient) async throws in
@@ -283,7 +289,7 @@ import Testing
     }
 
     @Test("Shelves of a store are moved like products of a shelf")
-    func shelvesAreMovedToo() async throws {
+    func movesShelves() async throws {
         try await withServer([]) { (client: any TestClient) async throws in
             for key in ["y", "z"] { _ = try await send(client, .put, "/v1/stores/s/shelves/\(key)", #"{"title":"T"}"#) }
             let moved = try await send(

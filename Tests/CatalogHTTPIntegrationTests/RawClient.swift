@@ -1,10 +1,10 @@
 import Foundation
 
-/// A client that speaks bytes: for what no well-behaved client sends. No call blocks for longer than half a minute.
+/// A client that sends raw bytes, for malformed requests. No call blocks for more than 30 seconds.
 final class RawClient: @unchecked Sendable {
     let descriptor: Int32
 
-    /// - Parameter receiveBuffer: in bytes; nil for the system's own size.
+    /// - Parameter receiveBuffer: the buffer size in bytes; nil for the system's default.
     init(_ port: Int, receiveBuffer: Int32? = nil) throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         if var receiveBuffer {
@@ -32,8 +32,8 @@ final class RawClient: @unchecked Sendable {
         _ = bytes.withUnsafeBytes { Foundation.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
     }
 
-    /// What the server sends until it closes, on a thread of its own.
-    func answer() async -> String {
+    /// Returns everything that the server sends before it closes the connection; runs on its own thread.
+    func response() async -> String {
         await withCheckedContinuation { continuation in
             Thread.detachNewThread { [self] in
                 var bytes: [UInt8] = []
@@ -48,6 +48,6 @@ final class RawClient: @unchecked Sendable {
         }
     }
 
-    /// Ends the connection without a word.
-    func leave() { shutdown(descriptor, Int32(SHUT_RDWR)) }
+    /// Closes the connection.
+    func disconnect() { shutdown(descriptor, Int32(SHUT_RDWR)) }
 }

@@ -8,7 +8,7 @@ import LibPQ
 import TestSupport
 import Testing
 
-/// A standby, or a database that is read-only: reads work, writes say what is wrong, nothing is a fault.
+/// A read-only database or standby: reads work, writes fail with a clear error, and nothing is an internal error.
 @Suite(.timeLimit(.minutes(5))) struct ReadOnlyTests {
     private static let products = """
         store,shelf,sku,name,brand,price,size,unit
@@ -17,7 +17,7 @@ import Testing
 
         """
 
-    /// Serves a catalog that was filled, and then made read-only for new connections.
+    /// Serves a catalog with data that is read-only for new connections.
     private func serving(_ body: @escaping @Sendable (any TestClient) async throws -> Void) async throws {
         let database = try await TestDatabase.migrated()
         let writable = PostgresCatalog(try Database(database.configuration))
@@ -44,8 +44,8 @@ import Testing
                 shelf + "/order/diff?from_sort=price&to_sort=name", "/v1/stores/corner/products",
                 "/v1/stores/corner/products/m1", "/livez", "/readyz?for=reads",
             ] {
-                let answer = try await client.execute(uri: path, method: .get)
-                #expect(answer.status == .ok, "\(path): \(String(buffer: answer.body))")
+                let response = try await client.execute(uri: path, method: .get)
+                #expect(response.status == .ok, "\(path): \(String(buffer: response.body))")
             }
             for path in ["/v1/me/settings", "/v1/me/lists", "/v1/me/export", shelf + "/products"] {
                 let answer = try await client.execute(
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test("A write to a read-only database is 503 read-only with Retry-After, and the server is not ready for writes")
+    @Test("A write to a read-only database returns 503 with Retry-After, and the server is not ready for writes")
     func writesAreRefused() async throws {
         try await serving { client in
             let ready = try await client.execute(uri: "/readyz", method: .get)
@@ -95,8 +95,15 @@ import Testing
                 )
                 let type = try? JSONReader.parse(Array(buffer: answer.body))["type"]
                 #expect(
-                    answer.status == .serviceUnavailable && type == .string("/problems/read-only")
-                        && answer.headers[.retryAfter] != nil,
+                    answer.status == .serviceUnavailable,
+                    "\(method) \(path): \(answer.status) \(String(buffer: answer.body))"
+                )
+                #expect(
+                    type == .string("/problems/read-only"),
+                    "\(method) \(path): \(answer.status) \(String(buffer: answer.body))"
+                )
+                #expect(
+                    answer.headers[.retryAfter] != nil,
                     "\(method) \(path): \(answer.status) \(String(buffer: answer.body))"
                 )
             }
@@ -107,7 +114,7 @@ import Testing
                 body: ByteBuffer(string: "sku,name\nz,Z\n")
             )
             #expect(imported.status == .serviceUnavailable, "\(String(buffer: imported.body))")
-            // A body that nobody begins to read does not hold its import up; more of them than there are slots.
+            // Unread bodies must not block their imports; send more of them than there are slots.
             let rows = String(repeating: "z,Z\n", count: 500_000)
             for _ in 0..<6 {
                 let large = try await client.execute(
@@ -124,7 +131,7 @@ import Testing
     }
 }
 
-/// Bytes as a sequence of one piece.
+/// Bytes as a sequence of one chunk.
 struct SingleChunk: AsyncSequence, Sendable {
     let bytes: [UInt8]
 

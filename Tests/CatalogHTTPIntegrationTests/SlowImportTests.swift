@@ -8,7 +8,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Imports whose clients are slow, or leave.
+/// Imports whose clients are slow or disconnect.
 @Suite(.timeLimit(.minutes(5))) struct SlowImportTests {
     private static func head(_ token: String) -> String {
         """
@@ -24,7 +24,7 @@ import Testing
 
     private static func chunk(_ text: String) -> String { "\(String(text.utf8.count, radix: 16))\r\n\(text)\r\n" }
 
-    /// Returns once a count is what it should be; false after half a minute.
+    /// Waits for a condition; returns false after 30 seconds.
     private static func eventually(_ condition: () async throws -> Bool) async throws -> Bool {
         let deadline = ContinuousClock.now + .seconds(30)
         while ContinuousClock.now < deadline {
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test("Imports that send nothing are ended with 408, and free their slots")
+    @Test("Imports that send nothing end with 408 and free their slots")
     func slowImportsAreEnded() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             var options = CatalogAPI.Options()
@@ -54,9 +54,9 @@ import Testing
                 let stuck = try (0..<2).map { _ in try RawClient(client.port) }
                 for socket in stuck { socket.send(Self.head(token) + Self.chunk("sku,name\na,A\n")) }
                 for socket in stuck {
-                    let answer = await socket.answer()
-                    #expect(answer.hasPrefix("HTTP/1.1 408"), "\(answer)")
-                    #expect(answer.contains("payload-timeout"), "\(answer)")
+                    let response = await socket.response()
+                    #expect(response.hasPrefix("HTTP/1.1 408"), "\(response)")
+                    #expect(response.contains("payload-timeout"), "\(response)")
                 }
                 let imported = try await client.execute(
                     uri: "/v1/stores/s/imports",
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test("An import ends when its client leaves, and leaves nothing behind")
+    @Test("An import ends when its client disconnects, and changes nothing")
     func anImportEndsWithItsClient() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             let api = await TestAPI.api(catalog, importer: Importer(catalog))
@@ -80,14 +80,14 @@ import Testing
                 let rows = (0..<4000).map { "p\($0),Product \($0)\n" }.joined()
                 leaving.send(Self.head(token) + Self.chunk("sku,name\n") + Self.chunk(rows))
                 #expect(try await Self.eventually { try await Self.runs(catalog) > 0 })
-                leaving.leave()
+                leaving.disconnect()
                 #expect(try await Self.eventually { try await Self.runs(catalog) == 0 })
             }
             await #expect(throws: CatalogError.self) { try await catalog.store(CatalogKey("s")!) }
         }
     }
 
-    @Test("An import whose connection is lost leaves nothing behind")
+    @Test("An import that loses its connection changes nothing")
     func anImportThatLosesItsConnectionLeavesNothing() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             let rows = (0..<8000).map { "s,p\($0),Product \($0)\n" }.joined()

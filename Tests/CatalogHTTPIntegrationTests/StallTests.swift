@@ -10,7 +10,7 @@ import NIOCore
 import TestSupport
 import Testing
 
-/// Clients that ask for much and read little, on sockets with small buffers.
+/// Clients that send many requests and read little, on sockets with small buffers.
 @Suite(.timeLimit(.minutes(15))) struct StallTests {
     private static func localPort(_ descriptor: Int32) -> Int {
         var address = sockaddr_in()
@@ -21,7 +21,7 @@ import Testing
         return Int(UInt16(bigEndian: address.sin_port))
     }
 
-    /// Whether the server's side of a connection is open, as the kernel shows it: state 01 of `proc_net_tcp(5)`.
+    /// Whether the server's side of a connection is open, according to the kernel: state 01 of `proc_net_tcp(5)`.
     private static func isEstablished(server: Int, client: Int) -> Bool {
         let file = FileHandle(forReadingAtPath: "/proc/net/tcp")
         guard let data = try? file?.readToEnd() else { return true }
@@ -35,15 +35,15 @@ import Testing
         }
     }
 
-    /// How a client reads what it has asked for.
+    /// How a client reads its responses.
     private enum Pace {
-        /// So many pieces, with a pause in microseconds before each.
+        /// A number of reads, with a pause in microseconds before each.
         case slowly(pause: UInt32, pieces: Int)
-        /// Nothing, until the server has closed the connection; then all that has come.
+        /// Nothing until the server has closed the connection, then everything received.
         case notAtAll
     }
 
-    /// Asks a hundred times for the description, and returns how much came, and whether the server ended it.
+    /// Requests the description 100 times; returns the received bytes and whether the server closed the connection.
     private static func read(_ port: Int, _ pace: Pace) -> (bytes: Int, wasCut: Bool) {
         guard let client = try? RawClient(port, receiveBuffer: 4096) else { return (0, false) }
         let descriptor = client.descriptor
@@ -53,9 +53,9 @@ import Testing
         var buffer = [UInt8](repeating: 0, count: 1 << 20)
         var (pause, pieces): (UInt32, Int) = (0, 1_000_000)
         switch pace {
-        case .slowly(let wanted, let count): (pause, pieces) = (wanted, count)
+        case .slowly(let delay, let count): (pause, pieces) = (delay, count)
         case .notAtAll:
-            // The event itself. What waits to be read hides the end of the connection from its socket.
+            // Check the kernel's state: unread data hides the end of the connection from the socket.
             let deadline = ContinuousClock.now + .seconds(60)
             while isEstablished(server: port, client: localPort(descriptor)) {
                 guard ContinuousClock.now < deadline else { return (0, false) }
@@ -79,13 +79,13 @@ import Testing
     }
 
     @Test("A client that reads nothing is disconnected, and a slow one is served")
-    func whoReadsNothingIsCutOffAndWhoReadsSlowlyIsNot() async throws {
+    func disconnectsStalledClients() async throws {
         let limit = TimeAmount.milliseconds(500)
         let api = await TestAPI.api(InMemoryCatalog(collate: collator()), importer: TestAPI.NoImports())
         let channel = HTTP1Channel.Configuration(additionalChannelHandlers: [StallHandler(limit: limit)])
         try await serving(api, server: .http1(configuration: channel)) { client in
             let port = client.port
-            // Blocking calls, on threads of their own.
+            // Blocking calls need their own threads.
             async let slow = Self.onThread { Self.read(port, .slowly(pause: 50_000, pieces: 60)) }
             async let still = Self.onThread { Self.read(port, .notAtAll) }
             let all = 100 * OpenAPI.document.count

@@ -7,7 +7,7 @@ import NIOCore
 import TestSupport
 import Testing
 
-/// Purchases and prices by the thousand, over a real socket, in a real database.
+/// Thousands of purchases and prices over a real socket and a real database.
 @Suite(.timeLimit(.minutes(15))) struct StormAPITests {
     private static let store = CatalogKey("s")!
 
@@ -48,8 +48,8 @@ import Testing
         return "{\"event_id\":\"\(id)\",\"sku\":\"\(sku)\",\"quantity\":\(quantity),\"at\":\"\(at.rfc3339)\"}"
     }
 
-    @Test("Purchases count once, and a request takes all of them or none")
-    func purchasesCountOnceAndAreAllOrNone()
+    @Test("Purchases count once, and a request is all or nothing")
+    func purchasesAreAtomic()
         async throws
     {
         try await withServer { client, catalog in
@@ -58,7 +58,7 @@ import Testing
             #expect(first.status == 202)
             #expect(first.text == #"{"accepted":2,"repeated":0,"too_old":0,"unknown":1,"unknown_skus":["nobody"]}"#)
             #expect(try await post(client, "purchases", body).text.contains(#""accepted":0,"repeated":3"#))
-            // The key's first answer again, and another body under it refused.
+            // The same key returns the first response; another body with it is rejected.
             let key = ["Idempotency-Key": "k"]
             let once = "[\(event(4))]"
             let keyed = try await post(client, "purchases", once, key)
@@ -71,16 +71,16 @@ import Testing
                 (event(6, ""), "[1].sku"), (event(6).replacing("4000", with: "zzzz"), "[1].event_id"),
                 ("7", "[1]"), (event(6).replacing("\"quantity\":1", with: "\"quantity\":\"1\""), "[1].quantity"),
             ] {
-                let answer = try await post(client, "purchases", "[\(event(7)),\(bad)]")
-                #expect(answer.status == 422, "\(bad): \(answer.text)")
-                #expect(answer.text.contains(field), "\(bad): \(answer.text)")
+                let response = try await post(client, "purchases", "[\(event(7)),\(bad)]")
+                #expect(response.status == 422, "\(bad): \(response.text)")
+                #expect(response.text.contains(field), "\(bad): \(response.text)")
             }
             #expect(try await post(client, "purchases", "{}").status == 400)
-            let strange = event(6).replacing("\"at\"", with: "\"when\"")
-            #expect(try await post(client, "purchases", "[\(strange)]").status == 400)
+            let unknownField = event(6).replacing("\"at\"", with: "\"when\"")
+            #expect(try await post(client, "purchases", "[\(unknownField)]").status == 400)
             let many = "[" + (0...10_000).map { event($0) }.joined(separator: ",") + "]"
             #expect(try await post(client, "purchases", many).status == 413)
-            // A little ahead of our clock is well.
+            // Slightly ahead of the server's clock is accepted.
             let ahead = event(8, at: Timestamp(microseconds: now.microseconds + 60_000_000))
             #expect(try await post(client, "purchases", "[\(ahead)]").status == 202)
 
@@ -88,15 +88,14 @@ import Testing
             #expect(summary.events == 4)
             let page = try await client.execute(uri: "/v1/stores/s/shelves/x/products", method: .get)
             let text = String(buffer: page.body)
-            #expect(
-                text.contains(#""popularity":3"#) && text.contains("\"as_of\":\"\(Timestamp.date(ofDay: now.day))\"")
-            )
+            #expect(text.contains(#""popularity":3"#))
+            #expect(text.contains("\"as_of\":\"\(Timestamp.date(ofDay: now.day))\""))
             #expect(text.firstRange(of: "\"sku\":\"a\"")!.lowerBound < text.firstRange(of: "\"sku\":\"b\"")!.lowerBound)
         }
     }
 
     @Test("A request sets all of its prices or none")
-    func pricesAreSetAllOrNone() async throws {
+    func pricesAreAtomic() async throws {
         try await withServer { client, catalog in
             func version() async throws -> Int64 {
                 try await catalog.shelf(Self.store, CatalogKey("x")!).state.version
@@ -109,7 +108,7 @@ import Testing
             #expect(try await version() == before + 1)
             #expect(try await post(client, "prices", body).text == #"{"changed":0,"unchanged":2,"shelves":[]}"#)
             #expect(try await version() == before + 1)
-            // The crossed-out price stays where it is not named, and goes where it is null.
+            // The regular price stays if omitted, and is removed if null.
             _ = try await post(client, "prices", #"[{"sku":"a","price_minor":49}]"#)
             #expect(try await catalog.product(Self.store, SKU("a")!).product.regularPriceMinor == 80)
             _ = try await post(client, "prices", #"[{"sku":"a","price_minor":null,"regular_price_minor":null}]"#)
@@ -123,8 +122,8 @@ import Testing
                 #"[{"sku":"b","price_minor":-1}]"#, #"[{"sku":"b","price_minor":1.5}]"#, #"[{"sku":"b"}]"#,
                 #"[{"sku":"b","price_minor":1000000000000}]"#, #"[{"sku":"b","price_minor":""}]"#,
             ] {
-                let answer = try await post(client, "prices", bad)
-                #expect(answer.status == 422, "\(bad): \(answer.text)")
+                let response = try await post(client, "prices", bad)
+                #expect(response.status == 422, "\(bad): \(response.text)")
             }
             #expect(try await version() == last)
             let order = try await catalog.order(Self.store, CatalogKey("x")!, try Sort.parse("price")).ids

@@ -7,9 +7,9 @@ import Hummingbird
 import NIOCore
 import TestSupport
 
-/// The API on a real socket, whose clients are allowed to write unless a request says otherwise.
+/// The API on a real socket; by default, its clients may write.
 enum TestAPI {
-    /// For a catalog that nothing is imported into.
+    /// An importer for catalogs without imports.
     struct NoImports: CatalogImporting {
         func importFile<Pieces: AsyncSequence>(
             _ pieces: Pieces,
@@ -56,7 +56,7 @@ enum TestAPI {
         try await serving(api) { try await body(WritingClient(client: $0, token: token)) }
     }
 
-    /// On a database of its own.
+    /// Runs a body with a server on its own database.
     static func withServer(
         _ body: @escaping @Sendable (any TestClient, PostgresCatalog) async throws -> Void
     ) async throws {
@@ -66,7 +66,7 @@ enum TestAPI {
     }
 }
 
-/// Adds a token to what writes, where the request has none and does not say that it wants none.
+/// Adds a token to writing requests that do not set or omit one explicitly.
 private struct WritingClient: TestClient {
     let client: PlainClient
     let token: String

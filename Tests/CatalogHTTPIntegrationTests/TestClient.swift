@@ -7,7 +7,7 @@ import ServiceLifecycle
 import Synchronization
 import WebClient
 
-/// A client of a server under test, over a real socket; requests at the same time have connections of their own.
+/// A client of a server under test over a real socket; concurrent requests use separate connections.
 protocol TestClient: Sendable {
     var port: Int { get }
     func send(
@@ -25,7 +25,7 @@ struct TestResponse: Sendable {
 }
 
 extension TestClient {
-    /// Sends a request, and hands its answer to a closure.
+    /// Sends a request, and passes the response to a closure.
     @discardableResult
     func execute<Value>(
         uri: String,
@@ -38,7 +38,7 @@ extension TestClient {
     }
 }
 
-/// Sends what it is given and nothing else.
+/// Sends requests unchanged.
 struct PlainClient: TestClient {
     let port: Int
 
@@ -56,20 +56,20 @@ struct PlainClient: TestClient {
             timeout: .seconds(60),
             bodyLimit: 64 << 20
         )
-        let answer = try await HTTPClient.shared.send(fetch)
+        let response = try await HTTPClient.shared.send(fetch)
         var fields = HTTPFields()
-        for (name, value) in answer.head.headers {
+        for (name, value) in response.head.headers {
             if let name = HTTPField.Name(name) { fields.append(HTTPField(name: name, value: value)) }
         }
         return TestResponse(
-            status: .init(code: answer.status),
+            status: .init(code: response.status),
             headers: fields,
-            body: ByteBuffer(bytes: answer.body)
+            body: ByteBuffer(bytes: response.body)
         )
     }
 }
 
-/// Serves on a free port of this machine for as long as a test takes.
+/// Serves on a free local port for the duration of a test.
 func serving<Responder: HTTPResponder>(
     _ responder: Responder,
     server: HTTPServerBuilder = .http1(),
@@ -94,7 +94,7 @@ func serving<Responder: HTTPResponder>(
     )
     try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask {
-            // A server that cannot begin lets nobody wait for its port.
+            // If the server cannot start, fail instead of waiting for its port.
             defer { port.finish() }
             try await services.run()
         }

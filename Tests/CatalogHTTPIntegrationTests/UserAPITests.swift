@@ -7,9 +7,9 @@ import NIOCore
 import TestSupport
 import Testing
 
-/// A user's own over a real socket, on a real database.
+/// Users' settings and accounts over a real socket and a real database.
 @Suite(.timeLimit(.minutes(15))) struct UserAPITests {
-    private struct Answer: Sendable {
+    private struct Response: Sendable {
         var status: Int
         var json: JSONValue
         var headers: HTTPFields
@@ -40,7 +40,7 @@ import Testing
         _ body: String? = nil,
         as authorization: String?,
         _ headers: [String: String] = [:]
-    ) async throws -> Answer {
+    ) async throws -> Response {
         var fields: HTTPFields = [.contentType: "application/json"]
         if let authorization { fields[.authorization] = authorization }
         for (name, value) in headers { fields[.init(name)!] = value }
@@ -48,11 +48,11 @@ import Testing
             uri: path,
             method: method,
             headers: fields,
-            // Of a known length, none too: a refused one that has no end costs the connection.
+            // Use a known length, also for empty bodies: rejecting an endless body closes the connection.
             body: method == .get ? nil : ByteBuffer(string: body ?? "")
         )
         let bytes = Array(buffer: response.body)
-        return Answer(
+        return Response(
             status: response.status.code,
             json: (try? JSONReader.parse(bytes)) ?? .null,
             headers: response.headers
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test("Each endpoint requires its token and scope")
-    func everyCallAsksForTheTokenThatItNeeds() async throws {
+    func endpointsRequireTokens() async throws {
         try await withServer { client, _ in
             let (ann, writer) = (try await bearer("ann"), try await bearer("w", [.catalogWrite]))
             let bad = [
@@ -129,7 +129,7 @@ import Testing
     }
 
     @Test("A user sees their own settings only")
-    func aUserSeesTheirOwnAlone() async throws {
+    func usersSeeOwnSettingsOnly() async throws {
         try await withServer { client, _ in
             let (ann, bob) = (try await bearer("ann"), try await bearer("bob"))
             #expect(try await send(client, .put, "/v1/me/settings/secret", #"{"value":"a"}"#, as: ann).status == 200)
@@ -138,7 +138,7 @@ import Testing
             let nowhere = try await send(client, .get, "/v1/me/settings/nothing", as: bob)
             #expect(there.status == 404)
             #expect(nowhere.status == 404)
-            func words(_ answer: Answer) -> [String] {
+            func words(_ answer: Response) -> [String] {
                 [answer.json["type"]?.text, answer.json["title"]?.text].map { $0 ?? "" }
             }
             #expect(words(there) == words(nowhere))
@@ -157,7 +157,7 @@ import Testing
     }
 
     @Test("A remembered sort is stored, and returns the diff to animate")
-    func aSortIsRememberedAndAnimated()
+    func rememberedSortReturnsDiff()
         async throws
     {
         try await withServer { client, _ in
@@ -176,7 +176,7 @@ import Testing
             let transition = try #require(put.json["transition"])
             #expect(transition["from_sort"] == .string("name"))
             #expect(transition["to_sort"] == .string("price"))
-            // a b c of name, b c a of price.
+            // By name: a b c. By price: b c a.
             #expect(transition["moves"]?.text == #"[{"id":"a","from":0,"to":2,"after":"c"}]"#)
             #expect(try await source() == #""price" "user""#)
             let shelf = try await send(client, .get, Self.shelf, as: ann)
@@ -186,7 +186,7 @@ import Testing
             #expect(order.json["ids"]?.text == #"["b","c","a","d"]"#)
             let diff = try await send(client, .get, Self.shelf + "/order/diff?from_sort=name", as: ann)
             #expect(diff.json["to_sort"] == .string("price"))
-            // From the one in force, and what enters comes with its product.
+            // The diff starts from the applied sort, and inserts include their products.
             let next = try await send(client, .put, Self.sort, #"{"sort":"-price","transition_limit":1}"#, as: ann)
             #expect(next.json["transition"]?["from_sort"] == .string("price"))
             let inserts = try #require(next.json["transition"]?["inserts"]?.elements)
@@ -198,9 +198,9 @@ import Testing
             #expect(known.status == 304)
             #expect(known.headers[.eTag] == tag)
             let stale = try await send(client, .put, Self.sort, #"{"sort":"name"}"#, as: ann, ["If-Match": "\"7\""])
-            #expect(
-                stale.status == 412 && stale.headers[.eTag] == tag && stale.json["revision"] == next.json["revision"]
-            )
+            #expect(stale.status == 412)
+            #expect(stale.headers[.eTag] == tag)
+            #expect(stale.json["revision"] == next.json["revision"])
             #expect(try await send(client, .delete, Self.sort, as: ann, ["If-Match": "\"7\""]).status == 412)
             #expect(
                 try await send(client, .put, Self.sort, #"{"sort":"tags"}"#, as: ann, ["If-Match": "\"7\", " + tag])
@@ -208,21 +208,21 @@ import Testing
             )
             #expect(try await send(client, .delete, Self.sort, as: ann).status == 204)
             #expect(try await send(client, .delete, Self.sort, as: ann).status == 404)
-            // Of a shelf that is not there nothing can be set, but be taken away what was.
+            // For a missing shelf, nothing can be set, but an old setting can be deleted.
             let gone = "/v1/me/stores/s/shelves/gone/sort"
             let path = "/v1/me/settings/stores/s/shelves/gone/sort"
             #expect(try await send(client, .put, path, #"{"value":"price"}"#, as: ann).status == 200)
             #expect(try await send(client, .put, gone, #"{"sort":"price"}"#, as: ann).status == 404)
             #expect(try await send(client, .delete, gone, as: ann).status == 204)
             #expect(try await source() == #""name" "shelf""#)
-            // The same by the setting's own name, and wide.
+            // The same by the setting's key, and with a wide scope.
             let wide = "/v1/me/settings/stores/s/sort"
             #expect(try await send(client, .put, wide, #"{"value":"-price"}"#, as: ann).status == 200)
             #expect(try await source() == #""-price" "user""#)
             let setting = "/v1/me/settings/stores/s/shelves/x/sort"
             #expect(try await send(client, .put, setting, #"{"value":"price"}"#, as: ann).status == 200)
             #expect(try await send(client, .get, Self.sort, as: ann).json["sort"] == .string("price"))
-            // A cursor goes on in the order that it began with.
+            // A cursor continues in its original order.
             let first = try await send(client, .get, Self.shelf + "/products?limit=2", as: ann)
             let cursor = try #require(first.json["page"]?["next_cursor"]?.text.dropFirst().dropLast())
             #expect(try await send(client, .put, setting, #"{"value":"name"}"#, as: ann).status == 200)
@@ -261,17 +261,17 @@ import Testing
             ),
         ]
     )
-    func whatCannotBeSetIsRefusedAndChangesNothing(path: String, body: String, status: Int) async throws {
+    func rejectsInvalidSettings(path: String, body: String, status: Int) async throws {
         try await withServer { client, catalog in
-            let answer = try await send(client, .put, path, body, as: try await bearer("ann"))
-            #expect(answer.status == status, "\(answer.json.text)")
-            #expect(answer.headers[.contentType] == "application/problem+json")
+            let response = try await send(client, .put, path, body, as: try await bearer("ann"))
+            #expect(response.status == status, "\(response.json.text)")
+            #expect(response.headers[.contentType] == "application/problem+json")
             #expect(try await catalog.revisions(of: [UserID("ann")!]).isEmpty)
         }
     }
 
     @Test("The sizes of settings are limited")
-    func valuesAreBounded() async throws {
+    func limitsSettingSizes() async throws {
         try await withServer { client, _ in
             let ann = try await bearer("ann")
             func put(_ length: Int) async throws -> Int {
@@ -286,9 +286,9 @@ import Testing
         }
     }
 
-    /// How a user's lists are sorted is a setting like any other.
-    @Test("An application stores settings of its own")
-    func aListAppKeepsItsOwn() async throws {
+    /// The sort of a user's lists is an ordinary setting.
+    @Test("An application can store its own settings")
+    func storesApplicationSettings() async throws {
         try await withServer { client, _ in
             let ann = try await bearer("ann")
             let path = "/v1/me/settings/lists."
@@ -313,14 +313,14 @@ import Testing
             let tag = try #require(changed.headers[.eTag])
             let path2 = "/v1/me/settings?since=\(since)"
             #expect(try await send(client, .get, path2, as: ann, ["If-None-Match": tag]).status == 304)
-            // What was read can be sent back: nothing is newer than what stands.
+            // A value that was read can be sent back: it is not newer than the stored one.
             let echo = try await send(client, .put, "/v1/me/settings", changed.json.text, as: ann)
             let standing = try #require(echo.json["settings"]?.elements)
             #expect(standing.allSatisfy { $0["applied"] == .bool(false) })
             let future =
                 #"{"settings":[{"key":"lists.sort","value":"name","modified_at":"2999-01-01T00:00:00+02:00"}]}"#
-            let taken = try await send(client, .put, "/v1/me/settings", future, as: ann)
-            let applied = try #require(taken.json["settings"]?.elements)
+            let accepted = try await send(client, .put, "/v1/me/settings", future, as: ann)
+            let applied = try #require(accepted.json["settings"]?.elements)
             #expect(applied[0]["applied"] == .bool(true))
             #expect(applied[0]["modified_at"]?.text.contains("2999") == false)
             #expect(
@@ -334,7 +334,7 @@ import Testing
     }
 
     @Test("Merging a guest moves the guest's settings to the account")
-    func aGuestBecomesAnAccount() async throws {
+    func mergesGuestSettings() async throws {
         try await withServer { client, _ in
             let (ann, guest) = (try await bearer("ann"), try await bearer("guest:7"))
             let token = guest.dropFirst(7)
@@ -365,7 +365,7 @@ import Testing
     }
 
     @Test("The history of an order names the user who made each change")
-    func whoMovesIsRemembered() async throws {
+    func historyNamesUsers() async throws {
         try await withServer { client, catalog in
             let writer = try await bearer("mia", [.catalogWrite])
             let body = #"{"moves":[{"ids":["d"],"place":"first"}]}"#
@@ -373,7 +373,7 @@ import Testing
             #expect(try await send(client, .post, Self.shelf + "/order/moves", body, as: writer, key).status == 200)
             let history = try await catalog.orderHistory(CatalogKey("s")!, CatalogKey("x")!)
             #expect(history.map(\.subject) == ["mia"])
-            // Another has keys of their own, and their first answer.
+            // Other users have their own keys and recorded responses.
             let other = try await bearer("tim", [.catalogWrite])
             let first = try await send(client, .post, Self.shelf + "/order/moves", body, as: other, key)
             #expect(first.status == 200)

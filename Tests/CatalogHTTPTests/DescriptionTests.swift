@@ -6,7 +6,7 @@ import Testing
 
 @testable import CatalogHTTP
 
-/// The OpenAPI description and the pages name exactly what the tables of the code define.
+/// The OpenAPI description and the pages match the definitions in the code.
 @Suite(.timeLimit(.minutes(1))) struct DescriptionTests {
     private let document: JSONValue
 
@@ -41,7 +41,7 @@ import Testing
         #expect(texts(value("components/\(path)/enum")) == values)
     }
 
-    @Test("The modes of a diff are those of the code, wherever a request may choose one")
+    @Test("Every diff mode parameter lists the modes of the code")
     func diffModesMatch() throws {
         let paths = try #require(document["paths"]?.members)
         var found = 0
@@ -65,13 +65,13 @@ import Testing
         #expect(described == FilterKey.allCases.map { .string($0.name) })
     }
 
-    @Test("The parameter that sorts explains every key", arguments: SortKey.allCases)
+    @Test("The sort parameter describes every sort key", arguments: SortKey.allCases)
     func sortKeysAreExplained(_ key: SortKey) throws {
         let text = try #require(value("components/parameters/sort/description")?.string)
         #expect(text.contains("\(key.name): \(key.summary)"))
     }
 
-    @Test("The parameter that counts names every facet", arguments: Facet.allCases)
+    @Test("The facets parameter lists every facet", arguments: Facet.allCases)
     func facetsAreNamed(_ facet: Facet) throws {
         let text = try #require(value("components/parameters/facets/description")?.string)
         #expect(text.contains(facet.rawValue))

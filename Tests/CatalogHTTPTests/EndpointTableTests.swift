@@ -26,7 +26,7 @@ import Testing
         table.match(segments)?.resource.endpoints.first?.path
     }
 
-    @Test("A path finds its template")
+    @Test("A path matches its template")
     func findsTemplates() throws {
         #expect(path("v1", "shelves", "dairy") == "/v1/shelves/{shelf}")
         #expect(path("v1", "shelves", "dairy", "products") == "/v1/shelves/{shelf}/products")
@@ -52,7 +52,7 @@ import Testing
         #expect(table.match([]) == nil)
     }
 
-    @Test("A segment that cannot be a parameter's value matches nothing")
+    @Test("A segment with an invalid parameter value matches nothing")
     func invalidParametersMatchNothing() {
         #expect(path("v1", "shelves", "Not A Key") == nil)
         #expect(path("v1", "lists", "not-a-uuid") == nil)
@@ -80,7 +80,7 @@ import Testing
         #expect(resource.endpoint(.put) == nil)
     }
 
-    @Test("An invalid SKU is found where a valid one would match")
+    @Test("An invalid SKU is detected where a valid one would match")
     func invalidSKU() {
         #expect(table.invalidSKU(["v1", "shelves", "dairy", "products", "a/b"]) == "a/b")
         #expect(table.invalidSKU(["v1", "shelves", "dairy", "products", "a"]) == nil)
@@ -88,7 +88,7 @@ import Testing
         #expect(table.invalidSKU(["products"]) == nil)
     }
 
-    @Test("A parameter that the path does not have is a fault, not a crash")
+    @Test("A missing path parameter is an internal error, not a crash")
     func missingParameters() throws {
         let parameters = try #require(table.match(["v1", "shelves", "dairy"])).parameters
         #expect(throws: CatalogError.fault("the path has no parameter {store}")) { try parameters.store }

@@ -10,7 +10,7 @@ import TestSupport
 
 /// The API on the in-memory catalog, called without a socket.
 struct MemoryAPI {
-    struct Answer {
+    struct Response {
         let status: Int
         let headers: HTTPFields
         let body: [UInt8]
@@ -37,7 +37,7 @@ struct MemoryAPI {
     let catalog: InMemoryCatalog
     let api: CatalogAPI
 
-    /// Imports nothing.
+    /// An importer that rejects every file.
     private struct NoImports: CatalogImporting {
         func importFile<Pieces: AsyncSequence>(
             _ pieces: Pieces,
@@ -60,7 +60,7 @@ struct MemoryAPI {
         )
     }
 
-    /// A body writer that keeps what it gets.
+    /// A body writer that collects its bytes.
     private struct Collector: ResponseBodyWriter {
         final class Bytes: Sendable { let all = Mutex<[UInt8]>([]) }
         let bytes: Bytes
@@ -86,7 +86,7 @@ struct MemoryAPI {
         as user: String? = "ann",
         writes: Bool = true,
         _ headers: [String: String] = [:]
-    ) async throws -> Answer {
+    ) async throws -> Response {
         var head = HTTPRequest(method: method, scheme: "http", authority: "localhost", path: path)
         if let user {
             head.headerFields[.authorization] = "Bearer \(token(of: user, writes: writes))"
@@ -100,10 +100,10 @@ struct MemoryAPI {
         let response = await api.respond(to: request)
         let bytes = Collector.Bytes()
         try await response.body.write(Collector(bytes: bytes))
-        return Answer(status: response.status.code, headers: response.headers, body: bytes.all.withLock { $0 })
+        return Response(status: response.status.code, headers: response.headers, body: bytes.all.withLock { $0 })
     }
 
-    /// A store `s` with the shelf `dairy` and three products on it.
+    /// Creates a store `s` with the shelf `dairy` and three products on it.
     static func withShelf() async throws -> MemoryAPI {
         let api = await MemoryAPI()
         _ = try await api.send(.put, "/v1/stores/s", #"{"title":"S","currency":"EUR"}"#)

@@ -4,7 +4,7 @@ import CatalogJSON
 import HTTPTypes
 import Testing
 
-/// Each endpoint once, on the in-memory catalog: statuses, bodies and headers that do not depend on storage.
+/// Calls each endpoint once on the in-memory catalog: statuses, bodies and headers that do not depend on storage.
 @Suite(.timeLimit(.minutes(2))) struct MemoryAPITests {
     private static let shelf = "/v1/stores/s/shelves/dairy"
 
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test(
-        "An invalid body is refused with the field",
+        "An invalid body is rejected with its field",
         arguments: [
             (#"{"price_minor":1}"#, "name"), (#"{"name":"x","price_minor":-1}"#, "price_minor"),
             (#"{"name":"x","price_minor":1.5}"#, "price_minor"), (#"{"name":"x","colour":"red"}"#, "colour"),
@@ -77,10 +77,10 @@ import Testing
     )
     func invalidProducts(_ body: String, _ field: String) async throws {
         let api = try await MemoryAPI.withShelf()
-        let answer = try await api.send(.put, "/v1/stores/s/products/new", body)
-        #expect([400, 422].contains(answer.status))
-        #expect(answer.text("parameter") == field)
-        #expect(answer.headers[.contentType] == "application/problem+json")
+        let response = try await api.send(.put, "/v1/stores/s/products/new", body)
+        #expect([400, 422].contains(response.status))
+        #expect(response.text("parameter") == field)
+        #expect(response.headers[.contentType] == "application/problem+json")
         #expect(try await api.send(.get, "/v1/stores/s/products/new").status == 404)
     }
 
@@ -138,7 +138,7 @@ import Testing
         #expect(try await api.send(.get, order + "/changes").texts("changes", "kind").count == 4)
     }
 
-    @Test("Diffs between sorts, from a list and between lists have JSON, patch and wire forms")
+    @Test("Diffs between sorts, from a list and between lists have JSON, patch and wire formats")
     func diffs() async throws {
         let api = try await MemoryAPI.withShelf()
         let diff = Self.shelf + "/order/diff"
@@ -162,7 +162,7 @@ import Testing
         #expect(try await api.send(.post, "/v1/order/diff", #"{"from":["a","a"],"to":[]}"#, as: nil).status == 422)
     }
 
-    @Test("Settings are set, merged with devices, read since a revision, expected and deleted")
+    @Test("Settings are written, merged, read since a revision, checked against expectations and deleted")
     func settings() async throws {
         let api = try await MemoryAPI.withShelf()
         let path = "/v1/me/settings/theme"
@@ -184,7 +184,7 @@ import Testing
         #expect(try await api.send(.delete, path).status == 404)
     }
 
-    @Test("A remembered sort applies to the user's pages, with a transition, until it is deleted")
+    @Test("A remembered sort applies to the user's pages until it is deleted")
     func rememberedSorts() async throws {
         let api = try await MemoryAPI.withShelf()
         let path = "/v1/me/stores/s/shelves/dairy/sort"
@@ -254,7 +254,7 @@ import Testing
         #expect(try await api.send(.get, "/v1/me/lists").texts("lists", "id") == [])
     }
 
-    @Test("Prices and purchases are taken in once")
+    @Test("Prices and purchases are recorded once")
     func storms() async throws {
         let api = try await MemoryAPI.withShelf()
         let prices = #"[{"sku":"milk","price_minor":111},{"sku":"brie","price_minor":399}]"#
@@ -271,7 +271,7 @@ import Testing
         #expect(try await api.send(.post, "/v1/stores/s/purchases", #"[{"sku":"milk"}]"#).status == 422)
     }
 
-    @Test("A guest is merged, a user exported and erased, and a ticket made")
+    @Test("Guests are merged, users exported and erased, and tickets created")
     func users() async throws {
         let api = try await MemoryAPI.withShelf()
         _ = try await api.send(.put, "/v1/me/settings/theme", #"{"value":"dark"}"#)
@@ -287,7 +287,7 @@ import Testing
         #expect(try await api.send(.get, "/v1/me/settings").texts("settings", "key") == [])
     }
 
-    @Test("An endpoint that needs a user or a scope refuses others")
+    @Test("An endpoint that requires a user or a scope rejects other requests")
     func access() async throws {
         let api = try await MemoryAPI.withShelf()
         let anonymous = try await api.send(.get, "/v1/me/settings", as: nil)
@@ -301,7 +301,7 @@ import Testing
         #expect(try await api.send(.get, "/livez", nil, as: nil, ["Authorization": "Bearer x"]).status == 200)
     }
 
-    @Test("An unknown path is 404, another method 405 with Allow, and a preflight lists what is allowed")
+    @Test("An unknown path returns 404, another method 405 with Allow, and a preflight the allowed methods")
     func routing() async throws {
         let api = await MemoryAPI { $0.origins = ["https://shop.example"] }
         #expect(try await api.send(.get, "/v1/nothing").status == 404)
@@ -320,7 +320,7 @@ import Testing
         #expect(try await api.send(.get, "/v1/stores/s/products/a%2Fb").status == 404)
     }
 
-    @Test("A body that is not JSON, of another type or too large is refused")
+    @Test("A body that is not JSON, has another type or is too large is rejected")
     func bodies() async throws {
         let api = await MemoryAPI { $0.bodyLimit = 200 }
         let path = "/v1/stores/s"
@@ -337,9 +337,9 @@ import Testing
     func documents() async throws {
         let api = await MemoryAPI()
         for path in ["/", "/docs", "/aisle.js", "/style.css", "/icon.svg", "/problems/stale", "/openapi.json"] {
-            let answer = try await api.send(.get, path, as: nil)
-            #expect(answer.status == 200, "\(path)")
-            let tag = try #require(answer.headers[.eTag])
+            let response = try await api.send(.get, path, as: nil)
+            #expect(response.status == 200, "\(path)")
+            let tag = try #require(response.headers[.eTag])
             #expect(try await api.send(.get, path, nil, as: nil, ["If-None-Match": tag]).status == 304, "\(path)")
         }
         #expect(try await api.send(.get, "/problems/none").status == 404)

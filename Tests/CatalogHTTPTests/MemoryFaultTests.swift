@@ -4,12 +4,12 @@ import CatalogJSON
 import HTTPTypes
 import Testing
 
-/// Refusals and rarer forms of the endpoints, on the in-memory catalog.
+/// Errors and rare variants of the endpoints, on the in-memory catalog.
 @Suite(.timeLimit(.minutes(2))) struct MemoryFaultTests {
     private static let shelf = "/v1/stores/s/shelves/dairy"
 
     @Test(
-        "A setting of the catalog's own must have a value that exists",
+        "A predefined setting must have an existing value",
         arguments: [
             ("stores%2Fs%2Fshelves%2Fdairy%2Fsort", #""cost""#), ("stores%2Fs%2Fshelves%2Fdairy%2Fsort", "1"),
             ("stores%2Fs%2Fshelves%2Fdairy%2Fsort", #"{"sort":"price","x":1}"#),
@@ -19,17 +19,17 @@ import Testing
     )
     func settingsAreChecked(_ key: String, _ value: String) async throws {
         let api = try await MemoryAPI.withShelf()
-        let answer = try await api.send(.put, "/v1/me/settings/\(key)", #"{"value":\#(value)}"#)
-        #expect([400, 422].contains(answer.status), "\(key)")
-        #expect(answer.text("parameter")?.hasPrefix("value") == true)
+        let response = try await api.send(.put, "/v1/me/settings/\(key)", #"{"value":\#(value)}"#)
+        #expect([400, 422].contains(response.status), "\(key)")
+        #expect(response.text("parameter")?.hasPrefix("value") == true)
     }
 
-    @Test("A setting of more than its limit is refused")
+    @Test("A setting above the size limit is rejected")
     func largeSettings() async throws {
         let api = try await MemoryAPI.withShelf()
         let text = String(repeating: "x", count: Setting.valueLimit)
-        let answer = try await api.send(.put, "/v1/me/settings/theme", #"{"value":"\#(text)"}"#)
-        #expect(answer.status == 422)
+        let response = try await api.send(.put, "/v1/me/settings/theme", #"{"value":"\#(text)"}"#)
+        #expect(response.status == 422)
     }
 
     @Test("Merging a guest moves the guest's settings to the user")
@@ -42,7 +42,7 @@ import Testing
         #expect(try await api.send(.get, "/v1/me/settings").texts("settings", "key") == ["theme"])
     }
 
-    @Test("An export has the user's lists with their items, and the orders that they changed")
+    @Test("An export contains the user's lists with their items, and their order changes")
     func exportsAreWhole() async throws {
         let api = try await MemoryAPI.withShelf()
         let list = try await api.send(.post, "/v1/me/lists", #"{"name":"Weekly"}"#)
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test(
-        "Items are sorted by name, price, unit price and the way through the store",
+        "Items are sorted by name, price, unit price and store layout",
         arguments: [
             ("name", ["brie", "curd", "milk"]), ("-name", ["milk", "curd", "brie"]),
             ("price", ["curd", "milk", "brie"]), ("-price", ["brie", "milk", "curd"]),
@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test(
-        "An item that cannot be is refused with its field",
+        "An invalid item is rejected with its field",
         arguments: [
             (#"{"text":""}"#, "text"), (#"{"text":"x","quantity":0}"#, "quantity"),
             (#"{"text":"x","quantity":"1.12345678901"}"#, "quantity"),
@@ -85,12 +85,12 @@ import Testing
         let api = try await MemoryAPI.withShelf()
         let list = try await api.send(.post, "/v1/me/lists", #"{"name":"Weekly"}"#)
         let path = try #require(list.headers[.location])
-        let answer = try await api.send(.post, path + "/items", #"{"items":[\#(item)]}"#)
-        #expect([400, 422].contains(answer.status))
-        #expect(answer.text("parameter")?.contains(field) == true, "\(answer.body)")
+        let response = try await api.send(.post, path + "/items", #"{"items":[\#(item)]}"#)
+        #expect([400, 422].contains(response.status))
+        #expect(response.text("parameter")?.contains(field) == true, "\(response.body)")
     }
 
-    @Test("Lists are ordered by name, by the last change and by hand")
+    @Test("Lists are sorted by name, by last modification and manually")
     func listsAreSorted() async throws {
         let api = try await MemoryAPI.withShelf()
         for name in ["b", "a", "c"] { _ = try await api.send(.post, "/v1/me/lists", #"{"name":"\#(name)"}"#) }
@@ -101,7 +101,7 @@ import Testing
         )
     }
 
-    @Test("A member who may only read gets 403 for a change")
+    @Test("A read-only member gets 403 for a change")
     func readersDoNotWrite() async throws {
         let api = try await MemoryAPI.withShelf()
         let list = try await api.send(.post, "/v1/me/lists", #"{"name":"Weekly"}"#)
@@ -113,7 +113,7 @@ import Testing
         #expect(try await api.send(.patch, path, #"{"name":"Mine"}"#, as: "bob").status == 403)
     }
 
-    @Test("A JSON patch removes, adds and moves; a whole order replaces")
+    @Test("A JSON Patch removes, adds and moves items; a whole order replaces them")
     func patches() async throws {
         let api = try await MemoryAPI.withShelf()
         let accept = ["Accept": "application/json-patch+json"]
@@ -141,7 +141,7 @@ import Testing
     }
 }
 
-extension MemoryAPI.Answer {
+extension MemoryAPI.Response {
     /// The operations of a JSON patch.
     fileprivate var operations: [String] {
         guard case .array(let steps) = json else { return [] }

@@ -28,7 +28,7 @@ import Testing
         PageCache.Variant(path: path, namesSort: namesSort, namesFilter: false)
     }
 
-    private func keep(_ cache: PageCache, _ path: String, _ planned: PlannedPage, bytes: Int = 100) {
+    private func insert(_ cache: PageCache, _ path: String, _ planned: PlannedPage, bytes: Int = 100) {
         let body = ByteBuffer(bytes: [UInt8](repeating: 0, count: bytes))
         _ = cache.insert([:], body, variant(path), planned, tag: planned.entityTag(day: 1))
     }
@@ -41,7 +41,7 @@ import Testing
     func findsPages() throws {
         let cache = PageCache(limit: 1 << 20)
         let page = try planned()
-        keep(cache, "/a", page)
+        insert(cache, "/a", page)
         #expect(has(cache, "/a", page))
         #expect(!has(cache, "/b", page))
         let shared = variant("/a", namesSort: true)
@@ -49,10 +49,10 @@ import Testing
         #expect(cache.page(variant("/a"), page, tag: "\"other\"") == nil)
     }
 
-    @Test("Plans that show something else are other pages")
-    func tellsPlansApart() throws {
+    @Test("Plans with different results have different pages")
+    func distinguishesPlans() throws {
         let cache = PageCache(limit: 1 << 20)
-        keep(cache, "/a", try planned())
+        insert(cache, "/a", try planned())
         #expect(!has(cache, "/a", try planned(limit: 25)))
         #expect(!has(cache, "/a", try planned(version: 2)))
         #expect(!has(cache, "/a", try planned(filter: Filter([.inStock: .flag(true)]))))
@@ -61,17 +61,17 @@ import Testing
     @Test("A new version replaces the old page")
     func replacesPages() throws {
         let cache = PageCache(limit: 1 << 20)
-        keep(cache, "/a", try planned())
-        keep(cache, "/a", try planned(version: 2))
+        insert(cache, "/a", try planned())
+        insert(cache, "/a", try planned(version: 2))
         #expect(!has(cache, "/a", try planned()))
         #expect(has(cache, "/a", try planned(version: 2)))
     }
 
-    @Test("The oldest pages make room, and never more than are needed")
+    @Test("The oldest pages are evicted, and no more than necessary")
     func evictsTheOldest() throws {
         let cache = PageCache(limit: 160_000)
         let page = try planned()
-        for number in 0..<100 { keep(cache, "/\(number)", page, bytes: 4000) }
+        for number in 0..<100 { insert(cache, "/\(number)", page, bytes: 4000) }
         #expect(!has(cache, "/0", page))
         #expect(has(cache, "/99", page))
         let kept = (0..<100).filter { has(cache, "/\($0)", page) }
@@ -80,17 +80,17 @@ import Testing
         #expect(kept.count <= 40)
     }
 
-    @Test("A page of more than a sixteenth of the cache is not kept")
+    @Test("A page larger than a sixteenth of the cache is not stored")
     func refusesLargePages() throws {
         let cache = PageCache(limit: 16_000)
-        keep(cache, "/a", try planned(), bytes: 2000)
+        insert(cache, "/a", try planned(), bytes: 2000)
         #expect(!has(cache, "/a", try planned()))
     }
 
-    @Test("A cache of 0 bytes keeps nothing and computes no tag")
-    func keepsNothing() throws {
+    @Test("A cache of 0 bytes stores nothing and computes no entity tag")
+    func storesNothing() throws {
         let cache = PageCache(limit: 0)
-        keep(cache, "/a", try planned())
+        insert(cache, "/a", try planned())
         var isComputed = false
         func tag() -> String {
             isComputed = true

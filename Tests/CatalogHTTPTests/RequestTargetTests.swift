@@ -8,7 +8,7 @@ import Testing
         try RequestTarget(path: path, query: query)
     }
 
-    @Test("Segments are decoded, empty ones stay, and an encoded slash separates nothing")
+    @Test("Segments are decoded, empty ones are kept, and an encoded slash is not a separator")
     func segments() throws {
         #expect(try target("/").segments == [""])
         #expect(try target("/a//b").segments == ["a", "", "b"])
@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test(
-        "Percent-encodings that are none, invalid UTF-8 and NUL are refused",
+        "Invalid percent-encodings, invalid UTF-8 and NUL are rejected",
         arguments: ["/%", "/%4", "/%zz", "/%ff", "/%00"]
     )
     func invalidEncodings(_ path: String) {
@@ -31,7 +31,7 @@ import Testing
         #expect(target.values("q") == ["a b", "c+d"])
     }
 
-    @Test("A parameter that is given twice is refused where one value is expected")
+    @Test("A repeated parameter is rejected if one value is expected")
     func repeatedParameters() throws {
         let target = try target("/", "sort=price&sort=name")
         #expect(throws: CatalogError.malformed(parameter: "sort", detail: "sort must be given only once")) {
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test("An unknown parameter is refused with those that are allowed")
+    @Test("An unknown parameter is rejected with a list of the allowed ones")
     func unknownParameters() throws {
         let target = try target("/", "limt=3")
         #expect(
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test(
-        "A limit is a whole number from 1 to 100",
+        "A limit must be an integer between 1 and 100",
         arguments: ["0", "101", "-1", "1.5", "", "x", "9999999999999999999999"]
     )
     func invalidLimits(_ text: String) throws {
@@ -77,7 +77,7 @@ import Testing
         #expect(throws: CatalogError.self) { try target("/", "dry_run=1").flag("dry_run") }
     }
 
-    @Test("A choice names what is allowed")
+    @Test("An invalid choice is rejected with the allowed values")
     func choices() throws {
         #expect(try target("/", "mode=order").choice("mode") == DiffMode.order)
         #expect(try target("/").choice("mode") as DiffMode? == nil)
@@ -86,7 +86,7 @@ import Testing
         #expect(allowed == ["moves", "auto", "order"])
     }
 
-    @Test("A revision is a whole number of 0 or more")
+    @Test("A revision must be a non-negative integer")
     func revisions() throws {
         #expect(try target("/").revision("since") == nil)
         #expect(try target("/", "since=7").revision("since") == 7)

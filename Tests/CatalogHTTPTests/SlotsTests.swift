@@ -3,14 +3,14 @@ import Testing
 @testable import CatalogHTTP
 
 @Suite(.timeLimit(.minutes(1))) struct SlotsTests {
-    @Test("As many enter as there are slots; one that leaves makes room")
+    @Test("The number of entries is limited, and leaving frees a slot")
     func entersAndLeaves() {
         let slots = Slots(2)
-        #expect(slots.enter())
-        #expect(slots.enter())
-        #expect(!slots.enter())
-        slots.leave()
-        #expect(slots.enter())
-        #expect(!slots.enter())
+        #expect(slots.tryAcquire())
+        #expect(slots.tryAcquire())
+        #expect(!slots.tryAcquire())
+        slots.release()
+        #expect(slots.tryAcquire())
+        #expect(!slots.tryAcquire())
     }
 }

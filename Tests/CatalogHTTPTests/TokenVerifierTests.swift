@@ -7,7 +7,7 @@ import Foundation
 import Synchronization
 import Testing
 
-/// Tokens that are good, and tokens that are not, made without the library that reads them.
+/// Valid and invalid tokens, created without the library that verifies them.
 @Suite(.timeLimit(.minutes(15))) struct TokenVerifierTests {
     private static let secret = Array("thirty-two bytes are the shortest secret".utf8)
     private static let now = Timestamp(microseconds: 1_800_000_000_000_000)
@@ -69,10 +69,10 @@ import Testing
     }
 
     @Test("A valid token yields its user and scopes")
-    func aGoodTokenTellsItsUserAndScopes() async throws {
+    func acceptsValidTokens() async throws {
         let verifier = await Self.verifier()
         let claims = #"{"sub":"guest:7","exp":1800000600,"nbf":1799999990,"scope":"openid catalog:write"}"#
-        // Twice: the second time it is remembered.
+        // Twice: the second time it is cached.
         for _ in 0..<2 {
             let caller = try await verifier.verify(Self.hs256(claims))
             #expect(caller.user == UserID("guest:7"))
@@ -93,7 +93,7 @@ import Testing
             #"{"sub":"ann","sub":"bob","exp":1800000600}"#, #"["sub"]"#, "no json", "",
         ]
     )
-    func claimsThatAreNotGoodAreRefused(claims: String) async throws {
+    func rejectsInvalidClaims(claims: String) async throws {
         let verifier = await Self.verifier()
         await #expect(throws: TokenError.self) { try await verifier.verify(Self.hs256(claims)) }
     }
@@ -107,25 +107,25 @@ import Testing
             #"{"alg":["HS256"]}"#,
         ]
     )
-    func headersThatAreNotGoodAreRefused(header: String) async throws {
+    func rejectsInvalidHeaders(header: String) async throws {
         let verifier = await Self.verifier(set: Self.set(Self.jwk("e", Self.elliptic), Self.rsaJWK))
         await #expect(throws: TokenError.self) { try await verifier.verify(Self.hs256(header: header)) }
     }
 
     @Test("Altered, forged and oversized tokens are rejected")
-    func whatIsAlteredForgedOrTooLongIsRefused() async throws {
+    func rejectsForgedTokens() async throws {
         let verifier = await Self.verifier()
-        let good = Self.hs256()
-        _ = try await verifier.verify(good)
-        for index in good.indices {
-            var altered = good
-            altered.replaceSubrange(index...index, with: good[index] == "A" ? "B" : "A")
+        let valid = Self.hs256()
+        _ = try await verifier.verify(valid)
+        for index in valid.indices {
+            var altered = valid
+            altered.replaceSubrange(index...index, with: valid[index] == "A" ? "B" : "A")
             await #expect(throws: TokenError.self, "\(altered)") { try await verifier.verify(altered) }
         }
-        let unsigned = good.split(separator: ".").dropLast().joined(separator: ".") + "."
+        let unsigned = valid.split(separator: ".").dropLast().joined(separator: ".") + "."
         let long = Self.hs256(#"{"sub":"ann","exp":1800000600,"x":"\#(String(repeating: "x", count: 8192))"}"#)
         for token in [
-            unsigned, String(unsigned.dropLast()), good + "=", good + ".", "a.b.c", "..", "", long,
+            unsigned, String(unsigned.dropLast()), valid + "=", valid + ".", "a.b.c", "..", "", long,
             Self.hs256(key: Array("another secret of thirty-two bytes".utf8)), Self.hs256(key: []),
         ] {
             await #expect(throws: TokenError.self) { try await verifier.verify(token) }
@@ -133,7 +133,7 @@ import Testing
     }
 
     @Test("The issuer and the audience must match the configuration")
-    func issuerAndAudienceMustBeOurs() async throws {
+    func checksIssuerAndAudience() async throws {
         let rules = TokenVerifier.Rules(issuer: "https://id.example", audience: "aisle")
         let verifier = await Self.verifier(rules: rules)
         let base = #""sub":"ann","exp":1800000600"#
@@ -150,7 +150,7 @@ import Testing
     }
 
     @Test("A key of a key set verifies its own algorithm only")
-    func keysOfASetAreForTheirOwnAlgorithmAlone()
+    func keysVerifyOwnAlgorithmOnly()
         async throws
     {
         let set = Self.set(Self.jwk("e", Self.elliptic), Self.rsaJWK)
@@ -161,7 +161,7 @@ import Testing
             Array(try Self.rsa.signature(for: SHA256.hash(data: $0), padding: .insecurePKCS1v1_5).rawRepresentation)
         }
         #expect(try await verifier.verify(rs256).user.text == "ann")
-        // The public key, which everybody has, is no secret.
+        // The public key must not work as an HMAC secret.
         let pem = Array(Self.rsa.publicKey.pemRepresentation.utf8)
         let onlySet = await Self.verifier(secret: nil, set: set)
         for token in [
@@ -170,13 +170,13 @@ import Testing
         ] {
             await #expect(throws: TokenError.self) { try await onlySet.verify(token) }
         }
-        // Of a set with one key a token need not name it.
+        // With a single key, a token does not need a key id.
         let single = await Self.verifier(secret: nil, set: Self.set(Self.jwk("e", Self.elliptic)))
         #expect(try await single.verify(try Self.es256(nil)).user.text == "ann")
     }
 
-    @Test("Keys for other uses than signatures are ignored")
-    func keysThatAreNotForSignaturesAreLeftOut() async throws {
+    @Test("Keys that are not for signatures are ignored")
+    func ignoresNonSignatureKeys() async throws {
         for unusable in [
             Self.jwk("e", Self.elliptic, #","use":"enc""#), Self.jwk("e", Self.elliptic, #","alg":"ES384""#),
             Self.jwk("e", Self.elliptic, #","d":"AAAA""#), #"{"kty":"oct","kid":"e","k":"c2VjcmV0"}"#,
@@ -200,11 +200,11 @@ import Testing
             return bytes
         }
 
-        func pass(_ seconds: Int) { clock.withLock { $0 += .seconds(seconds) } }
+        func advance(_ seconds: Int) { clock.withLock { $0 += .seconds(seconds) } }
     }
 
-    @Test("Rotated keys are fetched, and unknown key ids do not cause fetches at will")
-    func rotatedKeysAreFetchedAndStrangersCannotMakeUsFetch() async throws {
+    @Test("Rotated keys are fetched, and unknown key ids do not trigger unlimited fetches")
+    func fetchesRotatedKeys() async throws {
         let issuer = Issuer()
         let keys = TokenKeys(
             secret: nil,
@@ -213,11 +213,11 @@ import Testing
         )
         let verifier = TokenVerifier(keys: keys, clock: { Self.now })
         let (old, new) = (try Self.es256("old"), try Self.es256("new", key: Self.other))
-        // Away from the start: nobody is told that their token is bad.
+        // If the issuer is unreachable from the start, tokens are not reported as invalid.
         await #expect(throws: TokenError.keysUnavailable) { try await verifier.verify(old) }
         issuer.document.withLock { $0 = Self.set(Self.jwk("old", Self.elliptic)) }
         await #expect(throws: TokenError.keysUnavailable) { try await verifier.verify(old) }
-        issuer.pass(11)
+        issuer.advance(11)
         #expect(try await verifier.verify(old).user.text == "ann")
         #expect(issuer.fetches.withLock { $0 } == 2)
         for number in 0..<50 {
@@ -225,19 +225,19 @@ import Testing
         }
         #expect(issuer.fetches.withLock { $0 } == 2)
         issuer.document.withLock { $0 = Self.set(Self.jwk("new", Self.other)) }
-        issuer.pass(11)
+        issuer.advance(11)
         #expect(try await verifier.verify(new).user.text == "ann")
         #expect(issuer.fetches.withLock { $0 } == 3)
-        // What the old key signed is good no more, although it was remembered.
+        // Tokens signed with the old key are invalid although they were cached.
         await #expect(throws: TokenError.self) { try await verifier.verify(old) }
-        // The issuer away: the keys that we have serve on.
+        // If the issuer is unreachable, the known keys remain in use.
         issuer.document.withLock { $0 = nil }
-        issuer.pass(1000)
+        issuer.advance(1000)
         #expect(try await verifier.verify(new).user.text == "ann")
     }
 
     @Test("A withdrawn key is noticed even if only cached tokens arrive")
-    func aKeyThatIsWithdrawnIsMissedAlsoWhereOnlyKnownTokensCome() async throws {
+    func noticesWithdrawnKeys() async throws {
         let issuer = Issuer()
         issuer.document.withLock { $0 = Self.set(Self.jwk("old", Self.elliptic), Self.jwk("new", Self.other)) }
         let keys = TokenKeys(secret: nil, load: { try issuer.load() }, clock: { issuer.clock.withLock { $0 } })
@@ -245,17 +245,17 @@ import Testing
         let old = try Self.es256("old")
         _ = try await verifier.verify(old)
         issuer.document.withLock { $0 = Self.set(Self.jwk("new", Self.other)) }
-        issuer.pass(299)
+        issuer.advance(299)
         _ = try await verifier.verify(old)
-        issuer.pass(2)
-        // It is fetched beside this one, and so the next must wait for it.
+        issuer.advance(2)
+        // The fetch runs in the background, so the next request must wait for it.
         _ = try? await verifier.verify(old)
         await keys.refresh()
         await #expect(throws: TokenError.self) { try await verifier.verify(old) }
     }
 
     @Test("A cached token expires on time")
-    func aRememberedTokenEndsInTime() async throws {
+    func cachedTokenExpires() async throws {
         let time = Mutex(Self.now)
         let keys = TokenKeys(secret: Self.secret)
         let verifier = TokenVerifier(keys: keys, clock: { time.withLock { $0 } })

@@ -2,7 +2,7 @@ import CatalogJSON
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct CSVReaderTests {
-    /// Reads a text in pieces of a size; each record as its fields, a broken one as its reason.
+    /// Reads a text in chunks of a size; returns each record's fields, or the reason why it is malformed.
     private func read(_ text: String, pieces size: Int = 1 << 20) -> [[String]] {
         var reader = CSVReader()
         var rows: [[String]] = []
@@ -45,14 +45,14 @@ import Testing
     }
 
     @Test(
-        "The separator is the one of comma, semicolon and tab that the header has most of",
+        "The separator is the most frequent of comma, semicolon and tab in the header",
         arguments: [("a;b,c;d\n1;2;3\n", 3), ("a\tb\n1\t2\n", 2), ("a,b;c\n1,2\n", 2), ("a\n1\n", 1)]
     )
     func separators(_ text: String, _ columns: Int) {
         #expect(read(text)[1].count == columns)
     }
 
-    @Test("A record says on which line it begins, also behind line breaks inside quotes")
+    @Test("A record has the number of its first line, even after line breaks inside quotes")
     func lines() {
         var reader = CSVReader()
         var lines: [Int] = []
@@ -63,12 +63,12 @@ import Testing
         #expect(lines == [1, 2, 5])
     }
 
-    @Test("A quote that does not end is broken, with the line on which it begins")
+    @Test("An unterminated quote is reported with its first line")
     func unterminatedQuotes() {
         #expect(read("a\n1\n\"never\nends") == [["a"], ["1"], ["broken", "3", "unterminated quoted field"]])
     }
 
-    @Test("A record that is too long is broken, and the next one is read")
+    @Test("A record that is too long is malformed, and the next one is read")
     func longRecords() throws {
         let rows = read("a\n" + String(repeating: "x", count: CSVReader.recordLimit + 1) + "\n2\n")
         try #require(rows.count == 3)
@@ -76,7 +76,7 @@ import Testing
         #expect(rows[2] == ["2"])
     }
 
-    @Test("A record of too many fields is broken")
+    @Test("A record with too many fields is malformed")
     func wideRecords() {
         let rows = read("a\n" + String(repeating: ",", count: CSVReader.fieldLimit + 1) + "\n2\n")
         #expect(rows[1].first == "broken")
@@ -94,7 +94,7 @@ import Testing
         #expect(texts == ["a", nil])
     }
 
-    @Test("A written field is read as it was", arguments: ["", "a", "a,b", "say \"hi\"", "two\nlines", "cr\r", "é"])
+    @Test("A field survives writing and reading", arguments: ["", "a", "a,b", "say \"hi\"", "two\nlines", "cr\r", "é"])
     func roundTrips(_ value: String) {
         #expect(read("h,i\n\(CSVReader.field(value)),x\n")[1] == [value, "x"])
     }

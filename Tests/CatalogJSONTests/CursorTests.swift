@@ -4,7 +4,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(15))) struct CursorTests {
     private let codec = CursorCodec { bytes in
-        // A stand-in for a keyed hash that is long enough and depends on every byte.
+        // A stand-in for a keyed hash: long enough, and dependent on every byte.
         var hash = FNV64()
         hash.combine(bytes.map(String.init).joined(separator: ","))
         return (0..<16).map {
@@ -27,12 +27,12 @@ import Testing
     )
 
     @Test("A cursor survives encoding and decoding")
-    func whatIsWrittenIsReadBack() throws {
+    func roundTrips() throws {
         #expect(try codec.decode(codec.encode(cursor)) == cursor)
     }
 
     @Test("A cursor with any altered character is rejected")
-    func anyAlteredCharacterIsRefused() {
+    func rejectsAlteredCharacters() {
         let text = Array(codec.encode(cursor))
         for index in text.indices {
             for replacement in ["A", "B", "_", "=", "+"] as [Character] where replacement != text[index] {
@@ -48,7 +48,7 @@ import Testing
         "A text that is not a cursor is rejected",
         arguments: ["", "A", "====", "é", String(repeating: "A", count: 100_000), "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"]
     )
-    func whatIsNoCursorIsRefused(_ text: String) {
+    func rejectsInvalidCursors(_ text: String) {
         #expect(throws: CatalogError.invalidCursor) { try codec.decode(text) }
     }
 
@@ -68,10 +68,10 @@ import Testing
         "A sort's description is the text that it was parsed from",
         arguments: ["price", "-price,name", "unit_price,-brand,tags", "position", "position,price"]
     )
-    func aSortIsNamedAsItIsWritten(_ text: String) throws { #expect(try Sort.parse(text).description == text) }
+    func sortRoundTrips(_ text: String) throws { #expect(try Sort.parse(text).description == text) }
 
     @Test("The tie-breaker follows the direction of the first key")
-    func theTailTurnsWithTheFirstKey() throws {
+    func tieBreakerFollowsFirstKey() throws {
         #expect(try Sort.parse("price").tieBreakerDirection == .ascending)
         #expect(try Sort.parse("-price").tieBreakerDirection == .descending)
         #expect(try Sort.parse("-popularity").tieBreakerDirection == .ascending)
@@ -84,7 +84,7 @@ import Testing
             "", ",", "price,", "-", "--price", "Price", "price,-price", "price name", "-position", "po\u{301}sition",
         ]
     )
-    func whatIsNoSortIsRefused(_ text: String) { #expect(throws: SortError.self) { try Sort.parse(text) } }
+    func rejectsInvalidSorts(_ text: String) { #expect(throws: SortError.self) { try Sort.parse(text) } }
 
     @Test(
         "Decimals are parsed and written exactly",
@@ -101,7 +101,7 @@ import Testing
             "", ".", "1.", ".5", "1,5", "1e3", "+1", "0x1", "NaN", "1.2.3", " 1", String(repeating: "9", count: 37),
         ]
     )
-    func whatIsNoDecimalIsRefused(_ text: String) { #expect(ExactDecimal(text) == nil) }
+    func rejectsInvalidDecimals(_ text: String) { #expect(ExactDecimal(text) == nil) }
 
     @Test(
         "Prices are rounded half up, and the rounding is reported",
@@ -110,14 +110,14 @@ import Testing
             ("KWD", "1.2345", 1235, true), ("EUR", "0", 0, false),
         ]
     )
-    func pricesAreRoundedHalfUpAndSaySo(_ currency: String, _ amount: String, _ minor: Int64, _ wasRounded: Bool) {
+    func roundsPricesHalfUp(_ currency: String, _ amount: String, _ minor: Int64, _ wasRounded: Bool) {
         let price = Currency(currency)!.minorUnits(ExactDecimal(amount)!)
         #expect(price?.minor == minor)
         #expect(price?.wasRounded == wasRounded)
     }
 
     @Test("Timestamps are written in UTC")
-    func momentsAreWrittenInUTC() {
+    func writesTimestampsInUTC() {
         #expect(Timestamp(microseconds: 1_772_357_400_250_000).rfc3339 == "2026-03-01T09:30:00.25Z")
         #expect(Timestamp(microseconds: -1).rfc3339 == "1969-12-31T23:59:59.999999Z")
         #expect(Timestamp.date(ofDay: 19782) == "2024-02-29")

@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test(
-        "A value that cannot be is rejected with its line and column",
+        "An invalid value is rejected with its line and column",
         arguments: [
             ("a,Milk,x", "2 price is not a decimal number; use a point and no thousands separators, such as 1.99"),
             ("a,Milk,-1", "2 price must be 0 or more and less than 10^12 minor units"),
@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test(
-        "Other columns are checked too",
+        "Invalid values of other columns are rejected",
         arguments: [
             ("in_stock", "maybe", "must be true or false"), ("currency", "EURO", "is not an ISO 4217 code"),
             ("store", "Not A Key", "must be \(CatalogKey.rule)"),
@@ -99,14 +99,14 @@ import Testing
         #expect(outcome.rejections == ["4 currency the store's currency is SEK"])
     }
 
-    @Test("A file without a needed column, or without anything, cannot be used")
+    @Test("An empty file or one without a required column is rejected")
     func unusableFiles() {
         #expect(throws: CatalogError.self) { try read("sku,price\na,1\n") }
         #expect(throws: CatalogError.self) { try read("") }
         #expect(throws: CatalogError.self) { try read("sku,sku,name\na,b,c\n") }
     }
 
-    @Test("A file without a store needs one for the whole file")
+    @Test("A file without a store column requires a store for the whole file")
     func missingStores() throws {
         let outcome = try read("store,sku,name\ncorner,a,A\n,b,B\n", store: nil)
         #expect(outcome.records.map(\.store.text) == ["corner"])

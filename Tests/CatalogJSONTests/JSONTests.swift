@@ -11,7 +11,7 @@ import Testing
             " [ 1 , 2 ] ",
         ]
     )
-    func whatIsReadIsWrittenAgain(_ text: String) throws {
+    func jsonRoundTrips(_ text: String) throws {
         let value = try JSONReader.parse(Array(text.utf8))
         #expect(try JSONReader.parse(Array(value.text.utf8)) == value)
     }
@@ -25,12 +25,12 @@ import Testing
             "{\"a\":1,\"a\":2}", "\"", "NaN", "--1", "1e", "\"\\u+123\"",
         ]
     )
-    func whatIsNoJSONIsRefused(_ text: String) {
+    func rejectsInvalidJSON(_ text: String) {
         #expect(throws: JSONError.self) { try JSONReader.parse(Array(text.utf8)) }
     }
 
     @Test("Invalid UTF-8 and deep nesting are rejected")
-    func invalidUTF8AndDepthAreRefused() {
+    func rejectsInvalidUTF8AndDeepNesting() {
         #expect(throws: JSONError.self) { try JSONReader.parse([0x22, 0xFF, 0x22]) }
         #expect(throws: JSONError.self) { try JSONReader.parse(Array(repeating: 0x5B, count: 100_000)) }
         let deep = String(repeating: "[", count: 32) + String(repeating: "]", count: 32)
@@ -51,14 +51,14 @@ import Testing
             (#"{"a":"foo"}"#, "null", "null"),
         ]
     )
-    func mergePatchesDoWhatTheStandardSays(_ target: String, _ patch: String, _ result: String) throws {
+    func mergePatchesFollowRFC7396(_ target: String, _ patch: String, _ result: String) throws {
         #expect(
             try JSONReader.parse(Array(target.utf8)).merging(try JSONReader.parse(Array(patch.utf8))).text == result
         )
     }
 
     @Test("Written texts are escaped")
-    func writtenTextIsEscaped() {
+    func escapesText() {
         var json = JSONWriter()
         json.object { json in
             json.field("a", "q\"\\\n\u{1}é")

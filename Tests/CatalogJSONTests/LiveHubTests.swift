@@ -7,7 +7,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Those who follow, without a socket: on the specification's store, whose counters alone tell of changes.
+/// Subscriptions without a socket, on the in-memory catalog, whose counters are the only source of changes.
 @Suite(.timeLimit(.minutes(15))) struct LiveHubTests {
     private static let user = UserID("ann")!
     private static let address = ShelfAddress(CatalogKey("s")!, CatalogKey("x")!)
@@ -39,31 +39,30 @@ import Testing
         _ = try await catalog.edit(SettingsEdit([write]), of: user)
     }
 
-    /// What comes next that is no sign of life.
+    /// Returns the next events, skipping heartbeats.
     private func events(_ changes: any LiveSubscription) async throws -> [LiveEvent]? {
         while let output = try await changes.next() { if case .events(let events) = output { return events } }
         return nil
     }
 
-    @Test("Followers of a filter get the diffs of the matching products")
-    func whatAFilterLeavesIsFollowedForItself()
+    @Test("Subscribers with a filter get diffs of the matching products")
+    func filteredSubscription()
         async throws
     {
         try await withHub { catalog, hub in
             let cheap = try Filter(query: "price_max=0.04")
             let sort = Sort(.price, .ascending)
-            let changes = try await hub.follow(Self.address, by: sort, filter: cheap, limit: 10, since: nil)
+            let changes = try await hub.subscribe(Self.address, by: sort, filter: cheap, limit: 10, since: nil)
             let first = try await events(changes)
             #expect(String(decoding: first![0].data, as: UTF8.self).contains(#""ids":["p0","p1","p2","p3","p4"]"#))
-            // One grows dear, one cheap: the one leaves, the other comes, with its product.
+            // One product becomes too expensive and leaves; another becomes cheap and enters with its data.
             _ = try await catalog.setPrices(
                 [PriceChange(sku: SKU("p0")!, priceMinor: 90), PriceChange(sku: SKU("p9")!, priceMinor: 0)],
                 in: Self.address.store
             )
             let next = String(decoding: try await events(changes)![0].data, as: UTF8.self)
-            #expect(
-                next.contains(#""deletes":[{"id":"p0","from":0}]"#) && next.contains(#""inserts":[{"id":"p9","to":0"#)
-            )
+            #expect(next.contains(#""deletes":[{"id":"p0","from":0}]"#))
+            #expect(next.contains(#""inserts":[{"id":"p9","to":0"#))
         }
     }
 
@@ -73,7 +72,7 @@ import Testing
     }
 
     @Test("A slow reader gets pages of changes and misses none")
-    func aSlowReaderGetsPagesAndMissesNothing()
+    func slowReaderMissesNothing()
         async throws
     {
         try await withHub { catalog, hub in
@@ -87,7 +86,7 @@ import Testing
                 var last: [String: Int64] = [:]
                 while last["k699"] == nil {
                     let part = try #require(try await events(reader))
-                    // Never more than a little at a time, however much it missed.
+                    // Pages stay small, however many changes were missed.
                     #expect(part.count <= 128)
                     #expect(part.allSatisfy { $0.name == .setting })
                     for event in part {
@@ -100,14 +99,14 @@ import Testing
         }
     }
 
-    @Test("The changes that a follower missed arrive as one diff")
-    func whatAFollowerOfAShelfMissedIsOneDiff()
+    @Test("Changes that a subscriber missed arrive as one diff")
+    func missedChangesAreOneDiff()
         async throws
     {
         try await withHub { catalog, hub in
             let sort = Sort(.position, .ascending)
-            let slow = try await hub.follow(Self.address, by: sort, limit: 10, since: nil)
-            let quick = try await hub.follow(Self.address, by: sort, limit: 10, since: nil)
+            let slow = try await hub.subscribe(Self.address, by: sort, limit: 10, since: nil)
+            let quick = try await hub.subscribe(Self.address, by: sort, limit: 10, since: nil)
             for reader in [slow, quick] { #expect(try await events(reader)?.count == 1) }
             for number in 1..<6 {
                 try await edit(catalog, .moves([OrderMove(["p\(number)"], .last)]))
@@ -125,11 +124,11 @@ import Testing
         }
     }
 
-    @Test("Followers of the same view share one diff")
-    func allWhoStandTheSameAreToldTheSame() async throws {
+    @Test("Subscribers of the same view share one diff")
+    func equalSubscriptionsShareDiffs() async throws {
         try await withHub { catalog, hub in
             var readers: [ShelfSubscription] = []
-            for _ in 0..<50 { readers.append(try await hub.follow(Self.address, by: nil, limit: 5, since: nil)) }
+            for _ in 0..<50 { readers.append(try await hub.subscribe(Self.address, by: nil, limit: 5, since: nil)) }
             for reader in readers { _ = try await events(reader) }
             _ = try await catalog.put(
                 Product(sku: SKU("p7")!, name: "P7, cheaper", priceMinor: 1),
@@ -139,61 +138,61 @@ import Testing
                 Shelf(key: Self.address.shelf, title: "X", defaultSort: Sort(.price, .descending)),
                 in: Self.address.store
             )
-            var told: Set<LiveEvent> = []
+            var received: Set<LiveEvent> = []
             for reader in readers {
                 var last: LiveEvent?
-                // The shelf's own sort is followed when it changes.
+                // A change of the shelf's default sort is applied.
                 while last.map({ String(decoding: $0.data, as: UTF8.self).contains(#""to_sort":"-price""#) }) != true {
                     last = try #require(try await events(reader)).last
                 }
-                told.insert(last!)
+                received.insert(last!)
             }
-            #expect(told.count <= 2)
+            #expect(received.count <= 2)
         }
     }
 
-    @Test("A change of an inherited sort reaches the followers of a shelf")
-    func aParentsSortIsToldToo() async throws {
+    @Test("A change of an inherited sort reaches the subscribers of a shelf")
+    func inheritedSortIsAnnounced() async throws {
         try await withHub { catalog, hub in
             let (store, parent) = (Self.address.store, CatalogKey("parent")!)
             _ = try await catalog.put(Shelf(key: parent, title: "P"), in: store)
             _ = try await catalog.put(Shelf(key: Self.address.shelf, title: "X", parent: parent), in: store)
-            let changes = try await hub.follow(Self.address, by: nil, limit: 5, since: nil)
+            let changes = try await hub.subscribe(Self.address, by: nil, limit: 5, since: nil)
             _ = try await events(changes)
             let sort = Sort(.price, .descending)
             _ = try await catalog.put(Shelf(key: parent, title: "P", defaultSort: sort), in: store)
-            let told = try #require(try await events(changes))
-            #expect(String(decoding: told[0].data, as: UTF8.self).contains(#""to_sort":"-price""#))
+            let received = try #require(try await events(changes))
+            #expect(String(decoding: received[0].data, as: UTF8.self).contains(#""to_sort":"-price""#))
         }
     }
 
-    @Test("A follower that returns to a deleted shelf gets an event that says so")
-    func whoComesBackToAShelfThatIsGoneIsToldSo()
+    @Test("A subscriber that reconnects to a deleted shelf gets an event that says so")
+    func deletedShelfSendsGone()
         async throws
     {
         try await withHub { catalog, hub in
-            let changes = try await hub.follow(Self.address, by: nil, limit: 5, since: nil)
+            let changes = try await hub.subscribe(Self.address, by: nil, limit: 5, since: nil)
             _ = try await events(changes)
             try await catalog.remove(shelf: Self.address.shelf, from: Self.address.store)
             #expect(try await events(changes)?.map(\.name) == [.gone])
             #expect(await changes.next() == nil)
             await #expect(throws: CatalogError.self) {
-                try await hub.follow(Self.address, by: nil, limit: 5, since: nil)
+                try await hub.subscribe(Self.address, by: nil, limit: 5, since: nil)
             }
-            // Made again, it is followed again, and nobody begins in the past.
+            // A recreated shelf can be subscribed to again, and starts at its current version.
             _ = try await catalog.put(Shelf(key: Self.address.shelf, title: "X"), in: Self.address.store)
-            let again = try await hub.follow(Self.address, by: nil, limit: 5, since: nil)
+            let again = try await hub.subscribe(Self.address, by: nil, limit: 5, since: nil)
             let first = try #require(try await events(again))
             #expect(String(decoding: first[0].data, as: UTF8.self).contains(#""ids":[]"#))
         }
     }
 
-    /// Comes back at every version that it was ever told, and is led from there to what there is.
-    @Test("A follower that returns continues from its version")
-    func whoComesBackIsLedOnFromWhereTheyWere() async throws {
+    /// Reconnects at every announced version, and receives the diff from there to the current order.
+    @Test("A subscriber that reconnects continues from its version")
+    func resumesFromVersion() async throws {
         try await withHub { catalog, hub in
             let sort = Sort(.position, .ascending)
-            let first = try await hub.follow(Self.address, by: sort, limit: 10, since: nil)
+            let first = try await hub.subscribe(Self.address, by: sort, limit: 10, since: nil)
             var shown: [Int64: [String]] = [:]
             var ids: [String] = []
             for round in 0..<8 {
@@ -201,15 +200,15 @@ import Testing
                     ids = try Self.applied(event, to: ids)
                     shown[event.id] = ids
                 }
-                // Always one that is shown, and not the first, so that there is something to tell.
+                // Move a shown product other than the first, so that each move causes an event.
                 let move = OrderMove([ids[round * 3 % 9 + 1]], round % 2 == 0 ? .first : .last)
                 try await edit(catalog, .moves([move]))
             }
             for event in try #require(try await events(first)) { ids = try Self.applied(event, to: ids) }
             for (version, list) in shown {
-                let back = try await hub.follow(Self.address, by: sort, limit: 10, since: version)
+                let resumed = try await hub.subscribe(Self.address, by: sort, limit: 10, since: version)
                 var led = list
-                for event in try #require(try await events(back)) {
+                for event in try #require(try await events(resumed)) {
                     #expect(!String(decoding: event.data, as: UTF8.self).contains(#""mode":"order""#))
                     led = try Self.applied(event, to: led)
                 }
@@ -224,11 +223,11 @@ import Testing
     }
 
     @Test("A stream without events sends heartbeats")
-    func signsOfLifeComeWhereNothingElseDoes() async throws {
+    func sendsHeartbeats() async throws {
         try await withHub { _, hub in
             let changes: [any LiveSubscription] = [
                 try await hub.subscribe(Self.user, since: nil),
-                try await hub.follow(Self.address, by: nil, limit: 5, since: nil),
+                try await hub.subscribe(Self.address, by: nil, limit: 5, since: nil),
             ]
             _ = try await events(changes[1])
             for reader in changes {
@@ -244,7 +243,7 @@ import Testing
     }
 
     @Test("A stream ends when its token expires")
-    func aStreamEndsWithItsToken() async throws {
+    func streamEndsWithToken() async throws {
         try await withHub { _, hub in
             let soon = Timestamp(microseconds: Timestamp.now().microseconds + 50_000)
             let changes = try await hub.subscribe(Self.user, since: nil, until: soon)
@@ -253,28 +252,28 @@ import Testing
         }
     }
 
-    @Test("The numbers of followers are limited")
-    func notMoreFollowThanMay() async throws {
+    @Test("The number of subscribers is limited")
+    func limitsSubscriptions() async throws {
         try await withHub({
             $0.subscriptionLimit = 4
             $0.subscriptionsPerUserLimit = 2
             $0.shelfFeedLimit = 1
         }) { _, hub in
-            var held: [any LiveSubscription] = [
+            var subscriptions: [any LiveSubscription] = [
                 try await hub.subscribe(Self.user, since: nil), try await hub.subscribe(Self.user, since: 3),
             ]
             await #expect(throws: CatalogError.self) { try await hub.subscribe(Self.user, since: nil) }
-            held.append(try await hub.follow(Self.address, by: nil, limit: 5, since: nil))
+            subscriptions.append(try await hub.subscribe(Self.address, by: nil, limit: 5, since: nil))
             await #expect(throws: CatalogError.unavailable) {
-                try await hub.follow(Self.address, by: nil, limit: 6, since: nil)
+                try await hub.subscribe(Self.address, by: nil, limit: 6, since: nil)
             }
             let none = ShelfAddress(Self.address.store, CatalogKey("none")!)
-            await #expect(throws: CatalogError.self) { try await hub.follow(none, by: nil, limit: 5, since: nil) }
-            held.append(try await hub.subscribe(UserID("bob")!, since: nil))
-            held.append(try await hub.subscribe(UserID("eve")!, since: nil))
+            await #expect(throws: CatalogError.self) { try await hub.subscribe(none, by: nil, limit: 5, since: nil) }
+            subscriptions.append(try await hub.subscribe(UserID("bob")!, since: nil))
+            subscriptions.append(try await hub.subscribe(UserID("eve")!, since: nil))
             await #expect(throws: CatalogError.unavailable) { try await hub.subscribe(UserID("tim")!, since: nil) }
-            // Who leaves makes room.
-            held.removeAll()
+            // A closed subscription frees its slot.
+            subscriptions.removeAll()
             _ = try await hub.subscribe(Self.user, since: nil)
             hub.close()
             await #expect(throws: CatalogError.unavailable) { try await hub.subscribe(Self.user, since: nil) }
@@ -282,11 +281,11 @@ import Testing
     }
 
     @Test("Closing the hub ends all streams")
-    func closingEndsAllAtOnce() async throws {
+    func closingEndsAllStreams() async throws {
         try await withHub { _, hub in
             let changes: [any LiveSubscription] = [
                 try await hub.subscribe(Self.user, since: nil),
-                try await hub.follow(Self.address, by: nil, limit: 5, since: nil),
+                try await hub.subscribe(Self.address, by: nil, limit: 5, since: nil),
             ]
             hub.close()
             for reader in changes { while try await reader.next() != nil {} }

@@ -6,7 +6,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct RecordedOutcomeTests {
     private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 
-    @Test("An order edit is read as it was recorded")
+    @Test("A recorded order edit survives encoding and decoding")
     func orderEdits() throws {
         let outcome = OrderEditOutcome(
             version: 8,
@@ -22,7 +22,7 @@ import Testing
         #expect(text(try OrderEditOutcome(recorded: unchanged.recorded).json) == text(unchanged.json))
     }
 
-    @Test("The largest order edit is read as it was recorded")
+    @Test("The largest recorded order edit survives encoding and decoding")
     func largeOrderEdits() throws {
         let moved = (0..<OrderDiff.listLimit).map { number in
             OrderEditOutcome.Moved(
@@ -36,7 +36,7 @@ import Testing
         #expect(try OrderEditOutcome(recorded: outcome.recorded).moved.count == OrderDiff.listLimit)
     }
 
-    @Test("Prices, purchases, merges and moved lists are read as they were recorded")
+    @Test("Recorded prices, purchases, merges and list moves survive encoding and decoding")
     func others() throws {
         var prices = PriceOutcome()
         (prices.changed, prices.unchanged) = (3, 4)
@@ -52,7 +52,7 @@ import Testing
         #expect(try ListMoveOutcome(recorded: moved.recorded) == moved)
     }
 
-    @Test("A list document keeps its bytes, and whether it was new")
+    @Test("A recorded list document keeps its bytes and whether it was created")
     func documents() {
         for isNew in [true, false] {
             let document = ListDocument(json: Array(#"{"id":"x"}"#.utf8), isNew: isNew)
@@ -80,7 +80,7 @@ import Testing
         #expect(try IssuedShare(recorded: recorded) == IssuedShare(share))
     }
 
-    @Test("Responses that 0.1.0 recorded are read")
+    @Test("Responses recorded by version 0.1.0 can be read")
     func oldRecords() throws {
         let ticket = RecordedResponse(
             isNew: true,
@@ -96,7 +96,7 @@ import Testing
         #expect(share.share.id == id)
     }
 
-    @Test("A record of another kind is a fault", arguments: ["", "[]", "{}", "{\"version\":1}", "not JSON"])
+    @Test("A record of another kind is an internal error", arguments: ["", "[]", "{}", "{\"version\":1}", "not JSON"])
     func otherRecords(_ body: String) {
         let recorded = RecordedResponse(body: Array(body.utf8))
         let fault = CatalogError.fault("invalid recorded response")

@@ -2,9 +2,9 @@ import Catalog
 import CatalogJSON
 import Testing
 
-/// Requests of re-sorts as the history keeps them.
+/// Re-sort requests as stored in the history.
 @Suite(.timeLimit(.minutes(1))) struct ResortRequestTextTests {
-    @Test("A request is read as it was written")
+    @Test("A request survives writing and reading")
     func requestsSurvive() throws {
         var request = ResortRequest(
             store: CatalogKey("corner"),
@@ -12,21 +12,21 @@ import Testing
             changedSince: Timestamp(rfc3339: "2026-03-01T09:30:00Z"),
             diffs: .jsonPatch,
             jobs: 8,
-            keptDays: 30
+            retentionDays: 30
         )
         #expect(ResortRequest(text: request.text) == request)
         request = ResortRequest()
         #expect(ResortRequest(text: request.text) == request)
     }
 
-    @Test("Numbers beyond their limits are brought back into them")
+    @Test("Out-of-range numbers are clamped to their limits")
     func numbersAreLimited() throws {
         let request = try #require(ResortRequest(text: #"{"jobs":1000,"kept_days":0}"#))
         #expect(request.jobs == ResortRequest.jobsLimit)
         #expect(request.retentionDays == 1)
     }
 
-    @Test("A text that is not such a request is not read", arguments: ["", "[]", "{", #"{"diff":"all"}"#])
+    @Test("Invalid request text is rejected", arguments: ["", "[]", "{", #"{"diff":"all"}"#])
     func othersAreNotRead(_ text: String) {
         #expect(ResortRequest(text: text) == nil)
     }

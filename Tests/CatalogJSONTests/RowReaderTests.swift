@@ -2,17 +2,17 @@ import Catalog
 import CatalogJSON
 import Testing
 
-/// Rows of purchases and prices: CSV and NDJSON, piece by piece.
+/// Rows of purchases and prices: CSV and NDJSON, read in chunks.
 @Suite(.timeLimit(.minutes(1))) struct RowReaderTests {
     private static let columns = ["store", "sku", "price"]
 
-    /// What a file says, read in pieces of some size.
+    /// Returns the rows of a file that is read in chunks of a size.
     private func read(
         _ text: String,
         _ format: ImportOptions.Format = .csv,
         piece: Int = 7
     ) throws -> (rows: [FieldRow], rejected: [String]) {
-        var reader = RowReader(format, columns: Self.columns, needed: ["sku"])
+        var reader = RowReader(format, columns: Self.columns, required: ["sku"])
         var (rows, rejected): ([FieldRow], [String]) = ([], [])
         func take(_ event: RowReader.Event) {
             switch event {
@@ -28,7 +28,7 @@ import Testing
         return (rows, rejected)
     }
 
-    /// Why a file is refused as a whole.
+    /// Returns the reason why a file is rejected as a whole.
     private func refusal(_ text: String, _ format: ImportOptions.Format = .csv) -> String? {
         do {
             _ = try read(text, format)
@@ -36,7 +36,7 @@ import Testing
         } catch { return "\(error)" }
     }
 
-    @Test("A CSV file is read the same in pieces of every size", arguments: [1, 2, 3, 5, 8, 64])
+    @Test("The result of reading a CSV file does not depend on the chunk size", arguments: [1, 2, 3, 5, 8, 64])
     func piecesDoNotMatter(_ size: Int) throws {
         let (rows, rejected) = try read("sku,price\n\"a,b\",1.50\nc,\n", piece: size)
         #expect(rows.map { $0.text("sku") } == ["a,b", "c"])
@@ -59,7 +59,7 @@ import Testing
 
     @Test("A field that is not UTF-8 rejects its row alone")
     func invalidBytesAreRejected() throws {
-        var reader = RowReader(.csv, columns: Self.columns, needed: ["sku"])
+        var reader = RowReader(.csv, columns: Self.columns, required: ["sku"])
         var (rows, rejected) = (0, [String]())
         let bytes = Array("sku\n".utf8) + [0xFF, 0x0A] + Array("b\n".utf8)
         func take(_ event: RowReader.Event) {
@@ -71,20 +71,20 @@ import Testing
         #expect(rejected.first?.contains("UTF-8") == true)
     }
 
-    @Test("A file with an unknown, a repeated or a missing column is refused, and the message names it")
+    @Test("A file with an unknown, repeated or missing column is rejected by name")
     func headersAreChecked() {
         #expect(refusal("sku,cost\n")?.contains("“cost”") == true)
         #expect(refusal("sku,sku\n")?.contains("more than once") == true)
         #expect(refusal("price\n")?.contains("“sku”") == true)
     }
 
-    @Test("An empty file is refused, an empty NDJSON file has no rows")
+    @Test("An empty CSV file is rejected; an empty NDJSON file has no rows")
     func emptyFiles() throws {
         #expect(refusal("")?.contains("empty") == true)
         #expect(try read("", .ndjson).rows == [])
     }
 
-    @Test("NDJSON rows have texts and numbers, and null is an empty field")
+    @Test("NDJSON rows accept strings and numbers, and null is an empty field")
     func objectsAreRows() throws {
         let (rows, rejected) = try read(#"{"sku":"a","price":1.5}"# + "\n" + #"{"sku":"b","price":null}"#, .ndjson)
         #expect(rows.map { $0.text("price") } == ["1.5", nil])
@@ -102,7 +102,7 @@ import Testing
         #expect(rejected.count == 1)
     }
 
-    @Test("A field that is needed must be there, and a SKU must be valid")
+    @Test("A required field must be present, and a SKU must be valid")
     func fieldsAreChecked() throws {
         let row = FieldRow(line: 3, ["sku": " ", "price": "x"])
         #expect(throws: ImportRejection.self) { try row.required("sku") }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import CatalogJSON
 
-@Suite(.timeLimit(.minutes(1))) struct ShelfKeyMakerTests {
+@Suite(.timeLimit(.minutes(1))) struct ShelfKeyGeneratorTests {
     @Test(
         "A title becomes lower-case ASCII with hyphens",
         arguments: [
@@ -16,7 +16,7 @@ import Testing
         #expect(ShelfKeyGenerator.slug(title) == expected)
     }
 
-    @Test("A long title is cut, and ends with no hyphen")
+    @Test("The slug of a long title is truncated and does not end with a hyphen")
     func longTitles() {
         let slug = ShelfKeyGenerator.slug(String(repeating: "abcdefghi ", count: 20))
         #expect(slug.utf8.count <= 60)
@@ -24,7 +24,7 @@ import Testing
         #expect(CatalogKey(slug) != nil)
     }
 
-    @Test("A key or a title that exists names its shelf")
+    @Test("An existing key or title identifies its shelf")
     func existingShelves() {
         var maker = ShelfKeyGenerator(existing: [(CatalogKey("milk")!, "Dairy")])
         #expect(maker.key(for: "milk") == (CatalogKey("milk")!, false))
@@ -32,7 +32,7 @@ import Testing
         #expect(maker.created.isEmpty)
     }
 
-    @Test("Titles with the same slug get numbers, each title its own key for good")
+    @Test("Titles with the same slug get numbered, permanent keys")
     func collisions() {
         var maker = ShelfKeyGenerator(existing: [(CatalogKey("milk")!, "Other")])
         #expect(maker.key(for: "Milk!") == (CatalogKey("milk-2")!, true))
@@ -41,7 +41,7 @@ import Testing
         #expect(maker.created.map(\.title) == ["Milk!", "Milk?"])
     }
 
-    @Test("A key that is cut for its number stays within 64 bytes and unique")
+    @Test("A key that is truncated for its number stays unique and within 64 bytes")
     func longCollisions() {
         var maker = ShelfKeyGenerator(existing: [])
         let keys = (0..<30).map {
@@ -51,7 +51,7 @@ import Testing
         #expect(keys.allSatisfy { $0.text.utf8.count <= 64 })
     }
 
-    @Test("A title alone tells its key only if an import would make that key of it")
+    @Test("A title implies its key only if an import would generate that key")
     func makes() {
         #expect(ShelfKeyGenerator.derives("dairy-eggs", from: "Dairy & Eggs"))
         #expect(!ShelfKeyGenerator.derives("dairy", from: "Dairy & Eggs"))

@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(15))) struct SizeTextTests {
     @Test("Each golden text is parsed to its size")
-    func everyGoldenTextIsReadAsItShould() throws {
+    func parsesGoldenTexts() throws {
         let url = Bundle.module.url(forResource: "sizes", withExtension: "tsv", subdirectory: "Cases")!
         let lines = try String(contentsOf: url, encoding: .utf8).split(separator: "\n").dropFirst()
         #expect(lines.count >= 40)
@@ -31,7 +31,7 @@ import Testing
             "1 kg +",
         ]
     )
-    func whatIsAmbiguousStaysUnknown(_ text: String) {
+    func ambiguousSizesAreUnknown(_ text: String) {
         let isName = text.hasPrefix("Rope")
         if text == "12 oz" {
             #expect(SizeText.parse("Cola 12 oz") == nil)
@@ -49,12 +49,12 @@ import Testing
             ("Tea 20 Stk", "20 piece 1"),
         ]
     )
-    func namesAreReadAtTheirEnd(_ text: String, _ expected: String) {
+    func parsesSizeAtEndOfName(_ text: String, _ expected: String) {
         #expect(SizeText.parse(text).map { "\($0.amount) \($0.unit.rawValue) \($0.packs)" } == expected)
     }
 
     @Test("No text makes the parser trap")
-    func noTextMakesItStumble() {
+    func parserNeverTraps() {
         var generator = SystemRandomNumberGenerator()
         let pieces = [
             "1", "0,5", " ", "x", "(", ")", "+", "-", "kg", "ml", "pack", "of", "set", "ca", ".", "é", "🍎", "each",

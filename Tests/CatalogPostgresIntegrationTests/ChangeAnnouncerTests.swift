@@ -3,10 +3,10 @@ import CatalogPostgres
 import TestSupport
 import Testing
 
-/// What one server tells others.
+/// Announcements of changes between servers.
 @Suite(.timeLimit(.minutes(15))) struct ChangeAnnouncerTests {
     @Test("Each change is announced to other servers")
-    func everyChangeIsHeardElsewhere() async throws {
+    func changesAreAnnounced() async throws {
         let database = try await TestDatabase.migrated()
         let catalog = PostgresCatalog(try Database(database.configuration, announces: true))
         let source = PostgresChangeSource(database.configuration)
@@ -28,7 +28,7 @@ import Testing
             (.store(store), { try await catalog.remove(product: product.sku, from: store) }),
             (.user(user), { try await catalog.erase(user) }),
             (
-                .anything,
+                .all,
                 {
                     let file = Array("store,sku,name\ns,q,Q\n".utf8)
                     let pieces = AsyncStream {
@@ -42,15 +42,15 @@ import Testing
             try await change()
             #expect(await notices.next() == .changed([topic]))
         }
-        // Many at once are told in few words, and none is left out.
+        // Many changes are announced in few messages, and none is missing.
         let users = (0..<2000).map { UserID("user-\($0)-" + String(repeating: "x", count: 100))! }
         for user in users { catalog.database.announcer.announce(.user(user)) }
-        var heard: Set<ChangeTopic> = []
-        while heard.count < users.count {
+        var received: Set<ChangeTopic> = []
+        while received.count < users.count {
             guard case .changed(let topics)? = await notices.next() else { break }
-            heard.formUnion(topics)
+            received.formUnion(topics)
         }
-        #expect(heard == Set(users.map { .user($0) }))
+        #expect(received == Set(users.map { .user($0) }))
         catalog.shutDown()
         try await database.drop()
     }

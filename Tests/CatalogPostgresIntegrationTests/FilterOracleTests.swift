@@ -6,14 +6,14 @@ import TestSupport
 import Testing
 import Ordering
 
-/// PostgreSQL leaves what the specification leaves, in its order: for every filter, alone and in pairs, with every sort and
-/// from every cursor; and counts its facets.
+/// PostgreSQL's filtered pages match the in-memory catalog for every filter, alone and in pairs, with every sort and
+/// from every cursor, and so do its facets.
 @Suite(.timeLimit(.minutes(15))) struct FilterOracleTests {
     private static let store = CatalogKey("shop")!
     private static let shelf = CatalogKey("dairy")!
 
     @Test("Each filter keeps exactly the products that the oracle keeps", arguments: [SoldOut.last, .mixed])
-    func everyFilterLeavesWhatIsMeant(_ soldOut: SoldOut) async throws {
+    func filtersMatchOracle(_ soldOut: SoldOut) async throws {
         try await withShelf(soldOut, seed: soldOut == .last ? 1 : 2) { memory, catalog, products, generator in
             let several = ["brand,-price", "-brand,price", "-unit_price,name", "tags,-created", "modified,position"]
             let sorts = Sort.allSingle + several.map { try! Sort.parse($0) }
@@ -40,14 +40,14 @@ import Ordering
                 #expect(specified.count <= whole)
                 #expect(try await memory.allPages(Self.request(sort, filter)) == specified)
             }
-            // What a filter keeps is neither nothing nor everything, in the mean.
+            // On average, a filter keeps some products but not all.
             #expect(kept > pairs.count)
             #expect(kept < pairs.count * products.count)
         }
     }
 
     @Test("Each facet's counts ignore that facet's own filter", arguments: [SoldOut.last, .mixed])
-    func facetsCountAsIfTheirOwnFilterWereOff(_ soldOut: SoldOut) async throws {
+    func facetsIgnoreOwnFilter(_ soldOut: SoldOut) async throws {
         try await withShelf(soldOut, seed: 3) { memory, catalog, products, generator in
             for round in 0..<60 {
                 let keys = Set(FilterKey.allCases.shuffled(using: &generator).prefix(round % 5))
@@ -74,7 +74,7 @@ import Ordering
     }
 
     @Test("A cursor is valid for its own filter only")
-    func aCursorGoesOnWithItsOwnFilterAndNoOther() async throws {
+    func cursorBelongsToFilter() async throws {
         try await withShelf(.last, seed: 4) { _, catalog, _, _ in
             let filter = try Filter([.inStock: .flag(true)])
             var request = PageRequest(store: Self.store, shelf: Self.shelf, sort: .system, filter: filter, limit: 5)
@@ -82,7 +82,7 @@ import Ordering
             let tag = first.planned.entityTag(day: 1)
             request.after = first.next
             let second = try await catalog.page(request)
-            // The cursor has the filter.
+            // The cursor contains the filter.
             request.filter = nil
             let same = try await catalog.page(request)
             #expect(same.products == second.products)
@@ -91,7 +91,7 @@ import Ordering
             await #expect(throws: CatalogError.invalidCursor) { try await catalog.page(request) }
             request.filter = Filter.none
             await #expect(throws: CatalogError.invalidCursor) { try await catalog.page(request) }
-            // And the tag tells filters and facets apart.
+            // The entity tag distinguishes filters and facets.
             request = PageRequest(store: Self.store, shelf: Self.shelf, sort: .system, limit: 5)
             #expect(try await catalog.page(request).planned.entityTag(day: 1) != tag)
             request.filter = filter
@@ -128,7 +128,7 @@ import Ordering
         return orders
     }
 
-    /// nil where the ends of a range cross.
+    /// nil if a range is empty.
     private static func filter(
         _ keys: Set<FilterKey>,
         _ products: [Product],

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(15))) struct ImporterTests {
-    struct Pieces: AsyncSequence, Sendable {
+    struct Chunks: AsyncSequence, Sendable {
         let text: String
         var pieceSize = 7
         struct Iterator: AsyncIteratorProtocol {
@@ -28,7 +28,7 @@ import Testing
     ) async throws -> (ImportSummary, [ImportRejection]) {
         var rejections: [ImportRejection] = []
         let summary = try await Importer(catalog).run(
-            Pieces(text: text),
+            Chunks(text: text),
             options,
             onReject: { rejections.append($0) }
         )
@@ -44,30 +44,30 @@ import Testing
         kiosk,Dairy & Eggs,a,Mjölk,,14.90,,SEK,1,l,,,,,
         """# + "\r\n"
 
-    @Test("A file is imported completely, and changes nothing the second time")
-    func aFileIsTakenWholeAndChangesNothingTheSecondTime() async throws {
+    @Test("Importing the same file again changes nothing")
+    func importIsIdempotent() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             let (first, rejections) = try await run(catalog, "\u{FEFF}" + file)
             #expect(rejections.isEmpty)
-            #expect(
-                first.read == 4 && first.inserted == 4 && first.storesCreated == 2 && first.shelvesCreated == 3
-                    && first.pricesRounded == 1
-            )
+            #expect(first.read == 4)
+            #expect(first.inserted == 4)
+            #expect(first.storesCreated == 2)
+            #expect(first.shelvesCreated == 3)
+            #expect(first.pricesRounded == 1)
             let corner = CatalogKey("corner")!
             let milk = try await catalog.product(corner, SKU("a")!)
-            #expect(
-                milk.product.name == "Milk, \"whole\"" && milk.product.tags == ["organic", "local"]
-                    && milk.shelves.map(\.text) == ["dairy-eggs"]
-            )
+            #expect(milk.product.name == "Milk, \"whole\"")
+            #expect(milk.product.tags == ["organic", "local"])
+            #expect(milk.shelves.map(\.text) == ["dairy-eggs"])
             let butter = try await catalog.product(corner, SKU("b")!).product
-            #expect(
-                butter.priceMinor == 200 && butter.regularPriceMinor == 250 && !butter.inStock && butter.brand == nil
-            )
+            #expect(butter.priceMinor == 200)
+            #expect(butter.regularPriceMinor == 250)
+            #expect(!butter.inStock)
+            #expect(butter.brand == nil)
             let chocolate = try await catalog.product(corner, SKU("c")!)
-            #expect(
-                chocolate.product.priceMinor == 99 && chocolate.product.size?.packs == 6
-                    && chocolate.shelves.map(\.text) == ["cokolade"]
-            )
+            #expect(chocolate.product.priceMinor == 99)
+            #expect(chocolate.product.size?.packs == 6)
+            #expect(chocolate.shelves.map(\.text) == ["cokolade"])
             #expect(try await catalog.order(corner, CatalogKey("dairy-eggs")!, .position).ids == ["b", "a"])
             let before = try await catalog.shelf(corner, CatalogKey("dairy-eggs")!).state
             let (second, _) = try await run(catalog, file)
@@ -79,16 +79,16 @@ import Testing
     }
 
     @Test("A column that the file lacks stays unchanged")
-    func aColumnThatTheFileLacksStaysAsItIs() async throws {
+    func missingColumnsStayUnchanged() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             _ = try await run(catalog, file)
             let (summary, _) = try await run(catalog, "store,sku,name,price\ncorner,a,Milk,1.29\n")
             #expect(summary.updated == 1)
             let milk = try await catalog.product(CatalogKey("corner")!, SKU("a")!)
-            #expect(
-                milk.product.priceMinor == 129 && milk.product.brand == "Ärla" && milk.product.size != nil
-                    && milk.shelves.count == 1
-            )
+            #expect(milk.product.priceMinor == 129)
+            #expect(milk.product.brand == "Ärla")
+            #expect(milk.product.size != nil)
+            #expect(milk.shelves.count == 1)
             let page = try await catalog.page(
                 PageRequest(
                     store: CatalogKey("corner")!,
@@ -101,7 +101,7 @@ import Testing
     }
 
     @Test("Invalid rows are reported, and valid ones imported")
-    func badRowsAreNamedAndTheGoodOnesTaken() async throws {
+    func reportsInvalidRows() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             let text = """
                 store,shelf,sku,name,price,currency,size,unit
@@ -134,7 +134,7 @@ import Testing
     }
 
     @Test("One invalid row stops an import with on_error=abort")
-    func oneBadRowStopsAnImportThatSaysSo() async throws {
+    func abortsOnInvalidRow() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             var options = ImportOptions(format: .csv)
             options.onError = .abort
@@ -153,7 +153,7 @@ import Testing
     }
 
     @Test("A dry run counts and changes nothing")
-    func aDryRunCountsAndChangesNothing() async throws {
+    func dryRunChangesNothing() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             var options = ImportOptions(format: .csv)
             options.isDryRun = true
@@ -162,8 +162,8 @@ import Testing
         }
     }
 
-    @Test("Of repeated rows the last one wins")
-    func repeatedRowsCountOnceAndTheLastOneHolds() async throws {
+    @Test("The last of several rows for one product wins")
+    func lastRepeatedRowWins() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             let text = "store,shelf,sku,name,price\ns,one,a,First,1.00\ns,two,a,Second,2.00\ns,one,a,Third,3.00\n"
             let (summary, _) = try await run(catalog, text)
@@ -176,8 +176,8 @@ import Testing
         }
     }
 
-    @Test("Pruning removes what the file does not name, and returning products get their old place")
-    func pruningTakesAwayWhatTheFileDoesNotNameAndReturnsKeepTheirPlace() async throws {
+    @Test("Pruning removes products missing from the file; returning ones get their old position")
+    func prunesMissingProducts() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             _ = try await run(catalog, file)
             var options = ImportOptions(format: .csv)
@@ -195,7 +195,7 @@ import Testing
     }
 
     @Test("NDJSON files are imported")
-    func linesOfJSONAreReadToo() async throws {
+    func importsNDJSON() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             let text = """
                 {"store":"s","shelf":"x","sku":"a","name":"A","price":0.10,"tags":["t","u"],"in_stock":false}
@@ -216,7 +216,7 @@ import Testing
     }
 
     @Test("Two concurrent imports both succeed")
-    func twoImportsAtOnceBothArrive() async throws {
+    func concurrentImportsSucceed() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             let header = "store,shelf,sku,name,price\n"
             let files = (0..<4).map { file in
@@ -243,7 +243,7 @@ import Testing
     }
 
     @Test("The same file imported twice at the same time counts once")
-    func theSameFileAtTheSameTimeCountsOnce()
+    func concurrentRepeatsImportOnce()
         async throws
     {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
@@ -252,7 +252,7 @@ import Testing
             let before = try await catalog.shelf(corner, dairy).state
             let changed = file.replacing("1.19", with: "1.29").replacing("Butter", with: "Salted butter")
             let summaries = try await catalog.database.writes.withConnection { blocker in
-                // Both have compared before either may write.
+                // Both compare before either may write.
                 try await blocker.perform {
                     try $0.run(script: "BEGIN")
                     try $0.run(script: "SELECT 1 FROM store WHERE key = 'corner' FOR UPDATE")
@@ -274,7 +274,7 @@ import Testing
     }
 
     @Test("An exported file changes nothing, and recreates the catalog in an empty database")
-    func whatIsExportedChangesNothingAndMakesTheSameAgain() async throws {
+    func exportRoundTrips() async throws {
         let more = #"""
             corner,Dairy & Eggs,~,"Cheese, ""about""",,,,EUR,~250,g,2,0.5,,a|b,7,4006381333931,https://img.example/c.png
             corner,,lost,Nowhere,,3.10,,EUR,,,,,,,,,
@@ -304,7 +304,7 @@ import Testing
     }
 
     @Test("Unusual features of a file produce warnings")
-    func whatIsOddAboutAFileIsSaid() async throws {
+    func warnsAboutUnusualFiles() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             var options = ImportOptions(format: .csv)
             options.store = CatalogKey("other")
@@ -323,7 +323,7 @@ import Testing
             #expect("\(twice!)".contains("2 times"))
             let long = await #expect(throws: CatalogError.self) {
                 _ = try await Importer(catalog).run(
-                    Pieces(text: String(repeating: "x", count: 3 << 20), pieceSize: 1 << 16),
+                    Chunks(text: String(repeating: "x", count: 3 << 20), pieceSize: 1 << 16),
                     ImportOptions(format: .csv)
                 )
             }
@@ -332,7 +332,7 @@ import Testing
     }
 
     @Test("Pruning keeps products of rejected rows and of missing columns")
-    func nothingIsTakenAwayForARowThatIsRejectedOrAColumnThatIsNotThere() async throws {
+    func pruningKeepsRejectedRows() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             _ = try await run(catalog, file)
             var options = ImportOptions(format: .csv)
@@ -357,8 +357,8 @@ import Testing
         }
     }
 
-    @Test("Line numbers are right in files with carriage returns")
-    func linesAreCountedInFilesWithCarriageReturns()
+    @Test("Line numbers are correct in files with carriage returns")
+    func countsLinesWithCarriageReturns()
         async throws
     {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
@@ -368,7 +368,7 @@ import Testing
     }
 
     @Test("Many titles with one slug, and huge rows, are imported")
-    func manyTitlesWithOneSlugAndHugeRowsAreNoTrouble()
+    func importsManyTitlesAndHugeRows()
         async throws
     {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
@@ -384,7 +384,7 @@ import Testing
         }
     }
 
-    @Test("An import that names too many new shelves changes nothing and says how to allow them")
+    @Test("An import with too many new shelves changes nothing and explains how to allow them")
     func tooManyNewShelvesAreRefused() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             _ = try await run(catalog, "store,shelf,sku,name\ns,Dairy,a,A\n")
@@ -406,8 +406,8 @@ import Testing
         }
     }
 
-    @Test("A placement made while its product changes has the new values")
-    func placingWhileAProductChangesLeavesNoPlacementBehind() async throws {
+    @Test("A placement created during a product update has the new values")
+    func concurrentPlacementHasNewValues() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             let store = CatalogKey("s")!
             _ = try await run(

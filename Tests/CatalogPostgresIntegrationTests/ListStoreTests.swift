@@ -7,12 +7,12 @@ import TestSupport
 import Testing
 import Ordering
 
-/// Lists in PostgreSQL are those of the specification, whatever is done to them.
+/// Lists in PostgreSQL match the in-memory catalog after any edits.
 @Suite(.timeLimit(.minutes(15))) struct ListStoreTests {
     private static let users = ["ann", "bob", "eve", "guest:tim"].map { UserID($0)! }
     private static let shop = CatalogKey("shop")!
 
-    /// A catalog, and what users were told of each list's version by it.
+    /// A catalog and the list versions announced by it.
     private func withBoth(_ body: (InMemoryCatalog, PostgresCatalog) async throws -> Void) async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             let memory = InMemoryCatalog(collate: collator())
@@ -40,11 +40,11 @@ import Ordering
         case revoke(UniqueID, UniqueID)
         case join([UInt8])
         case erase
-        /// Into the first of the users.
+        /// Merges a user into the first one.
         case merge
     }
 
-    /// What a step was answered: an error, or what the list then is.
+    /// Performs a step; returns the error or the resulting list as text.
     private func perform(_ step: Step, _ user: UserID, on catalog: any CatalogStore) async -> String {
         do {
             switch step {
@@ -78,7 +78,7 @@ import Ordering
         }
     }
 
-    /// A document without what differs between two clocks.
+    /// Returns a document without clock-dependent values.
     private static func text(_ document: ListDocument) -> String {
         func stable(_ value: JSONValue) -> JSONValue {
             switch value {
@@ -95,35 +95,35 @@ import Ordering
         return "\(document.isNew) \((try? JSONReader.parse(document.json)).map { stable($0).text } ?? "not JSON")"
     }
 
-    /// All that a user sees of their lists, without what differs between two clocks.
+    /// Returns all lists of a user without clock-dependent values.
     private func state(_ user: UserID, of catalog: any CatalogStore) async throws -> String {
         var text = ""
         for sort in [ListSort.manual, .name] {
             let page = try await catalog.lists(of: user, by: sort, since: nil)
-            text += "\(sort): \(page.entries.map { "\($0.held.list.id) \($0.items) \($0.checked)" })\n"
+            text += "\(sort): \(page.entries.map { "\($0.membership.list.id) \($0.items) \($0.checked)" })\n"
         }
         for entry in try await catalog.lists(of: user, by: .manual, since: nil).entries {
-            let id = entry.held.list.id
-            text += "\(id) \(entry.held.role) \(entry.held.list.name) \(entry.held.list.version)\n"
+            let id = entry.membership.list.id
+            text += "\(id) \(entry.membership.role) \(entry.membership.list.name) \(entry.membership.list.version)\n"
             for sort in ListItemSort.allCases {
-                let (held, facts) = try await catalog.list(id, of: user, by: sort)
-                let items = held.list.shown(facts, by: sort)
-                let told = items.map {
+                let (membership, facts) = try await catalog.list(id, of: user, by: sort)
+                let items = membership.list.shown(facts, by: sort)
+                let itemTexts = items.map {
                     "\($0.id) \(facts.name(of: $0)) \($0.quantity) \($0.note ?? "-") \($0.isChecked) \($0.version)"
                 }
-                text += " \(sort): \(told)\n"
+                text += " \(sort): \(itemTexts)\n"
             }
         }
         let export = try await catalog.export(user).lists
         text += "export: \(export.map { "\($0.list.id) \($0.list.name) \($0.list.items.count)" }.sorted())\n"
         let changed = try await catalog.lists(of: user, by: nil, since: 0)
         text += "order: \(changed.order ?? [])\n"
-        text += "gone: \(changed.entries.filter(\.held.isDeleted).map(\.held.list.id).sorted())\n"
+        text += "gone: \(changed.entries.filter(\.membership.isDeleted).map(\.membership.list.id).sorted())\n"
         return text
     }
 
     @Test("Random steps leave the same lists in PostgreSQL and in memory", arguments: [UInt64(1), 2, 3])
-    func randomStepsLeaveWhatTheSpecificationLeaves(_ seed: UInt64) async throws {
+    func randomStepsMatchMemory(_ seed: UInt64) async throws {
         try await withBoth { memory, catalog in
             var generator = SeededGenerator(seed: seed)
             var lists = (0..<5).map { _ in UniqueID.random() }
@@ -137,10 +137,10 @@ import Ordering
                 let list = lists.randomElement(using: &generator)!
                 let step = Self.step(list, items, products, &shares, lists, &generator)
                 let expected = await perform(step, user, on: memory)
-                let answer = await perform(step, user, on: catalog)
-                #expect(answer == expected, "\(number): \(user) \(step)")
+                let response = await perform(step, user, on: catalog)
+                #expect(response == expected, "\(number): \(user) \(step)")
                 answers[String(expected.prefix { $0 != " " && $0 != "(" }), default: 0] += 1
-                if number % 20 == 19 || answer != expected {
+                if number % 20 == 19 || response != expected {
                     for user in Self.users {
                         let (a, b) = (try await state(user, of: memory), try await state(user, of: catalog))
                         #expect(a == b, "after \(number)")
@@ -149,7 +149,7 @@ import Ordering
                 }
                 items.shuffle(using: &generator)
             }
-            // Most steps did something.
+            // Most steps had an effect.
             #expect(answers.count > 5, "\(answers)")
             #expect((answers["notFound"] ?? 0) < 180, "\(answers)")
         }
@@ -240,7 +240,7 @@ import Ordering
     }
 
     @Test("Concurrent edits of one list are all kept")
-    func twoWhoEditAtOnceLoseNothing() async throws {
+    func concurrentEditsAreKept() async throws {
         try await withBoth { _, catalog in
             let (ann, bob) = (Self.users[0], Self.users[1])
             let list = NewList(name: "Together")
@@ -284,7 +284,7 @@ import Ordering
             #expect(held.list.currentItems.count == 120)
             #expect(Set(held.list.items.map(\.key)).count == 120)
             #expect(held.list.currentItems.count(where: \.isChecked) == 8 * 8)
-            // Each change is one version, and one event to each of both.
+            // Each change creates one version and one event per user.
             #expect(held.list.version >= before.version + 120 + 64)
             for (user, start) in [(ann, starts[0]), (bob, starts[1])] {
                 var (since, versions) = (start, [String]())
@@ -301,7 +301,7 @@ import Ordering
     }
 
     @Test("Events of a list have consecutive revisions")
-    func whatIsToldFollowsOneAnother() async throws {
+    func eventsAreConsecutive() async throws {
         try await withBoth { memory, catalog in
             for store in [memory, catalog] as [any CatalogStore] {
                 let ann = Self.users[0]
@@ -326,7 +326,7 @@ import Ordering
                 #expect(!all.isResync)
                 #expect(all.events.map(\.id) == all.events.map(\.id).sorted())
                 #expect(all.revision == revisions.last)
-                // In pieces they are the same.
+                // Read in pages, they are the same.
                 var (since, pieces) = (start, [LiveEvent]())
                 while true {
                     let page = try await store.changes(of: ann, since: since, limit: 2)
@@ -340,8 +340,8 @@ import Ordering
         }
     }
 
-    @Test("Deleted lists and items are swept after their time")
-    func deletedListsAndItemsGoInTheEnd() async throws {
+    @Test("Deleted lists and items are swept after the retention time")
+    func sweepsDeletedListsAndItems() async throws {
         try await withBoth { _, catalog in
             let ann = Self.users[0]
             let (kept, gone) = (NewList(name: "kept"), NewList(name: "gone"))
@@ -353,7 +353,7 @@ import Ordering
                 _ = try await catalog.editList(kept.id, of: ann, edit, expected: nil, once: nil)
             }
             try await catalog.removeList(gone.id, of: ann, expected: nil)
-            // Not yet: they can be brought back.
+            // Too early: they can still be restored.
             while try await catalog.sweepLists() > 0 {}
             #expect(try await catalog.list(kept.id, of: ann, by: nil).0.list.items.count == 1)
             #expect(try await catalog.lists(of: ann, by: nil, since: 0).entries.count == 2)

@@ -8,7 +8,7 @@ import LibPQ
 import TestSupport
 import Testing
 
-/// Manual orders in the database against lists that are simply rearranged.
+/// Manual orders in the database, compared with rearranged plain lists.
 @Suite(.timeLimit(.minutes(15))) struct ManualOrderTests {
     private static let shop = CatalogKey("shop")!
     private static let shelf = CatalogKey("shelf")!
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    /// Any edit at all, valid or not.
+    /// Returns a random edit, valid or not.
     private func anyEdit(_ ids: [String], _ random: inout SeededGenerator) -> OrderEdit {
         func some(_ limit: Int) -> [String] {
             Array(ids.shuffled(using: &random).prefix(Int.random(in: 1...limit, using: &random)))
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    /// How many seeds, and how many operations each: `make soak` asks for 100 and 10,000.
+    /// The number of seeds and of operations per seed; `make soak` uses 100 and 10,000.
     private static let soak: (seeds: Int, rounds: Int) = {
         let environment = ProcessInfo.processInfo.environment
         return (
@@ -98,9 +98,9 @@ import Testing
         )
     }()
 
-    /// In a database of another locale too: no collation has a say in keys.
+    /// Also in a database with another locale: keys do not depend on collations.
     @Test("Ordering keys compare by bytes in any database locale")
-    func theLocaleOfTheDatabaseDoesNotMatter()
+    func keysIgnoreDatabaseLocale()
         async throws
     {
         let database = try await TestDatabase.migrated(icuLocale: "hr")
@@ -112,9 +112,9 @@ import Testing
         try await database.drop()
     }
 
-    /// The database and the specification do the same, whatever is asked, with products that go and come back between.
+    /// The database and the in-memory catalog agree on every edit, while products are removed and re-added.
     @Test("Random edits leave the same order as edits of a plain list", .serialized, arguments: 0..<soak.seeds)
-    func theDatabaseDoesWhatIsMeant(_ seed: Int) async throws {
+    func randomEditsMatchMemory(_ seed: Int) async throws {
         let ids = (0..<14).map { "p\($0)" }
         try await withShelf(ids) { (catalog: PostgresCatalog) async throws in
             try await compare(catalog, ids, seed: seed, rounds: Self.soak.rounds)
@@ -138,18 +138,18 @@ import Testing
                         _ = try await meant.place(sku, on: Self.shelf, in: Self.shop)
                     }
                 } else {
-                    let wanted = anyEdit(ids, &random)
+                    let randomEdit = anyEdit(ids, &random)
                     let before = try await order(catalog)
                     let version = try await catalog.shelf(Self.shop, Self.shelf).state.orderVersion
-                    let results = (try? await edit(catalog, wanted), try? await edit(meant, wanted))
-                    #expect((results.0 == nil) == (results.1 == nil), "\(wanted) of \(before)")
+                    let results = (try? await edit(catalog, randomEdit), try? await edit(meant, randomEdit))
+                    #expect((results.0 == nil) == (results.1 == nil), "\(randomEdit) of \(before)")
                     let isSame = try await order(catalog) == before
                     let isUnchanged = try await catalog.shelf(Self.shop, Self.shelf).state.orderVersion == version
                     if isUnchanged { #expect(isSame) }
                 }
-                let (real, ideal) = (try await order(catalog), try await order(meant))
-                guard real == ideal else {
-                    Issue.record("round \(round): \(real) is not \(ideal)")
+                let (actual, expected) = (try await order(catalog), try await order(meant))
+                guard actual == expected else {
+                    Issue.record("round \(round): \(actual) is not \(expected)")
                     return
                 }
             }
@@ -158,8 +158,8 @@ import Testing
         }
     }
 
-    @Test("A move writes the moved rows only, and a no-op none")
-    func aMoveWritesItsRowsAndANoOpNone() async throws {
+    @Test("A move writes only the moved rows; a no-op writes none")
+    func movesWriteMovedRowsOnly() async throws {
         try await withShelf((0..<20).map { "p\($0)" }) { (catalog: PostgresCatalog) async throws in
             let start = try await catalog.shelf(Self.shop, Self.shelf).state
             for (moved, target) in [
@@ -176,10 +176,9 @@ import Testing
                 OrderMove(["p3"], .after("p9")), OrderMove(["p3"], .after("p3")), OrderMove(["p1", "p7"], .first),
                 OrderMove(["p4"], .last), OrderMove(["p7"], .position(1)),
             ] {
-                let answer = try await edit(catalog, .moves([move]))
-                #expect(
-                    answer.contains(#""moves":[]"#) && answer.contains("\"order_version\":\(settled.orderVersion),")
-                )
+                let response = try await edit(catalog, .moves([move]))
+                #expect(response.contains(#""moves":[]"#))
+                #expect(response.contains("\"order_version\":\(settled.orderVersion),"))
             }
             #expect(try await self.keys(catalog).map(\.1) == keys)
             #expect(try await catalog.shelf(Self.shop, Self.shelf).state == settled)
@@ -187,7 +186,7 @@ import Testing
     }
 
     @Test("The returned diff leads a client to the new order")
-    func theAnswerLeadsAClientThere() async throws {
+    func returnedDiffLeadsToOrder() async throws {
         try await withShelf(["a", "b", "c", "d", "e"]) { (catalog: PostgresCatalog) async throws in
             let request = OrderEditRequest(
                 store: Self.shop,
@@ -195,9 +194,9 @@ import Testing
                 edit: .moves([OrderMove(["e"], .position(1)), OrderMove(["c"], .position(4))]),
                 wantsIndexes: true
             )
-            let answer = try await catalog.editOrder(request, once: nil)
+            let response = try await catalog.editOrder(request, once: nil)
             #expect(
-                String(decoding: answer.json, as: UTF8.self).contains(
+                String(decoding: response.json, as: UTF8.self).contains(
                     #""moves":[{"id":"e","from":4,"to":1,"after":"a"},{"id":"c","from":2,"to":4,"after":"d"}]"#
                 )
             )
@@ -205,8 +204,8 @@ import Testing
         }
     }
 
-    @Test("Fifty changes can be undone, and each undo undone")
-    func everyUndoCanBeTakenBackAndFiftyChangesUndone()
+    @Test("Fifty changes can be undone and redone")
+    func undoesFiftyChanges()
         async throws
     {
         let (database, memory) = (try await TestDatabase.migrated(), InMemoryCatalog(collate: collator()))
@@ -222,12 +221,12 @@ import Testing
                 _ = try await edit(catalog, .undo(change: nil))
                 #expect(try await order(catalog) == expected)
             }
-            // Undos 4, 5 and 6 are taken back from the last on.
+            // Undo the undos 6, 5 and 4.
             for (number, expected) in zip([6, 5, 4] as [Int64], seen.dropFirst()) {
                 _ = try await edit(catalog, .undo(change: number))
                 #expect(try await order(catalog) == expected)
             }
-            // And the last of these again: its undo stands again.
+            // Redo the last of these.
             _ = try await edit(catalog, .undo(change: 9))
             #expect(try await order(catalog) == seen[2])
             _ = try await edit(catalog, .undo(change: nil))
@@ -244,7 +243,7 @@ import Testing
     }
 
     @Test("One request may contain the same move twice")
-    func theSameMoveMayComeAgainInOneRequest() async throws {
+    func repeatedMoveInOneRequest() async throws {
         try await withShelf(["a", "b", "c"]) { (catalog: PostgresCatalog) async throws in
             let first = OrderMove(["c"], .first)
             _ = try await edit(catalog, .moves([first, OrderMove(["b"], .first), first]))
@@ -255,7 +254,7 @@ import Testing
     }
 
     @Test("Changes are undone one after another and redone")
-    func changesAreTakenBackOneAfterAnotherAndDoneAgain()
+    func undoesAndRedoes()
         async throws
     {
         try await withShelf(["a", "b", "c", "d"]) { (catalog: PostgresCatalog) async throws in
@@ -267,7 +266,7 @@ import Testing
                 _ = try await edit(catalog, wanted)
                 seen.append(try await order(catalog))
             }
-            // Something comes and goes in between: it has nothing to do with it.
+            // Unrelated products are added and removed in between.
             _ = try await catalog.put(Product(sku: SKU("x")!, name: "x"), in: Self.shop)
             _ = try await catalog.place(SKU("x")!, on: Self.shelf, in: Self.shop)
             try await catalog.unplace(SKU("x")!, from: Self.shelf, in: Self.shop)
@@ -279,7 +278,7 @@ import Testing
             let history = try await catalog.orderHistory(Self.shop, Self.shelf)
             #expect(history.map(\.kind) == [.undo, .undo, .undo, .undo, .move, .set, .snapshot, .move])
             #expect(history.prefix(4).map(\.undoes) == [1, 2, 3, 4])
-            // Taking an undo back does its change again, the last first.
+            // Undoing an undo reapplies its change, latest first.
             await #expect(throws: CatalogError.self) { try await edit(catalog, .undo(change: history[1].number)) }
             _ = try await edit(catalog, .undo(change: history[0].number))
             #expect(try await order(catalog) == seen[1])
@@ -288,9 +287,9 @@ import Testing
         }
     }
 
-    /// Writers, compaction, and connections that are cut in the middle: each move is made whole or not at all.
+    /// With concurrent writers, compaction and lost connections, each move is atomic.
     @Test("Moves survive concurrent compaction and lost connections")
-    func movesAgainstCompactionAndLostConnections()
+    func movesSurviveCompactionAndLostConnections()
         async throws
     {
         let ids = (0..<30).map { "p\($0)" }
@@ -304,8 +303,8 @@ import Testing
                             let pair = ["p\(2 + writer * 7 + round % 7)", "p\(2 + writer * 7 + (round + 1) % 7)"]
                             let target: OrderMove.Target = round % 2 == 0 ? .after("p0") : .before("p1")
                             do {
-                                let answer = try await edit(catalog, .moves([OrderMove(pair, target)]))
-                                if !answer.contains(#""moves":[]"#) { made += 1 }
+                                let response = try await edit(catalog, .moves([OrderMove(pair, target)]))
+                                if !response.contains(#""moves":[]"#) { made += 1 }
                             } catch CatalogError.unavailable {
                                 continue
                             }
@@ -337,7 +336,7 @@ import Testing
             let keys = try await keys(catalog)
             #expect(keys.map(\.0).sorted() == ids.sorted())
             #expect(Set(keys.map(\.1)).count == ids.count)
-            // A commit whose answer was lost counts, though nobody heard of it.
+            // A commit whose response was lost still counts.
             let version = try await catalog.shelf(Self.shop, Self.shelf).state.orderVersion
             #expect(version >= start + Int64(made))
             #expect(version <= start + 240)
@@ -345,7 +344,7 @@ import Testing
     }
 
     @Test("A stale version moves nothing")
-    func aStaleVersionMovesNothing() async throws {
+    func staleVersionMovesNothing() async throws {
         try await withShelf(["a", "b", "c"]) { (catalog: PostgresCatalog) async throws in
             let version = try await catalog.shelf(Self.shop, Self.shelf).state.orderVersion
             _ = try await edit(catalog, .moves([OrderMove(["c"], .first)]), expected: version)
@@ -357,25 +356,25 @@ import Testing
     }
 
     @Test("A repeated call moves once")
-    func theSameCallMovesOnce() async throws {
+    func repeatedCallMovesOnce() async throws {
         try await withShelf(["a", "b", "c", "d"]) { (catalog: PostgresCatalog) async throws in
             let call = IdempotentCall(key: "k", fingerprint: [1])
             let wanted = OrderEdit.moves([OrderMove(["a"], .position(2))])
             let first = try await edit(catalog, wanted, once: call)
-            // By position a second time would move on.
+            // A repeated move by position would move the product again.
             _ = try await edit(catalog, .moves([OrderMove(["d"], .first)]))
             #expect(try await edit(catalog, wanted, once: call) == first)
             #expect(try await order(catalog) == ["d", "b", "c", "a"])
             await #expect(throws: CatalogError.keyReused) {
                 try await edit(catalog, wanted, once: IdempotentCall(key: "k", fingerprint: [2]))
             }
-            // A no-op is remembered too.
+            // A no-op is recorded too.
             let quiet = IdempotentCall(key: "quiet", fingerprint: [3])
             let nothing = try await edit(catalog, .moves([OrderMove(["d"], .first)]), once: quiet)
             _ = try await edit(catalog, .moves([OrderMove(["d"], .last)]))
             #expect(try await edit(catalog, .moves([OrderMove(["d"], .first)]), once: quiet) == nothing)
             #expect(try await order(catalog).last == "d")
-            // After a day a key is new again.
+            // Keys expire after a day.
             try await catalog.database.writes.perform {
                 try $0.execute(
                     "UPDATE idempotency_record SET created_at = now() - interval '25 hours' WHERE key = 'quiet'"
@@ -391,9 +390,9 @@ import Testing
     }
 
     @Test("Compaction shortens keys and changes no order")
-    func longKeysBecomeShortAndNoOrderChanges() async throws {
+    func compactionKeepsOrder() async throws {
         try await withShelf((0..<40).map { "p\($0)" }) { (catalog: PostgresCatalog) async throws in
-            // In turns from both sides into one gap: the worst there is.
+            // Alternating inserts from both sides of one gap: the worst case.
             for round in 0..<700 {
                 let list = try await order(catalog)
                 let place = list.count / 2
@@ -405,7 +404,7 @@ import Testing
             let before = try await keys(catalog)
             let longest = before.map(\.1.length).max()!
             let state = try await catalog.shelf(Self.shop, Self.shelf).state
-            // Who pages through the shelf meanwhile goes on where they were.
+            // Paging continues at the same position during compaction.
             var request = PageRequest(store: Self.shop, shelf: Self.shelf, sort: .position, limit: 20)
             let first = try await catalog.page(request)
             let written = try await OrderCompaction(catalog).run()
@@ -423,7 +422,7 @@ import Testing
     }
 
     @Test("Shelves are moved within their store")
-    func shelvesAreMovedInTheirStore() async throws {
+    func movesShelvesOfStore() async throws {
         for catalog in [InMemoryCatalog(collate: collator())] as [any CatalogStore] { try await checkShelves(catalog) }
         try await withCatalog { (catalog: PostgresCatalog) async throws in try await checkShelves(catalog) }
     }

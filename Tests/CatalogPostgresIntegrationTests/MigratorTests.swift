@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(15))) struct MigratorTests {
-    @Test("The embedded migrations are the files, byte for byte")
+    @Test("The embedded migrations equal the files byte for byte")
     func embedsTheFiles() throws {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test("The schema migrates up, down and up again")
-    func upAndDownAndUpAgain() async throws {
+    func migratesUpAndDown() async throws {
         let database = try await TestDatabase.empty()
         let pool = PostgresPool(database.configuration, options: .init(size: 2))
         #expect(try await Migrator.check(pool) == .empty)
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test("Concurrent migrators migrate once")
-    func manyMigratorsAtOnceMigrateOnce() async throws {
+    func concurrentMigratorsMigrateOnce() async throws {
         let database = try await TestDatabase.empty()
         let pool = PostgresPool(database.configuration, options: .init(size: 8))
         let steps = try await withThrowingTaskGroup(of: Int.self) { group in
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test("An unknown or altered schema is rejected")
-    func aForeignSchemaIsRefused() async throws {
+    func rejectsForeignSchemas() async throws {
         let database = try await TestDatabase.migrated()
         let pool = PostgresPool(database.configuration, options: .init(size: 1))
         try await pool.perform { try $0.run(script: "UPDATE schema_migration SET checksum = 'x' WHERE version = 2") }
@@ -70,17 +70,15 @@ import Testing
         try await database.drop()
     }
 
-    @Test("The doctor reports what is wrong with a database")
-    func doctorFindsWhatIsWrong() async throws {
+    @Test("The doctor reports problems of a database")
+    func doctorReportsProblems() async throws {
         let database = try await TestDatabase.migrated()
         let pool = PostgresPool(database.configuration, options: .init(size: 1))
         let bad = try await Doctor(pool).examine().filter { !$0.isOK }
         try await pool.perform { try $0.run(script: "DROP INDEX placement_by_brand") }
         let worse = try await Doctor(pool).examine().filter { !$0.isOK }
-        #expect(
-            worse.count == bad.count + 1
-                && worse.contains { $0.text.contains("placement_by_brand") && $0.remedy != nil }
-        )
+        #expect(worse.count == bad.count + 1)
+        #expect(worse.contains { $0.text.contains("placement_by_brand") && $0.remedy != nil })
         pool.shutDown()
         try await database.drop()
     }

@@ -7,17 +7,17 @@ import Testing
 
 @testable import CatalogPostgres
 
-/// Every page is read by its sort's index, and reads no more than it shows.
+/// Every page is read from its sort's index without extra rows.
 @Suite(.timeLimit(.minutes(15))) struct PlanTests {
     private static let store = CatalogKey(CatalogGenerator.store)!
     private static let shelf = CatalogKey("shelf-1")!
 
     @Test("Each single-key sort reads its index from every cursor, without sorting")
-    func everySingleKeySortUsesItsIndexFromEveryCursor() async throws {
+    func singleKeySortsUseIndexes() async throws {
         let database = try await TestDatabase.migrated()
         let catalog = PostgresCatalog(try Database(database.configuration))
         try await CatalogGenerator(shelves: 20, products: 20_000, seed: 5).run(catalog.database.writes.pool)
-        // Products that were taken off are nobody's business.
+        // Removed placements are not relevant.
         try await catalog.database.writes.perform {
             try $0.execute(
                 "UPDATE placement_position SET removed_at = now() WHERE hashtext(sku) % 3 = 0 AND shelf_id = (SELECT min(shelf_id) FROM shelf)"
@@ -68,9 +68,9 @@ import Testing
         }
     }
 
-    /// A filter that keeps a tenth or more reads at most twenty times what the page shows, from wherever it goes on.
+    /// With a filter that keeps a tenth of the products or more, a page reads at most 20 times its rows.
     @Test("Common filters read at most 20 times the page")
-    func commonFiltersReadLittleMoreThanThePage() async throws {
+    func commonFiltersReadFewRows() async throws {
         let database = try await TestDatabase.migrated()
         let catalog = PostgresCatalog(try Database(database.configuration))
         try await CatalogGenerator(shelves: 1, products: 100_000, seed: 5).run(catalog.database.writes.pool)
@@ -79,7 +79,7 @@ import Testing
         let wide = PageRequest(store: Self.store, shelf: Self.shelf, sort: .system, facets: [.brand, .price])
         let counted = try await catalog.page(wide)
         let facets = try #require(counted.facets)
-        // The least that keeps a tenth: of the brands, and the cheapest and the dearest tenth of what has a price.
+        // Filters that keep about a tenth: a brand, and the cheapest and most expensive tenths.
         var (brands, kept) = ([String](), 0)
         for brand in facets.brands.reversed() where kept < 10_000 && !brand.value.isEmpty {
             brands.append(brand.value)
@@ -98,7 +98,7 @@ import Testing
         ]
         for values in filters {
             let filter = try Filter { values[$0] ?? [] }!
-            // The price is a part of the unit price: one tells where the other is not.
+            // The unit price depends on the price: if there is no price, there is no unit price.
             for sort in Sort.allSingle where sort.terms[0].key != .unitPrice || filter[.priceMin] == filter[.priceMax] {
                 var request = PageRequest(store: Self.store, shelf: Self.shelf, sort: sort, filter: filter)
                 var read: [Int] = []
@@ -110,7 +110,7 @@ import Testing
                     request.after = page.next
                     if page.next == nil { break }
                 }
-                // Rows of the manual order are read beside their placements: two for each.
+                // The manual order reads two rows per product: the position and the placement.
                 let rows = read.max()! / (sort == .position ? 2 : 1)
                 #expect(rows <= 20 * 25, "\(sort.description) where \(filter.query)")
             }
@@ -119,24 +119,24 @@ import Testing
         try await database.drop()
     }
 
-    /// How many rows the scans of a plan touched.
+    /// Returns the number of rows that the scans of a plan read.
     private static func rowsRead(_ lines: [String]) -> Int {
-        func number(_ line: String, behind mark: String) -> Int? {
+        func number(_ line: String, after mark: String) -> Int? {
             line.ranges(of: mark).last.flatMap { Int(line[$0.upperBound...].prefix { $0.isNumber }) }
         }
         var (isScan, loops) = (false, 1)
         return lines.reduce(0) { sum, line in
             if line.contains("(actual") || line.contains("never executed") {
                 isScan = line.contains("Scan")
-                loops = number(line, behind: "loops=") ?? 1
-                return sum + (isScan ? (number(line, behind: "rows=") ?? 0) * loops : 0)
+                loops = number(line, after: "loops=") ?? 1
+                return sum + (isScan ? (number(line, after: "rows=") ?? 0) * loops : 0)
             }
-            return sum + (isScan ? (number(line, behind: "Rows Removed by Filter: ") ?? 0) * loops : 0)
+            return sum + (isScan ? (number(line, after: "Rows Removed by Filter: ") ?? 0) * loops : 0)
         }
     }
 
-    /// A plan without the look at the shelf's own row, which tells the generation of keys: the table of shelves is small here,
-    /// and read as it is.
+    /// Returns a plan without the lookup of the shelf's key generation: the table of shelves is small here,
+    /// and scanned.
     private static func withoutGeneration(_ lines: [String]) -> [String] {
         var isOwnRow = false
         return lines.filter { line in
@@ -145,7 +145,7 @@ import Testing
         }
     }
 
-    /// The first page, and from the ends of pages of all kinds: among what is in stock and what is sold out, with and without a value.
+    /// Returns cursors at the start and after pages of all kinds: available and sold out, with and without a value.
     private static func cursors(_ catalog: PostgresCatalog, _ sort: Sort) async throws -> [Cursor?] {
         var cursors: [String: Cursor] = [:]
         var request = PageRequest(store: store, shelf: shelf, sort: sort, limit: 7)
@@ -165,7 +165,7 @@ import Testing
     private static func explain(_ catalog: PostgresCatalog, _ plan: PagePlan, _ head: ShelfHead) async throws
         -> [String]
     {
-        // As a page asks: range after range, until there are enough rows.
+        // Like a page: range by range until there are enough rows.
         let statement = catalog.pages.memory.statement(PageStatement.Shape(plan))
         return try await catalog.database.writes.perform { database in
             var (lines, missing): ([String], Int) = ([], 25)
@@ -188,7 +188,7 @@ import Testing
         }
     }
 
-    /// How many rows the top of a plan returned.
+    /// Returns the number of rows of a plan's top node.
     private static func rowsReturned(_ line: String) -> Int {
         line.ranges(of: "rows=").last.flatMap { Int(line[$0.upperBound...].prefix { $0.isNumber }) } ?? 0
     }

@@ -6,14 +6,14 @@ import TestSupport
 import Testing
 import Ordering
 
-/// Popularity in the database against purchases that are simply added up.
+/// Popularity in the database, compared with plain sums of purchases.
 @Suite(.timeLimit(.minutes(15))) struct PopularityTests {
     static let shop = CatalogKey("shop")!
     static let shelf = CatalogKey("shelf")!
     static let today = Timestamp.now().day
     static let skus = (0..<7).map { SKU("p\($0)")! }
 
-    /// Every purchase once, by the definition: a customer's day counts 1, nobody's events each, refunds −1.
+    /// Counts purchases by definition: 1 per customer and day, 1 per anonymous event, −1 per refund.
     static func days(_ events: [Purchase], _ sku: SKU) -> [Int: Double] {
         var seen: Set<String> = []
         var nets: [Int: [String: Int]] = [:]
@@ -31,7 +31,7 @@ import Ordering
         return counts
     }
 
-    /// Σ count × 2^−age ÷ half-life, added up from the smallest on.
+    /// Returns Σ count × 2^(−age ÷ half-life), summed from the smallest.
     static func decayed(_ counts: [Int: Double], halfLife: Int, day: Int) -> Double {
         let terms = counts.map { $1 * pow(2, -Double(day - $0) / Double(halfLife)) }
         return terms.sorted { abs($0) < abs($1) }.reduce(0, +)
@@ -41,13 +41,13 @@ import Ordering
         let events = (0..<count).map { _ in
             let number = Int.random(in: 0..<count * 2, using: &random)
             var own = SeededGenerator(seed: UInt64(number) &* 7919)
-            let back = Int64.random(in: 0..<Int64(spread) * 86_400, using: &own)
+            let age = Int64.random(in: 0..<Int64(spread) * 86_400, using: &own)
             let customer = Int.random(in: 0..<5, using: &own)
             return Purchase(
                 eventID: uuid(number),
                 sku: skus[Int.random(in: 0..<skus.count, using: &own)],
                 quantity: [1, 1, 2, 3, -1, -2][Int.random(in: 0..<6, using: &own)],
-                at: Timestamp(microseconds: Int64(today) * 86_400_000_000 + 40_000_000_000 - back * 1_000_000),
+                at: Timestamp(microseconds: Int64(today) * 86_400_000_000 + 40_000_000_000 - age * 1_000_000),
                 customer: customer == 0 ? nil : "customer \(customer)"
             )
         }
@@ -87,19 +87,19 @@ import Ordering
     static func isNear(_ a: Double, _ b: Double) -> Bool { abs(a - b) <= 1e-6 * max(1, abs(b)) || max(a, b) < 1e-9 }
 
     @Test("Scores equal the decayed sum of purchases", arguments: [1, 14, 3650])
-    func scoresAreWhatPurchasesAddUpTo(halfLife: Int) async throws {
+    func scoresMatchPurchases(halfLife: Int) async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             try await Self.fill(catalog, halfLife: halfLife)
             var random = SeededGenerator(seed: UInt64(halfLife))
             let book = PurchaseBook(catalog)
-            var told: [Purchase] = []
+            var purchases: [Purchase] = []
             for round in 0..<6 {
                 let batch = Self.events(&random, 80, spread: 400)
-                told += batch
+                purchases += batch
                 let outcome = try await catalog.add(batch, to: Self.shop)
                 #expect(outcome.accepted + outcome.repeated == batch.count)
                 #expect(outcome.unknown == 0)
-                // Some rounds are counted, some only come in or are folded.
+                // Some rounds are scored, others only recorded or folded.
                 if round % 3 > 0 { _ = try await book.fold(Self.shop) }
                 guard round % 2 == 1 else { continue }
                 _ = try await book.fold(Self.shop)
@@ -108,7 +108,7 @@ import Ordering
                 for sku in Self.skus {
                     let expected = max(
                         0,
-                        Self.decayed(Self.days(told, sku), halfLife: halfLife, day: Self.today)
+                        Self.decayed(Self.days(purchases, sku), halfLife: halfLife, day: Self.today)
                     )
                     #expect(
                         Self.isNear(scores[sku]!, expected),
@@ -122,7 +122,7 @@ import Ordering
     }
 
     @Test("Sliding windows count whole days")
-    func whatSlidesIsCountedByDays() async throws {
+    func slidingWindowsCountDays() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             try await Self.fill(catalog, boost: 2)
             var random = SeededGenerator(seed: 5)
@@ -161,10 +161,10 @@ import Ordering
     }
 
     @Test("Seeds, purchases and the newcomer boost add up")
-    func seedsPurchasesAndNewcomersAddUp() async throws {
+    func seedsAndBoostsAddUp() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             let file = "store,shelf,sku,name,popularity\nshop,shelf,a,A,8\nshop,shelf,b,B,\n"
-            _ = try await Importer(catalog).run(ImporterTests.Pieces(text: file), ImportOptions(format: .csv))
+            _ = try await Importer(catalog).run(ImporterTests.Chunks(text: file), ImportOptions(format: .csv))
             var store = try await catalog.store(Self.shop)
             store.newcomerBoost = 4
             _ = try await catalog.put(store)
@@ -172,7 +172,7 @@ import Ordering
             _ = try await catalog.add([purchase], to: Self.shop)
             let book = PurchaseBook(catalog)
             _ = try await book.fold(Self.shop)
-            // A changed rule counts everything anew, shelves and all.
+            // A changed rule recounts everything, including shelves.
             let version = try await catalog.shelf(Self.shop, Self.shelf).state.version
             _ = try await book.count(Self.shop, day: Self.today)
             #expect(try await catalog.shelf(Self.shop, Self.shelf).state.version == version + 1)
@@ -184,18 +184,18 @@ import Ordering
             }
             #expect(Self.isNear(try await score("a"), 13))
             #expect(Self.isNear(try await score("b"), 4))
-            // Another seed takes the first one's place; purchases and boost stay.
+            // A new seed replaces the first one; purchases and boost are kept.
             let second = file.replacingOccurrences(of: "A,8", with: "A,1")
-            _ = try await Importer(catalog).run(ImporterTests.Pieces(text: second), ImportOptions(format: .csv))
+            _ = try await Importer(catalog).run(ImporterTests.Chunks(text: second), ImportOptions(format: .csv))
             #expect(Self.isNear(try await score("a"), 6))
-            // What is new from here on has its boost at once.
+            // Products created from now on have the boost immediately.
             _ = try await catalog.put(Product(sku: SKU("c")!, name: "C"), in: Self.shop)
             #expect(Self.isNear(try await score("c"), 4))
         }
     }
 
     @Test("Late refunds and recreated products keep exact counts")
-    func whatIsRefundedLateOrMadeAnewKeepsItsPurchases()
+    func lateRefundsKeepExactCounts()
         async throws
     {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
@@ -211,21 +211,21 @@ import Ordering
                     customer: customer
                 )
             }
-            // Bought long ago, and a refund today that counts nothing: so little is left that it shows as none, and yet it
-            // is more than nothing.
+            // An old purchase, and a refund today without effect: the score rounds to zero, but
+            // it is still greater than zero.
             let events = [event(1, 1, daysAgo: 300, "a"), event(2, -1, daysAgo: 0, "b")]
             _ = try await catalog.add(events, to: Self.shop)
             _ = try await book.fold(Self.shop)
             _ = try await book.count(Self.shop, day: Self.today)
             let popularity = try await catalog.product(Self.shop, sku).product.popularity
             #expect(Self.isNear(popularity.log2, Double(Self.today - 300 - Popularity.epochDay)))
-            // Deleted and made anew, over the API or by an import, it has its purchases again.
+            // A product that is deleted and recreated, by API or import, has its purchases again.
             for isImported in [false, true] {
                 try await catalog.remove(product: sku, from: Self.shop)
                 if isImported {
                     let file = "store,shelf,sku,name\nshop,shelf,\(sku),Again\n"
                     let options = ImportOptions(format: .csv)
-                    _ = try await Importer(catalog).run(ImporterTests.Pieces(text: file), options)
+                    _ = try await Importer(catalog).run(ImporterTests.Chunks(text: file), options)
                 } else {
                     _ = try await catalog.put(Product(sku: sku, name: "Again"), in: Self.shop)
                 }
@@ -241,21 +241,21 @@ import Ordering
     }
 
     @Test("Purchases of unknown products wait until the product exists")
-    func eventsOfStrangersWaitForThem()
+    func purchasesWaitForProducts()
         async throws
     {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             try await Self.fill(catalog)
             let sku = SKU("later")!
-            let told = (0..<4).map { Purchase(eventID: Self.uuid($0), sku: sku, quantity: 1, at: .now()) }
-            let outcome = try await catalog.add(told + told, to: Self.shop)
+            let purchases = (0..<4).map { Purchase(eventID: Self.uuid($0), sku: sku, quantity: 1, at: .now()) }
+            let outcome = try await catalog.add(purchases + purchases, to: Self.shop)
             #expect(outcome.unknown == 4)
             #expect(outcome.repeated == 4)
             #expect(outcome.unknownSKUs == ["later"])
             let book = PurchaseBook(catalog)
             #expect(try await book.fold(Self.shop) == 0)
             _ = try await catalog.put(Product(sku: sku, name: "Later"), in: Self.shop)
-            #expect(try await catalog.add(told, to: Self.shop).repeated == 4)
+            #expect(try await catalog.add(purchases, to: Self.shop).repeated == 4)
             #expect(try await book.fold(Self.shop) == 4)
             _ = try await book.count(Self.shop, day: Self.today)
             let product = try await catalog.product(Self.shop, sku)
@@ -263,8 +263,8 @@ import Ordering
         }
     }
 
-    @Test("Purchases of forgotten customers stay counted")
-    func whoIsForgottenStillCounts() async throws {
+    @Test("Purchases of anonymized customers stay counted")
+    func anonymizedPurchasesCount() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             try await Self.fill(catalog)
             var random = SeededGenerator(seed: 11)
@@ -276,7 +276,7 @@ import Ordering
             let before = try await Self.scores(catalog)
             #expect(try await catalog.anonymize(customer: "customer 2") > 0)
             #expect(try await catalog.anonymize(customer: "customer 2") == 0)
-            // What is too old loses its customers, and what is told of it comes too late.
+            // Old purchases are anonymized, and late reports of them are rejected.
             #expect(try await book.applyRetention(Self.shop, olderThan: 10, day: Self.today) > 0)
             #expect(try await book.applyRetention(Self.shop, olderThan: 10, day: Self.today) == 0)
             let old = try await catalog.database.writes.perform {
@@ -287,7 +287,7 @@ import Ordering
             #expect(old == 0)
             let late = events.filter { $0.at.day < Self.today - 10 }
             #expect(try await catalog.add(late, to: Self.shop).tooOld == late.count)
-            // Everything counted anew says the same as before.
+            // A full recount gives the same scores.
             try await catalog.database.writes.perform {
                 _ = try $0.execute("UPDATE product SET purchases_log2 = 0, popularity_log2 = 0")
                 _ = try $0.execute(
@@ -302,7 +302,7 @@ import Ordering
     }
 
     @Test("Concurrent folds count each event once")
-    func manyAtOnceFoldEachEventOnce() async throws {
+    func concurrentFoldsCountOnce() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             try await Self.fill(catalog)
             var random = SeededGenerator(seed: 3)

@@ -11,7 +11,7 @@ import Testing
     private typealias P = PopularityTests
     private static let shelves = (0..<4).map { CatalogKey("shelf-\($0)")! }
 
-    /// A store of shelves that are baked from −popularity, from price, and not at all.
+    /// A store with shelves arranged by −popularity, by price, and manually.
     private func fill(_ catalog: PostgresCatalog) async throws {
         _ = try await catalog.put(Store(key: P.shop, title: "Shop", currency: Currency("EUR")!))
         let sources = ["-popularity", "price", nil, "-unit_price,name"]
@@ -45,7 +45,7 @@ import Testing
         _ = try await catalog.add(events, to: P.shop)
     }
 
-    private func expectSettled(_ catalog: PostgresCatalog) async throws {
+    private func expectSorted(_ catalog: PostgresCatalog) async throws {
         for key in Self.shelves {
             let state = try await catalog.shelf(P.shop, key).state
             let manual = try await catalog.order(P.shop, key, .position).ids
@@ -74,8 +74,8 @@ import Testing
         }
     }
 
-    @Test("A re-sort updates everything, and the next one finds nothing to do")
-    func aRunBringsEverythingUpToDateAndTheNextFindsNothing() async throws {
+    @Test("A re-sort updates everything; the next one changes nothing")
+    func resortIsIdempotent() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             try await fill(catalog)
             for seed in 1...3 as ClosedRange<UInt64> {
@@ -85,7 +85,7 @@ import Testing
                     ResortRequest(diffs: .moves, jobs: 3),
                     .init(onShelf: { report in reports.withLock { $0.append(report) } })
                 )
-                try await expectSettled(catalog)
+                try await expectSorted(catalog)
                 #expect(summary.events > 0)
                 #expect(summary.products > 0)
                 #expect(summary.changed == reports.withLock { $0.count })
@@ -99,7 +99,7 @@ import Testing
                 #expect(!again.isChange)
                 #expect(again.shelves == 0)
                 var after = try await everything(catalog)
-                // Only the history has one run more.
+                // Only the history has one more run.
                 after[8] = before[8]
                 #expect(after == before)
             }
@@ -111,8 +111,8 @@ import Testing
         }
     }
 
-    @Test("A dry run reports what a run does, and changes nothing")
-    func aDryRunTellsWhatARunDoesAndChangesNothing()
+    @Test("A dry run reports the changes of a run, and makes none")
+    func dryRunMatchesRun()
         async throws
     {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
@@ -125,27 +125,27 @@ import Testing
                     store.popularityMetric = .last7Days
                     _ = try await catalog.put(store)
                 }
-                let told = Mutex<[[String]]>([[], []])
+                let reported = Mutex<[[String]]>([[], []])
                 func listener(_ index: Int) -> Resorter.Listener {
                     .init(onShelf: { report in
                         let line = "\(report.shelf.shelf) \(report.rescored) \(report.moved)"
-                        told.withLock { $0[index].append(line) }
+                        reported.withLock { $0[index].append(line) }
                     })
                 }
                 let before = try await everything(catalog)
-                let rehearsed = try await Resorter(catalog).run(ResortRequest(isDryRun: true), listener(0))
+                let dryRun = try await Resorter(catalog).run(ResortRequest(isDryRun: true), listener(0))
                 #expect(try await everything(catalog) == before)
                 let done = try await Resorter(catalog).run(ResortRequest(), listener(1))
-                #expect(rehearsed.events == done.events)
-                #expect(rehearsed.isChange)
+                #expect(dryRun.events == done.events)
+                #expect(dryRun.isChange)
                 #expect(done.isChange)
                 if change < 2 {
-                    let (expected, actual) = told.withLock { ($0[0].sorted(), $0[1].sorted()) }
+                    let (expected, actual) = reported.withLock { ($0[0].sorted(), $0[1].sorted()) }
                     #expect(expected == actual)
-                    #expect(rehearsed.moved == done.moved)
-                    #expect(rehearsed.changed == done.changed)
+                    #expect(dryRun.moved == done.moved)
+                    #expect(dryRun.changed == done.changed)
                 }
-                try await expectSettled(catalog)
+                try await expectSorted(catalog)
                 let idle = try await Resorter(catalog).run(ResortRequest(isDryRun: true))
                 #expect(!idle.isChange)
             }
@@ -153,7 +153,7 @@ import Testing
     }
 
     @Test("Concurrent re-sorts and writers do not disturb each other")
-    func twoAtOnceAndWritersBesideDoNotDisturbEachOther() async throws {
+    func concurrentResortsAndWriters() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             try await fill(catalog)
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -176,13 +176,13 @@ import Testing
                 try await group.waitForAll()
             }
             _ = try await Resorter(catalog).run(ResortRequest())
-            try await expectSettled(catalog)
+            try await expectSorted(catalog)
             #expect(try await Resorter(catalog).run(ResortRequest()).isChange == false)
         }
     }
 
     @Test("A re-sort of named shelves changes no other shelf")
-    func onlyTheNamedShelvesFollow() async throws {
+    func resortsNamedShelvesOnly() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             try await fill(catalog)
             try await buy(catalog, seed: 1)
@@ -192,9 +192,9 @@ import Testing
                 .init(onShelf: { report in shelves.withLock { _ = $0.insert(report.shelf.shelf.text) } })
             )
             #expect(shelves.withLock { $0 } == ["shelf-1"])
-            // The others are still due.
+            // The others are still pending.
             _ = try await Resorter(catalog).run(ResortRequest())
-            try await expectSettled(catalog)
+            try await expectSorted(catalog)
             await #expect(throws: CatalogError.self) {
                 _ = try await Resorter(catalog).run(ResortRequest(store: P.shop, shelves: [CatalogKey("none")!]))
             }
@@ -202,7 +202,7 @@ import Testing
     }
 
     @Test("The comparison dimension is that of most products")
-    func theDimensionIsThatOfMostProducts() async throws {
+    func usesMostCommonDimension() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             try await fill(catalog)
             _ = try await Resorter(catalog).run(ResortRequest())
@@ -220,7 +220,7 @@ import Testing
             }
             _ = try await Resorter(catalog).run(ResortRequest())
             #expect(try await catalog.shelf(P.shop, Self.shelves[3]).state.comparisonDimension == .piece)
-            try await expectSettled(catalog)
+            try await expectSorted(catalog)
         }
     }
 }

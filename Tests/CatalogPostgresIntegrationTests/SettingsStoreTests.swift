@@ -7,14 +7,14 @@ import LibPQ
 import TestSupport
 import Testing
 
-/// What every store of settings does, the one in memory and the one in PostgreSQL alike.
+/// The contract of settings stores, checked in memory and in PostgreSQL.
 @Suite(.timeLimit(.minutes(15))) struct SettingsStoreTests {
     private static let ann = UserID("ann")!
     private static let bob = UserID("bób 🧀")!
 
     private func key(_ text: String) -> SettingKey { SettingKey(text)! }
 
-    /// Runs a check on both.
+    /// Runs a check on both stores.
     private func onBoth(_ check: (any CatalogStore) async throws -> Void) async throws {
         try await check(InMemoryCatalog(collate: collator()))
         try await withCatalog { (catalog: PostgresCatalog) async throws in try await check(catalog) }
@@ -24,20 +24,20 @@ import Testing
         _ store: any SettingsStore,
         _ key: String,
         _ value: JSONValue?,
-        _ expectation: SettingsEdit.Expectation = .nothing,
+        _ expectation: SettingsEdit.Expectation = .unconditional,
         of user: UserID = ann
     ) async throws -> SettingsEdit.Result {
         try await store.edit(SettingsEdit([.init(self.key(key), value)], expecting: expectation), of: user)[0]
     }
 
     @Test("A setting is created, read, changed and deleted")
-    func aSettingIsSetReadChangedAndDeleted() async throws {
+    func settingLifecycle() async throws {
         try await onBoth { store in
             #expect(try await store.settings(of: Self.ann, since: nil, limit: nil).settings.isEmpty)
             #expect(try await store.revisions(of: [Self.ann]).isEmpty)
             #expect(try await put(store, "a", nil).isApplied == false)
             #expect(try await store.revisions(of: [Self.ann]).isEmpty)
-            // What is stored is what was sent, digits and order and all.
+            // The stored value equals the sent one, including digits and member order.
             let value = try JSONReader.parse(Array(#"{"z":1.50,"a":[1e2,null,true],"ü":"\u00e9\"\n"}"#.utf8))
             let first = try await put(store, "a/b c/ü", value)
             #expect(first.isApplied)
@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test("An edit whose expectation fails changes nothing")
-    func expectationsHoldOrNothingIsChanged() async throws {
+    func failedExpectationChangesNothing() async throws {
         try await onBoth { store in
             func stale(_ expectation: SettingsEdit.Expectation) async throws -> Int64?? {
                 do {
@@ -93,13 +93,13 @@ import Testing
     }
 
     @Test("Several settings change together or not at all")
-    func manyAreChangedTogetherOrNotAtAll() async throws {
+    func editsAreAtomic() async throws {
         try await onBoth { store in
             let now = Timestamp.now()
             func at(_ seconds: Int64) -> Timestamp { Timestamp(microseconds: now.microseconds + seconds * 1_000_000) }
             let writes: [SettingsEdit.Write] = [
                 .init(key("old"), .number("1"), modifiedAt: at(-1000)), .init(key("gone"), nil, modifiedAt: at(-1000)),
-                // A clock that runs ahead wins nothing.
+                // A clock that runs ahead has no advantage.
                 .init(key("future"), .number("1"), modifiedAt: at(1_000_000)),
             ]
             let results = try await store.edit(SettingsEdit(writes), of: Self.ann)
@@ -107,7 +107,7 @@ import Testing
             #expect(Set(results.map(\.setting.revision)).count == 3)
             #expect(results[2].setting.modifiedAt < at(1000))
             let again = try await store.edit(SettingsEdit(writes), of: Self.ann)
-            // The first two are ties, which go to what stands; the third counts as now, once more.
+            // The first two are ties, which the stored value wins; the third counts as now again.
             #expect(again.map(\.isApplied) == [false, false, true])
             let later = try await store.edit(
                 SettingsEdit([
@@ -125,7 +125,7 @@ import Testing
     }
 
     @Test("The number of a user's settings is limited")
-    func aUserHasSoManySettingsAndNoMore() async throws {
+    func limitsSettings() async throws {
         try await onBoth { store in
             let now = Timestamp.now()
             func writes(_ range: Range<Int>) -> SettingsEdit {
@@ -140,7 +140,7 @@ import Testing
             #expect(try await put(store, "one", .number("1")).isApplied)
             let page = try await store.settings(of: Self.ann, since: nil, limit: nil)
             #expect(page.settings.count == 10_000)
-            // By pages, each goes on where the last ended.
+            // Each page continues after the previous one.
             var paged: [Setting] = []
             var since: Int64 = 0
             repeat {
@@ -154,7 +154,7 @@ import Testing
     }
 
     @Test("A device that missed swept tombstones gets a resync")
-    func deletionsAreRememberedToABoundAndWhoMissedThemReadsEverything() async throws {
+    func sweptTombstonesCauseResync() async throws {
         try await onBoth { store in
             let first = try await put(store, "kept", .number("1"))
             let now = Timestamp.now()
@@ -177,8 +177,8 @@ import Testing
         }
     }
 
-    @Test("The versions change with everything that a shelf shows")
-    func versionsTellOfAllThatAShelfShows() async throws {
+    @Test("A shelf's version changes with its content")
+    func versionsCoverShelfContent() async throws {
         let (store, parent, shelf) = (CatalogKey("s")!, CatalogKey("p")!, CatalogKey("x")!)
         let address = ShelfAddress(store, shelf)
         try await onBoth { catalog in
@@ -187,28 +187,28 @@ import Testing
             #expect(try await catalog.versions(of: [address]).isEmpty)
             _ = try await catalog.put(Shelf(key: shelf, title: "X", parent: parent), in: store)
             var seen: Set<ShelfVersion> = []
-            func look() async throws {
+            func checkTag() async throws {
                 let version = try #require(
                     try await catalog.versions(of: [address, ShelfAddress(store, CatalogKey("no")!)])[address]
                 )
                 #expect(version == ShelfVersion(try await catalog.shelf(store, shelf)))
                 #expect(seen.insert(version).inserted)
             }
-            try await look()
+            try await checkTag()
             _ = try await catalog.put(Shelf(key: parent, title: "P", defaultSort: Sort(.price, .descending)), in: store)
-            try await look()
+            try await checkTag()
             _ = try await catalog.put(Product(sku: SKU("a")!, name: "A", priceMinor: 1), in: store)
             _ = try await catalog.place(SKU("a")!, on: shelf, in: store)
-            try await look()
+            try await checkTag()
             _ = try await catalog.put(Product(sku: SKU("a")!, name: "A", priceMinor: 2), in: store)
-            try await look()
+            try await checkTag()
             _ = try await catalog.put(Store(key: store, title: "S", currency: Currency("EUR")!, soldOut: .mixed))
-            try await look()
+            try await checkTag()
         }
     }
 
-    @Test("A revision of an erased account gets a resync")
-    func whoAsksFromAnotherLifeGetsEverything() async throws {
+    @Test("A request with a revision of an erased account gets a resync")
+    func erasedAccountsResync() async throws {
         try await onBoth { store in
             let first = try await put(store, "a", .number("1"))
             let none = try await store.settings(of: Self.bob, since: 5, limit: nil)
@@ -229,7 +229,7 @@ import Testing
     }
 
     @Test("Merging a guest keeps the newer value of each setting")
-    func aGuestJoinsAnAccount() async throws {
+    func mergeKeepsNewerValues() async throws {
         let guest = UserID("guest:1")!
         try await onBoth { store in
             for (number, name) in ["theirs", "both", "gone", "mine"].enumerated() where name != "mine" {
@@ -260,7 +260,7 @@ import Testing
     }
 
     @Test("A ticket is valid once, and for a short time")
-    func ticketsAreGoodOnceAndNotForLong() async throws {
+    func ticketsAreSingleUse() async throws {
         try await onBoth { store in
             let now = Timestamp.now().microseconds
             func ticket(_ number: UInt8, _ seconds: Int64 = 60_000) -> Ticket {
@@ -296,11 +296,11 @@ import Testing
         }
     }
 
-    /// Every combination of who has a sort decides as it is written down.
+    /// Checks the precedence for every combination of remembered and default sorts.
     @Test("The remembered sort wins over the shelf's and the store's default")
-    func whoseSortCounts() async throws {
+    func sortPrecedence() async throws {
         let (store, parent, shelf) = (CatalogKey("s")!, CatalogKey("p")!, CatalogKey("x")!)
-        // From the one that counts most on; none but the last is what an empty catalog would do.
+        // In order of precedence; only the last one is the default of an empty catalog.
         let levels: [(source: SortSource, sort: Sort)] = [
             (.query, Sort(.price, .descending)!), (.user, Sort(.unitPrice, .descending)!),
             (.user, Sort(.brand, .descending)!),
@@ -317,7 +317,7 @@ import Testing
                 _ = try await catalog.put(Shelf(key: shelf, title: "X", parent: parent, defaultSort: has(3)), in: store)
                 _ = try await put(catalog, "stores/s/sort", has(2).map { .string($0.description) })
                 _ = try await put(catalog, "stores/s/shelves/x/sort", has(1).map { .string($0.description) })
-                // Of another user, or shelf, or store, and so of no account.
+                // Sorts of another user, shelf or store must have no effect.
                 _ = try await put(catalog, "stores/s/shelves/p/sort", .string("modified"))
                 _ = try await put(catalog, "stores/t/sort", .string("modified"))
                 _ = try await put(catalog, "stores/s/shelves/x/sort", .string("modified"), of: Self.bob)
@@ -340,7 +340,7 @@ import Testing
                     )
                     #expect(options.filter(\.isSelected).map(\.sort) == [expected.sort])
                 }
-                // Known to who has it, and to nobody for whom it would be another.
+                // The entity tag matches only for requests with the same sort.
                 let tag = page.planned.entityTag(day: 1)
                 func tagNow(_ request: PageRequest) async throws -> String {
                     try PlannedPage(request, try await catalog.basis(of: request)).entityTag(day: 1)
@@ -354,7 +354,7 @@ import Testing
     }
 
     @Test("A remembered sort that no longer exists is skipped and kept")
-    func aRememberedSortThatNoLongerExistsFallsToTheNextAndStays() async throws {
+    func skipsInvalidRememberedSorts() async throws {
         let (store, shelf) = (CatalogKey("s")!, CatalogKey("x")!)
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             _ = try await catalog.put(Store(key: store, title: "S", currency: Currency("EUR")!))
@@ -376,10 +376,10 @@ import Testing
         }
     }
 
-    // MARK: - In the database alone
+    // MARK: - PostgreSQL only
 
     @Test("Tombstones expire, and a device that missed them gets a resync")
-    func deletionsAreForgottenInTimeAndWhoMissedThemReadsEverything() async throws {
+    func expiredTombstonesCauseResync() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             let first = try await put(catalog, "old", .number("1"))
             _ = try await put(catalog, "stays", .number("1"))
@@ -403,7 +403,7 @@ import Testing
     }
 
     @Test("No table mentions an erased user")
-    func nothingOfAnErasedUserIsLeft() async throws {
+    func erasedUserLeavesNoTrace() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             let (store, shelf) = (CatalogKey("s")!, CatalogKey("x")!)
             _ = try await catalog.put(Store(key: store, title: "S", currency: Currency("EUR")!))
@@ -434,7 +434,7 @@ import Testing
                 try await catalog.export(user).json
                     == UserExport(user: user, revision: 0, settings: [], orderChanges: []).json
             )
-            // Every text of every table.
+            // Search every text column of every table.
             let tables = try await catalog.database.writes.perform {
                 try $0.query(
                     "SELECT relname::text FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace"
@@ -455,9 +455,9 @@ import Testing
         }
     }
 
-    /// Eight writers of one user at once: every change has a revision of its own, and none is lost.
+    /// Eight concurrent writers of one user: every change gets its own revision, and none is lost.
     @Test("Concurrent writers of one user are serialized")
-    func writersOfOneUserTakeTurns() async throws {
+    func concurrentWritersAreSerialized() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             let revisions = try await withThrowingTaskGroup(of: [Int64].self) { group in
                 for writer in 0..<8 {

@@ -6,15 +6,15 @@ import TestSupport
 import Testing
 import Ordering
 
-/// Devices that go offline and come back: whatever the order, all end with the same.
+/// Devices that go offline and reconnect in any order converge.
 @Suite(.timeLimit(.minutes(15))) struct SettingsSyncTests {
     private static let user = UserID("ann")!
 
-    /// A device as a client would write it: what it shows, what it has not sent yet, and how far it has read.
+    /// A simulated device: its shown settings, its unsent changes and its last revision.
     private struct Device {
         var shown: [SettingKey: (value: JSONValue?, modifiedAt: Timestamp)] = [:]
         var unsent: Set<SettingKey> = []
-        /// nil where it knows of nothing, and takes what it gets for everything.
+        /// nil before the first full download.
         var revision: Int64?
 
         mutating func change(_ key: SettingKey, _ value: JSONValue?, at time: Timestamp) {
@@ -22,24 +22,24 @@ import Ordering
             unsent.insert(key)
         }
 
-        /// Sends what it changed, takes what won.
+        /// Sends local changes and applies the winning values.
         mutating func upload(to store: any SettingsStore) async throws {
             let writes = unsent.sorted().map {
                 SettingsEdit.Write($0, shown[$0]!.value, modifiedAt: shown[$0]!.modifiedAt)
             }
-            for result in try await store.edit(SettingsEdit(writes), of: user) { take(result.setting) }
+            for result in try await store.edit(SettingsEdit(writes), of: user) { apply(result.setting) }
             unsent = []
         }
 
         mutating func download(from store: any SettingsStore) async throws {
             let page = try await store.settings(of: user, since: revision, limit: nil)
             if page.isResync || revision == nil { shown = shown.filter { unsent.contains($0.key) } }
-            // What is unsent may yet win.
-            for setting in page.settings where !unsent.contains(setting.key) { take(setting) }
+            // An unsent change may still win.
+            for setting in page.settings where !unsent.contains(setting.key) { apply(setting) }
             revision = page.revision
         }
 
-        private mutating func take(_ setting: Setting) { shown[setting.key] = (setting.value, setting.modifiedAt) }
+        private mutating func apply(_ setting: Setting) { shown[setting.key] = (setting.value, setting.modifiedAt) }
 
         var state: [String: String] {
             Dictionary(shown.compactMap { key, entry in entry.value.map { (key.text, $0.text) } }) { a, _ in a }
@@ -48,11 +48,11 @@ import Ordering
 
     private func run(_ store: any SettingsStore, seed: UInt64) async throws {
         var random = SeededGenerator(seed: seed)
-        // One that asks for everything first, and two that ask for what changed since nothing.
+        // One device starts with a full download, two with the changes since revision 0.
         var devices = [Device(), Device(revision: 0), Device(revision: 0)]
         let keys = (0..<4).map { SettingKey("lists.k\($0)")! }
         let start = Timestamp.now().microseconds - 1_000_000_000
-        // The latest change of each key, by a clock that never ties, is what must stand at the end.
+        // The expected result: the latest change of each key, by a clock without ties.
         var latest: [SettingKey: (time: Int64, value: JSONValue?)] = [:]
         for step in 0..<60 {
             let device = Int.random(in: 0..<3, using: &random)
@@ -62,7 +62,7 @@ import Ordering
             default:
                 let key = keys.randomElement(using: &random)!
                 let value: JSONValue? = Bool.random(using: &random) || step % 3 > 0 ? .number("\(step)") : nil
-                // Clocks of devices differ, and what is sent later may be older.
+                // Device clocks differ, so a change that is sent later may be older.
                 let time = start + Int64(Int.random(in: 0..<500_000, using: &random)) * 1000 + Int64(step)
                 if let shown = devices[device].shown[key], shown.modifiedAt.microseconds >= time { continue }
                 devices[device].change(key, value, at: Timestamp(microseconds: time))
@@ -85,7 +85,7 @@ import Ordering
     }
 
     @Test("Devices converge with PostgreSQL")
-    func devicesConvergeInTheDatabase() async throws {
+    func devicesConvergeInPostgreSQL() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             for seed in 0..<40 as Range<UInt64> {
                 try await run(catalog, seed: seed)

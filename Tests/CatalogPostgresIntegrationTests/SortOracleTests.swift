@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Ordering
 
-/// PostgreSQL's order is the specification's, for every sort, in both directions and from every cursor.
+/// PostgreSQL's order matches the in-memory catalog for every sort, in both directions and from every cursor.
 @Suite(.timeLimit(.minutes(15))) struct SortOracleTests {
     private static let store = CatalogKey("shop")!
     private static let shelf = CatalogKey("dairy")!
@@ -15,7 +15,7 @@ import Ordering
         "Each sort pages through exactly the order of the specification",
         arguments: [UInt64(1), 2],
         [SoldOut.last, .mixed]
-    ) func everySortPagesAsSpecified(
+    ) func pagesMatchSpecification(
         _ seed: UInt64,
         _ soldOut: SoldOut
     ) async throws {

@@ -6,9 +6,9 @@ import Testing
 
 @testable import CatalogPostgres
 
-/// Every statement fits the schema: the server prepares it.
+/// Every statement matches the schema: the server can prepare it.
 @Suite(.timeLimit(.minutes(5))) struct StatementTests {
-    /// The types of parameters where the text alone does not tell them: those that `PostgresValue` sends.
+    /// The parameter types that cannot be inferred from the text: those that `PostgresValue` sends.
     private static let types: [String: String] = [
         "ImportStatements.bumpShelves": "integer, bigint[], bigint[]",
         "ImportStatements.lastPositions": "integer, bigint[]",
@@ -61,13 +61,13 @@ import Testing
     }
 
     @Test("The server prepares every fixed statement")
-    func everyFixedStatementFitsTheSchema() async throws {
+    func preparesFixedStatements() async throws {
         let failures = try await Self.failures(StatementRegistry.statements + Self.recordStatements)
         #expect(failures.isEmpty, "\(failures.joined(separator: "\n"))")
     }
 
-    @Test("The server prepares the statements of an import whatever columns its file has")
-    func everyImportFitsTheSchema() async throws {
+    @Test("The server prepares the import statements for every set of columns")
+    func preparesImportStatements() async throws {
         var statements: [(name: String, statements: [PostgresStatement])] = []
         for columns in [[], Set(ImportColumn.allCases)] + ImportColumn.allCases.map({ [$0] }) {
             for flag in [true, false] {
@@ -87,13 +87,13 @@ import Testing
         #expect(failures.isEmpty, "\(failures.joined(separator: "\n"))")
     }
 
-    @Test("The columns that are read come first, in the order of a row")
+    @Test("The columns that are read come first, in row order")
     func columnsThatAreReadComeFirst() {
         #expect(ProductColumn.read.map(\.rawValue) == Array(1...ProductColumn.read.count))
     }
 
-    @Test("The server prepares the statements of every sort's pages, from every kind of cursor")
-    func everyPageFitsTheSchema() async throws {
+    @Test("The server prepares the page statements of every sort and kind of cursor")
+    func preparesPageStatements() async throws {
         var statements: [(name: String, statements: [PostgresStatement])] = []
         var types: [String: String] = [:]
         let pairs = SortKey.allCases.flatMap { first in
@@ -138,7 +138,7 @@ import Testing
         }
     }
 
-    /// Prepares statements in a database of their own; returns what the server said of those that it refused.
+    /// Prepares statements in a separate database; returns the errors of those that the server rejected.
     private static func failures(
         _ groups: [(name: String, statements: [PostgresStatement])],
         _ types: [String: String] = types
@@ -167,7 +167,7 @@ import Testing
 
     // MARK: - Citus
 
-    /// Fixed statements that Citus cannot plan. The list only becomes shorter.
+    /// Fixed statements that Citus cannot plan. Never add to this list.
     private static let unplannedByCitus: Set<String> = [
         "IdempotencyRecords.Statements.ofStores",
         "IdempotencyRecords.Statements.ofUsers",
@@ -202,7 +202,7 @@ import Testing
     ]
 
     @Test(
-        "Citus plans every fixed statement but those that are known",
+        "Citus plans every fixed statement except the known failures",
         .enabled(if: CitusServer.prefix != nil, "needs a build of Citus: make test-citus")
     )
     func citusPlansEveryStatement() async throws {
@@ -217,10 +217,10 @@ import Testing
         let news = refused.filter { !Self.unplannedByCitus.contains($0.key) }
         #expect(news.isEmpty, "\(news.map { "\($0.key): \($0.value)" }.sorted().joined(separator: "\n"))")
         let fixed = Self.unplannedByCitus.subtracting(refused.keys)
-        #expect(fixed.sorted() == [], "Citus plans these now: take them off the list")
+        #expect(fixed.sorted() == [], "Citus plans these now: remove them from the list")
     }
 
-    /// What the server says of the statements that it cannot plan, with a value for each parameter.
+    /// Returns the errors of statements that the server cannot plan, with a value for each parameter.
     private static func refusals(
         _ groups: [(name: String, statements: [PostgresStatement])],
         _ connection: isolated PostgresConnection
@@ -247,7 +247,7 @@ import Testing
         return refused
     }
 
-    /// A value of a type; texts can be read as ids, too.
+    /// Returns a value of a type; text values are also valid ids.
     private static func literal(_ type: String) -> String {
         let id = "00000000-0000-4000-8000-000000000000"
         return switch type {
@@ -296,8 +296,8 @@ import Testing
         #expect(registered.subtracting(declared).sorted() == [], "remove these from StatementRegistry")
     }
 
-    @Test("Fixed statements have names: none is written where it is run")
-    func noStatementIsWrittenWhereItIsRun() throws {
+    @Test("Every fixed statement is a named declaration")
+    func fixedStatementsHaveNames() throws {
         let pattern =
             #/(?:execute|query|executeDeferred|copyIn)\(\s*"(?:""\s*)?(?:SELECT|INSERT|UPDATE|DELETE|WITH|COPY)\b([^"]*)/#
         #expect(Self.sources.count > 50)

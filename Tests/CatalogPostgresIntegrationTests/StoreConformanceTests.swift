@@ -6,24 +6,24 @@ import CatalogPostgres
 import TestSupport
 import Testing
 
-/// What every store of catalogs does, the one in memory and the one in PostgreSQL alike.
+/// The contract of catalog stores, checked in memory and in PostgreSQL.
 @Suite(.timeLimit(.minutes(15))) struct StoreConformanceTests {
     private static let shop = CatalogKey("shop")!
     private static let dairy = CatalogKey("dairy")!
     private static let cheese = CatalogKey("cheese")!
 
-    @Test("The in-memory catalog conforms to the contract of the stores")
+    @Test("The in-memory catalog conforms to the catalog store contract")
     func theStoreInMemory() async throws {
         try await check(InMemoryCatalog(collate: collator()))
     }
 
-    @Test("The PostgreSQL catalog conforms to the contract of the stores")
+    @Test("The PostgreSQL catalog conforms to the catalog store contract")
     func theStoreInPostgreSQL() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in try await check(catalog) }
     }
 
     @Test("Both orders of a diff are from one snapshot")
-    func ordersOfADiffAreOfOneMoment() async throws {
+    func diffReadsOneSnapshot() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             _ = try await catalog.put(Store(key: Self.shop, title: "Shop", currency: Currency("EUR")!))
             _ = try await catalog.put(Shelf(key: Self.dairy, title: "Dairy"), in: Self.shop)
@@ -51,7 +51,7 @@ import Testing
                 group.addTask {
                     for _ in 0..<120 {
                         let diff = try await catalog.diff(request)
-                        // Torn orders would have a product in one and not in the other.
+                        // In inconsistent orders, a product would be in one and not in the other.
                         #expect(diff.diff.inserts.isEmpty)
                         #expect(diff.diff.deletes.isEmpty)
                         #expect(diff.old.count >= 58)
@@ -63,7 +63,7 @@ import Testing
     }
 
     private func check(_ catalog: some CatalogStore) async throws {
-        try await checkThatNothingIsThere(catalog)
+        try await checkEmptyCatalog(catalog)
         #expect(try await catalog.put(Store(key: Self.shop, title: "Shop", currency: Currency("EUR")!)))
         #expect(try await catalog.put(Store(key: Self.shop, title: "My Shop", currency: Currency("EUR")!)) == false)
         #expect(try await catalog.stores().map(\.title) == ["My Shop"])
@@ -107,7 +107,7 @@ import Testing
         try await catalog.remove(shelf: bread, from: Self.shop)
     }
 
-    private func checkThatNothingIsThere(_ catalog: some CatalogStore) async throws {
+    private func checkEmptyCatalog(_ catalog: some CatalogStore) async throws {
         #expect(try await catalog.stores().isEmpty)
         await #expect(throws: CatalogError.notFound("store “shop”")) { try await catalog.store(Self.shop) }
         await #expect(throws: CatalogError.notFound("store “shop”")) { try await catalog.shelf(Self.shop, Self.dairy) }

@@ -2,7 +2,7 @@ import CatalogJSON
 import Catalog
 import Testing
 
-/// What filters mean, how they are read and written.
+/// The semantics, parsing and writing of filters.
 @Suite(.timeLimit(.minutes(15))) struct FilterTests {
     private static let euro = Currency("EUR")!
 
@@ -36,12 +36,12 @@ import Testing
             ("price_min=0.99", 99, true), ("price_min=0.991", 99, false), ("price_min=0&price_max=0", 0, true),
             ("price_min=1&price_max=1.00", 100, true),
         ]
-    ) func priceBoundsAreInclusiveAndExact(_ query: String, _ price: Int64, _ isLeft: Bool) throws {
+    ) func priceLimitsAreInclusive(_ query: String, _ price: Int64, _ isLeft: Bool) throws {
         #expect(try filter(query).accepts(try product(price: price), in: Self.euro) == isLeft)
         #expect(try !filter(query).accepts(try product(), in: Self.euro), "without a price")
     }
 
-    @Test("Prices of a filter are in the store's currency")
+    @Test("Filter prices are in the store's currency")
     func pricesAreInTheStoresCurrency() throws {
         let five = try filter("price_max=5")
         #expect(five.accepts(try product(price: 5), in: Currency("JPY")!))
@@ -53,15 +53,15 @@ import Testing
     @Test(
         "Unit prices compare exactly within a dimension",
         arguments: [
-            // 3.30 for 275 g is 1.20 for 100 g, exactly.
+            // 3.30 for 275 g is exactly 1.20 per 100 g.
             ("1.20/100g", Int64(330), 275, MeasureUnit.g, true), ("1.1999/100g", 330, 275, .g, false),
             ("12/kg", 330, 275, .g, true), ("12/1kg", 331, 275, .g, false), ("12/l", 330, 275, .g, false),
-            // A third of a cent more than a third: no binary or decimal fraction is equal.
+            // A third of a cent: no binary or decimal fraction is equal.
             ("1/3g", 100, 3, .g, true), ("1/3g", 101, 3, .g, false), ("0.5/piece", 300, 6, .piece, true),
             ("0.5 / piece", 301, 6, .piece, false), ("5.443108/lb", 1200, 1000, .g, false),
             ("5.443109/lb", 1200, 1000, .g, true),
         ]
-    ) func unitPricesCompareExactlyInsideADimension(
+    ) func unitPricesCompareExactly(
         _ limit: String,
         _ price: Int64,
         _ amount: Int,
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test("Values of a filter are combined by OR, keys by AND")
-    func valuesAreJoinedByOrAndKeysByAnd() throws {
+    func combinesValuesByOrAndKeysByAnd() throws {
         let either = try filter("brand=Arla&brand=&tag=new")
         #expect(either.accepts(try product(brand: "Arla", tags: ["new", "x"]), in: Self.euro))
         #expect(either.accepts(try product(tags: ["new"]), in: Self.euro))
@@ -90,7 +90,7 @@ import Testing
     }
 
     @Test(
-        "A day in a filter includes all of its moments",
+        "A date in a filter includes the whole day",
         arguments: [
             ("created_after=2026-03-01", "2026-03-01T00:00:00Z", true),
             ("created_after=2026-03-01", "2026-02-28T23:59:59.999999Z", false),
@@ -98,7 +98,7 @@ import Testing
             ("created_before=2026-03-01", "2026-03-02T00:00:00Z", false),
             ("created_after=2026-03-01T02%3A00%3A00%2B02%3A00", "2026-03-01T00:00:00Z", true),
         ]
-    ) func aDayCountsWhole(_ query: String, _ createdAt: String, _ isLeft: Bool) throws {
+    ) func dayIncludesAllItsTimes(_ query: String, _ createdAt: String, _ isLeft: Bool) throws {
         #expect(try filter(query).accepts(try product(createdAt: createdAt), in: Self.euro) == isLeft)
     }
 
@@ -124,7 +124,7 @@ import Testing
             ("created_before=9999-12-31T23%3A59%3A59-23%3A59", "created_before"),
             ("created_after=0001-01-01T00%3A00%3A00%2B01%3A00", "created_after"),
         ]
-    ) func whatIsWrongIsNamed(_ query: String, _ parameter: String) {
+    ) func invalidFilterNamesParameter(_ query: String, _ parameter: String) {
         #expect {
             try Filter(query: query)
         } throws: { error in
@@ -134,7 +134,7 @@ import Testing
     }
 
     @Test("The length of a filter is limited")
-    func aFilterStaysShortEnoughToTravel() throws {
+    func limitsFilterLength() throws {
         let brands = (0..<100).map { "\($0)" + String(repeating: "ä", count: 60) }
         #expect(throws: CatalogError.self) { try Filter { $0 == .brand ? brands : [] } }
         #expect(throws: CatalogError.self) { try Filter { $0 == .brand ? Array(repeating: "x", count: 101) : [] } }
@@ -142,19 +142,19 @@ import Testing
         let cursor = Cursor(scope: "products/s/x", sort: "price", source: .query, filter: some.query, id: "x")
         let codec = CursorCodec { Array($0.prefix(32)) }
         #expect(try codec.decode(codec.encode(cursor)) == cursor)
-        // As large as an amount and a size may be.
+        // The maximum amount and size.
         let size = try Size(amount: ExactDecimal(999_999_999), unit: .g, packs: 1)
-        let dear = Product(sku: SKU("x")!, name: "X", priceMinor: 999_999_999_999, size: size)
+        let expensive = Product(sku: SKU("x")!, name: "X", priceMinor: 999_999_999_999, size: size)
         for (limit, isLeft) in [
             ("999999999999/1g", true), ("0.000001/999999999g", false), ("9999999.99999999/999999999g", false),
         ] {
             guard let filter = try? Filter({ $0 == .unitPriceMax ? [limit] : [] }) else { continue }
-            #expect(filter.accepts(dear, in: Self.euro) == isLeft, "\(limit)")
+            #expect(filter.accepts(expensive, in: Self.euro) == isLeft, "\(limit)")
         }
     }
 
     @Test("A filter survives writing and parsing")
-    func aFilterReadsWhatItWrites() throws {
+    func filterRoundTrips() throws {
         let texts: [FilterKey: [String]] = [
             .brand: ["Käse & Co=+%", "", "Arla", "Arla"], .tag: ["new"], .inStock: ["true"], .priceMin: ["1.50"],
             .priceMax: ["5"], .unitPriceMax: ["1.20/100 Gramm"], .createdAfter: ["2026-03-01"],
@@ -177,7 +177,7 @@ import Testing
     }
 
     @Test("A filter in JSON may have a text instead of an array")
-    func inJSONTextsMayStandAlone() throws {
+    func jsonAcceptsSingleValues() throws {
         let given = try JSONReader.parse(Array(#"{"brand":"Arla","price_max":4.5,"in_stock":false,"tag":null}"#.utf8))
         #expect(try Filter(json: given).query == "brand=Arla&in_stock=false&price_max=4.5")
         for wrong in [
@@ -189,15 +189,15 @@ import Testing
         }
     }
 
-    @Test("Price buckets have round limits and cover all prices")
-    func bucketsHaveRoundEndsAndHoldEverything() {
+    @Test("Price buckets have round bounds and cover all prices")
+    func bucketsAreRoundAndComplete() {
         #expect(PriceBucket.all([]).isEmpty)
         #expect(PriceBucket.all([PriceCount(99, 4)]) == [PriceBucket(count: 4)])
         let even = PriceBucket.all((1...1000).map { PriceCount(Int64($0), 1) })
         #expect(even.map(\.from) == [nil, 200, 400, 600, 800])
         #expect(even.map(\.to) == [199, 399, 599, 799, nil])
         #expect(even.map(\.count) == [199, 200, 200, 200, 201])
-        // Half of everything at one price, and a few that are dear.
+        // Half of the products at one price, and a few expensive ones.
         let skewed = PriceBucket.all([
             PriceCount(99, 500), PriceCount(199, 300), PriceCount(1999, 150), PriceCount(99_999, 1),
         ])

@@ -1,7 +1,7 @@
 import Catalog
 import Testing
 
-/// Which change of a manual order an undo takes back.
+/// Which change of a manual order an undo reverts.
 @Suite(.timeLimit(.minutes(1))) struct OrderChangeTests {
     private func change(
         _ number: Int64,
@@ -28,13 +28,13 @@ import Testing
         } catch { return "\(error)" }
     }
 
-    @Test("Without a number, an undo takes the latest change that still applies")
+    @Test("Without a number, an undo reverts the latest change in effect")
     func theLatestChangeIsUndone() throws {
         let changes = [change(4, .undo, undoes: 3), change(3, undoneBy: 4), change(2), change(1)]
         #expect(try changes.undone(by: nil).number == 2)
     }
 
-    @Test("An undo without any change left is a conflict")
+    @Test("An undo without changes is a conflict")
     func nothingToUndo() {
         #expect(refusal([], nil)?.contains("nothing to undo") == true)
         #expect(
@@ -42,7 +42,7 @@ import Testing
         )
     }
 
-    @Test("A change that is no longer remembered cannot be undone")
+    @Test("A change that is no longer in the history cannot be undone")
     func anUnknownChangeIsRefused() {
         #expect(refusal([change(2)], 1)?.contains("change 1 is not among") == true)
     }
@@ -63,7 +63,7 @@ import Testing
         #expect(try changes.undone(by: 1).number == 1)
     }
 
-    @Test("An undo can be undone itself, which applies its change again")
+    @Test("Undoing an undo reapplies its change")
     func anUndoIsUndone() throws {
         let changes = [change(2, .undo, undoes: 1), change(1, undoneBy: 2)]
         let undo = try changes.undone(by: 2)
@@ -73,7 +73,7 @@ import Testing
         #expect(marks.map(\.undoneBy) == [3, nil])
     }
 
-    @Test("An undone redo turns the marks of the whole chain")
+    @Test("Undoing a redo flips the marks of the whole chain")
     func aRedoIsUndone() throws {
         let changes = [
             change(3, .undo, undoes: 2), change(2, .undo, undoes: 1, undoneBy: 3), change(1),

@@ -31,7 +31,7 @@ import Testing
             OrderMove(["A"], .position(-1)), OrderMove(["X"], .first), OrderMove(["A"], .after("X")),
         ]
     )
-    func movesThatCannotBe(_ move: OrderMove) {
+    func rejectsInvalidMoves(_ move: OrderMove) {
         #expect(throws: CatalogError.self) { try apply("ABC", [move]) }
     }
 }

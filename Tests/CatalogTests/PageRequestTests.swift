@@ -89,7 +89,7 @@ import Testing
         return cursor
     }
 
-    @Test("A cursor keeps its sort, source and dimension, whatever the shelf's settings are now")
+    @Test("A cursor keeps its sort, source and dimension when the shelf's settings change")
     func cursors() throws {
         let plan = try request(after: cursor()).plan(for: head(shelf: sorts.name))
         #expect(plan.sort == sorts.price)

@@ -6,7 +6,7 @@ import Testing
     private static let day = Popularity.epochDay + 100
     private static let decay = PopularityCount(metric: .decay, halfLifeDays: 14, newcomerBoost: 0, day: nil)
 
-    @Test("A purchase counts 1 on its day, a half a half-life later, a quarter two half-lives later")
+    @Test("A purchase scores 1 on its day, 1/2 after one half-life and 1/4 after two")
     func scoresDecay() {
         let popularity = Popularity(purchases: 1, day: Self.day, halfLifeDays: 14)
         #expect(abs(popularity.score(day: Self.day, count: Self.decay) - 1) < 1e-5)

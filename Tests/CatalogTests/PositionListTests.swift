@@ -10,12 +10,12 @@ import Testing
         )
     }
 
-    @Test("Ids are those of products that were not removed, by key")
+    @Test("Ids are those of present products, ordered by key")
     func ids() {
         #expect(list("ABCD", removed: "BD").ids == ["A", "C"])
     }
 
-    @Test("A move gives keys to the moved products only")
+    @Test("A move assigns keys to the moved products only")
     func moves() throws {
         var list = list("ABCDE")
         let made = try list.apply(OrderMove(["D", "B"], .after("E")))
@@ -23,14 +23,14 @@ import Testing
         #expect(list.ids == ["A", "C", "E", "D", "B"])
     }
 
-    @Test("A move into its own place changes nothing")
+    @Test("A move to the current position changes nothing")
     func movesInPlace() throws {
         var list = list("ABC")
         #expect(try list.apply(OrderMove(["B"], .after("A"))).isEmpty)
         #expect(list.ids == ["A", "B", "C"])
     }
 
-    @Test("A product goes right behind its left neighbor, before a removed one")
+    @Test("A product is placed directly after its left neighbor, before a removed one")
     func removedNeighbors() throws {
         var list = list("AXB", removed: "X")
         _ = try list.apply(OrderMove(["B"], .after("A")))
@@ -40,7 +40,7 @@ import Testing
         #expect(other.rows.map(\.id) == ["A", "C", "X", "B"])
     }
 
-    @Test("Reordering writes the fewest rows, and removed products keep their places")
+    @Test("Reordering writes a minimal number of rows, and removed products keep their positions")
     func reorders() throws {
         var list = list("ABXCD", removed: "X")
         let made = try list.reorder(to: ["D", "A", "B", "C"])
@@ -49,7 +49,7 @@ import Testing
         #expect(list.rows.map(\.id) == ["D", "A", "B", "X", "C"])
     }
 
-    @Test("Any order is reached, with one key for each moved product")
+    @Test("Any order can be reached with one new key per moved product")
     func reachesAnyOrder() throws {
         var random = SystemRandomNumberGenerator()
         for count in 0..<40 {
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test("What stood before each product brings an order back")
+    @Test("The recorded left neighbors restore an order")
     func restores() throws {
         var list = list("ABCDE")
         let before = list

@@ -1,7 +1,7 @@
 import Catalog
 import Testing
 
-/// What imports and re-sorts report.
+/// Reports of imports and re-sorts.
 @Suite(.timeLimit(.minutes(1))) struct ReportTests {
     @Test("A rejection names the line, the column, the value and the reason")
     func rejectionsAreDescribed() {
@@ -10,7 +10,7 @@ import Testing
         #expect(ImportRejection(line: 7, reason: "is empty").description == "line 7: is empty")
     }
 
-    @Test("A long value is cut between characters of Unicode")
+    @Test("A long value is truncated at a Unicode character boundary")
     func longValuesAreCut() throws {
         let value = try #require(ImportRejection(line: 1, value: String(repeating: "é", count: 150), reason: "").value)
         #expect(value == String(repeating: "é", count: 100))
@@ -20,7 +20,7 @@ import Testing
         #expect(column == "a" + String(repeating: "€", count: 33))
     }
 
-    @Test("The counts of an import have the names of the API")
+    @Test("Import counts have the field names of the API")
     func importCounts() {
         var summary = ImportSummary()
         summary.read = 3
@@ -30,7 +30,7 @@ import Testing
         #expect(summary.counts.reduce(0) { $0 + $1.count } == 5)
     }
 
-    @Test("A re-sort has changed something where events, products or shelves changed")
+    @Test("A re-sort reports changes if events, products or shelves changed")
     func resortCounts() {
         var summary = ResortSummary()
         summary.shelves = 5

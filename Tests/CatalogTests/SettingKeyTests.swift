@@ -11,7 +11,7 @@ import Testing
             ("a/stores/s/sort", false),
         ]
     )
-    func theCatalogsOwnAreTold(text: String, isSort: Bool) throws {
+    func recognizesRememberedSorts(text: String, isSort: Bool) throws {
         #expect(try #require(SettingKey(text)).isSort == isSort)
     }
 
@@ -19,10 +19,10 @@ import Testing
         "A text that is not a key is rejected",
         arguments: ["", "/", "a/", "/a", "a//b", ".", "a/../b", "a\u{0}", "a\nb", String(repeating: "a", count: 257)]
     )
-    func whatIsNoKeyIsRefused(text: String) { #expect(SettingKey(text) == nil) }
+    func rejectsInvalidKeys(text: String) { #expect(SettingKey(text) == nil) }
 
     @Test("Keys are compared in composed form")
-    func aLetterHasOneSpelling() throws {
+    func comparesComposedForms() throws {
         #expect(try Array(#require(SettingKey("e\u{301}")).text.utf8) == Array("\u{e9}".utf8))
         #expect(SettingKey("é") != SettingKey("e"))
     }

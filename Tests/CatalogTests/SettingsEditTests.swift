@@ -13,7 +13,7 @@ import Testing
         _ value: JSONValue?,
         at seconds: Int64? = nil,
         _ existing: [SettingKey: Setting] = [:],
-        expecting expectation: SettingsEdit.Expectation = .nothing,
+        expecting expectation: SettingsEdit.Expectation = .unconditional,
         now: Int64 = 200
     ) throws -> SettingsEdit.Result {
         let write = SettingsEdit.Write(Self.key, value, modifiedAt: seconds.map { Self.time($0) })
@@ -51,13 +51,13 @@ import Testing
         #expect(try decide(nil, existing(.bool(true))).isApplied)
     }
 
-    @Test("A deletion is overtaken by a later write only")
+    @Test("Only a later write overrides a deletion")
     func tombstones() throws {
         #expect(try !decide(.bool(true), at: 50, existing(nil, at: 100)).isApplied)
         #expect(try decide(.bool(true), at: 150, existing(nil, at: 100)).isApplied)
     }
 
-    @Test("An expectation that does not hold refuses the edit with the current revision")
+    @Test("A failed expectation rejects the edit with the current revision")
     func expectations() throws {
         let stored = existing(.bool(true), revision: 5)
         #expect(try decide(.null, stored, expecting: .present).isApplied)
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test("Revisions that are used up are a fault, not a crash")
+    @Test("Exhausted revisions are an internal error, not a crash")
     func exhaustedRevisions() {
         let edit = SettingsEdit([.init(Self.key, .bool(true))])
         #expect(throws: CatalogError.self) { try edit.decide([:], after: .max, now: Self.time(1)) }

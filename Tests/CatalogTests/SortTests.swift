@@ -32,7 +32,7 @@ import Testing
         #expect(try order("-price", listings) == ["a", "d", "c", "b"])
     }
 
-    @Test("Equal products are told apart by name, then by SKU")
+    @Test("Ties are broken by name, then by SKU")
     func tieBreakers() throws {
         let listings = [
             Self.listing("c", name: "A"), Self.listing("a", name: "B"), Self.listing("b", name: "A"),
@@ -50,7 +50,7 @@ import Testing
         #expect(try order("position", listings) == ["a", "b", "c"])
     }
 
-    @Test("Unit prices compare exactly inside a dimension, whose groups never turn")
+    @Test("Unit prices compare exactly within a dimension, and the dimension groups are never reversed")
     func unitPrices() throws {
         func size(_ amount: Int128, _ unit: MeasureUnit) throws -> Size? {
             try Size(amount: ExactDecimal(amount), unit: unit, packs: 1, drained: nil, isApproximate: false)
@@ -65,7 +65,7 @@ import Testing
         #expect(try order("unit_price", listings, .volume) == ["l", "g", "kg", "none"])
     }
 
-    @Test("Later keys decide where earlier ones are equal")
+    @Test("Later keys break ties of earlier ones")
     func severalKeys() throws {
         let listings = [
             Self.listing("a", price: 1, brand: "Y"), Self.listing("b", price: 2, brand: "X"),
@@ -101,7 +101,7 @@ import Testing
     }
 
     @Test(
-        "A sort that cannot be is refused",
+        "An invalid sort is rejected",
         arguments: [
             "", ",", "price,", "cost", "-", "--price", "price,price", "price,-price", "-position", "PRICE", " price",
         ]
@@ -111,7 +111,7 @@ import Testing
     }
 
     @Test(
-        "A sort is written as it is read",
+        "A sort survives parsing and writing",
         arguments: ["price", "-price", "unit_price,-name", "position", "-tags,brand"]
     )
     func roundTrips(_ text: String) throws {

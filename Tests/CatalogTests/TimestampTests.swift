@@ -4,7 +4,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(15))) struct TimestampTests {
     @Test("A timestamp survives writing and parsing")
-    func whatIsWrittenIsRead() {
+    func timestampRoundTrips() {
         var generator = SystemRandomNumberGenerator()
         for _ in 0..<2000 {
             let time = Timestamp(
@@ -22,7 +22,7 @@ import Testing
             ("1970-01-01 00:00:00.0000019Z", 1), ("2000-02-29T23:59:59.999999Z", 951_868_799_999_999),
         ]
     )
-    func timesAreRead(text: String, microseconds: Int) {
+    func parsesRFC3339(text: String, microseconds: Int) {
         #expect(Timestamp(rfc3339: text)?.microseconds == Int64(microseconds))
     }
 
@@ -36,10 +36,10 @@ import Testing
             "2026-01-01T00:00:00+0100",
         ]
     )
-    func whatIsNoTimeIsRefused(text: String) { #expect(Timestamp(rfc3339: text) == nil) }
+    func rejectsInvalidTimes(text: String) { #expect(Timestamp(rfc3339: text) == nil) }
 
     @Test("Foundation's parser agrees")
-    func anotherReaderAgrees() throws {
+    func agreesWithFoundation() throws {
         let formatter = ISO8601DateFormatter()
         for day in stride(from: -100_000, to: 100_000, by: 37) {
             let date = Date(timeIntervalSince1970: Double(day) * 86_400 + 4711)

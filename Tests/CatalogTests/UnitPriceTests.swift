@@ -24,7 +24,7 @@ import Ordering
     }()
 
     @Test("Each golden unit price is shown as published")
-    func everyGoldenValueIsShownAsPublished() throws {
+    func matchesGoldenUnitPrices() throws {
         #expect(Self.cases.count >= 20)
         for golden in Self.cases {
             let unit = try #require(MeasureUnit(rawValue: golden.unit))
@@ -61,7 +61,7 @@ import Ordering
             (.us, "1", .qt_us, 399, "USD", "3.99", "1 qt_us"), (.us, "1", .lb, 99, "USD", "0.990", "1 lb"),
         ]
     )
-    func storesShowTheirOwnReference(
+    func usesStoreReferenceQuantity(
         _ rules: UnitPricing,
         _ amount: String,
         _ unit: MeasureUnit,
@@ -77,7 +77,7 @@ import Ordering
     }
 
     @Test("Unit price keys compare exactly like the fractions")
-    func keysDifferExactlyAsFractionsDo() throws {
+    func keysCompareLikeFractions() throws {
         var generator = SeededGenerator(seed: 3)
         var prices: [UnitPrice] = []
         for _ in 0..<400 {

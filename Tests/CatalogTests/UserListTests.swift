@@ -31,7 +31,7 @@ import Testing
         #expect(list.items.allSatisfy { $0.version == 2 })
     }
 
-    @Test("An item that is there already is not added again, and nothing changes")
+    @Test("Adding an existing item changes nothing")
     func addsOnce() throws {
         var list = try list()
         let item = NewListItem(text: "a")
@@ -41,7 +41,7 @@ import Testing
         #expect(list.version == 2)
     }
 
-    @Test("A product that the store does not have is refused, and nothing is added")
+    @Test("An unknown product is rejected, and nothing is added")
     func unknownProducts() throws {
         var list = try list("a")
         let before = list
@@ -52,7 +52,7 @@ import Testing
         #expect(list == before)
     }
 
-    @Test("A checked item sinks, and returns to its place when it is unchecked")
+    @Test("A checked item moves to the end, and returns to its position when unchecked")
     func checkedItemsSink() throws {
         var list = try list("a", "b", "c")
         let first = list.items[0].id
@@ -62,7 +62,7 @@ import Testing
         #expect(texts(list) == ["a", "b", "c"])
     }
 
-    @Test("Of two changes of one field the later wins, whatever order they arrive in")
+    @Test("The later of two changes to a field wins, regardless of arrival order")
     func laterChangesWin() throws {
         var list = try list("a")
         let id = list.items[0].id
@@ -76,7 +76,7 @@ import Testing
         #expect(texts(list) == ["newest"])
     }
 
-    @Test("A clock that runs ahead wins nothing over the present")
+    @Test("A clock that runs ahead has no advantage")
     func futureChanges() throws {
         var list = try list("a")
         let id = list.items[0].id
@@ -93,7 +93,7 @@ import Testing
         #expect(texts(list) == ["now"])
     }
 
-    @Test("A deleted item is not shown, and comes back where it was")
+    @Test("A deleted item is hidden, and is restored to its position")
     func deletesAndRestores() throws {
         var list = try list("a", "b", "c")
         let second = list.items[1].id
@@ -103,7 +103,7 @@ import Testing
         #expect(texts(list) == ["a", "b", "c"])
     }
 
-    @Test("A single missing item is not found; of several, missing ones are passed over")
+    @Test("An edit of one missing item fails; in a batch, missing items are skipped")
     func missingItems() throws {
         var list = try list("a")
         let missing = ListItemChange(.random(), isChecked: true)
@@ -123,7 +123,7 @@ import Testing
         #expect(texts(list) == ["c", "a", "b"])
     }
 
-    @Test("A deleted list takes no items, and comes back with those it had")
+    @Test("A deleted list accepts no items, and is restored with its items")
     func deletedLists() throws {
         var list = try list("a")
         _ = try list.apply(.set(ListSettings(isDeleted: true)), ListFacts(), now: Self.later(1))
@@ -136,7 +136,7 @@ import Testing
         #expect(texts(list) == ["a"])
     }
 
-    @Test("Settings that are already so change no version")
+    @Test("Unchanged settings keep the version")
     func unchangedSettings() throws {
         var list = try list("a")
         let version = list.version
@@ -147,7 +147,7 @@ import Testing
         #expect(list.modifiedAt == Self.later(1))
     }
 
-    @Test("A list takes no more items than its limit, and an attempt leaves it as it was")
+    @Test("Adding items above the limit fails and changes nothing")
     func limits() throws {
         var list = try list()
         for _ in 0..<(UserList.itemLimit / UserList.addLimit) {

@@ -1,4 +1,4 @@
-"""A primary and a standby, over TLS with verified certificates: what a server on each of them can do, and a promotion.
+"""Tests servers on a primary and on a standby, over TLS with verified certificates, and a promotion.
 
 Usage: failover.py AISLE.
 """
@@ -6,7 +6,7 @@ import contextlib, json, os, shutil, signal, socket, subprocess, sys, tempfile, 
 
 AISLE = os.path.abspath(sys.argv[1])
 SECRET = "the secret of a server whose database fails over"
-# How long a server may take to be well again once there is a primary.
+# The maximum recovery time of a server after a promotion.
 RECOVERY = 20
 
 
@@ -57,7 +57,7 @@ fsync = off
 
 
 def certificates(folder):
-    """An authority, and a certificate of it for the name localhost."""
+    """Creates a certificate authority and a certificate for localhost."""
     def openssl(*words):
         subprocess.run(["openssl", *words], cwd=folder, check=True, capture_output=True, timeout=60)
     openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", "/CN=authority",
@@ -70,7 +70,7 @@ def certificates(folder):
 
 @contextlib.contextmanager
 def served(folder, dsn):
-    """The address of a server on a database."""
+    """Starts a server on a database, and yields its base URL."""
     port = free_port()
     with open(f"{folder}/serve.log", "a") as log:
         server = subprocess.Popen([AISLE, "serve", "--port", str(port)], cwd=folder, stderr=log,
@@ -140,7 +140,7 @@ def main():
         aisle("db", "migrate")
         aisle("seed")
         token = aisle("token", "--user", "ann", "--scope", "catalog:write").strip()
-        # A name that the certificate is not for is refused.
+        # A host name that does not match the certificate is rejected.
         wrong = dsn(primary).replace("host=localhost", "host=127.0.0.1")
         refused = subprocess.run([AISLE, "db", "status"], cwd=folder, env={**os.environ, "DATABASE_URL": wrong},
                                  capture_output=True, text=True, timeout=60)
@@ -159,7 +159,7 @@ def main():
             assert found[0] == 503 and found[1]["type"] == "/problems/read-only", found
             found = send(base, write, "PATCH", {"price_minor": 301}, token)
             assert found[0] == 503 and found[1]["type"] == "/problems/read-only", found
-        print("a standby serves reads, and refuses writes")
+        print("a standby serves reads and rejects writes")
 
         with served(folder, dsn(primary, standby, attributes="target_session_attrs=read-write")) as base:
             assert status(base, "/readyz") == 200 and status(base, write, "PATCH", {"price_minor": 302}, token) == 200

@@ -1,14 +1,14 @@
-"""PostgreSQL that stops answering, under load: directly, and behind a proxy that stalls.
+"""Tests a PostgreSQL that stops responding under load: directly, and behind a proxy that stalls.
 
-Usage: stall.py AISLE [SECONDS]. A private PostgreSQL is stopped (SIGSTOP) for SECONDS, then goes on. Every request is
-answered within its deadline plus one second, /readyz within one second, and the server is well again within two.
+Usage: stall.py AISLE [SECONDS]. A private PostgreSQL is stopped (SIGSTOP) for SECONDS, then continued. Every request gets a
+response within its deadline plus one second, /readyz within one second, and the server recovers within two.
 """
 import asyncio, contextlib, json, os, re, shutil, signal, socket, subprocess, sys, tempfile, time
 
 AISLE = os.path.abspath(sys.argv[1])
 STALL = float(sys.argv[2]) if len(sys.argv) > 2 else 60
 SECRET = "the secret of a server that is stalled"
-# Deadlines in seconds: those of the database's lanes, and what the HTTP layer allows at most.
+# Time limits in seconds: those of the database lanes, and the maximum of the HTTP layer.
 LIMITS = {"page": 5, "ready": 1, "ready-reads": 1, "setting": 20, "order": 40, "diff": 40, "move": 40, "export": 40, "write": 20}
 GRACE = 1.0
 RECOVERY = 2.0
@@ -45,7 +45,7 @@ class Proxy:
 
 
 class Client:
-    """Sends one request after another, each on a connection of its own, and notes how long each took."""
+    """Sends requests one after another, each on a new connection, and records their durations."""
 
     def __init__(self, port, token):
         self.port, self.token, self.seen, self.stopped = port, token, [], False
@@ -101,7 +101,7 @@ async def trial(name, server_port, token, stop, go):
     await asyncio.sleep(STALL)
     go()
     gone_on = time.monotonic()
-    # Well again: each kind of request succeeds.
+    # After the recovery, each kind of request succeeds.
     well = {}
     while len(well) < len(LIMITS) and time.monotonic() < gone_on + 30:
         await asyncio.sleep(0.02)
@@ -158,7 +158,7 @@ async def main():
                                       env={**environment, "DATABASE_URL": address})
             try:
                 await asyncio.wait_for(asyncio.to_thread(lambda: next(l for l in server.stderr if "serves" in l)), 30)
-                # What the log says is not looked at, but must not fill the pipe.
+                # Read and discard the log, so that the pipe does not fill up.
                 drain = asyncio.create_task(asyncio.to_thread(lambda: [None for _ in server.stderr]))
                 stopped = []
 

@@ -3,7 +3,7 @@ internal import CatalogJSON
 package import Catalog
 internal import Ordering
 
-// Who has a list: by sharing, and when users come and go.
+// Membership of lists: sharing, erasing and merging users.
 extension InMemoryCatalog {
     package func share(
         _ id: UniqueID,
@@ -13,7 +13,7 @@ extension InMemoryCatalog {
         once call: IdempotentCall?
     ) async throws(CatalogError) -> IssuedShare {
         try once(call, user) { users, now throws(CatalogError) in
-            try self.held(id, user, users).checkOwner()
+            try self.membership(id, user, users).checkOwner()
             let open = users[user]!.shares[id, default: []].count { $0.share.expiresAt > now }
             guard open < ListShare.countLimit else { throw .tooManyShares }
             users[user]!.shares[id, default: []].append(Share(share: share, digest: digest))
@@ -23,18 +23,20 @@ extension InMemoryCatalog {
 
     package func shares(_ id: UniqueID, of user: UserID) async throws(CatalogError) -> [ListShare] {
         try transact { users, _ throws(CatalogError) in
-            try self.held(id, user, users).checkOwner()
+            try self.membership(id, user, users).checkOwner()
             return users[user]!.shares[id, default: []].map { share in
-                var told = share.share
-                told.members = users.values.count { $0.places[id]?.share == told.id && $0.places[id]?.leftAt == nil }
-                return told
+                var returned = share.share
+                returned.members = users.values.count {
+                    $0.places[id]?.share == returned.id && $0.places[id]?.leftAt == nil
+                }
+                return returned
             }.sorted { ($0.createdAt, $0.id) < ($1.createdAt, $1.id) }
         }
     }
 
     package func revoke(_ share: UniqueID, _ id: UniqueID, of user: UserID) async throws(CatalogError) {
         try transact { users, now throws(CatalogError) in
-            try self.held(id, user, users).checkOwner()
+            try self.membership(id, user, users).checkOwner()
             guard users[user]!.shares[id, default: []].contains(where: { $0.share.id == share }) else {
                 throw .notFound("share “\(share)”")
             }
@@ -60,11 +62,11 @@ extension InMemoryCatalog {
                     let standing = users[user]!.places[id].flatMap { $0.leftAt == nil ? $0 : nil }
                     if found.share.role.isBetter(than: standing?.role) {
                         if standing == nil {
-                            try Self.checkNumber(users, user)
+                            try Self.checkListLimit(users, user)
                             let members = users.values.count { $0.places[id].map { $0.leftAt == nil } ?? false }
                             guard members <= ListShare.memberLimit else { throw .tooManyMembers }
                         }
-                        let place = Place(
+                        let place = MembershipRecord(
                             owner: owner,
                             role: found.share.role,
                             share: found.share.id,
@@ -74,7 +76,7 @@ extension InMemoryCatalog {
                         Self.place(id, place, user, &users)
                         Self.announce(id, to: user, &users)
                     }
-                    return try self.held(id, user, users).document(isNew: false)
+                    return try self.membership(id, user, users).document(isNew: false)
                 }
             }
             throw .notFound("share")
@@ -86,11 +88,11 @@ extension InMemoryCatalog {
     func allLists(of user: UserID) -> [ListMembership] {
         users.withLock { users in
             let ids = users[user]?.places.filter { $0.value.leftAt == nil }.keys.sorted() ?? []
-            return ids.compactMap { id in try? self.held(id, user, users, standing: false) }
+            return ids.compactMap { id in try? self.membership(id, user, users, standing: false) }
         }
     }
 
-    /// Deletes a user's own lists, which those lose who joined them.
+    /// Deletes a user's own lists, and removes their members.
     func eraseLists(of user: UserID, _ users: inout Users) {
         for id in users[user]?.lists.keys.sorted() ?? [] {
             for member in users.keys where member != user && users[member]!.places[id]?.owner == user {
@@ -100,12 +102,12 @@ extension InMemoryCatalog {
         }
     }
 
-    /// Hands a guest's lists over to an account, and has it join those that the guest had joined.
+    /// Transfers a guest's lists and memberships to an account.
     func mergeLists(of guest: UserID, into user: UserID, _ users: inout Users) {
         guard let brought = users[guest] else { return }
         for (id, place) in brought.places.sorted(by: { $0.key < $1.key }) {
             if place.owner == guest {
-                // An id that the account has already stays with the account's list.
+                // On equal ids, the account's list keeps the id.
                 let own = users[user]!.places[id] == nil ? id : UniqueID.random()
                 users[user]!.lists[own] = brought.lists[id]
                 users[user]!.lists[own]!.id = own
@@ -115,9 +117,9 @@ extension InMemoryCatalog {
                     users[member]!.places[own] = users[member]!.places.removeValue(forKey: id)
                     users[member]!.places[own]!.owner = user
                 }
-                var taken = place
-                taken.owner = user
-                Self.place(own, taken, user, &users)
+                var transferred = place
+                transferred.owner = user
+                Self.place(own, transferred, user, &users)
                 Self.announce(own, to: user, &users)
             } else {
                 let own = users[user]!.places[id].flatMap { $0.leftAt == nil ? $0.role : nil }

@@ -3,10 +3,10 @@ internal import CatalogJSON
 package import Catalog
 internal import Ordering
 
-// Users' lists as they are meant.
+// The reference implementation of users' lists.
 extension InMemoryCatalog {
-    /// A list as a user has it.
-    struct Place: Sendable {
+    /// A user's membership in a list.
+    struct MembershipRecord: Sendable {
         var owner: UserID
         var role: ListRole
         var share: UniqueID?
@@ -15,7 +15,7 @@ extension InMemoryCatalog {
         var leftAt: Timestamp?
     }
 
-    /// What was told of a list; nil for their order.
+    /// An event of a list; nil for the order of the lists.
     struct ListEvent: Sendable {
         var list: UniqueID?
         var event: LiveEvent
@@ -32,25 +32,25 @@ extension InMemoryCatalog {
         try transact { users, _ throws(CatalogError) in
             let content = users[user]
             let known = since ?? 0
-            let isResync = UserContent.forgets(content, known)
+            let isResync = UserContent.requiresResync(content, known)
             var page = ListsPage(entries: [], revision: content?.revision ?? 0, isResync: isResync)
             for id in (content?.places ?? [:]).keys {
-                let held = self.heldOrStub(id, user, users)
-                guard since == nil ? !held.isDeleted : isResync || held.revision > known else { continue }
-                let standing = held.list.currentItems
+                let membership = self.membershipOrStub(id, user, users)
+                guard since == nil ? !membership.isDeleted : isResync || membership.revision > known else { continue }
+                let standing = membership.list.currentItems
                 page.entries.append(
-                    .init(held: held, items: standing.count, checked: standing.count(where: \.isChecked))
+                    .init(held: membership, items: standing.count, checked: standing.count(where: \.isChecked))
                 )
             }
             guard since == nil else {
-                page.entries.sort { $0.held.revision < $1.held.revision }
-                let standing = (content?.places ?? [:]).filter { !self.heldOrStub($0.key, user, users).isDeleted }
+                page.entries.sort { $0.membership.revision < $1.membership.revision }
+                let standing = (content?.places ?? [:]).filter { !self.membershipOrStub($0.key, user, users).isDeleted }
                 page.order = standing.sorted { $0.value.key < $1.value.key }.map(\.key)
                 return page
             }
             return page.sorted(
                 by: sort ?? ListSort(setting: content?.settings[.listsSort]?.value),
-                self.ranks(page.entries.map(\.held.list.name))
+                self.ranks(page.entries.map(\.membership.list.name))
             )
         }
     }
@@ -61,7 +61,7 @@ extension InMemoryCatalog {
         by sort: ListItemSort?
     ) async throws(CatalogError) -> (ListMembership, ListFacts) {
         try transact { users, _ throws(CatalogError) in
-            let held = try self.held(id, user, users)
+            let held = try self.membership(id, user, users)
             return (held, self.facts([held.list]))
         }
     }
@@ -73,16 +73,16 @@ extension InMemoryCatalog {
     ) async throws(CatalogError) -> ListDocument {
         try once(call, user) { users, now throws(CatalogError) in
             if users[user]!.places[new.id] != nil {
-                let held = try self.held(new.id, user, users, standing: false)
+                let held = try self.membership(new.id, user, users, standing: false)
                 guard !held.isDeleted else { throw .deletedList(new.id) }
                 return held.document(isNew: false)
             }
-            try Self.checkNumber(users, user)
+            try Self.checkListLimit(users, user)
             let sinks = users[user]!.settings[.listsSinkChecked]?.value
             users[user]!.lists[new.id] = new.list(of: user, sinksChecked: sinks, now: now)
-            Self.place(new.id, Place(owner: user, role: .owner, key: .first, revision: 0), user, &users)
+            Self.place(new.id, MembershipRecord(owner: user, role: .owner, key: .first, revision: 0), user, &users)
             Self.announce(new.id, to: user, &users)
-            return try self.held(new.id, user, users).document(isNew: true)
+            return try self.membership(new.id, user, users).document(isNew: true)
         }
     }
 
@@ -93,7 +93,7 @@ extension InMemoryCatalog {
         expected: Set<Int64>?,
         once call: IdempotentCall?
     ) async throws(CatalogError) -> ListDocument {
-        try transact { users, _ throws(CatalogError) in try Self.checkPlace(id, user, users) }
+        try transact { users, _ throws(CatalogError) in try Self.checkMembership(id, user, users) }
         return try once(call, user) { users, now throws(CatalogError) in
             try self.apply(edit, id, user, expected, &users, now).document
         }
@@ -107,22 +107,28 @@ extension InMemoryCatalog {
         _ users: inout Users,
         _ now: Timestamp
     ) throws(CatalogError) -> ListOutcome {
-        let before = try held(id, user, users, standing: false)
+        let before = try membership(id, user, users, standing: false)
         try before.check(edit, expected)
-        if edit.restoresList, before.list.isDeleted { try Self.checkNumber(users, user) }
+        if edit.restoresList, before.list.isDeleted { try Self.checkListLimit(users, user) }
         var list = before.list
         let changed = try list.apply(edit, facts([list], edit.products), now: now)
         users[list.owner]!.lists[id] = list
         let facts = facts([before.list, list], edit.products)
-        var outcome = ListOutcome(of: edit, before.list, try held(id, user, users, standing: false), changed, facts)
-        if outcome.isChange { Self.tell(id, outcome.event, &users) }
-        outcome.membership = try held(id, user, users, standing: false)
+        var outcome = ListOutcome(
+            of: edit,
+            before.list,
+            try membership(id, user, users, standing: false),
+            changed,
+            facts
+        )
+        if outcome.isChange { Self.announceChange(id, outcome.event, &users) }
+        outcome.membership = try membership(id, user, users, standing: false)
         return outcome
     }
 
     package func removeList(_ id: UniqueID, of user: UserID, expected: Set<Int64>?) async throws(CatalogError) {
         try transact { users, now throws(CatalogError) in
-            let before = try self.held(id, user, users)
+            let before = try self.membership(id, user, users)
             try before.checkVersion(expected)
             if before.role == .owner {
                 _ = try self.apply(.set(ListSettings(isDeleted: true)), id, user, expected, &users, now)
@@ -139,7 +145,11 @@ extension InMemoryCatalog {
     ) async throws(CatalogError) -> ListMoveOutcome {
         try once(call, user) { users, _ throws(CatalogError) in
             let rows = users[user]!.places.map { id, place in
-                PositionList.Row(id: id.text, key: place.key, isRemoved: self.heldOrStub(id, user, users).isDeleted)
+                PositionList.Row(
+                    id: id.text,
+                    key: place.key,
+                    isRemoved: self.membershipOrStub(id, user, users).isDeleted
+                )
             }
             var list = PositionList(rows)
             let old = list.ids
@@ -157,8 +167,8 @@ extension InMemoryCatalog {
 
     // MARK: - Parts
 
-    /// - Parameter standing: false for one that is deleted, or was left, too.
-    func held(
+    /// - Parameter standing: false also returns deleted and left lists.
+    func membership(
         _ id: UniqueID,
         _ user: UserID,
         _ users: Users,
@@ -167,30 +177,30 @@ extension InMemoryCatalog {
         guard let place = users[user]?.places[id], let list = users[place.owner]?.lists[id] else {
             throw .notFound("list “\(id)”")
         }
-        let held = ListMembership(
+        let result = ListMembership(
             list: list,
             role: place.role,
             key: place.key,
             revision: place.revision,
             leftAt: place.leftAt
         )
-        guard !standing || !held.isDeleted else { throw .notFound("list “\(id)”") }
-        return held
+        guard !standing || !result.isDeleted else { throw .notFound("list “\(id)”") }
+        return result
     }
 
-    /// - Throws: `notFound` for a list that one does not have; also where the call is a repeated one.
-    private static func checkPlace(_ id: UniqueID, _ user: UserID, _ users: Users) throws(CatalogError) {
+    /// - Throws: `notFound` if the user is not a member of the list, even for a repeated call.
+    private static func checkMembership(_ id: UniqueID, _ user: UserID, _ users: Users) throws(CatalogError) {
         guard let place = users[user]?.places[id], place.leftAt == nil else { throw .notFound("list “\(id)”") }
     }
 
-    /// The same, of a list whose owner is gone too.
-    private func heldOrStub(_ id: UniqueID, _ user: UserID, _ users: Users) -> ListMembership {
-        if let held = try? held(id, user, users, standing: false) { return held }
+    /// The same, also for a list whose owner was erased.
+    private func membershipOrStub(_ id: UniqueID, _ user: UserID, _ users: Users) -> ListMembership {
+        if let held = try? membership(id, user, users, standing: false) { return held }
         let place = users[user]!.places[id]!
-        return .gone(id, place.role, place.key, place.revision, leftAt: place.leftAt ?? clock())
+        return .departed(id, place.role, place.key, place.revision, leftAt: place.leftAt ?? clock())
     }
 
-    static func checkNumber(_ users: Users, _ user: UserID) throws(CatalogError) {
+    static func checkListLimit(_ users: Users, _ user: UserID) throws(CatalogError) {
         let number = users[user]!.places.count { id, place in
             place.leftAt == nil && users[place.owner]?.lists[id]?.isDeleted == false
         }
@@ -198,8 +208,8 @@ extension InMemoryCatalog {
         guard users[user]!.places.count < UserList.totalCountLimit else { throw .tooManyDeletedLists }
     }
 
-    /// Puts a list behind all others of a user, or where it stood before.
-    static func place(_ id: UniqueID, _ place: Place, _ user: UserID, _ users: inout Users) {
+    /// Places a list after all other lists of a user, or at its old position.
+    static func place(_ id: UniqueID, _ place: MembershipRecord, _ user: UserID, _ users: inout Users) {
         var place = place
         place.key =
             users[user]!.places[id]?.key
@@ -212,19 +222,19 @@ extension InMemoryCatalog {
         users[user]!.places[id]!.leftAt = now
         users[user]!.revision += 1
         users[user]!.places[id]!.revision = users[user]!.revision
-        // What was told of it is told no more.
+        // Remove its earlier events.
         users[user]!.events.removeAll { $0.list == id }
         users[user]!.events.append(ListEvent(list: id, event: .leftList(id, users[user]!.revision)))
     }
 
-    /// Tells a user of a list that they have from now on.
+    /// Announces a new list to a user.
     static func announce(_ id: UniqueID, to user: UserID, _ users: inout Users) {
         guard let list = users[users[user]!.places[id]!.owner]?.lists[id] else { return }
-        tell(id, list.announcement, to: user, &users)
+        announceChange(id, list.announcement, to: user, &users)
     }
 
-    /// Tells all who have a list of a change, or one of them.
-    private static func tell(_ id: UniqueID, _ data: [UInt8], to only: UserID? = nil, _ users: inout Users) {
+    /// Announces a change to all members of a list, or to one of them.
+    private static func announceChange(_ id: UniqueID, _ data: [UInt8], to only: UserID? = nil, _ users: inout Users) {
         for user in users.keys where users[user]!.places[id].map({ $0.leftAt == nil }) ?? false {
             guard only == nil || only == user else { continue }
             users[user]!.revision += 1
@@ -259,7 +269,7 @@ extension InMemoryCatalog {
     }
 
     private func ranks(_ names: [String]) -> [String: Int] {
-        // What the collation calls equal is told apart by its bytes.
+        // Ties of the collation are broken by bytes.
         let sorted = Set(names).sorted { a, b in
             let order = collate(a, b)
             return order == 0 ? a.utf8.lexicographicallyPrecedes(b.utf8) : order < 0
@@ -267,7 +277,7 @@ extension InMemoryCatalog {
         return Dictionary(uniqueKeysWithValues: sorted.enumerated().map { ($1, $0) })
     }
 
-    /// All or nothing, on all users.
+    /// Runs a change of all users atomically.
     func transact<T: Sendable>(
         _ body: (inout Users, Timestamp) throws(CatalogError) -> T
     ) throws(CatalogError) -> T {
@@ -285,7 +295,7 @@ extension InMemoryCatalog {
         return try result.get()
     }
 
-    /// The same once for a call.
+    /// The same, once per idempotent call.
     func once<Outcome: RecordableOutcome>(
         _ call: IdempotentCall?,
         _ user: UserID,
@@ -295,7 +305,7 @@ extension InMemoryCatalog {
             if users[user] == nil { users[user] = UserContent(now) }
             if let outcome: Outcome = try users[user]!.responses.known(call) { return outcome }
             let outcome = try body(&users, now)
-            users[user]!.responses.keep(outcome, call)
+            users[user]!.responses.record(outcome, call)
             return outcome
         }
     }

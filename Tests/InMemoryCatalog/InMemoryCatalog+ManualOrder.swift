@@ -2,7 +2,7 @@ internal import Synchronization
 package import Catalog
 internal import Ordering
 
-// Manual orders as they are meant: lists, rearranged.
+// The reference implementation of manual orders: rearranged lists.
 extension InMemoryCatalog {
     package func editOrder(
         _ request: OrderEditRequest,
@@ -23,7 +23,7 @@ extension InMemoryCatalog {
             let outcome = try Self.edit(&shelf, request, now, sorted)
             guard !request.isDryRun else { return outcome }
             content.shelves[request.shelf] = shelf
-            content.responses.keep(outcome, call)
+            content.responses.record(outcome, call)
             return outcome
         }
     }
@@ -66,7 +66,7 @@ extension InMemoryCatalog {
         shelf.version += 1
         shelf.orderVersion += 1
         shelf.changes += 1
-        remember(before.leftNeighbours(of: Set(made.map(\.id))), request, undone, now, &shelf)
+        recordChange(before.leftNeighbours(of: Set(made.map(\.id))), request, undone, now, &shelf)
         return OrderEditOutcome(
             version: shelf.version,
             orderVersion: shelf.orderVersion,
@@ -80,7 +80,7 @@ extension InMemoryCatalog {
         )
     }
 
-    private static func remember(
+    private static func recordChange(
         _ lefts: [(id: String, left: String?)],
         _ request: OrderEditRequest,
         _ undone: OrderChange?,
@@ -115,8 +115,8 @@ extension InMemoryCatalog {
         of call: IdempotentCall,
         in store: CatalogKey?
     ) async throws(CatalogError) {
-        guard let store else { return responses.withLock { $0.keep(response, call) } }
-        try write(store) { content in content.responses.keep(response, call) }
+        guard let store else { return responses.withLock { $0.record(response, call) } }
+        try write(store) { content in content.responses.record(response, call) }
     }
 
     package func orderHistory(_ store: CatalogKey, _ shelf: CatalogKey) async throws(CatalogError) -> [OrderChange] {
@@ -153,7 +153,7 @@ extension InMemoryCatalog {
                 let moved = Set(moves.flatMap(\.ids))
                 outcome.moved = OrderEditOutcome.Moved.of(target.filter { moved.contains($0) }, from: old, to: target)
             }
-            content.responses.keep(outcome, call)
+            content.responses.record(outcome, call)
             return outcome
         }
     }

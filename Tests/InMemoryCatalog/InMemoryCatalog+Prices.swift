@@ -20,7 +20,7 @@ extension InMemoryCatalog {
                     outcome.unknownSKUs.insert(purchase.sku.text)
                 }
             }
-            content.responses.keep(outcome, call)
+            content.responses.record(outcome, call)
             return outcome
         }
     }
@@ -64,7 +64,7 @@ extension InMemoryCatalog {
                 }
             }
             for key in outcome.shelves { content.shelves[key]!.version += 1 }
-            content.responses.keep(outcome, call)
+            content.responses.record(outcome, call)
             return outcome
         }
     }

@@ -65,13 +65,13 @@ extension InMemoryCatalog {
         }
     }
 
-    /// Puts a product as it is, its times and popularity too: for tests that choose them.
+    /// Stores a product with its given times and popularity.
     package func seed(_ product: Product, in store: CatalogKey, on shelves: [CatalogKey]) throws(CatalogError) {
         try write(store) { content in content.products[product.sku] = product }
-        for shelf in shelves { _ = try placeNow(product.sku, shelf, store) }
+        for shelf in shelves { _ = try addPlacement(product.sku, shelf, store) }
     }
 
-    /// Sets the dimension that most products of a shelf have, as imports do.
+    /// Sets the shelf's dimension to that of most of its products, as imports do.
     package func settleDimension(of shelf: CatalogKey, in store: CatalogKey) throws(CatalogError) {
         try write(store) { content in
             guard let placed = content.shelves[shelf]?.placed else { return }
@@ -111,10 +111,10 @@ extension InMemoryCatalog {
     }
 
     package func place(_ sku: SKU, on shelf: CatalogKey, in store: CatalogKey) async throws(CatalogError) -> Bool {
-        try placeNow(sku, shelf, store)
+        try addPlacement(sku, shelf, store)
     }
 
-    private func placeNow(_ sku: SKU, _ shelf: CatalogKey, _ store: CatalogKey) throws(CatalogError) -> Bool {
+    private func addPlacement(_ sku: SKU, _ shelf: CatalogKey, _ store: CatalogKey) throws(CatalogError) -> Bool {
         try write(store) { content throws(CatalogError) in
             guard content.products[sku] != nil else { throw .notFound("product “\(sku)”") }
             guard var old = content.shelves[shelf], !old.isRemoved else { throw .notFound("shelf “\(shelf)”") }

@@ -2,19 +2,19 @@ internal import Synchronization
 internal import CatalogJSON
 package import Catalog
 
-// Users' own as it is meant: a dictionary a user.
+// The reference implementation of users' data: one dictionary per user.
 extension InMemoryCatalog {
     struct UserContent: Sendable {
         var revision: Int64
         var horizon: Int64
         var settings: [SettingKey: Setting] = [:]
         var tickets: [Ticket] = []
-        var responses = ResponseMemory()
-        /// Their own lists, who may join them, and the lists that they have.
+        var responses = RecordedResponses()
+        /// The user's own lists, their shares, and all memberships.
         var lists: [UniqueID: UserList] = [:]
         var shares: [UniqueID: [Share]] = [:]
-        var places: [UniqueID: Place] = [:]
-        /// What was told of lists, by revision.
+        var places: [UniqueID: MembershipRecord] = [:]
+        /// The list events by revision.
         var events: [ListEvent] = []
 
         init(_ now: Timestamp) {
@@ -22,9 +22,9 @@ extension InMemoryCatalog {
             horizon = revision
         }
 
-        /// Whether a user's devices that know a revision, not 0, cannot be told what changed since: it is forgotten, or of
-        /// another life.
-        static func forgets(_ content: UserContent?, _ known: Int64) -> Bool {
+        /// Whether changes since a known revision (other than 0) are unavailable: the revision was swept or belongs to
+        /// an erased account.
+        static func requiresResync(_ content: UserContent?, _ known: Int64) -> Bool {
             known > 0 && (content.map { known < $0.horizon || known > $0.revision } ?? true)
         }
     }
@@ -43,7 +43,7 @@ extension InMemoryCatalog {
     ) async throws(CatalogError) -> SettingsPage {
         let content = users.withLock { $0[user] }
         let known = since ?? 0
-        let isResync = UserContent.forgets(content, known)
+        let isResync = UserContent.requiresResync(content, known)
         let changed = (content.map { Array($0.settings.values) } ?? []).filter {
             (isResync || $0.revision > known) && (since != nil || !$0.isDeleted)
         }.sorted { $0.revision < $1.revision }
@@ -74,10 +74,10 @@ extension InMemoryCatalog {
         _ store: CatalogKey,
         _ shelf: CatalogKey
     ) async throws(CatalogError) -> RememberedViews {
-        rememberedNow(user, store, shelf)
+        currentRememberedViews(user, store, shelf)
     }
 
-    func rememberedNow(_ user: UserID, _ store: CatalogKey, _ shelf: CatalogKey) -> RememberedViews {
+    func currentRememberedViews(_ user: UserID, _ store: CatalogKey, _ shelf: CatalogKey) -> RememberedViews {
         let settings = users.withLock { $0[user]?.settings } ?? [:]
         return RememberedViews(
             shelf: settings[.sort(of: shelf, in: store)]?.view,
@@ -90,7 +90,7 @@ extension InMemoryCatalog {
         of user: UserID
     ) async throws(CatalogError) -> [SettingsEdit.Result] {
         let results = try change(user) { content, now throws(CatalogError) in try Self.apply(edit, &content, now) }
-        // What changed nothing makes no account.
+        // A change without effect does not create an account.
         users.withLock {
             if $0[user]?.settings.isEmpty == true, $0[user]?.tickets.isEmpty == true, $0[user]?.places.isEmpty == true {
                 $0[user] = nil
@@ -130,7 +130,7 @@ extension InMemoryCatalog {
             if let outcome: GuestMerge = try content.responses.known(call) { return (outcome, false) }
             let results = try Self.apply(GuestMerge.edit(brought), &content, now)
             let outcome = GuestMerge(results, revision: content.revision)
-            content.responses.keep(outcome, call)
+            content.responses.record(outcome, call)
             return (outcome, true)
         }
         if isFirst {
@@ -217,7 +217,7 @@ extension InMemoryCatalog {
             if let issued: IssuedTicket = try content.responses.known(call) { return issued }
             content.tickets = content.tickets.suffix(Ticket.countLimit - 1) + [ticket]
             let issued = IssuedTicket(.derived(id), expiresAt: ticket.expiresAt)
-            content.responses.keep(issued, call)
+            content.responses.record(issued, call)
             return issued
         }
     }
@@ -234,7 +234,7 @@ extension InMemoryCatalog {
         }
     }
 
-    /// All or nothing; a user's first change makes their account.
+    /// Runs a change atomically; a user's first change creates the account.
     private func change<T: Sendable>(
         _ user: UserID,
         _ body: (inout UserContent, Timestamp) throws(CatalogError) -> T

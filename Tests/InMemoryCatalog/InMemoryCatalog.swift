@@ -2,7 +2,7 @@ package import Catalog
 internal import Ordering
 internal import Synchronization
 
-/// The executable specification of a catalog: everything in arrays, every order by `Sort.precedes`.
+/// The executable specification of a catalog: all data in arrays, all orders by `Sort.precedes`.
 ///
 /// - Complexity: a page sorts its whole shelf.
 package final class InMemoryCatalog: CatalogStore {
@@ -14,7 +14,7 @@ package final class InMemoryCatalog: CatalogStore {
         var isRemoved = false
         var version: Int64 = 1
         var orderVersion: Int64 = 1
-        /// How many changes of the manual order were made, and the last of them.
+        /// The number of changes of the manual order, and the latest ones.
         var changes: Int64 = 0
         var history: [(change: OrderChange, lefts: [(id: String, left: String?)])] = []
         var modifiedAt: Timestamp
@@ -27,14 +27,14 @@ package final class InMemoryCatalog: CatalogStore {
         var shelves: [CatalogKey: ShelfContent] = [:]
         var shelfOrder: [CatalogKey] = []
         var shelfOrderVersion: Int64 = 1
-        var responses = ResponseMemory()
-        /// By the events' ids. What they add up to is told by the tests' own oracle.
+        var responses = RecordedResponses()
+        /// Purchases by event id. The tests have a separate oracle for their sums.
         var purchases: [String: Purchase] = [:]
     }
 
     let content = Mutex<[CatalogKey: StoreContent]>([:])
-    /// Of calls about no store.
-    let responses = Mutex(ResponseMemory())
+    /// Responses of calls that do not belong to a store.
+    let responses = Mutex(RecordedResponses())
     let users = Mutex<[UserID: UserContent]>([:])
     let collate: Collator
     let clock: @Sendable () -> Timestamp
@@ -97,7 +97,10 @@ package final class InMemoryCatalog: CatalogStore {
     }
 
     private func basis(_ head: ShelfHead, _ user: UserID?) -> PageBasis {
-        PageBasis(head: head, views: user.map { rememberedNow($0, head.store.key, head.state.shelf.key) } ?? .none)
+        PageBasis(
+            head: head,
+            views: user.map { currentRememberedViews($0, head.store.key, head.state.shelf.key) } ?? .none
+        )
     }
 
     package func page(_ request: PageRequest, likely: PlannedPage?) async throws(CatalogError) -> ShelfPage {
@@ -130,7 +133,7 @@ package final class InMemoryCatalog: CatalogStore {
         let diff = try OrderDiff(request, read.orders)
         let entering = diff.includesProducts(for: request) ? Set(diff.insertedIDs) : []
         let products = read.listings.map(\.product).filter { entering.contains($0.sku.text) }
-        return diff.with(products, reading: .zero)
+        return diff.with(products, readDuration: .zero)
     }
 
     private func orders(
@@ -197,7 +200,7 @@ package final class InMemoryCatalog: CatalogStore {
 
     // MARK: - Parts
 
-    /// Counts each facet as if its own filter were off.
+    /// Counts each facet, ignoring the facet's own filter.
     private func facets(_ plan: PagePlan, _ products: [Product]) -> Facets {
         func left(without keys: Set<FilterKey>) -> [Product] {
             let filter = plan.view.filter.without(keys)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(15))) struct ConnectionTests {
     @Test("Values of every type survive a round trip")
-    func everyTypeTravelsThereAndBack() async throws {
+    func valuesRoundTrip() async throws {
         let connection = try await PostgresConnection.connect(TestServer.configuration)
         try await connection.perform { database in
             let values: [PostgresValue] = [
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test("Settings apply from the first statement on")
-    func settingsHoldFromTheFirstStatementOn() async throws {
+    func settingsApplyFromFirstStatement() async throws {
         var configuration = try TestServer.configuration.database("postgres")
         configuration.settings = ["jit": "off", "statement_timeout": "1234ms", "aisle.test": "a b\\\\c"]
         let connection = try await PostgresConnection.connect(configuration)
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test("Options of the connection string override the settings")
-    func theConnectionStringsOwnSettingsHaveTheLastWord() async throws {
+    func connectionStringOverridesSettings() async throws {
         var configuration = TestServer.configuration
         configuration.dsn += " options='-c synchronous_commit=off -c work_mem=5MB'"
         configuration.settings = ["work_mem": "3MB", "aisle.test": "two words"]
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test("A failed statement leaves the connection usable")
-    func aFailedStatementLeavesTheConnectionUsable()
+    func failedStatementKeepsConnection()
         async throws
     {
         let connection = try await PostgresConnection.connect(TestServer.configuration)
@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test("A rolled back transaction leaves nothing behind")
-    func aRolledBackTransactionLeavesNothing() async throws {
+    func rollbackLeavesNothing() async throws {
         struct Stop: Error {}
         let connection = try await PostgresConnection.connect(TestServer.configuration)
         try await connection.perform { try $0.run(script: "CREATE TEMP TABLE t (x int)") }
@@ -103,7 +103,7 @@ import Testing
     }
 
     @Test("A killed backend is reported as a lost connection")
-    func aKilledBackendIsALostConnection() async throws {
+    func killedBackendIsConnectionLoss() async throws {
         let connection = try await PostgresConnection.connect(TestServer.configuration)
         let killer = try await PostgresConnection.connect(TestServer.configuration)
         let pid = try await connection.perform {
@@ -118,7 +118,7 @@ import Testing
     }
 
     @Test("Cancelling a task cancels its statement on the server")
-    func aCancelledTaskStopsItsStatementOnTheServer()
+    func taskCancellationStopsStatement()
         async throws
     {
         let connection = try await PostgresConnection.connect(TestServer.configuration)
@@ -135,8 +135,8 @@ import Testing
         #expect(try await connection.perform { try $0.query("SELECT 2::int8") { try $0.first { try $0.int(0) } } } == 2)
     }
 
-    @Test("Each statement of a round trip sees the effects of those before it")
-    func statementsThatTravelTogetherSeeWhatWasBefore() async throws {
+    @Test("Each statement of a batch sees the effects of earlier ones")
+    func pipelinedStatementsSeeEarlierEffects() async throws {
         let connection = try await PostgresConnection.connect(TestServer.configuration)
         try await connection.perform { database in
             try database.run(script: "CREATE TEMP TABLE t (n int8)")
@@ -155,7 +155,7 @@ import Testing
     }
 
     @Test("A deferred statement that fails also fails its transaction")
-    func whatFailsLaterFailsTheTransaction()
+    func deferredFailureFailsTransaction()
         async throws
     {
         let connection = try await PostgresConnection.connect(TestServer.configuration)
@@ -171,16 +171,16 @@ import Testing
             }
             #expect(error?.constraint == "t_pkey")
             #expect(error?.commitIsUncertain == false)
-            // An earlier one keeps those behind it from running.
+            // After an earlier failure, later statements do not run.
             #expect(throws: PostgresError.self) {
                 try database.transaction {
                     try $0.executeDeferred("SELECT 1 / 0")
                     try $0.queryBatch([PostgresQuery(insert, [.int8(2)]), PostgresQuery(insert, [.int8(3)])]) { _, _ in
-                        Issue.record("behind a failure")
+                        Issue.record("a statement ran after a failure")
                     }
                 }
             }
-            // A decoding failure takes what ran with it back.
+            // A decoding failure rolls the batch back.
             #expect(throws: PostgresError.self) {
                 try database.transaction {
                     try $0.executeDeferred(insert, [.int8(4)])
@@ -195,7 +195,7 @@ import Testing
     }
 
     @Test("Cancelling a task cancels a pipeline of statements")
-    func aCancelledTaskStopsWhatTravelsTogether()
+    func taskCancellationStopsPipeline()
         async throws
     {
         let connection = try await PostgresConnection.connect(TestServer.configuration)
@@ -218,7 +218,7 @@ import Testing
     }
 
     @Test("A backend killed during a pipeline is reported as a lost connection")
-    func aBackendThatIsKilledWhileStatementsTravelTogetherIsALostConnection() async throws {
+    func killedBackendDuringPipeline() async throws {
         let connection = try await PostgresConnection.connect(TestServer.configuration)
         let error = await #expect(throws: PostgresError.self) {
             try await connection.perform { database in
@@ -233,7 +233,7 @@ import Testing
     }
 
     @Test("A deadline cancels its statement on the server")
-    func aDeadlineStopsItsStatementOnTheServer() async throws {
+    func deadlineCancelsStatement() async throws {
         let connection = try await PostgresConnection.connect(TestServer.configuration)
         let error = await #expect(throws: PostgresError.self) {
             try await connection.perform(within: .milliseconds(50)) { try $0.execute("SELECT pg_sleep(600)") }
@@ -243,7 +243,7 @@ import Testing
     }
 
     @Test("COPY transfers large data in both directions")
-    func copyCarriesLargeDataBothWays() async throws {
+    func copyTransfersLargeData() async throws {
         let connection = try await PostgresConnection.connect(TestServer.configuration)
         let rows = 200_000
         let (sent, received, sum) = try await connection.perform { database in
@@ -266,7 +266,7 @@ import Testing
     }
 
     @Test("A failed COPY leaves the connection usable")
-    func aBadCopyFailsAndLeavesTheConnectionUsable() async throws {
+    func failedCopyKeepsConnection() async throws {
         let connection = try await PostgresConnection.connect(TestServer.configuration)
         try await connection.perform { try $0.run(script: "CREATE TEMP TABLE numbers (x int8)") }
         let error = await #expect(throws: PostgresError.self) {
@@ -283,10 +283,10 @@ import Testing
         )
     }
 
-    /// `#expect` cannot look into a row, which cannot be copied.
+    /// Compares two values. `#expect` cannot capture a row, which is not copyable.
     private func equal<T: Equatable>(_ a: T, _ b: T) { #expect(a == b) }
 
-    /// Returns once a backend runs `pg_sleep`.
+    /// Waits until a backend runs `pg_sleep`.
     private func isWaiting(_ pid: Int32, _ watcher: PostgresConnection) async throws {
         while try await watcher.perform({
             try $0.query("SELECT 1 FROM pg_stat_activity WHERE pid = $1 AND wait_event = 'PgSleep'", [.int4(pid)]) {

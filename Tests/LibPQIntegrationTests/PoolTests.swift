@@ -4,7 +4,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(15))) struct PoolTests {
     @Test("Ten thousand leases leak no connection")
-    func tenThousandLeasesLeakNothing() async throws {
+    func leasesDoNotLeak() async throws {
         let pool = PostgresPool(TestServer.configuration, options: .init(size: 4, leaseTimeout: .seconds(600)))
         let sum = try await withThrowingTaskGroup(of: Int.self) { group in
             for number in 0..<10_000 {
@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test("A lease from a full pool times out")
-    func aFullPoolRefusesAfterItsTime() async throws {
+    func leaseTimesOut() async throws {
         let pool = PostgresPool(TestServer.configuration, options: .init(size: 1, leaseTimeout: .seconds(2)))
         try await pool.withConnection { _ in
             let error = await #expect(throws: PostgresError.self) {
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test("A cancelled waiter leaves the queue")
-    func aCancelledWaiterLeavesTheQueue() async throws {
+    func cancelledWaiterIsRemoved() async throws {
         let pool = PostgresPool(TestServer.configuration, options: .init(size: 1, leaseTimeout: .seconds(60)))
         try await pool.withConnection { _ in
             let waiter = Task { try await pool.perform { try $0.execute("SELECT 1") } }
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test("A connection inside a failed transaction is not leased again")
-    func aPoisonedTransactionIsNotLentAgain()
+    func failedTransactionIsNotReused()
         async throws
     {
         let pool = PostgresPool(TestServer.configuration, options: .init(size: 1))
@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test("Idle connections that were killed are replaced silently")
-    func killedIdleConnectionsAreReplacedUnseen()
+    func killedIdleConnectionsAreReplaced()
         async throws
     {
         let pool = PostgresPool(TestServer.configuration, options: .init(size: 3, leaseTimeout: .seconds(600)))
@@ -80,7 +80,7 @@ import Testing
             try await group.waitForAll()
         }
         let killer = try await PostgresConnection.connect(TestServer.configuration)
-        // Only this pool's: other tests use the server too.
+        // Kill only this pool's connections: other tests use the server too.
         let pids = try await withThrowingTaskGroup(of: Int32.self) { group in
             for _ in 0..<3 {
                 group.addTask {
@@ -99,7 +99,7 @@ import Testing
     }
 
     @Test("The pool and the pipeline recover from a database restart")
-    func poolAndPipelineRecoverFromARestart()
+    func recoversFromRestart()
         async throws
     {
         let cluster = try TestServer.separate()
@@ -135,8 +135,8 @@ import Testing
 }
 
 @Suite(.timeLimit(.minutes(15))) struct PipelineTests {
-    @Test("An error in a pipeline does not abort its neighbours")
-    func anErrorAbortsNoNeighbour() async throws {
+    @Test("An error in a pipeline does not abort other statements")
+    func errorDoesNotAffectNeighbors() async throws {
         let pipeline = try PostgresPipeline(TestServer.configuration)
         let outcomes = await withTaskGroup(of: (Int, Int?).self) { group in
             for number in 0..<2000 {
@@ -157,8 +157,8 @@ import Testing
         pipeline.shutDown()
     }
 
-    @Test("More distinct statements than names can be read in a pipeline")
-    func aReaderOfManyStatementsNeedsNoNameForEach() async throws {
+    @Test("A pipeline can run more distinct statements than it has names")
+    func readsManyDistinctStatements() async throws {
         let pipeline = try PostgresPipeline(TestServer.configuration)
         for number in 0..<500 {
             let query = PostgresQuery(PostgresStatement("SELECT \(number)::int8"))
@@ -170,8 +170,8 @@ import Testing
         pipeline.shutDown()
     }
 
-    @Test("A statement that is overdue is cancelled on the server, and its neighbours are answered all the same")
-    func anOverdueStatementTakesNoNeighbourAlong() async throws {
+    @Test("A timed-out statement is cancelled on the server, and other statements still succeed")
+    func timeoutDoesNotAffectNeighbors() async throws {
         var options = PostgresPipeline.Options()
         options.connections = 1
         options.timeout = .seconds(2)
@@ -187,7 +187,7 @@ import Testing
                 $0 = $2.count; _ = $1
             }
         }
-        // Neighbours queue up behind it for longer than it may take, each with the time of its own.
+        // Later statements wait for longer than the timeout, but each has its own timeout.
         var answered = 0
         let deadline = ContinuousClock.now + .seconds(60)
         while answered < 5, ContinuousClock.now < deadline {
@@ -205,7 +205,7 @@ import Testing
     }
 
     @Test("Shutting down fails all waiters")
-    func afterShutdownNobodyWaits() async throws {
+    func shutdownFailsWaiters() async throws {
         let pipeline = try PostgresPipeline(TestServer.configuration)
         pipeline.shutDown()
         await #expect(throws: PostgresError.self) {
@@ -218,7 +218,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(15))) struct ListenerTests {
     @Test("Notifications arrive, and a lost connection is reported as a gap")
-    func noticesArriveAndALostConnectionIsAGap() async throws {
+    func connectionLossIsAGap() async throws {
         let connection = try await PostgresConnection.connect(TestServer.configuration)
         var notices = try PostgresListener(TestServer.configuration, channels: ["Shelf \"a\""]).notices()
             .makeAsyncIterator()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LibPQ
 
-/// Settings that hold for a transaction, whoever had the server connection before.
+/// Settings that apply to a transaction, regardless of earlier users of the server connection.
 @Suite(.timeLimit(.minutes(5))) struct TransactionSettingsTests {
     private static let shown: PostgresStatement = """
         SELECT current_setting('work_mem'), current_setting('lock_timeout'), current_setting('statement_timeout')
@@ -20,13 +20,13 @@ import Testing
         return configuration
     }
 
-    @Test("Settings hold in transactions and in single statements, and the session keeps its own")
-    func settingsDoNotOutliveTheirTransaction() async throws {
+    @Test("Settings apply to transactions and single statements, and the session keeps its own")
+    func settingsEndWithTransaction() async throws {
         let connection = try await PostgresConnection.connect(Self.configuration())
         let (single, inside, after) = try await connection.perform { database in
             let single = try Self.settings(database)
             let inside = try database.transaction { try Self.settings($0) }
-            // A simple query carries no settings: it shows what the session has.
+            // A simple query has no settings, so it shows those of the session.
             try database.run(script: "CREATE TEMP TABLE seen AS SELECT current_setting('work_mem') AS work_mem")
             let after = try database.query("SELECT work_mem FROM seen") { try $0.first { try $0.text(0) } }
             return (single, inside, after)
@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test("The server ends a statement at the deadline of its transaction")
-    func theServerKnowsTheDeadline() async throws {
+    func serverEnforcesDeadline() async throws {
         let connection = try await PostgresConnection.connect(Self.configuration())
         let shown = try await connection.perform(within: .seconds(90)) { try Self.settings($0) }
         let milliseconds = Int(shown[2].hasSuffix("ms") ? String(shown[2].dropLast(2)) : "") ?? 90_000
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test("A setting can differ for the rest of a transaction, and return to the configured value")
-    func aSettingCanBeChangedForAWhile() async throws {
+    func settingCanChangeWithinTransaction() async throws {
         let connection = try await PostgresConnection.connect(Self.configuration())
         let seen = try await connection.perform { database in
             try database.transaction { database in
@@ -58,7 +58,7 @@ import Testing
         #expect(seen == ["20ms", "3s"])
     }
 
-    @Test("The settings hold while a statement is prepared: parsing waits for locks, too")
+    @Test("The settings apply while a statement is prepared, because parsing waits for locks, too")
     func preparingObeysTheLockTimeout() async throws {
         var configuration = Self.configuration()
         let owner = try await PostgresConnection.connect(configuration)
@@ -87,17 +87,17 @@ import Testing
         pipeline.shutDown()
     }
 
-    @Test("A transaction whose client does nothing more is ended, and frees its locks")
-    func anAbandonedTransactionFreesItsLocks() async throws {
+    @Test("An idle transaction is ended and frees its locks")
+    func idleTransactionIsEnded() async throws {
         var configuration = Self.configuration()
         configuration.settings["idle_in_transaction_session_timeout"] = "500ms"
         configuration.settings["lock_timeout"] = "60s"
-        let (gone, next) = (
+        let (abandoned, next) = (
             try await PostgresConnection.connect(configuration), try await PostgresConnection.connect(configuration)
         )
         let lock: PostgresStatement = "SELECT pg_advisory_xact_lock(77001)"
-        // Between two blocks the client is as good as gone.
-        try await gone.perform { database in
+        // Between two blocks, the client counts as idle.
+        try await abandoned.perform { database in
             try database.begin()
             try database.execute(lock)
         }
@@ -105,10 +105,10 @@ import Testing
             _ = try database.transaction { try $0.execute(lock) }
         }
         let error = await #expect(throws: PostgresError.self) {
-            try await gone.perform { try $0.execute("SELECT 1") }
+            try await abandoned.perform { try $0.execute("SELECT 1") }
         }
         #expect(error?.meansUnavailable == true)
-        #expect(await gone.isReusable() == false)
+        #expect(await abandoned.isReusable() == false)
     }
 
     @Test(
@@ -122,7 +122,7 @@ import Testing
         #expect(PostgresConfiguration.settingNames(options) == names)
     }
 
-    @Test("More statements than a connection has names for work, and wear it out")
+    @Test("More statements than names work, and the connection is retired afterwards")
     func statementsBeyondTheCacheWork() async throws {
         let connection = try await PostgresConnection.connect(Self.configuration())
         let wrong = try await connection.perform { database in
@@ -135,7 +135,7 @@ import Testing
         #expect(await connection.isReusable() == false)
     }
 
-    @Test("Unnamed statements work one by one, together, in transactions and in the pipeline")
+    @Test("Unnamed statements work singly, in batches, in transactions and in the pipeline")
     func unnamedStatementsWork() async throws {
         var configuration = Self.configuration()
         configuration.statements = .unnamed

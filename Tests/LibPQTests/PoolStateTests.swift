@@ -2,12 +2,12 @@ import Testing
 
 @testable import LibPQ
 
-/// The pool's decisions, without a clock and without connections.
+/// The pool's decisions, tested without a clock or connections.
 @Suite(.timeLimit(.minutes(15))) struct PoolStateTests {
     private let now = ContinuousClock.now
 
     @Test("Waiters are served in order, and the number of connections is limited")
-    func waitersAreServedInOrderAndNeverMoreConnectionsThanAllowed() {
+    func servesWaitersInOrder() {
         var state = PoolState(limits: .init(connections: 1))
         #expect(state.request(1, now: now) == [.connect(1)])
         #expect(state.request(2, now: now) == [])
@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test("A broken connection is replaced for the next waiter")
-    func aBrokenConnectionIsReplacedForWhoWaits() {
+    func replacesBrokenConnections() {
         var state = PoolState(limits: .init(connections: 1))
         _ = state.request(1, now: now)
         _ = state.connected(1, now: now, jitter: 0)
@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test("A connection past its age is not leased")
-    func anOldConnectionIsNotLent() {
+    func retiresOldConnections() {
         var state = PoolState(limits: .init(connections: 2, lifetime: .seconds(10)))
         _ = state.request(1, now: now)
         _ = state.connected(1, now: now, jitter: 0)
@@ -35,8 +35,8 @@ import Testing
         #expect(state.request(2, now: now + .seconds(11)) == [.close(1), .connect(2)])
     }
 
-    @Test("An unreachable server fails waiters at once, and is tried again later")
-    func aServerThatIsAwayIsToldAtOnceAndTriedAgainLater() {
+    @Test("An unreachable server fails waiters immediately, and is retried later")
+    func unreachableServerFailsFast() {
         var state = PoolState(limits: .init(connections: 2))
         _ = state.request(1, now: now)
         #expect(state.connectFailed(1, now: now, jitter: 1) == [.fail(waiter: 1, .unavailable)])
@@ -46,8 +46,8 @@ import Testing
         #expect(state.request(4, now: now + .milliseconds(250)) == [.fail(waiter: 4, .unavailable)])
     }
 
-    @Test("A waiter whose connection is dead gets the next one")
-    func aConnectionThatTurnsOutDeadGivesItsWaiterTheNext() {
+    @Test("A waiter with a dead connection gets the next one")
+    func retriesDeadConnections() {
         var state = PoolState(limits: .init(connections: 2))
         _ = state.request(1, now: now)
         _ = state.request(2, now: now)
@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test("The queue is limited, and a shutdown empties it")
-    func theQueueIsBoundedAndShutdownEmptiesIt() {
+    func limitsQueue() {
         var state = PoolState(limits: .init(connections: 1, waiting: 2))
         _ = state.request(1, now: now)
         _ = state.request(2, now: now)
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test("A waiter is served when a pause after a failure ends")
-    func whoWaitsThroughAPauseIsServedWhenItEnds() {
+    func servesWaitersAfterPause() {
         var state = PoolState(limits: .init(connections: 2))
         _ = state.request(1, now: now)
         _ = state.connected(1, now: now, jitter: 0)
@@ -85,7 +85,7 @@ import Testing
     }
 
     @Test("A connection granted to a waiter that gave up goes to the next")
-    func whoGivesUpBetweenGrantAndUseIsNotForgotten() {
+    func passesOnAbandonedGrants() {
         var state = PoolState(limits: .init(connections: 1))
         _ = state.request(1, now: now)
         #expect(state.connected(1, now: now, jitter: 0) == [.grant(waiter: 1, connection: 1)])

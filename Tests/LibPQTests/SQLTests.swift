@@ -1,7 +1,7 @@
 import LibPQ
 import Testing
 
-/// SQL that is made of literals, and statements that are assembled of it.
+/// SQL built from literals, and statements assembled from it.
 @Suite(.timeLimit(.minutes(1))) struct SQLTests {
     private enum Slot: Hashable { case store, shelf }
 
@@ -40,14 +40,14 @@ import Testing
         #expect(slots == [.shelf, .store])
     }
 
-    @Test("Templates of the same text are equal, however they were assembled")
+    @Test("Templates with the same text are equal")
     func equalTextsAreEqual() {
         let column: SQL = "p.brand"
         let assembled: SQLTemplate<Slot> = "\(column) IS \("" as SQL)NULL"
         #expect(assembled == "p.brand IS NULL")
     }
 
-    @Test("Joined templates have a separator between each two")
+    @Test("Joined templates are separated by the separator")
     func templatesAreJoined() {
         let parts: [SQLTemplate<Slot>] = ["a = \(.store)", "b", "c = \(.store)"]
         let (statement, slots) = parts.joined(" AND ").statement

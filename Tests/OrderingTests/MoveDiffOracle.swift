@@ -1,21 +1,21 @@
 import Ordering
 
-/// What a move diff must be, done in the plainest way.
+/// A brute-force specification of move diffs.
 enum MoveDiffOracle {
-    /// The length of a longest increasing subsequence, by looking at all pairs.
+    /// Returns the length of a longest increasing subsequence, by comparing all pairs.
     static func longestIncreasing(_ values: [Int]) -> Int {
         var best = [Int](repeating: 1, count: values.count)
         for i in values.indices { for j in 0..<i where values[j] < values[i] { best[i] = max(best[i], best[j] + 1) } }
         return best.max() ?? 0
     }
 
-    /// The least number of moves between two lists without repeats.
-    static func leastMoves<Element: Equatable>(_ old: [Element], _ new: [Element]) -> Int {
+    /// Returns the minimum number of moves between two lists without repeats.
+    static func minimumMoves<Element: Equatable>(_ old: [Element], _ new: [Element]) -> Int {
         let common = new.compactMap { old.firstIndex(of: $0) }
         return common.count - longestIncreasing(common)
     }
 
-    /// Steps done one after another on a list.
+    /// Applies steps to a list one after another.
     static func apply<Element>(_ steps: [MoveStep], to old: [Element], new: [Element]) -> [Element] {
         var list = old
         for step in steps {
@@ -28,7 +28,7 @@ enum MoveDiffOracle {
         return list
     }
 
-    /// Everything that must hold of a diff between two lists; says what does not.
+    /// Checks all properties of a diff between two lists; returns the violated one.
     static func flaw<Element: Hashable & Sendable>(_ diff: MoveDiff, _ old: [Element], _ new: [Element]) -> String? {
         if diff.oldCount != old.count || diff.newCount != new.count { return "counts" }
         if diff.apply(to: old, inserting: { new[$0] }) != new { return "batch form" }
@@ -44,14 +44,14 @@ enum MoveDiffOracle {
         return checked == diff ? nil : "validation"
     }
 
-    /// The same of lists without repeats, the least number of moves and the neighbour form too.
+    /// The same for lists without repeats, including the minimum number of moves and the neighbor form.
     static func flawOfUnique<Element: Hashable & Sendable>(
         _ diff: MoveDiff,
         _ old: [Element],
         _ new: [Element]
     ) -> String? {
         if let flaw = flaw(diff, old, new) { return flaw }
-        if diff.moves.count != leastMoves(old, new) { return "not least" }
+        if diff.moves.count != minimumMoves(old, new) { return "not least" }
         if diff.deletes.map({ old[Int($0)] }) != old.filter({ !new.contains($0) }) { return "deletes" }
         if diff.inserts.map({ new[Int($0)] }) != new.filter({ !old.contains($0) }) { return "inserts" }
         return NeighbourDiff(diff, from: old, to: new).apply(to: old) == new ? nil : "neighbour form"

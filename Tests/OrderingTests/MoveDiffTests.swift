@@ -6,7 +6,7 @@ import Testing
 @Suite(.timeLimit(.minutes(15))) struct MoveDiffTests {
     private typealias Oracle = MoveDiffOracle
 
-    /// Every arrangement of every choice of the elements, by all their orders.
+    /// Returns every permutation of every subset of the elements.
     private func arrangements(of elements: [Int], whole: Bool) -> [[Int]] {
         var found: [[Int]] = []
         func extend(_ list: [Int]) {
@@ -17,7 +17,7 @@ import Testing
         return found
     }
 
-    @Test("The diff of each permutation is minimal and leads there", arguments: 0...8)
+    @Test("The diff to each permutation is minimal and correct", arguments: 0...8)
     func everyPermutation(_ count: Int) async {
         let old = Array(0..<count)
         for (number, new) in arrangements(of: old, whole: true).enumerated() {
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    /// A list and what came of it by deletes, inserts and moves.
+    /// Returns a random list and an edited copy of it.
     private func pair(_ random: inout some RandomNumberGenerator) -> ([Int], [Int]) {
         let old = Array((0..<Int.random(in: 0...60, using: &random)).map { $0 * 7 }.shuffled(using: &random))
         var new = old
@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test("Repeated elements are matched in order")
-    func repeatsAreMatchedFirstToFirst() async {
+    func matchesRepeatsInOrder() async {
         var random = SeededGenerator(seed: 3)
         for round in 0..<5000 {
             if round % 64 == 0 { await Task.yield() }
@@ -100,14 +100,14 @@ import Testing
             let diff = MoveDiff(from: old, to: new)
             #expect(Oracle.flaw(diff, old, new) == nil, "from \(old) to \(new)")
             #expect(MoveDiff(from: old.map(String.init), to: new.map(String.init)) == diff)
-            // As many as possible are common, and what stays of one element stays in order.
+            // As many elements as possible are common, and equal elements keep their order.
             let common = Set(old).reduce(0) { sum, id in sum + min(old.count { $0 == id }, new.count { $0 == id }) }
             #expect(diff.commonCount == common)
         }
     }
 
     private struct Case: Decodable {
-        struct Least: Decodable { var moves, deletes, inserts: Int }
+        struct Minimum: Decodable { var moves, deletes, inserts: Int }
         struct ID: Decodable, Hashable, Sendable {
             let text: String
             init(from decoder: any Decoder) throws {
@@ -117,7 +117,7 @@ import Testing
         }
         var name: String
         var old, new: [ID]
-        var least: Least
+        var least: Minimum
     }
 
     @Test("Golden diffs are reproduced")
@@ -134,8 +134,8 @@ import Testing
         }
     }
 
-    @Test("Large lists of every kind are compared")
-    func largeListsOfEveryKindAreNoTrouble() {
+    @Test("Large lists of every kind are diffed correctly")
+    func comparesLargeLists() {
         let count = 100_000
         let old = Array(0..<count)
         var random = SeededGenerator(seed: 5)
@@ -163,8 +163,8 @@ import Testing
         #expect(diff.moves.isEmpty)
     }
 
-    @Test("A window has inserts and deletes at its end")
-    func aWindowLetsElementsInAndOut() {
+    @Test("The diff of a window has inserts and deletes at its end")
+    func windowHasInsertsAndDeletes() {
         let diff = MoveDiff(from: ["a", "b", "c", "d"], to: ["c", "d", "a", "b"], first: 2)
         #expect(diff.deletes == [0, 1])
         #expect(diff.inserts == [0, 1])
@@ -173,29 +173,29 @@ import Testing
         #expect(MoveDiff(from: ["a"], to: ["b", "a"], first: 5).inserts == [0])
     }
 
-    @Test("Changed elements are reported apart from moved ones")
-    func whatChangedIsApartFromWhatMoved() {
+    @Test("Changed elements are reported separately from moved ones")
+    func reportsChangesSeparately() {
         let diff = MoveDiff(from: ["a", "b", "c"], to: ["c", "x", "a"]).marking(changed: [0, 1, 2])
         #expect(diff.changed == [0, 2])
         #expect(diff.moves.count == 1)
     }
 
     @Test("A long diff can be cancelled")
-    func aLongDiffCanBeGivenUp() {
-        struct GivenUp: Error {}
+    func diffCanBeCancelled() {
+        struct Cancelled: Error {}
         let old = Array(0..<200_000)
         var asked = 0
-        #expect(throws: GivenUp.self) {
-            try MoveDiff(from: old, to: old.reversed()) { () throws(GivenUp) in
+        #expect(throws: Cancelled.self) {
+            try MoveDiff(from: old, to: old.reversed()) { () throws(Cancelled) in
                 asked += 1
-                if asked == 3 { throw GivenUp() }
+                if asked == 3 { throw Cancelled() }
             }
         }
         #expect(asked == 3)
     }
 
     @Test("Parts that do not form a diff are rejected")
-    func partsThatAreNoDiffAreRefused() {
+    func rejectsInvalidParts() {
         func flaw(
             _ old: Int,
             _ new: Int,

@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    /// The bounds after so many keys were made at the front, at the back, or at both in turns of one gap.
+    /// Returns the key after a number of insertions at the front, at the back, or alternately into one gap.
     private func chain(_ way: String, _ count: Int) throws -> PathKey {
         var (a, b) = (PathKey([0]), PathKey([1]))
         var last = a
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test("Ten thousand keys appended at an end stay short")
-    func tenThousandKeysAtAnEndStayShort() throws {
+    func appendedKeysStayShort() throws {
         for way in ["front", "back"] { #expect(try chain(way, 10_000).length <= 6) }
         var (top, bottom) = (PathKey([0]), PathKey([0]))
         for _ in 0..<10_000 {
@@ -69,9 +69,9 @@ import Testing
         #expect(try chain("ping", 1000).length <= 1 + 1 + 200)
     }
 
-    /// Keys made anywhere, one or many at once: in order, all different, and no longer than promised.
-    @Test("Keys made at random places compare in order", arguments: 0..<20)
-    func keysMadeAnywhereStandWhereTheyShould(_ seed: Int) async throws {
+    /// Keys generated anywhere, one or many at once, are ordered, unique and within the documented length.
+    @Test("Keys generated at random positions compare in order", arguments: 0..<20)
+    func randomKeysCompareInOrder(_ seed: Int) async throws {
         var random = SeededGenerator(seed: UInt64(seed))
         var keys: [PathKey] = []
         for round in 0..<1500 {
@@ -96,7 +96,7 @@ import Testing
     }
 
     @Test("Keys in one gap grow at the documented rate")
-    func aGapFillsAtTheRatePromised() async throws {
+    func keysGrowAtDocumentedRate() async throws {
         for seed in 0..<50 {
             await Task.yield()
             var random = SeededGenerator(seed: UInt64(seed))
@@ -113,7 +113,7 @@ import Testing
     }
 
     @Test("Limits in the wrong order are rejected")
-    func boundsThatAreNoneAreRefused() {
+    func rejectsReversedLimits() {
         #expect(throws: PathKeyError.notAscending) { try PathKey.between(PathKey([1]), PathKey([1])) }
         #expect(throws: PathKeyError.notAscending) { try PathKey.between(PathKey([1, 0]), PathKey([1])) }
         #expect(throws: PathKeyError.notAscending) { try PathKey.between(PathKey([2]), PathKey([1]), count: 3) }

@@ -23,7 +23,7 @@ import Testing
     }()
 
     @Test("Each golden part survives encoding and decoding")
-    func everyGoldenPartIsWrittenAndReadBack() throws {
+    func goldenPartsRoundTrip() throws {
         for example in Self.cases.codec_examples {
             #expect(hex(PathKey([example.value]).bytes) == example.hex)
             #expect(try PathKey(bytes: bytes(example.hex)).parts == [example.value])
@@ -31,14 +31,14 @@ import Testing
     }
 
     @Test("Bytes that are not a key are rejected")
-    func bytesThatAreNoKeyAreRefused() {
+    func rejectsInvalidKeyBytes() {
         for invalid in Self.cases.invalid_hex.keys {
             #expect(throws: PathKeyError.self) { try PathKey(bytes: bytes(invalid)) }
         }
     }
 
     @Test("Encoded keys compare like their paths")
-    func bytesCompareAsPathsDo() {
+    func encodedKeysCompareLikePaths() {
         let edges: [Int64] = [
             PathKey.range.lowerBound, -269_488_193, -1_052_737, -1_052_736, -4161, -4160, -65, -64, -1, 0, 1, 63, 64,
             4159, 4160,
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test("Appended keys are one step apart")
-    func appendedKeysFollowAStepApart() {
+    func appendedKeysAreOneStepApart() {
         #expect(PathKey.appending(3, after: nil).map(\.parts) == [[0], [16], [32]])
         #expect(PathKey.appending(2, after: PathKey([5, 7])).map(\.parts) == [[21], [37]])
     }

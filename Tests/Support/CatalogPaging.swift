@@ -2,7 +2,7 @@ internal import CatalogJSON
 package import Catalog
 
 extension CatalogStore {
-    /// The ids of all pages, from the first on.
+    /// Returns the ids of all pages, starting with the first.
     package func allPages(_ first: PageRequest) async throws -> [String] {
         var ids: [String] = []
         var request = first

@@ -4,7 +4,7 @@ package import CatalogPostgres
 internal import LibPQ
 
 extension PostgresCatalog {
-    /// Puts products on a shelf as they are, their times and popularity too, in the manual order given.
+    /// Stores products with their given times and popularity on a shelf, in the given manual order.
     package func seed(_ products: [Product], on shelf: CatalogKey, in store: CatalogKey) async throws {
         for product in products {
             _ = try await put(product, in: store)

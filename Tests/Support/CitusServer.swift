@@ -2,7 +2,7 @@ internal import CatalogPostgres
 internal import Foundation
 package import LibPQ
 
-/// A cluster with Citus on one node, with the schema distributed as on many; where `AISLE_TEST_CITUS` names a build of Citus.
+/// A single-node Citus cluster with the distributed schema, if `AISLE_TEST_CITUS` names a build of Citus.
 package enum CitusServer {
     /// The prefix of the build; nil if there is none.
     package static let prefix: String? = ProcessInfo.processInfo.environment["AISLE_TEST_CITUS"].flatMap {

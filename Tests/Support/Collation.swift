@@ -1,7 +1,7 @@
 package import Catalog
 internal import CICU
 
-/// ICU's collation of a locale, the library that PostgreSQL links: the database's order of names, in memory.
+/// ICU's collation of a locale, from the library that PostgreSQL uses: the database's order of names, in memory.
 private final class ICUCollator: @unchecked Sendable {
     private let raw: OpaquePointer
 
@@ -21,7 +21,7 @@ private final class ICUCollator: @unchecked Sendable {
     }
 }
 
-/// The collation that a migration of the same locale makes.
+/// Returns the collation that a migration creates for the locale.
 package func collator(_ locale: String = "und-u-kn-true") -> Collator {
     let collator = ICUCollator(locale)
     return { collator.compare($0, $1) }

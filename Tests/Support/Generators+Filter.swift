@@ -2,7 +2,7 @@ package import Catalog
 package import Ordering
 
 extension FilterKey {
-    /// Values as a query gives them, drawn so that products stand right at their bounds.
+    /// Returns random query values, chosen so that products lie exactly on their limits.
     package func random(_ products: [Product], _ currency: Currency, using generator: inout SeededGenerator) -> [String]
     {
         func one<T>(_ value: (Product) -> T?) -> T {
@@ -13,7 +13,7 @@ extension FilterKey {
         case .tag: return ["", "organic", "new", "sale"].shuffled(using: &generator).prefix(2).map { $0 }
         case .inStock: return [["true", "false"].randomElement(using: &generator)!]
         case .priceMin, .priceMax:
-            // Between two minor units too.
+            // Including values between two minor units.
             return [currency.decimal(one(\.priceMinor)) + ["", "4"].randomElement(using: &generator)!]
         case .unitPriceMax:
             let units: [Dimension: String] = [

@@ -2,7 +2,7 @@ package import Catalog
 package import Ordering
 
 extension Product {
-    /// A product from few values, so that ties, missing values and odd names abound.
+    /// Returns a product with values from a small set, so that ties, missing values and unusual names are frequent.
     package static func random(_ number: Int, using generator: inout SeededGenerator) -> Product {
         let names = [
             "Milk", "milk", "Ärla Milk", "Arla Milk", "Zebra", "zebra 10", "zebra 9", "Ёжик", "ель", "Élan", "élan",

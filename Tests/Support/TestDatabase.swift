@@ -3,7 +3,7 @@ internal import Foundation
 package import LibPQ
 internal import Synchronization
 
-/// The server of the tests: `AISLE_TEST_DATABASE_URL`, or a private cluster that starts with the first test and is
+/// The test server: `AISLE_TEST_DATABASE_URL`, or a private cluster that starts with the first test and is
 /// stopped, by its own process id, when the process ends.
 package enum TestServer {
     package static let configuration: PostgresConfiguration = {
@@ -13,7 +13,7 @@ package enum TestServer {
             } else {
                 cluster.configuration(database: "postgres")
             }
-        // No test waits for a statement without end.
+        // Statements must not run without a timeout.
         configuration.settings["statement_timeout"] = "300s"
         return configuration
     }()
@@ -32,7 +32,7 @@ package enum TestServer {
         atexit { TestServer.stopAtExit.withLock { for cluster in $0 { try? cluster.remove() } } }
     }()
 
-    /// A cluster of one's own, for tests that stop and restart it.
+    /// Starts a separate cluster for tests that stop and restart it.
     package static func separate() throws -> PrivateCluster {
         let cluster = try PrivateCluster(folder: "/tmp/aisle-test-\(getpid())-\(UUID().uuidString.prefix(8))")
         try cluster.start(isDurable: false)
@@ -42,16 +42,16 @@ package enum TestServer {
     }
 }
 
-/// A database of one's own, cloned from a migrated template.
+/// A separate database, cloned from a migrated template.
 package struct TestDatabase: Sendable {
     package let configuration: PostgresConfiguration
     private let name: String
-    /// The same through a pooler, where the tests run behind one.
+    /// The same database through the pooler, if the tests use one.
     package var pooled: PostgresConfiguration { TestPooler.pooled(configuration) }
-    /// How long a database may take to be made or dropped.
+    /// The timeout of creating or dropping a database.
     private static let limit: Duration = .seconds(120)
 
-    /// The template, made once a process.
+    /// The template, created once per process.
     private static let template = Task { () -> String in
         let name = "aisle_template_\(getpid())"
         let admin = PostgresPool(TestServer.configuration, options: .init(size: 1))
@@ -78,7 +78,7 @@ package struct TestDatabase: Sendable {
         try await create("TEMPLATE \(try await template.value)")
     }
 
-    /// A database of its own locale, of ICU's, with the current schema.
+    /// A database with an ICU locale and the current schema.
     package static func migrated(icuLocale: String) async throws -> TestDatabase {
         let database = try await create(
             "TEMPLATE template0 LOCALE_PROVIDER icu ICU_LOCALE '\(icuLocale)' LOCALE 'C.UTF-8' ENCODING 'UTF8'"
@@ -132,7 +132,7 @@ private actor AsyncLock {
 /// Runs a test on a migrated database with a catalog, and drops it.
 package func withCatalog(_ body: (PostgresCatalog) async throws -> Void) async throws {
     let database = try await TestDatabase.migrated()
-    // All tests share two cores: what is slow there is not wrong.
+    // All tests share two cores, so slowness is not an error.
     let catalog = PostgresCatalog(
         try Database(database.pooled, direct: database.configuration, leaseTimeout: .seconds(60))
     )

@@ -3,11 +3,11 @@ internal import Platform
 internal import LibPQ
 internal import Synchronization
 
-/// A PgBouncer in transaction mode in front of the tests' server, where `AISLE_TEST_POOLER` names its executable.
+/// A PgBouncer in transaction mode in front of the test server, if `AISLE_TEST_POOLER` names its executable.
 ///
-/// It knows nothing of Aisle: no startup parameter is ignored, and sessions are lent by the transaction.
+/// It has no Aisle-specific configuration: no startup parameter is ignored, and sessions are leased per transaction.
 enum TestPooler {
-    /// The folder of its socket; nil without a pooler.
+    /// The folder of the pooler's socket; nil without a pooler.
     static let socketFolder: String? = {
         guard let executable = ProcessInfo.processInfo.environment["AISLE_TEST_POOLER"], !executable.isEmpty else {
             return nil
@@ -17,7 +17,7 @@ enum TestPooler {
 
     private static let process = Mutex<pid_t?>(nil)
 
-    /// The same database through the pooler; as it is without one.
+    /// Returns the configuration for the pooler, or the same one without a pooler.
     static func pooled(_ configuration: PostgresConfiguration) -> PostgresConfiguration {
         guard let socketFolder, let name = try? PostgresConfiguration.parse(configuration.dsn)["dbname"] else {
             return configuration
@@ -55,7 +55,7 @@ enum TestPooler {
         }
         let child = try ChildProcess.start(arguments)
         process.withLock { $0 = child }
-        // A milder signal would wait for clients that are gone with this process.
+        // A gentler signal would wait for clients that end with this process.
         atexit { TestPooler.process.withLock { if let child = $0 { kill(child, SIGKILL) } } }
         let deadline = ContinuousClock.now + .seconds(10)
         while !FileManager.default.fileExists(atPath: folder + "/.s.PGSQL.6432") {

@@ -4,7 +4,7 @@ import { load } from "./module.mjs";
 
 const { applyDiff, decodeWire } = await load("aisle.js");
 
-/** A diff without moves of equal elements: every common id that is not in a longest increasing run is moved. */
+/** Returns a minimal diff: every common id outside a longest increasing subsequence is moved. */
 function naiveDiff(old, now) {
   const places = new Map(old.map((id, index) => [id, index]));
   const there = new Set(now);
@@ -24,7 +24,7 @@ function naiveDiff(old, now) {
   };
 }
 
-test("a diff leads from any list to any other", () => {
+test("applying a diff gives the new list", () => {
   let seed = 7;
   const random = (below) => (seed = (seed * 48271) % 2147483647) % below;
   for (let round = 0; round < 300; round++) {
@@ -34,23 +34,23 @@ test("a diff leads from any list to any other", () => {
   }
 });
 
-test("a diff in the mode order is the new list", () => {
+test("a diff in order mode is the new list", () => {
   assert.deepEqual(applyDiff(["a"], { mode: "order", ids: ["c", "a"] }), ["c", "a"]);
 });
 
-test("a diff of a list of another length is refused", () => {
+test("a diff of a list of another length is rejected", () => {
   assert.throws(() => applyDiff(["a", "b"], { mode: "moves", old_count: 3, new_count: 3, deletes: [], inserts: [], moves: [] }), RangeError);
 });
 
 const wire = (...bytes) => new Uint8Array(bytes).buffer;
 
-test("the wire form of no change, a deletion and an insertion is read", () => {
+test("the wire format of no change, a deletion and an insertion is parsed", () => {
   assert.deepEqual(applyDiff(["a", "b", "c"], decodeWire(wire(1, 0, 3), ["a", "b", "c"])), ["a", "b", "c"]);
   assert.deepEqual(applyDiff(["a", "b", "c"], decodeWire(wire(1, 3, 3, 2, 1, 1, 0), ["a", "b", "c"])), ["a", "c"]);
   assert.deepEqual(applyDiff(["a", "b"], decodeWire(wire(1, 5, 2, 3, 1, 0, 0, 1, 0x78), ["a", "b"])), ["x", "a", "b"]);
 });
 
-test("a wire form that is cut off, or of another version, is refused", () => {
+test("a truncated diff or one of another version is rejected", () => {
   assert.throws(() => decodeWire(wire(2, 0, 3), []), RangeError);
   assert.throws(() => decodeWire(wire(1, 0), []), RangeError);
   assert.throws(() => decodeWire(wire(1, 0, 0x80), []), RangeError);

@@ -6,7 +6,7 @@ const { amountText, byteText, moneyText, placeholder, quantityText, sizeText, tr
 const { texts } = await load("texts.js");
 const units = texts.en.units;
 
-/** Without the spaces that languages put between numbers and signs. */
+/** Removes the spaces between numbers and currency signs. */
 const plain = (text) => text.replaceAll(/[\u00a0\u202f]/g, " ");
 
 test("minor units become an amount with the decimals of their currency", () => {
@@ -17,47 +17,47 @@ test("minor units become an amount with the decimals of their currency", () => {
 
 test("each language has its own format", () => assert.equal(plain(moneyText("ru", 129900, "RUB")), "1 299,00 ₽"));
 
-test("an amount keeps as many decimals as are asked for", () => {
+test("an amount has at most the requested decimals", () => {
   assert.equal(amountText("en", "1.23456", "EUR", 4), "€1.2346");
   assert.equal(amountText("en", "1.5", "EUR", 4), "€1.50");
 });
 
-test("a unit without a word of its own is shown as it is", () => assert.equal(quantityText(units, "1.5", "kg"), "1.5 kg"));
+test("a unit without a translation is shown unchanged", () => assert.equal(quantityText(units, "1.5", "kg"), "1.5 kg"));
 
-test("a unit's word follows the amount", () => {
+test("a unit's name depends on the amount", () => {
   for (const [name, word] of Object.entries(units)) assert.equal(quantityText(units, "2", name), `2 ${word("2")}`);
 });
 
-test("a size tells its packs, and that it is approximate", () => {
+test("a size shows its packs and whether it is approximate", () => {
   assert.equal(sizeText(units, { amount: "330", unit: "ml", packs: 6, approximate: false }), "6 × 330 ml");
   assert.equal(sizeText(units, { amount: "1", unit: "kg", packs: 1, approximate: true }), "≈ 1 kg");
   assert.equal(sizeText(units, null), null);
 });
 
-test("a unit price names what it is per", () => {
+test("a unit price shows its reference quantity", () => {
   assert.equal(unitPriceText("en", units, { value: "2.5", per: "1 kg" }, "EUR"), "€2.50 / 1 kg");
   assert.equal(unitPriceText("en", units, null, "EUR"), null);
 });
 
-test("bytes are counted in thousands", () => {
+test("bytes are formatted in units of 1000", () => {
   assert.equal(byteText(999), "999 B");
   assert.equal(byteText(1000), "1.0 kB");
 });
 
-test("a transfer tells moves, bytes and time, as far as they are known", () => {
+test("a transfer shows moves, bytes and time, if known", () => {
   const text = (name, ...values) => `${name} ${values.join("/")}`;
   const moves = { mode: "moves", moves: [1, 2], inserts: [3], new_count: 9 };
   assert.equal(transferText(text, moves, 250, 12), "moves 3/9, 250 B, time 12");
   assert.equal(transferText(text, { mode: "order" }, 250), "250 B");
 });
 
-test("a product is always drawn in the same way, and another in another way", () => {
+test("a placeholder depends only on the product", () => {
   const milk = { sku: "C1", name: "Milk" };
   assert.deepEqual(placeholder(milk), placeholder({ ...milk }));
   assert.notDeepEqual(placeholder(milk), placeholder({ sku: "C2", name: "Milk" }));
 });
 
-test("names beyond the basic plane are drawn too", () => {
+test("names with characters beyond the BMP have placeholders", () => {
   const { hue } = placeholder({ sku: "x", name: "🥛".repeat(400) });
   assert.ok(Number.isInteger(hue) && hue >= 0 && hue < 360);
 });

@@ -1,4 +1,4 @@
-// Loads a module of the pages without a browser: by its text, as modules of the server have no file addresses.
+// Loads a module of the pages without a browser, from its text, because server modules have no file URLs.
 import { readFileSync } from "node:fs";
 
 const folder = new URL("../../Sources/CatalogHTTP/Pages/Web/", import.meta.url);

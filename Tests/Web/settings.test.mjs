@@ -4,13 +4,13 @@ import { load } from "./module.mjs";
 
 const { Problem, Settings } = await load("aisle.js");
 
-/** A storage in memory. */
+/** An in-memory storage. */
 function storage() {
   const items = new Map();
   return { getItem: (name) => items.get(name) ?? null, setItem: (name, value) => items.set(name, value) };
 }
 
-/** A server that keeps settings, and can be away or refuse a key. */
+/** A fake server that stores settings and can be unreachable or reject a key. */
 class Server {
   settings = new Map();
   revision = 0;
@@ -35,7 +35,7 @@ class Server {
   }
 }
 
-test("a setting is there at once, and sent", async () => {
+test("a setting applies immediately and is sent", async () => {
   const server = new Server();
   const settings = new Settings(server, { storage: storage() });
   const sent = settings.set("theme", "dark");
@@ -45,7 +45,7 @@ test("a setting is there at once, and sent", async () => {
   assert.deepEqual(settings.queue, {});
 });
 
-test("a change made offline is kept over a reload, and sent when the server is back", async () => {
+test("an offline change survives a reload and is sent on reconnect", async () => {
   const [server, kept] = [new Server(), storage()];
   server.isAway = true;
   const before = new Settings(server, { storage: kept });
@@ -58,29 +58,29 @@ test("a change made offline is kept over a reload, and sent when the server is b
   assert.equal(server.settings.get("theme").value, "dark");
 });
 
-test("a change from another device is taken in and announced", async () => {
+test("a change from another device is applied and announced", async () => {
   const server = new Server();
   const settings = new Settings(server, { storage: storage() });
   await settings.sync();
   const heard = [];
   settings.addEventListener("change", ({ detail }) => heard.push([detail.key, detail.value]));
-  settings.take({ name: "setting", data: { key: "theme", value: "light", revision: 5 } });
-  settings.take({ name: "setting", data: { key: "theme", value: "old", revision: 4 } });
+  settings.handle({ name: "setting", data: { key: "theme", value: "light", revision: 5 } });
+  settings.handle({ name: "setting", data: { key: "theme", value: "old", revision: 4 } });
   assert.deepEqual(heard, [["theme", "light"]]);
   assert.equal(settings.revision, 5);
 });
 
-test("a change that waits here is not overwritten by an older one from elsewhere", async () => {
+test("a pending change is not overwritten by an older remote one", async () => {
   const server = new Server();
   server.isAway = true;
   const settings = new Settings(server, { storage: storage() });
   await settings.set("theme", "mine");
   clearTimeout(settings.timer);
-  settings.take({ name: "setting", data: { key: "theme", value: "theirs", revision: 9 } });
+  settings.handle({ name: "setting", data: { key: "theme", value: "theirs", revision: 9 } });
   assert.equal(settings.get("theme"), "mine");
 });
 
-test("a refused setting does not hold up the others, and is announced", async () => {
+test("a rejected setting does not block the others and is announced", async () => {
   const server = new Server();
   server.isAway = true;
   server.refused.add("bad");
@@ -97,7 +97,7 @@ test("a refused setting does not hold up the others, and is announced", async ()
   assert.equal(settings.get("bad"), undefined);
 });
 
-test("deleting a setting is sent as a deletion", async () => {
+test("deleting a setting sends a deletion", async () => {
   const server = new Server();
   const settings = new Settings(server, { storage: storage() });
   await settings.set("theme", "dark");
@@ -108,7 +108,7 @@ test("deleting a setting is sent as a deletion", async () => {
   assert.equal(settings.get("theme"), undefined);
 });
 
-test("what cannot be read in the storage is read from the server", async () => {
+test("unreadable storage is replaced by the server's settings", async () => {
   const kept = storage();
   kept.setItem("aisle.settings", "{broken");
   const server = new Server();

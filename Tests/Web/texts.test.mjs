@@ -4,7 +4,7 @@ import { load } from "./module.mjs";
 
 const { texts } = await load("texts.js");
 
-test("every language has the same texts, of the same kinds", () => {
+test("every language has the same texts with the same types", () => {
   const kinds = (language) => Object.fromEntries(Object.entries(texts[language]).map(([name, text]) => [name, typeof text]).sort());
   for (const language of Object.keys(texts)) assert.deepEqual(kinds(language), kinds("en"), language);
 });

@@ -76,15 +76,15 @@ package struct OrderDiff: Sendable {
 
     /// Returns a copy with the products that enter a window and the new indexes of products whose content changed.
     package func with(_ products: [Product], changed: [Int32]) -> OrderDiff {
-        var copy = with(products, reading: readDuration)
+        var copy = with(products, readDuration: readDuration)
         copy.diff = diff.marking(changed: changed)
         return copy
     }
 
     /// Returns a copy with the products that enter a window and the time spent reading.
-    package func with(_ products: [Product], reading: Duration) -> OrderDiff {
+    package func with(_ products: [Product], readDuration: Duration) -> OrderDiff {
         var copy = self
-        copy.readDuration = reading
+        copy.readDuration = readDuration
         copy.products = Dictionary(products.map { ($0.sku.text, $0) }, uniquingKeysWith: { a, _ in a })
         return copy
     }

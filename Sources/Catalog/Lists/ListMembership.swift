@@ -22,7 +22,7 @@ package struct ListMembership: Sendable, Hashable {
     package var isDeleted: Bool { leftAt != nil || list.isDeleted }
 
     /// Returns the membership in a list whose owner was erased; only the departure is still known.
-    package static func gone(
+    package static func departed(
         _ id: UniqueID,
         _ role: ListRole,
         _ key: PathKey,

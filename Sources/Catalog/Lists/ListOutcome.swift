@@ -15,7 +15,7 @@ package struct ListOutcome: Sendable {
     /// Items that the edit names and that no longer exist.
     package var missing: [UniqueID]
     /// Items that the edit names; the response includes them even if nothing changed.
-    package var named: Set<UniqueID>
+    package var requestedIDs: Set<UniqueID>
     /// Whether the list was restored: devices no longer have its data.
     package var isRestored: Bool
 
@@ -25,23 +25,23 @@ package struct ListOutcome: Sendable {
     package init(
         of edit: ListEdit,
         _ before: UserList,
-        _ held: ListMembership,
+        _ membership: ListMembership,
         _ changed: Set<UniqueID>,
         _ facts: ListFacts
     ) {
-        self.membership = held
-        missing = edit.missing(in: held.list)
-        named = edit.added
+        self.membership = membership
+        missing = edit.missing(in: membership.list)
+        requestedIDs = edit.added
         self.changed = changed
         self.facts = facts
         fromVersion = before.version
         isOldOrderExact = before.sort == .position
-        isRestored = before.isDeleted && !held.isDeleted
-        let items = Dictionary(held.list.items.map { ($0.id, $0) }) { a, _ in a }
-        let stayed = before.items.filter { items[$0.id]?.hasSameContent(as: $0) ?? false }.map(\.id)
-        edited = changed.subtracting(stayed)
+        isRestored = before.isDeleted && !membership.isDeleted
+        let items = Dictionary(membership.list.items.map { ($0.id, $0) }) { a, _ in a }
+        let unchangedIDs = before.items.filter { items[$0.id]?.hasSameContent(as: $0) ?? false }.map(\.id)
+        edited = changed.subtracting(unchangedIDs)
         old = before.isDeleted ? [] : before.shown(facts).map(\.id.text)
-        new = held.list.isDeleted ? [] : held.list.shown(facts)
+        new = membership.list.isDeleted ? [] : membership.list.shown(facts)
     }
 
     package var isChange: Bool { membership.list.version != fromVersion }

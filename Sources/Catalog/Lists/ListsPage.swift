@@ -4,12 +4,12 @@ internal import Ordering
 package struct ListsPage: Sendable, Hashable {
     /// A list with the number of its items.
     package struct Entry: Sendable, Hashable {
-        package var held: ListMembership
+        package var membership: ListMembership
         package var items: Int
         package var checked: Int
 
         package init(held: ListMembership, items: Int, checked: Int) {
-            self.held = held
+            self.membership = held
             self.items = items
             self.checked = checked
         }
@@ -38,7 +38,7 @@ package struct ListsPage: Sendable, Hashable {
         var page = self
         page.sort = sort
         page.entries.sort { a, b in
-            let (x, y) = (a.held, b.held)
+            let (x, y) = (a.membership, b.membership)
             switch sort {
             case .name:
                 let (m, n) = (ranks[x.list.name] ?? 0, ranks[y.list.name] ?? 0)

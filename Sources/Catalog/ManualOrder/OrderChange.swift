@@ -81,16 +81,16 @@ extension [OrderChange] {
     ///
     /// Undoing an undo puts its change back in effect; undoing a redo puts its undo back in effect; and so on.
     package func undoMarks(undoing change: OrderChange, by number: Int64) -> [(number: Int64, undoneBy: Int64?)] {
-        var marks: [(number: Int64, undoneBy: Int64?)] = [(change.number, number)]
+        var undoMarks: [(number: Int64, undoneBy: Int64?)] = [(change.number, number)]
         var current = change
         var isInEffect = false
         while current.kind == .undo, let target = first(where: { $0.number == current.undoes }),
             target.number < current.number
         {
             isInEffect.toggle()
-            marks.append((target.number, isInEffect ? nil : current.number))
+            undoMarks.append((target.number, isInEffect ? nil : current.number))
             current = target
         }
-        return marks
+        return undoMarks
     }
 }

@@ -115,8 +115,8 @@ package struct PositionList: Sendable {
     }
 
     /// Returns the order with products moved back after their recorded left neighbours.
-    package func restoring(_ lefts: [(id: String, left: String?)]) -> [String] {
-        let diff = NeighbourDiff(placements: lefts.map { .init(id: $0.id, after: $0.left) })
+    package func restoring(_ leftNeighbours: [(id: String, left: String?)]) -> [String] {
+        let diff = NeighbourDiff(placements: leftNeighbours.map { .init(id: $0.id, after: $0.left) })
         let placed = Set(ids)
         return diff.apply(to: rows.map(\.id)).filter { placed.contains($0) }
     }

@@ -35,7 +35,7 @@ package struct ResortRequest: Sendable, Hashable {
         diffs: DiffDetail = .summary,
         isDryRun: Bool = false,
         jobs: Int = 1,
-        keptDays: Int = Purchase.retentionDays
+        retentionDays: Int = Purchase.retentionDays
     ) {
         self.store = store
         self.shelves = shelves
@@ -43,6 +43,6 @@ package struct ResortRequest: Sendable, Hashable {
         self.diffs = diffs
         self.isDryRun = isDryRun
         self.jobs = jobs
-        self.retentionDays = keptDays
+        self.retentionDays = retentionDays
     }
 }

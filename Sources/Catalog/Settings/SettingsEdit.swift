@@ -16,7 +16,7 @@ package struct SettingsEdit: Sendable, Hashable {
 
     /// A precondition on the written settings.
     package enum Expectation: Sendable, Hashable {
-        case nothing
+        case unconditional
         /// The settings exist.
         case present
         /// The settings do not exist.
@@ -30,7 +30,7 @@ package struct SettingsEdit: Sendable, Hashable {
     /// Whether the exact previous values are needed.
     package var needsPrevious = false
 
-    package init(_ writes: [Write], expecting expectation: Expectation = .nothing) {
+    package init(_ writes: [Write], expecting expectation: Expectation = .unconditional) {
         self.writes = writes
         self.expectation = expectation
     }
@@ -92,7 +92,7 @@ package struct SettingsEdit: Sendable, Hashable {
         let current = previous.flatMap { $0.isDeleted ? nil : $0.revision }
         let holds =
             switch expectation {
-            case .nothing: true
+            case .unconditional: true
             case .present: current != nil
             case .absent: current == nil
             case .revision(let expected): current.map { expected.contains($0) } ?? false
@@ -102,7 +102,7 @@ package struct SettingsEdit: Sendable, Hashable {
 
     /// The single unconditional write, if the edit is nothing more.
     package var unconditionalWrite: (key: SettingKey, value: JSONValue)? {
-        guard writes.count == 1, expectation == .nothing, !needsPrevious, writes[0].modifiedAt == nil,
+        guard writes.count == 1, expectation == .unconditional, !needsPrevious, writes[0].modifiedAt == nil,
             let value = writes[0].value
         else { return nil }
         return (writes[0].key, value)

@@ -151,7 +151,7 @@ extension FilterKey {
         case .flag: return given[0] == "true" ? .flag(true) : given[0] == "false" ? .flag(false) : nil
         case .amount: return FilterValue.amount(of: given[0]).map { .amount($0) }
         case .amountPerQuantity: return AmountPerQuantity(given[0]).map { .amountPerQuantity($0) }
-        case .moment(let isEnd):
+        case .timestamp(let isEnd):
             var moment = Timestamp(rfc3339: given[0])
             if given[0].utf8.count == 10, let start = Timestamp(rfc3339: given[0] + "T00:00:00Z") {
                 let day: Int64 = 86_400_000_000
@@ -173,7 +173,7 @@ extension FilterKey {
         case .flag: "true or false"
         case .amount: "a decimal of 0 or more in the store's currency, such as 4.99"
         case .amountPerQuantity: "an amount per quantity, such as 1.20/100g or 12/kg"
-        case .moment: "a time such as 2026-03-01T08:00:00Z, or a day such as 2026-03-01"
+        case .timestamp: "a time such as 2026-03-01T08:00:00Z, or a day such as 2026-03-01"
         case .dimensions: "one of the allowed values"
         }
     }

@@ -1,5 +1,5 @@
 /// A key that products are filtered by: its name, the form of its values, its comparison, its help and its title. Its column
-/// is beside `ProductColumn` of CatalogPostgres.
+/// is defined in `ProductColumn.swift` of CatalogPostgres.
 package enum FilterKey: String, CaseIterable, Sendable, Hashable {
     case brand, tag
     case inStock = "in_stock"
@@ -25,7 +25,7 @@ package enum FilterKey: String, CaseIterable, Sendable, Hashable {
         /// A decimal in the store's currency per quantity: `1.20/100g`.
         case amountPerQuantity
         /// A time, or a UTC day, which means its start or its end.
-        case moment(isEnd: Bool)
+        case timestamp(isEnd: Bool)
         case dimensions
     }
 
@@ -35,13 +35,13 @@ package enum FilterKey: String, CaseIterable, Sendable, Hashable {
         case .inStock: .flag
         case .priceMin, .priceMax: .amount
         case .unitPriceMax: .amountPerQuantity
-        case .createdAfter, .modifiedAfter: .moment(isEnd: false)
-        case .createdBefore, .modifiedBefore: .moment(isEnd: true)
+        case .createdAfter, .modifiedAfter: .timestamp(isEnd: false)
+        case .createdBefore, .modifiedBefore: .timestamp(isEnd: true)
         case .dimension: .dimensions
         }
     }
 
-    /// How a product's column is compared with the values.
+    /// The comparison of a product's column with the values.
     package enum Comparison: Sendable, Hashable {
         /// The column equals one of the values.
         case isAny
@@ -115,7 +115,7 @@ package enum FilterKey: String, CaseIterable, Sendable, Hashable {
             "with at most this unit price, such as 1.20/100g; products in other dimensions do not match"
         case .createdAfter: "created at or after this time; a day means its start in UTC"
         case .createdBefore: "created at or before this time; a day means its end in UTC"
-        case .modifiedAfter: "modified at or after this time; a day means its start in UTC"
+        case .modifiedAfter: "last modified at or after this time; a day means its start in UTC"
         case .modifiedBefore: "last modified at or before this time; a day means its end in UTC"
         case .dimension: "measured by \(Dimension.allCases.map(\.rawValue).joined(separator: ", "))"
         }
@@ -128,7 +128,7 @@ package enum FilterKey: String, CaseIterable, Sendable, Hashable {
         case .flag: "boolean"
         case .amount: "amount"
         case .amountPerQuantity: "amount_per_quantity"
-        case .moment: "time"
+        case .timestamp: "time"
         case .dimensions: "dimension"
         }
     }
@@ -144,7 +144,7 @@ package enum FilterKey: String, CaseIterable, Sendable, Hashable {
             case .priceMax: ("Price up to", "Цена до")
             case .unitPriceMax: ("Unit price up to", "Цена за единицу до")
             case .createdAfter: ("New since", "Новинки с")
-            case .createdBefore: ("In the range before", "В продаже до")
+            case .createdBefore: ("Added before", "В продаже до")
             case .modifiedAfter: ("Changed since", "Изменено с")
             case .modifiedBefore: ("Not changed since", "Не менялось с")
             case .dimension: ("Sold by", "Продаётся на")

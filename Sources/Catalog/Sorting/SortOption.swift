@@ -9,12 +9,12 @@ extension SortOption {
     /// Returns the picker's options: every key in its natural direction, price and name in both, and the selected sort
     /// if it is none of these. Exactly one is selected.
     package static func options(selected: Sort, language: Language) -> [SortOption] {
-        let offered: [Sort] = SortKey.allCases.flatMap { key -> [Sort] in
+        let singleKeySorts: [Sort] = SortKey.allCases.flatMap { key -> [Sort] in
             let natural = Sort(key, key.naturalDirection)!
             let reversed = [.price, .unitPrice, .name].contains(key) ? Sort(key, key.naturalDirection.opposite) : nil
             return [natural] + (reversed.map { [$0] } ?? [])
         }
-        let all = offered.contains(selected) ? offered : offered + [selected]
+        let all = singleKeySorts.contains(selected) ? singleKeySorts : singleKeySorts + [selected]
         return all.map { SortOption(sort: $0, title: title(of: $0, language), isSelected: $0 == selected) }
     }
 

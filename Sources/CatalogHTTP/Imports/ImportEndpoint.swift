@@ -71,8 +71,8 @@ struct ImportEndpoint: EndpointGroup {
             options.newShelfLimit = limit
         }
         // An import holds a database connection while its body arrives; slow clients must not exhaust the pool.
-        guard slots.enter() else { throw CatalogError.unavailable }
-        defer { slots.leave() }
+        guard slots.tryAcquire() else { throw CatalogError.unavailable }
+        defer { slots.release() }
         let prepared = options
         // Cancel the import if the client disconnects, even during database work.
         return try await request.body.consumeWithCancellationOnInboundClose { body in

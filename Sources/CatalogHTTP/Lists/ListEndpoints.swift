@@ -65,12 +65,12 @@ struct ListEndpoints: EndpointGroup {
 
     private func read(_ call: Call) async throws -> Response {
         try call.target.allow()
-        let held = try await lists.list(call.parameters.list, of: call.user, by: nil).0
+        let membership = try await lists.list(call.parameters.list, of: call.user, by: nil).0
         // The tag starts with the list's version and changes with everything in the response.
-        let tag = "\"\(held.list.version)-\(held.revision)\""
+        let tag = "\"\(membership.list.version)-\(membership.revision)\""
         let headers: HTTPFields = [.vary: "Authorization"]
         if call.knownTags.contains(tag) { return .notModified(tag, "private, no-cache", headers) }
-        return .json(held.json, tag: tag, cache: "private, no-cache", headers: headers)
+        return .json(membership.json, tag: tag, cache: "private, no-cache", headers: headers)
     }
 
     private func delete(_ call: Call) async throws -> Response {

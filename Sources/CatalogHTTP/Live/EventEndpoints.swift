@@ -30,8 +30,8 @@ struct EventEndpoints: EndpointGroup {
         // Subscribe before the response starts, so that a failure is an error response, not an empty stream.
         let changes = try await live.subscribe(caller.user, since: since, until: caller.expiresAt)
         // An event without data sets the id to resume from, in case the connection is lost before the first event.
-        let opening = "retry: \(Self.retry)\nid: \(await changes.revision)\n\n"
-        return stream(call, opening: opening, changes)
+        let preamble = "retry: \(Self.retry)\nid: \(await changes.revision)\n\n"
+        return stream(call, opening: preamble, changes)
     }
 
     /// Redeems a ticket and returns its user.
@@ -59,7 +59,7 @@ struct EventEndpoints: EndpointGroup {
             (sort, filter) = (own?.sort, filter ?? own?.filter)
             since = nil
         }
-        let changes = try await live.follow(shelf, by: sort, filter: filter, limit: limit, since: since)
+        let changes = try await live.subscribe(shelf, by: sort, filter: filter, limit: limit, since: since)
         return stream(call, opening: "retry: \(Self.retry)\n\n", changes)
     }
 

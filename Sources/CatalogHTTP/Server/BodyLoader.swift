@@ -27,8 +27,8 @@ struct BodyLoader: Sendable {
         // A large body takes longer, and needs several times its size in memory while it is parsed.
         let length = given ?? (request.headers[.transferEncoding] == nil ? 0 : limit)
         let isLarge = length > self.limit
-        guard !isLarge || largeBodies.enter() else { throw CatalogError.unavailable }
-        defer { if isLarge { largeBodies.leave() } }
+        guard !isLarge || largeBodies.tryAcquire() else { throw CatalogError.unavailable }
+        defer { if isLarge { largeBodies.release() } }
         return try await RequestDeadline.withLimit(timeout + .seconds(length / Self.minimumRate), or: Self.timedOut) {
             do { return Array(buffer: try await request.body.collect(upTo: limit)) } catch is NIOTooManyBytesError {
                 throw Self.tooLarge(limit)

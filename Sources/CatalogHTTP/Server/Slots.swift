@@ -6,7 +6,7 @@ final class Slots: Sendable {
 
     init(_ count: Int) { free = Mutex(count) }
 
-    func enter() -> Bool {
+    func tryAcquire() -> Bool {
         free.withLock { free in
             guard free > 0 else { return false }
             free -= 1
@@ -14,5 +14,5 @@ final class Slots: Sendable {
         }
     }
 
-    func leave() { free.withLock { $0 += 1 } }
+    func release() { free.withLock { $0 += 1 } }
 }

@@ -93,7 +93,7 @@ extension Call {
             }
             return .revision(Set(revisions))
         }
-        return header(.ifNoneMatch)?.filter { $0 != " " } == "*" ? .absent : .nothing
+        return header(.ifNoneMatch)?.filter { $0 != " " } == "*" ? .absent : .unconditional
     }
 
     /// Returns a response with a setting; its tag is the revision.

@@ -92,10 +92,11 @@ struct PageEndpoints: EndpointGroup {
         let state = order.head.state
         var hash = FNV64()
         hash.combine(order.view.text)
-        let whole = "\(order.head.storeVersion)-\(state.version)-\(String(hash.value, radix: 36))"
+        let contentTag = "\(order.head.storeVersion)-\(state.version)-\(String(hash.value, radix: 36))"
         let manual = "order-\(state.orderVersion)"
         // A filtered manual order depends on more, but edits still check the order version.
-        let tag = sort != .position ? "\"\(whole)\"" : filter == nil ? "\"\(manual)\"" : "\"\(manual)-\(whole)\""
+        let tag =
+            sort != .position ? "\"\(contentTag)\"" : filter == nil ? "\"\(manual)\"" : "\"\(manual)-\(contentTag)\""
         let control = sort == nil ? "private, no-cache" : "public, no-cache"
         var headers: HTTPFields = [:]
         if sort == nil { headers[.vary] = "Authorization" }

@@ -53,10 +53,10 @@ package final class TokenVerifier: Sendable {
         guard token.utf8.count <= Self.limit else { throw .invalid("the token exceeds \(Self.limit) bytes") }
         let digest = SHA256.hash(data: Array(token.utf8))
         let generation = keys.generation.load(ordering: .acquiring)
-        if let known = verified.withLock({ $0[digest] }), known.generation == generation {
+        if let cached = verified.withLock({ $0[digest] }), cached.generation == generation {
             keys.refreshIfDue()
-            try checkLifetime(known.caller.expiresAt.microseconds, known.notBefore)
-            return known.caller
+            try checkLifetime(cached.caller.expiresAt.microseconds, cached.notBefore)
+            return cached.caller
         }
         let words = token.split(separator: ".", omittingEmptySubsequences: false)
         let parts = words.map { Base64URL.decode(String($0)) }

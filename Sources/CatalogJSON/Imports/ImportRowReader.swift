@@ -22,7 +22,7 @@ package struct ImportRowReader: Sendable {
     ) throws(ImportRejection) -> ImportRecord {
         func text(_ column: ImportColumn, _ limit: Int) throws(ImportRejection) -> String? {
             guard let raw = field(column), !raw.isEmpty else { return nil }
-            // Line breaks and tabs inside a text become spaces; other control characters are refused.
+            // Line breaks and tabs inside a text become spaces; other control characters are rejected.
             let value = raw.isPrintable ? raw.trimmed : raw.spaced.trimmed
             guard !value.isEmpty else { return nil }
             guard value.isPrintable else {

@@ -15,17 +15,17 @@ package struct RowReader {
 
     /// - Parameters:
     ///   - columns: the known columns; a file with others is rejected.
-    ///   - needed: the columns required in a CSV file.
-    package init(_ format: ImportOptions.Format, columns: [String], needed: [String]) {
+    ///   - required: the columns that a CSV file must have.
+    package init(_ format: ImportOptions.Format, columns: [String], required: [String]) {
         self.columns = columns
-        self.required = needed
+        self.required = required
         hasHeader = format == .csv
         records = RecordReader(format)
     }
 
     /// - Throws: `CatalogError.unprocessable` if the whole file is unusable.
-    package mutating func read(_ piece: UnsafeRawBufferPointer, _ emit: (Event) throws -> Void) throws {
-        for event in records.read(piece) { try handle(event, emit) }
+    package mutating func read(_ chunk: UnsafeRawBufferPointer, _ emit: (Event) throws -> Void) throws {
+        for event in records.read(chunk) { try handle(event, emit) }
     }
 
     package mutating func end(_ emit: (Event) throws -> Void) throws {

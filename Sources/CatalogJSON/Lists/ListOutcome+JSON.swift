@@ -35,7 +35,7 @@ extension ListOutcome {
                 membership.write(to: &json)
             }
             // Items that only moved appear in the diff alone.
-            let included = isEvent ? edited : edited.union(named)
+            let included = isEvent ? edited : edited.union(requestedIDs)
             let items = membership.list.items.filter { included.contains($0.id) }.sorted { $0.key < $1.key }
             json.array("items", items) { $1.write(facts, withProduct: !isEvent, day: day, to: &$0) }
             if !missing.isEmpty { json.array("missing", missing) { $0.string($1.text) } }

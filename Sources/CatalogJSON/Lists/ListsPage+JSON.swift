@@ -5,7 +5,7 @@ extension ListsPage {
         var json = JSONWriter(reserving: 300 * (entries.count + 1))
         json.object { json in
             json.array("lists", entries) { json, entry in
-                entry.held.write(items: entry.items, checked: entry.checked, to: &json)
+                entry.membership.write(items: entry.items, checked: entry.checked, to: &json)
             }
             if let sort { json.field("sort", sort.rawValue) }
             if let order { json.array("order", order) { $0.string($1.text) } }

@@ -5,16 +5,16 @@ actor AsyncSemaphore {
     private var free: Int
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
-    init(_ places: Int) { free = places }
+    init(_ permits: Int) { free = permits }
 
     nonisolated func run<T: Sendable>(_ body: () async -> T) async -> T {
-        await enter()
+        await acquire()
         let value = await body()
-        await leave()
+        await release()
         return value
     }
 
-    private func enter() async {
+    private func acquire() async {
         if free > 0 {
             free -= 1
         } else {
@@ -22,7 +22,7 @@ actor AsyncSemaphore {
         }
     }
 
-    private func leave() {
+    private func release() {
         if waiting.isEmpty { free += 1 } else { waiting.removeFirst().resume() }
     }
 }

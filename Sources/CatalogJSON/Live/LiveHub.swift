@@ -26,9 +26,9 @@ package final class LiveHub: Sendable {
     private struct State {
         var users: [UserID: UserFeed] = [:]
         var shelves: [ShelfFeed.Key: ShelfFeed] = [:]
-        var userFollowers = 0
-        var shelfFollowers = 0
-        var followersOf: [UserID: Int] = [:]
+        var userSubscriptions = 0
+        var shelfSubscriptions = 0
+        var subscriptionsByUser: [UserID: Int] = [:]
         var isClosed = false
     }
 
@@ -44,7 +44,7 @@ package final class LiveHub: Sendable {
     /// How long a feed without subscribers is kept for reconnects.
     private static let idleTimeout: Duration = .seconds(60)
     /// The number of subscriber groups, so that not all write at once.
-    private static let turns = 3
+    private static let subscriberGroups = 3
 
     /// - Parameter source: the source of notifications; nil to rely on polling alone.
     package init(_ catalog: any PageStore & ChangeStore, source: (any ChangeSource)?, options: Options = Options()) {
@@ -67,8 +67,8 @@ package final class LiveHub: Sendable {
         // Count, find the feed and join it in one step; otherwise the hub may close or drop the feed in between.
         let joined = state.withLock { state -> Result<UserSubscription, CatalogError> in
             if let failure = limitError(user, state) { return .failure(failure) }
-            state.userFollowers += 1
-            state.followersOf[user, default: 0] += 1
+            state.userSubscriptions += 1
+            state.subscriptionsByUser[user, default: 0] += 1
             let feed = state.users[user] ?? UserFeed(user, catalog, revision: current)
             state.users[user] = feed
             if feed.revision != current { feed.refresh() }
@@ -85,8 +85,10 @@ package final class LiveHub: Sendable {
     }
 
     private func limitError(_ user: UserID?, _ state: borrowing State) -> CatalogError? {
-        if state.isClosed || state.userFollowers >= options.subscriptionLimit { return .unavailable }
-        guard let user, state.followersOf[user, default: 0] >= options.subscriptionsPerUserLimit else { return nil }
+        if state.isClosed || state.userSubscriptions >= options.subscriptionLimit { return .unavailable }
+        guard let user, state.subscriptionsByUser[user, default: 0] >= options.subscriptionsPerUserLimit else {
+            return nil
+        }
         return .tooMany("a user can have at most \(options.subscriptionsPerUserLimit) event streams; close unused ones")
     }
 
@@ -97,7 +99,7 @@ package final class LiveHub: Sendable {
     ///   - filter: the filter; nil for all products.
     ///   - version: the version that the subscriber has, with the same sort and limit.
     /// - Throws: `notFound`; `unavailable` if closed or at the subscription limit.
-    package func follow(
+    package func subscribe(
         _ address: ShelfAddress,
         by sort: Sort?,
         filter: Filter? = nil,
@@ -106,13 +108,13 @@ package final class LiveHub: Sendable {
     ) async throws(CatalogError) -> ShelfSubscription {
         let key = ShelfFeed.Key(address: address, sort: sort, filter: filter, limit: limit)
         let joined = state.withLock { state -> Result<(ShelfFeed, ShelfSubscription), CatalogError> in
-            if state.isClosed || state.shelfFollowers >= options.subscriptionLimit { return .failure(.unavailable) }
+            if state.isClosed || state.shelfSubscriptions >= options.subscriptionLimit { return .failure(.unavailable) }
             if state.shelves[key] == nil, state.shelves.count >= options.shelfFeedLimit {
                 // Evict feeds without subscribers.
-                state.shelves = state.shelves.filter { $0.value.followers.idleSince == nil }
+                state.shelves = state.shelves.filter { $0.value.subscribers.idleSince == nil }
                 if state.shelves.count >= options.shelfFeedLimit { return .failure(.unavailable) }
             }
-            state.shelfFollowers += 1
+            state.shelfSubscriptions += 1
             let feed = state.shelves[key] ?? ShelfFeed(key, catalog, readLimiter)
             state.shelves[key] = feed
             return .success((feed, ShelfSubscription(self, feed)))
@@ -123,15 +125,15 @@ package final class LiveHub: Sendable {
         return changes
     }
 
-    func leave(_ user: UserID?) {
+    func unsubscribe(_ user: UserID?) {
         state.withLock { state in
             guard let user else {
-                state.shelfFollowers -= 1
+                state.shelfSubscriptions -= 1
                 return
             }
-            state.userFollowers -= 1
-            state.followersOf[user, default: 1] -= 1
-            if state.followersOf[user] == 0 { state.followersOf[user] = nil }
+            state.userSubscriptions -= 1
+            state.subscriptionsByUser[user, default: 1] -= 1
+            if state.subscriptionsByUser[user] == 0 { state.subscriptionsByUser[user] = nil }
         }
     }
 
@@ -145,7 +147,7 @@ package final class LiveHub: Sendable {
             return (state.users.values, state.shelves.values)
         }
         for feed in users { feed.followers.end() }
-        for feed in shelves { feed.followers.end() }
+        for feed in shelves { feed.subscribers.end() }
     }
 
     // MARK: - Polling
@@ -175,13 +177,13 @@ package final class LiveHub: Sendable {
             turn += 1
             dropIdle()
             let (users, shelves) = state.withLock { ($0.users.values, $0.shelves.values) }
-            for feed in users { feed.followers.wake(turn: turn, of: Self.turns) }
-            for feed in shelves { feed.followers.wake(turn: turn, of: Self.turns) }
+            for feed in users { feed.followers.wake(turn: turn, of: Self.subscriberGroups) }
+            for feed in shelves { feed.subscribers.wake(turn: turn, of: Self.subscriberGroups) }
         }
     }
 
     /// The time without output after which a subscription sends a heartbeat at its next wake-up.
-    var silence: Duration { options.heartbeat - options.poll * (Self.turns + 1) }
+    var idleInterval: Duration { options.heartbeat - options.poll * (Self.subscriberGroups + 1) }
 
     private func poll() async {
         while (try? await Task.sleep(for: options.poll)) != nil { await checkCounters(at: nil) }
@@ -191,18 +193,18 @@ package final class LiveHub: Sendable {
         let limit = ContinuousClock.now - Self.idleTimeout
         state.withLock { state in
             state.users = state.users.filter { $0.value.followers.idleSince.map { $0 > limit } ?? true }
-            state.shelves = state.shelves.filter { $0.value.followers.idleSince.map { $0 > limit } ?? true }
+            state.shelves = state.shelves.filter { $0.value.subscribers.idleSince.map { $0 > limit } ?? true }
         }
     }
 
     /// Compares the counters with the feeds and refreshes outdated feeds with subscribers.
     private func checkCounters(at topics: Set<ChangeTopic>?) async {
-        let topics = topics?.contains(.anything) == true ? nil : topics
+        let topics = topics?.contains(.all) == true ? nil : topics
         let (users, shelves) = state.withLock { state in
             (
                 state.users.values.filter { topics?.contains(.user($0.user)) ?? true && $0.followers.idleSince == nil },
                 state.shelves.values.filter {
-                    topics?.contains(.store($0.key.address.store)) ?? true && $0.followers.idleSince == nil
+                    topics?.contains(.store($0.key.address.store)) ?? true && $0.subscribers.idleSince == nil
                 }
             )
         }

@@ -45,10 +45,10 @@ final class ShelfFeed: Sendable {
     }
 
     let key: Key
-    let followers = Subscribers()
-    private let rereading = ReadCoalescer()
+    let subscribers = Subscribers()
+    private let readCoalescer = ReadCoalescer()
     private let catalog: any PageStore & ChangeStore
-    private let turnstile: AsyncSemaphore
+    private let readLimiter: AsyncSemaphore
     private let state = Mutex(State())
 
     /// The number of windows kept for reconnects.
@@ -59,7 +59,7 @@ final class ShelfFeed: Sendable {
     init(_ key: Key, _ catalog: any PageStore & ChangeStore, _ turnstile: AsyncSemaphore) {
         self.key = key
         self.catalog = catalog
-        self.turnstile = turnstile
+        self.readLimiter = turnstile
     }
 
     /// Returns whether the feed is outdated, given the shelf's version; nil if the shelf does not exist.
@@ -111,11 +111,11 @@ final class ShelfFeed: Sendable {
             stamps[newest.ids[index]].map { $0 != newest.contentHashes[index] } ?? false
         }
         let entering = Set(diff.insertedIDs)
-        let whole = diff.with(
+        let diffWithProducts = diff.with(
             page.products.filter { entering.contains($0.sku.text) },
             changed: changed.map { Int32($0) }
         )
-        return LiveEvent(.order, id: newest.version, data: whole.json())
+        return LiveEvent(.order, id: newest.version, data: diffWithProducts.json())
     }
 
     // MARK: - Reading
@@ -125,13 +125,13 @@ final class ShelfFeed: Sendable {
     ///
     /// - Throws: `notFound`.
     func start() async throws(CatalogError) {
-        let look = state.withLock { state in
+        let task = state.withLock { state in
             if let look = state.starting { return look }
             let look = Task { await self.check() }
             state.starting = look
             return look
         }
-        try await look.value.get()
+        try await task.value.get()
     }
 
     private func check() async -> Result<Void, CatalogError> {
@@ -139,7 +139,7 @@ final class ShelfFeed: Sendable {
         do throws(CatalogError) {
             let version = try await catalog.versions(of: [key.address])[key.address]
             guard version == nil || isOutdated(version) else { return .success(()) }
-            let reading = await turnstile.run { () async -> Result<PageRead, CatalogError> in
+            let reading = await readLimiter.run { () async -> Result<PageRead, CatalogError> in
                 do throws(CatalogError) { return .success(try await read()) } catch { return .failure(error) }
             }
             apply(try reading.get())
@@ -151,8 +151,8 @@ final class ShelfFeed: Sendable {
 
     /// Schedules a read, which wakes the subscribers.
     func refresh() {
-        rereading.run {
-            await self.turnstile.run {
+        readCoalescer.run {
+            await self.readLimiter.run {
                 // If the database is unreachable, the next poll tries again.
                 do { self.apply(try await self.read()) } catch CatalogError.notFound { self.markGone() } catch {}
             }
@@ -171,8 +171,8 @@ final class ShelfFeed: Sendable {
         var attempt = 1
         while true {
             let page = try await catalog.page(request)
-            let isSure = try await catalog.versions(of: [key.address])[key.address] == ShelfVersion(page.head)
-            if isSure || attempt == 3 { return PageRead(page: page, isConsistent: isSure) }
+            let isConsistent = try await catalog.versions(of: [key.address])[key.address] == ShelfVersion(page.head)
+            if isConsistent || attempt == 3 { return PageRead(page: page, isConsistent: isConsistent) }
             attempt += 1
         }
     }
@@ -188,8 +188,8 @@ final class ShelfFeed: Sendable {
             state.isGone = false
             state.page = page
             let ids = page.products.map(\.sku.text)
-            let stamps = page.products.map(\.hashValue)
-            if let last = state.windows.last, last.ids == ids, last.contentHashes == stamps, last.sort == page.plan.sort
+            let hashes = page.products.map(\.hashValue)
+            if let last = state.windows.last, last.ids == ids, last.contentHashes == hashes, last.sort == page.plan.sort
             {
                 if reading.isConsistent, last.versions.count < Self.versionLimit {
                     state.windows[state.windows.count - 1].versions.insert(version)
@@ -202,13 +202,13 @@ final class ShelfFeed: Sendable {
                 versions: reading.isConsistent ? [version] : [],
                 sort: page.plan.sort,
                 ids: ids,
-                contentHashes: stamps
+                contentHashes: hashes
             )
             state.windows = state.windows.suffix(Self.limit - 1) + [window]
             state.events = [:]
             return true
         }
-        if isNew { followers.wake() }
+        if isNew { subscribers.wake() }
     }
 
     private func markGone() {
@@ -216,6 +216,6 @@ final class ShelfFeed: Sendable {
             state.isGone = true
             state.seen = nil
         }
-        followers.wake()
+        subscribers.wake()
     }
 }

@@ -5,24 +5,24 @@ package actor ShelfSubscription: LiveSubscription {
     private let hub: LiveHub
     private let feed: ShelfFeed
     private let number: Int
-    private let wakes: AsyncStream<Void>
+    private let wakeups: AsyncStream<Void>
     private var shown: ShelfFeed.Window?
     private var isOver = false
-    private var pulse: HeartbeatTimer
+    private var heartbeat: HeartbeatTimer
 
     init(_ hub: LiveHub, _ feed: ShelfFeed) {
         self.hub = hub
         self.feed = feed
-        pulse = HeartbeatTimer(hub.silence)
-        (number, wakes) = feed.followers.add()
+        heartbeat = HeartbeatTimer(hub.idleInterval)
+        (number, wakeups) = feed.subscribers.add()
     }
 
     /// Resumes from the window that the subscriber shows, if it is still cached.
     func begin(at version: Int64) { shown = feed.window(at: version) }
 
     deinit {
-        feed.followers.remove(number)
-        hub.leave(nil)
+        feed.subscribers.remove(number)
+        hub.unsubscribe(nil)
     }
 
     package func next() async -> LiveOutput? {
@@ -30,11 +30,11 @@ package actor ShelfSubscription: LiveSubscription {
             if let (event, shown) = feed.event(from: shown) {
                 self.shown = shown
                 isOver = event.name == .gone
-                pulse.restart()
+                heartbeat.restart()
                 return .events([event])
             }
-            guard await wakes.wake() else { return nil }
-            if pulse.isDue { return .heartbeat }
+            guard await wakeups.wake() else { return nil }
+            if heartbeat.isDue { return .heartbeat }
         }
         return nil
     }

@@ -24,7 +24,7 @@ final class UserFeed: Sendable {
 
     let user: UserID
     let followers = Subscribers()
-    private let rereading = ReadCoalescer()
+    private let readCoalescer = ReadCoalescer()
     private let store: any ChangeStore
     private let state: Mutex<State>
 
@@ -54,7 +54,7 @@ final class UserFeed: Sendable {
     }
 
     /// Schedules a read, which wakes the subscribers.
-    func refresh() { rereading.run { await self.read() } }
+    func refresh() { readCoalescer.run { await self.read() } }
 
     private func read() async {
         while true {

@@ -5,21 +5,21 @@ package actor UserSubscription: LiveSubscription {
     private let hub: LiveHub
     private let feed: UserFeed
     private let number: Int
-    private let wakes: AsyncStream<Void>
+    private let wakeups: AsyncStream<Void>
     private var position: Int64
     private var resets: Int
     private var isCatchingUp: Bool
     private let expiry: Timestamp?
-    private var pulse: HeartbeatTimer
+    private var heartbeat: HeartbeatTimer
 
     init(_ hub: LiveHub, _ feed: UserFeed, since: Int64?, current: Int64, until expiry: Timestamp?) {
         self.hub = hub
         self.feed = feed
-        pulse = HeartbeatTimer(hub.silence)
+        heartbeat = HeartbeatTimer(hub.idleInterval)
         self.expiry = expiry
         // Read before joining, so that a reset in between is noticed.
         resets = feed.resets
-        (number, wakes) = feed.followers.add()
+        (number, wakeups) = feed.followers.add()
         position = since ?? current
         // The given revision may belong to an erased account, so check the database.
         isCatchingUp = since != nil
@@ -27,7 +27,7 @@ package actor UserSubscription: LiveSubscription {
 
     deinit {
         feed.followers.remove(number)
-        hub.leave(feed.user)
+        hub.unsubscribe(feed.user)
     }
 
     /// The last delivered revision.
@@ -37,12 +37,12 @@ package actor UserSubscription: LiveSubscription {
         while true {
             let events = try await pending()
             if !events.isEmpty {
-                pulse.restart()
+                heartbeat.restart()
                 return .events(events)
             }
-            guard await wakes.wake() else { return nil }
+            guard await wakeups.wake() else { return nil }
             if let expiry, expiry <= .now() { return nil }
-            if pulse.isDue { return .heartbeat }
+            if heartbeat.isDue { return .heartbeat }
         }
     }
 

@@ -10,7 +10,7 @@ extension Product {
         guard regularPriceMinor == nil || priceMinor != nil else {
             throw .unprocessable(
                 field: "regular_price_minor",
-                detail: "regular_price_minor needs a price_minor; leave it out too"
+                detail: "regular_price_minor requires price_minor; set both or neither"
             )
         }
     }
@@ -35,7 +35,7 @@ extension BodyReader {
         guard price >= 0, price < Product.priceLimit else {
             throw .unprocessable(
                 field: name,
-                detail: "\(name) must be from 0 to \(Product.priceLimit - 1) minor units"
+                detail: "\(name) must be between 0 and \(Product.priceLimit - 1) minor units"
             )
         }
         return price
@@ -69,7 +69,7 @@ extension BodyReader {
         guard tags.count <= Product.tagCountLimit, tags.allSatisfy(Product.isTag), Set(tags).count == tags.count else {
             throw .unprocessable(
                 field: "tags",
-                detail: "there are at most \(Product.tagCountLimit) different tags, each \(Product.tagRule)"
+                detail: "tags must have at most \(Product.tagCountLimit) distinct strings, each \(Product.tagRule)"
             )
         }
         return tags

@@ -1,13 +1,13 @@
 internal import Catalog
 
-/// A field of a product: how JSON shows it, and how a request body and an import's row set it.
+/// A field of a product, with its JSON form and how request bodies and import rows set it.
 ///
-/// The cases are in the order in which JSON shows them.
+/// The cases are in JSON order.
 enum ProductField: CaseIterable {
     case sku, name, brand, priceMinor, currency, regularPriceMinor, size, unitPrice, barcode, imageURL, attributes
     case popularity, inStock, tags, asOf, shelves, createdAt, modifiedAt
 
-    /// Writes the field as responses show it.
+    /// Writes the field of a response.
     ///
     /// - Parameter shelves: the product's shelves, if the response lists them.
     func write(
@@ -66,7 +66,7 @@ enum ProductField: CaseIterable {
         }
     }
 
-    /// Reads the field from a row of an import. An import sets neither attributes nor what the server computes.
+    /// Reads the field from an import row. Imports set neither attributes nor fields that the server computes.
     ///
     /// - Parameter text: returns the checked text of a column of at most that many bytes; nil if it is empty.
     func read(

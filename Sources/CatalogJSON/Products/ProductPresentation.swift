@@ -1,6 +1,6 @@
 package import Catalog
 
-/// The context that products are shown in: the store's currency and unit prices, and the day that popularity is scaled to.
+/// The context of product responses: the store's currency and unit prices, and the day that popularity is scaled to.
 package struct ProductPresentation: Sendable {
     package let store: Store
     package let day: Int
@@ -10,7 +10,7 @@ package struct ProductPresentation: Sendable {
         self.day = day
     }
 
-    /// Writes a product as responses show it.
+    /// Writes a product in the format of responses.
     ///
     /// - Parameter shelves: the product's shelves, if the response lists them.
     package func write(_ product: Product, shelves: [CatalogKey]? = nil, to json: inout JSONWriter) {
@@ -24,7 +24,7 @@ package struct ProductPresentation: Sendable {
         store.unitPricing.display(priceMinor: product.priceMinor, size: product.size, currency: store.currency)
     }
 
-    /// The day that scores count from, as a date.
+    /// The day that scores are relative to, as a date.
     var scoreDate: String { Timestamp.date(ofDay: store.scoreDay(on: day)) }
 
     /// The day's score, rounded to the six digits that its stored logarithm guarantees.

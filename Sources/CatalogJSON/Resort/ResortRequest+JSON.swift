@@ -27,7 +27,9 @@ extension ResortRequest {
                 changedSince: try reader.string("changed_since", bytes: 64).flatMap { Timestamp(rfc3339: $0) },
                 diffs: try reader.choice("diff") ?? .summary,
                 jobs: Int(min(max(try reader.integer("jobs") ?? 1, 1), 64)),
-                keptDays: Int(min(max(try reader.integer("kept_days") ?? Int64(Purchase.retentionDays), 1), 36_500))
+                retentionDays: Int(
+                    min(max(try reader.integer("kept_days") ?? Int64(Purchase.retentionDays), 1), 36_500)
+                )
             )
         } catch { return nil }
     }

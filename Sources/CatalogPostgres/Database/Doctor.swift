@@ -10,10 +10,10 @@ package struct Doctor: Sendable {
         /// The command or SQL that fixes the problem.
         package let remedy: String?
 
-        init(_ isGood: Bool, _ text: String, _ remedy: String? = nil) {
-            self.isOK = isGood
+        init(_ isOK: Bool, _ text: String, _ remedy: String? = nil) {
+            self.isOK = isOK
             self.text = text
-            self.remedy = isGood ? nil : remedy
+            self.remedy = isOK ? nil : remedy
         }
     }
 

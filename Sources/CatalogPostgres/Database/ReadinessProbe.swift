@@ -18,11 +18,11 @@ actor ReadinessProbe {
     /// probe.
     nonisolated func readiness() async -> Readiness {
         await withCheckedContinuation { continuation in
-            let answer = OneShotContinuation(continuation)
-            Task { answer.resume(await sharedProbe()) }
+            let result = OneShotContinuation(continuation)
+            Task { result.resume(await sharedProbe()) }
             Task {
                 try? await Task.sleep(for: Self.timeout)
-                answer.resume(.unavailable)
+                result.resume(.unavailable)
             }
         }
     }

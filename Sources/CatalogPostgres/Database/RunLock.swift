@@ -31,7 +31,7 @@ enum RunLock {
     ///
     /// - Parameters:
     ///   - key: an integer expression with the parameters `parameters`.
-    ///   - patience: the maximum wait for another holder; nil does not wait.
+    ///   - timeout: the maximum wait for another holder; nil does not wait.
     /// - Returns: nil if another holds the lock.
     static func withLock<T>(
         _ kind: Kind,
@@ -56,19 +56,19 @@ enum RunLock {
         _ kind: Kind,
         _ key: SQL,
         _ parameters: [PostgresValue],
-        _ patience: Duration?,
+        _ timeout: Duration?,
         _ connection: PostgresConnection
     ) async throws -> Bool {
-        try await connection.perform(within: (patience ?? .zero) + .seconds(10)) { connection in
+        try await connection.perform(within: (timeout ?? .zero) + .seconds(10)) { connection in
             // The transaction is idle during the run; keepalives detect a lost client.
             try connection.run(
                 script: """
                     BEGIN; SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL tcp_keepalives_idle = 10;
                     SET LOCAL tcp_keepalives_interval = 5; SET LOCAL tcp_keepalives_count = 3;
-                    SET LOCAL lock_timeout = \(patience?.milliseconds ?? 0)
+                    SET LOCAL lock_timeout = \(timeout?.milliseconds ?? 0)
                     """
             )
-            guard patience != nil else {
+            guard timeout != nil else {
                 return try connection.query("SELECT \(tryAcquire(kind, key))", parameters) {
                     try $0.first { try $0.bool(0) } ?? false
                 }

@@ -27,7 +27,7 @@ struct PostgresDiffStore: DiffStore {
                         [.int4(orders[0].head.location.storeID), .textArray(diff.insertedIDs)]
                     ) { try $0.map { try ProductRow.read($0) } }
                 }
-                return diff.with(products, reading: ContinuousClock.now - start - diff.compareDuration)
+                return diff.with(products, readDuration: ContinuousClock.now - start - diff.compareDuration)
             }
         }
     }

@@ -173,7 +173,7 @@ private enum GeneratedProduct {
         "Élégant", "Ärla", "Žuti",
     ]
     private static let brands = (1...200).map { "Brand \($0)" }
-    private static let endings = [9, 19, 29, 49, 79, 99]
+    private static let priceEndings = [9, 19, 29, 49, 79, 99]
     private static let units: [(MeasureUnit, [Int])] = [
         (.g, [100, 125, 200, 250, 400, 500, 750]), (.ml, [200, 250, 330, 500, 750]), (.l, [1, 2, 5]), (.kg, [1, 2, 5]),
         (.piece, [1, 6, 10, 12]),
@@ -187,7 +187,7 @@ private enum GeneratedProduct {
             name: "\(random.pick(qualities)) \(random.pick(kinds)) \(number % 997) \(amount) \(unit.rawValue)"
         )
         product.brand = random.below(10) == 0 ? nil : random.pick(brands)
-        product.priceMinor = random.below(50) == 0 ? nil : Int64(random.below(30) * 100 + random.pick(endings))
+        product.priceMinor = random.below(50) == 0 ? nil : Int64(random.below(30) * 100 + random.pick(priceEndings))
         product.size =
             random.below(20) == 0
             ? nil : try? Size(amount: ExactDecimal(Int128(amount)), unit: unit, packs: random.below(8) == 0 ? 6 : 1)

@@ -11,10 +11,10 @@ struct ImportColumns: Sendable {
     let hasPopularity: Bool
 
     init(_ columns: Set<ImportColumn>, readsSizeFromName: Bool) {
-        var stated = columns.union([.name])
-        if columns.contains(.promoPrice) { stated.insert(.price) }
-        if readsSizeFromName { stated.insert(.size) }
-        let own = ProductColumn.staged.filter { $0.imported.map(stated.contains) ?? false }
+        var fileColumns = columns.union([.name])
+        if columns.contains(.promoPrice) { fileColumns.insert(.price) }
+        if readsSizeFromName { fileColumns.insert(.size) }
+        let own = ProductColumn.staged.filter { $0.imported.map(fileColumns.contains) ?? false }
         hasPopularity = columns.contains(.popularity)
         written = own.map(\.name)
         compared = own.filter { !$0.isDerived }.map(\.name) + (hasPopularity ? ["popularity_seed"] : [])

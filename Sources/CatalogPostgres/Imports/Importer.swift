@@ -59,7 +59,7 @@ package struct Importer: Sendable {
             try await session.stage(pieces, onReject, onProgress)
             try await session.resolve()
             // Some stores may have been changed when one fails.
-            defer { changes.announce(.anything) }
+            defer { changes.announce(.all) }
             if !options.isDryRun {
                 try await session.apply()
                 await analyzeTables(session.summary, connection)

@@ -29,10 +29,10 @@ enum ListRow {
 
     /// Reads a list and its membership from adjacent columns.
     static func membership(_ row: borrowing PostgresRow, from start: Int = 0) throws -> ListMembership {
-        try held(row, try list(row, from: start), from: start + listColumnCount)
+        try membership(row, try list(row, from: start), from: start + listColumnCount)
     }
 
-    static func held(_ row: borrowing PostgresRow, _ list: UserList, from start: Int) throws -> ListMembership {
+    static func membership(_ row: borrowing PostgresRow, _ list: UserList, from start: Int) throws -> ListMembership {
         guard let role = ListRole(rawValue: try row.text(start)) else { throw invalidRow }
         return ListMembership(
             list: list,

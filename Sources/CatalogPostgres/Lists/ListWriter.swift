@@ -14,9 +14,9 @@ struct ListWriter {
 
     // MARK: - Reading
 
-    /// - Parameter standing: false also returns a deleted or left list.
+    /// - Parameter currentOnly: false also returns a deleted or left list.
     /// - Throws: `notFound`.
-    func membership(
+    func currentOnly(
         _ id: UniqueID,
         _ connection: isolated PostgresConnection,
         standing: Bool = true
@@ -37,13 +37,13 @@ struct ListWriter {
         _ connection: isolated PostgresConnection,
         standing: Bool = true
     ) throws -> ListMembership? {
-        do { return try membership(id, connection, standing: standing) } catch CatalogError.notFound { return nil }
+        do { return try currentOnly(id, connection, standing: standing) } catch CatalogError.notFound { return nil }
     }
 
     /// - Throws: `notFound` if the user is not, or no longer, a member of the list.
-    func checkPlace(_ id: UniqueID, _ connection: isolated PostgresConnection) throws {
-        let isThere = try connection.query(ListStatements.activeMembership, [caller, .text(id.text)]) { $0.count > 0 }
-        guard isThere else { throw CatalogError.notFound("list “\(id)”") }
+    func checkMembership(_ id: UniqueID, _ connection: isolated PostgresConnection) throws {
+        let isMember = try connection.query(ListStatements.activeMembership, [caller, .text(id.text)]) { $0.count > 0 }
+        guard isMember else { throw CatalogError.notFound("list “\(id)”") }
     }
 
     /// Returns the membership and locks the list's row: list and members cannot change until the transaction ends.
@@ -57,10 +57,10 @@ struct ListWriter {
                 try $0.first { try $0.text(0) }
             }
             guard let owner else { throw CatalogError.notFound("list “\(id)”") }
-            let isThere = try connection.query(ListStatements.lock, [.text(owner), .text(id.text)]) { $0.count > 0 }
+            let exists = try connection.query(ListStatements.lock, [.text(owner), .text(id.text)]) { $0.count > 0 }
             // The owner may have changed, or been erased, while waiting for the lock.
-            let held = try membership(id, connection, standing: standing)
-            if isThere, held.list.owner.text == owner { return held }
+            let found = try currentOnly(id, connection, standing: standing)
+            if exists, found.list.owner.text == owner { return found }
         }
         throw CatalogError.unavailable
     }
@@ -123,17 +123,17 @@ struct ListWriter {
     }
 
     /// Writes a list and its changed items, and deletes items that it no longer has.
-    func replacing(
+    func update(
         _ list: UserList,
-        insteadOf before: UserList,
+        replacing before: UserList,
         _ connection: isolated PostgresConnection
     ) throws {
         try connection.executeDeferred(ListStatements.update, ListRow.parameters(list, isNew: false))
-        let forgotten = Set(before.items.map(\.id)).subtracting(list.items.map(\.id))
-        if !forgotten.isEmpty {
+        let purgedIDs = Set(before.items.map(\.id)).subtracting(list.items.map(\.id))
+        if !purgedIDs.isEmpty {
             try connection.executeDeferred(
                 ListStatements.purgeItems,
-                [.text(list.owner.text), .text(list.id.text), .textArray(forgotten.map(\.text))]
+                [.text(list.owner.text), .text(list.id.text), .textArray(purgedIDs.map(\.text))]
             )
         }
         let known = Set(before.items)
@@ -184,12 +184,12 @@ struct ListWriter {
         _ connection: isolated PostgresConnection
     ) throws -> [UserID: Int64] {
         guard !users.isEmpty else { return [:] }
-        let told = try connection.query(
+        let notified = try connection.query(
             ListStatements.recordEvent,
             [.textArray(users), .text(list.text), .text(String(decoding: data, as: UTF8.self)), .bool(isLeaving)]
         ) { try $0.map { (try $0.text(0), try $0.int8(1)) } }
-        try trim(told, connection)
-        return Dictionary(uniqueKeysWithValues: try told.map { (try UserID(stored: $0.0), $0.1) })
+        try trim(notified, connection)
+        return Dictionary(uniqueKeysWithValues: try notified.map { (try UserID(stored: $0.0), $0.1) })
     }
 
     /// Removes users from a list.

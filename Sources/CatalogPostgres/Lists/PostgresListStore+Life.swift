@@ -9,11 +9,11 @@ extension PostgresListStore {
         for id in try await listIDs(ListStatements.ownLists, user) {
             try await changeList(id.list, of: user) { list, connection in
                 let others = try ListWriter.members(list, connection).filter { $0 != user.text }
-                let told = try ListWriter.removeMembers(others, list.id, connection)
+                let notified = try ListWriter.removeMembers(others, list.id, connection)
                 try connection.execute(ListStatements.clearOwner, [.text(user.text), .text(list.id.text)])
                 try Self.delete(list, connection)
                 try connection.execute(ListStatements.deletePlace, [.text(user.text), .text(list.id.text)])
-                return Array(told.keys)
+                return Array(notified.keys)
             }
         }
         for id in try await listIDs(ListStatements.joinedLists, user) {
@@ -95,7 +95,7 @@ extension PostgresListStore {
         let told = try await database.writes.transaction(within: TimeLimit.edit.duration) { connection -> [UserID] in
             let key: [PostgresValue] = [.text(owner.text), .text(id.text)]
             guard try connection.query(ListStatements.lock, key, { $0.count > 0 }) else { return [] }
-            return try body(try ListWriter(user: owner).membership(id, connection, standing: false).list, connection)
+            return try body(try ListWriter(user: owner).currentOnly(id, connection, standing: false).list, connection)
         }
         for user in told { database.announcer.announce(.user(user)) }
     }

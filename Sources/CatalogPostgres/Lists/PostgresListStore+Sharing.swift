@@ -31,7 +31,7 @@ extension PostgresListStore {
         try await database.mappingErrors {
             try await database.writes.snapshot(within: TimeLimit.edit.duration) {
                 connection in
-                let held = try ListWriter(user: user).membership(id, connection)
+                let held = try ListWriter(user: user).currentOnly(id, connection)
                 try held.checkOwner()
                 return try connection.query(
                     ListStatements.shares,
@@ -80,7 +80,7 @@ extension PostgresListStore {
         _ writer: ListWriter,
         _ connection: isolated PostgresConnection
     ) throws -> (ListMembership, told: [UserID]) {
-        let nothing = CatalogError.notFound("share")
+        let notFound = CatalogError.notFound("share")
         func findShare() throws -> (owner: String, list: UniqueID, share: UniqueID, role: ListRole)? {
             try connection.query(ListStatements.shareByDigest, [.bytea(digest)]) {
                 try $0.first { row in
@@ -91,16 +91,16 @@ extension PostgresListStore {
                 }
             }
         }
-        guard let first = try findShare() else { throw nothing }
+        guard let first = try findShare() else { throw notFound }
         try connection.execute(ListStatements.lock, [.text(first.owner), .text(first.list.text)])
         // The share may have been revoked while waiting for the lock.
-        guard let found = try findShare(), found.owner == first.owner else { throw nothing }
+        guard let found = try findShare(), found.owner == first.owner else { throw notFound }
         var current = try writer.membershipOrNil(found.list, connection, standing: false)
         if current?.leftAt != nil { current = nil }
-        var told: [UserID] = []
+        var notified: [UserID] = []
         if found.role.isBetter(than: current?.role) {
             let owner = try UserID(stored: found.owner)
-            let list = try ListWriter(user: owner).membership(found.list, connection).list
+            let list = try ListWriter(user: owner).currentOnly(found.list, connection).list
             if current == nil {
                 try writer.checkListCount(connection)
                 guard try ListWriter.members(list, connection).count <= ListShare.memberLimit else {
@@ -108,9 +108,9 @@ extension PostgresListStore {
                 }
             }
             try writer.place(list, as: found.role, by: found.share, connection)
-            told = try Self.notifyNewMember(found.list, writer, connection)
+            notified = try Self.notifyNewMember(found.list, writer, connection)
         }
-        return (try writer.membership(found.list, connection), told)
+        return (try writer.currentOnly(found.list, connection), notified)
     }
 
     /// Notifies a user of a newly joined list.
@@ -119,7 +119,7 @@ extension PostgresListStore {
         _ writer: ListWriter,
         _ connection: isolated PostgresConnection
     ) throws -> [UserID] {
-        let data = try writer.membership(id, connection, standing: false).list.announcement
+        let data = try writer.currentOnly(id, connection, standing: false).list.announcement
         return Array(try ListWriter.notify([writer.user.text], id, data, connection).keys)
     }
 }

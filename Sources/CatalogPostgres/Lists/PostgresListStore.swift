@@ -19,9 +19,9 @@ struct PostgresListStore: ListStore {
                         page.isResync = try row.bool(1)
                         guard !row.isNull(2) else { return }
                         let entry = try Self.entry(row)
-                        guard since != nil || !entry.held.isDeleted else { return }
+                        guard since != nil || !entry.membership.isDeleted else { return }
                         page.entries.append(entry)
-                        ranks[entry.held.list.name] = try row.int(
+                        ranks[entry.membership.list.name] = try row.int(
                             3 + ListRow.listColumnCount + ListRow.placeColumnCount + 2
                         )
                     }
@@ -51,11 +51,11 @@ struct PostgresListStore: ListStore {
             }
             let key = try PathKey(bytes: try row.bytea(place + 1))
             let moment = try ListRow.moment(row, place + 3) ?? .now()
-            let gone = ListMembership.gone(id, role, key, try row.int8(place + 2), leftAt: moment)
-            return .init(held: gone, items: 0, checked: 0)
+            let departed = ListMembership.departed(id, role, key, try row.int8(place + 2), leftAt: moment)
+            return .init(held: departed, items: 0, checked: 0)
         }
         return .init(
-            held: try ListRow.held(row, try ListRow.list(row, from: 3), from: place),
+            held: try ListRow.membership(row, try ListRow.list(row, from: 3), from: place),
             items: try row.int(counts),
             checked: try row.int(counts + 1)
         )
@@ -85,7 +85,7 @@ struct PostgresListStore: ListStore {
         try await database.mappingErrors {
             try await database.writes.snapshot(within: TimeLimit.edit.duration) {
                 connection in
-                let held = try ListWriter(user: user).membership(id, connection)
+                let held = try ListWriter(user: user).currentOnly(id, connection)
                 return (held, try ListWriter.facts(held.list.items, for: [sort ?? held.list.sort], connection))
             }
         }
@@ -104,7 +104,7 @@ struct PostgresListStore: ListStore {
             // Lock the list before the account, as everywhere. A concurrent creation with the same id waits here.
             var known = try writer.membershipOrNil(new.id, connection, standing: false)
             if known == nil, try connection.execute(ListStatements.insert, ListRow.parameters(list, isNew: true)) == 0 {
-                known = try writer.membership(new.id, connection, standing: false)
+                known = try writer.currentOnly(new.id, connection, standing: false)
             }
             if let known {
                 guard !known.isDeleted else { throw CatalogError.deletedList(new.id) }
@@ -112,8 +112,8 @@ struct PostgresListStore: ListStore {
             }
             try writer.checkListCount(connection)
             try writer.place(list, as: .owner, by: nil, connection)
-            let told = try ListWriter.notify([user.text], new.id, list.announcement, connection)
-            return (try writer.membership(new.id, connection).document(isNew: true), Array(told.keys))
+            let notified = try ListWriter.notify([user.text], new.id, list.announcement, connection)
+            return (try writer.currentOnly(new.id, connection).document(isNew: true), Array(notified.keys))
         }
     }
 
@@ -150,13 +150,13 @@ struct PostgresListStore: ListStore {
         let changed = try held.list.apply(edit, products, now: .now())
         let sorts = [before.list.sort, held.list.sort]
         // The manual order needs no catalog data; other sorts compare all items, including deleted ones.
-        let told = changed.union(edit.added)
-        let asked =
+        let reportedIDs = changed.union(edit.added)
+        let neededItems =
             sorts == [.position, .position]
-            ? held.list.items.filter { told.contains($0.id) } : before.list.items + held.list.items
-        let facts = try ListWriter.facts(asked, for: sorts, connection)
+            ? held.list.items.filter { reportedIDs.contains($0.id) } : before.list.items + held.list.items
+        let facts = try ListWriter.facts(neededItems, for: sorts, connection)
         var outcome = ListOutcome(of: edit, before.list, held, changed, facts)
-        if held.list != before.list { try writer.replacing(held.list, insteadOf: before.list, connection) }
+        if held.list != before.list { try writer.update(held.list, replacing: before.list, connection) }
         guard outcome.isChange else { return (outcome, []) }
         let members = try ListWriter.members(held.list, connection)
         let revisions = try ListWriter.notify(members, held.list.id, outcome.event, connection)
@@ -247,7 +247,7 @@ struct PostgresListStore: ListStore {
             let (value, told) = try await database.retryingErasureConflicts { [database] in
                 try await database.writes.transaction(within: TimeLimit.edit.duration) { connection in
                     let writer = ListWriter(user: user)
-                    if let list { try writer.checkPlace(list, connection) }
+                    if let list { try writer.checkMembership(list, connection) }
                     // Do not lock the account: another transaction with a list lock may be about to notify this user.
                     try writer.ensureAccount(connection)
                     return try body(writer, connection)

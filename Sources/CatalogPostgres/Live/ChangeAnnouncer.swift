@@ -89,7 +89,7 @@ package final class ChangeAnnouncer: Sendable {
                 switch topic {
                 case .user(let user): "u\(user.text)"
                 case .store(let key): "s\(key.text)"
-                case .anything: "*"
+                case .all: "*"
                 }
             if let last = payloads.last, last.utf8.count + line.utf8.count < limit {
                 payloads[payloads.count - 1] = last + "\n" + line
@@ -111,7 +111,7 @@ package final class ChangeAnnouncer: Sendable {
             case "s":
                 guard let store = CatalogKey(line.dropFirst()) else { return nil }
                 topics.insert(.store(store))
-            case "*": topics.insert(.anything)
+            case "*": topics.insert(.all)
             default: return nil
             }
         }

@@ -52,8 +52,8 @@ struct OrderEditor {
         var queries = [PostgresQuery(OrderStatements.lockShelf, scope)]
         var target: OrderMove.Target?
         if case .moves(let moves) = request.edit {
-            let named = Set(moves.flatMap { $0.ids + [$0.anchor].compactMap { $0 } })
-            queries.append(PostgresQuery(OrderStatements.rows, scope + [.textArray(Array(named))]))
+            let referencedIDs = Set(moves.flatMap { $0.ids + [$0.anchor].compactMap { $0 } })
+            queries.append(PostgresQuery(OrderStatements.rows, scope + [.textArray(Array(referencedIDs))]))
             if let gap = OrderGap.query(moves[0], scope) {
                 queries.append(gap)
                 target = moves[0].target
@@ -132,8 +132,8 @@ struct OrderEditor {
         // Record the original neighbours, whatever keys were assigned, so that the history is deterministic.
         let moved = before.keys.filter { placed.contains($0) }
         guard !moved.isEmpty else { return unchanged }
-        let lefts = moved.map { (id: $0, row: before[$0]!) }.sorted { $0.row.key < $1.row.key }
-        var outcome = try finish(pending, lefts.map { ($0.id, $0.row.left) }, connection)
+        let leftNeighbours = moved.map { (id: $0, row: before[$0]!) }.sorted { $0.row.key < $1.row.key }
+        var outcome = try finish(pending, leftNeighbours.map { ($0.id, $0.row.left) }, connection)
         // The neighbours are known after one move; after several, look them up.
         if moves.count > 1 {
             let newAfters = try readLeftNeighbours(Array(before.keys), connection)

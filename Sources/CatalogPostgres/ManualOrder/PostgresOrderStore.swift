@@ -19,8 +19,8 @@ struct PostgresOrderStore: OrderStore {
                     try OrderEditor(request, store.id, pages, connection).run(connection)
                 }
                 // Acquiring the lock already counted a change; roll back if nothing changed.
-                let isKept = outcome.change != nil && !request.isDryRun
-                return isKept ? .commit((outcome, true)) : .rollback((outcome, false))
+                let commits = outcome.change != nil && !request.isDryRun
+                return commits ? .commit((outcome, true)) : .rollback((outcome, false))
             }
             if outcome.needsCompaction, isCommitted { database.compactionSignal.send() }
             if isCommitted { database.announcer.announce(.store(request.store)) }

@@ -73,7 +73,7 @@ enum ProductColumn: Int, CaseIterable, Sendable {
         }
     }
 
-    /// Reads the column from a row that selects the columns of `read`, behind the SKU.
+    /// Reads the column from a row that has the columns of `read` after the SKU.
     func read(_ row: borrowing PostgresRow, into product: inout Product) throws {
         switch self {
         case .name: product.name = try row.text(rawValue)
@@ -100,7 +100,7 @@ enum ProductColumn: Int, CaseIterable, Sendable {
         guard let amount = try row.textOrNil(Self.sizeAmount.rawValue) else { return nil }
         let unit = MeasureUnit(rawValue: try row.text(Self.sizeUnit.rawValue))
         guard let amount = ExactDecimal(amount), let unit else {
-            throw PostgresError(.decoding, "a stored size cannot be read")
+            throw PostgresError(.decoding, "invalid stored size")
         }
         return try Size(
             amount: amount,
@@ -111,7 +111,7 @@ enum ProductColumn: Int, CaseIterable, Sendable {
         )
     }
 
-    /// Whether requests and imports state the column; otherwise the server sets it.
+    /// Whether requests and imports set the column; otherwise the server does.
     var isProvided: Bool {
         switch self {
         case .popularityLog2, .createdAt, .modifiedAt: false
@@ -124,7 +124,7 @@ enum ProductColumn: Int, CaseIterable, Sendable {
         switch self {
         case .name: .name
         case .brand: .brand
-        // A promotional price comes with a price.
+        // A promotional price requires a price.
         case .priceMinor, .regularPriceMinor: .price
         case .sizeAmount, .sizeUnit, .sizePacks, .sizeDrained, .sizeApproximate, .sizeDimension, .baseQuantity: .size
         case .barcode: .barcode
@@ -137,7 +137,7 @@ enum ProductColumn: Int, CaseIterable, Sendable {
 
     /// The columns that are read, in order.
     static let read = allCases.filter { !$0.isDerived }
-    /// The columns that requests and imports state, in order.
+    /// The columns that requests and imports set, in order.
     static let provided = allCases.filter(\.isProvided)
     /// The columns that an import stages, in order.
     static let staged = allCases.filter { $0.imported != nil }

@@ -199,11 +199,11 @@ enum PopularityStatements {
     // MARK: - Copying scores
 
     /// Copies products' scores to the placements of a shelf, `$2`.
-    static let copyScoresToShelf: PostgresStatement = carrying(" AND p.shelf_id = $2")
+    static let copyScoresToShelf: PostgresStatement = copyScores(" AND p.shelf_id = $2")
     /// Copies products' scores to all placements of a store.
-    static let copyScoresToStore: PostgresStatement = carrying("")
+    static let copyScoresToStore: PostgresStatement = copyScores("")
 
-    private static func carrying(_ scope: SQL) -> PostgresStatement {
+    private static func copyScores(_ scope: SQL) -> PostgresStatement {
         """
         UPDATE placement p SET popularity_log2 = r.popularity_log2 FROM product r
         WHERE p.store_id = $1\(scope) AND r.store_id = $1 AND r.sku = p.sku
@@ -234,11 +234,11 @@ enum PopularityStatements {
     // MARK: - Anonymizing and purging
 
     /// Anonymizes purchases before a day, `$2`; the counts stay.
-    static let anonymizeBefore: PostgresStatement = forgetting("d.day < $2 AND d.customer <> ''")
+    static let anonymizeBefore: PostgresStatement = anonymize("d.day < $2 AND d.customer <> ''")
     /// Anonymizes the purchases of one customer, `$2`.
-    static let anonymizeCustomer: PostgresStatement = forgetting("d.customer = $2 AND d.customer <> ''")
+    static let anonymizeCustomer: PostgresStatement = anonymize("d.customer = $2 AND d.customer <> ''")
 
-    private static func forgetting(_ scope: SQL) -> PostgresStatement {
+    private static func anonymize(_ scope: SQL) -> PostgresStatement {
         """
         WITH gone AS (
             DELETE FROM purchase_day d WHERE d.store_id = $1 AND \(scope) RETURNING d.sku, d.day, d.quantity)

@@ -84,10 +84,10 @@ struct PostgresPurchaseStore: PurchaseStore {
     /// - Returns: the number of anonymized rows.
     func anonymize(customer: String) async throws(CatalogError) -> Int {
         try await database.mappingErrors {
-            var forgotten = 0
+            var anonymized = 0
             for store in try await lookup.readStores().map(\.store) {
                 let hash = CustomerHashes.hash(customer, try await customers.key())
-                forgotten += try await database.writes.transaction(within: TimeLimit.bulk.duration) { connection in
+                anonymized += try await database.writes.transaction(within: TimeLimit.bulk.duration) { connection in
                     let key: [PostgresValue] = [.int4(try ShelfLookup.store(store.key, connection).id), .bytea(hash)]
                     try PurchaseBook.allowLongLockWait(connection)
                     // Follow the events from strays to inbox to days, so that a concurrent fold cannot miss any.
@@ -96,7 +96,7 @@ struct PostgresPurchaseStore: PurchaseStore {
                     return try connection.execute(PopularityStatements.anonymizeCustomer, key) + strays
                 }
             }
-            return forgotten
+            return anonymized
         }
     }
 

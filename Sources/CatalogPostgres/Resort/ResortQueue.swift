@@ -30,7 +30,7 @@ final class ResortQueue: Sendable {
         }
     }
 
-    func add(_ piece: ResortSummary) { state.withLock { $0.summary.add(piece) } }
+    func add(_ summary: ResortSummary) { state.withLock { $0.summary.add(summary) } }
 
     var summary: ResortSummary { state.withLock { $0.summary } }
 }

@@ -247,11 +247,11 @@ package struct Resorter: Sendable {
         _ record: ResortRecord?,
         _ listener: Listener
     ) async throws -> ResortSummary {
-        let board = ResortQueue()
+        let queue = ResortQueue()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<max(1, min(request.jobs, targets.count)) {
                 group.addTask {
-                    while let piece = board.take(of: targets, jobs: request.jobs) {
+                    while let piece = queue.take(of: targets, jobs: request.jobs) {
                         var done = ResortSummary()
                         done.shelves = piece.count
                         for head in try await heads(piece, storeID) {
@@ -263,16 +263,16 @@ package struct Resorter: Sendable {
                                 done.moved += report.moved
                                 if request.isDryRun { done.products += report.rescored }
                             }
-                            listener.onProgress(board.countShelf(), targets.count)
+                            listener.onProgress(queue.countShelf(), targets.count)
                         }
-                        board.add(done)
+                        queue.add(done)
                         try await record?.add(done)
                     }
                 }
             }
             try await group.waitForAll()
         }
-        return board.summary
+        return queue.summary
     }
 
     private func resort(

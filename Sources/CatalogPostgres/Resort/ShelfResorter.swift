@@ -67,11 +67,11 @@ struct ShelfResorter {
                 }
             )
         ]
-        let guess = listed
-        let shown = Self.sort(of: guess)
-        let compares = Self.compares(guess, isDue: isDue, request)
+        let presumed = listed
+        let shown = Self.sort(of: presumed)
+        let compares = Self.compares(presumed, isDue: isDue, request)
         if compares {
-            for query in try order(shown, guess) {
+            for query in try order(shown, presumed) {
                 steps.append((query, { $0.before += try $1.map { try $0.text(0) } }))
             }
         }
@@ -89,12 +89,12 @@ struct ShelfResorter {
                 }
             )
         )
-        if guess.state.shelf.positionSource != nil {
+        if presumed.state.shelf.positionSource != nil {
             steps.append((PostgresQuery(OrderStatements.wholeList, scope), { $0.list = try PositionList($1) }))
         }
-        if compares || guess.state.shelf.positionSource != nil {
-            let sort = guess.state.shelf.positionSource ?? shown
-            for query in try order(sort, guess) {
+        if compares || presumed.state.shelf.positionSource != nil {
+            let sort = presumed.state.shelf.positionSource ?? shown
+            for query in try order(sort, presumed) {
                 steps.append((query, { $0.after += try $1.map { try $0.text(0) } }))
             }
         }
@@ -103,8 +103,8 @@ struct ShelfResorter {
         guard var head = read.locked else { return .done(nil) }
         let locked = head
         let source = head.state.shelf.positionSource
-        guard source == guess.state.shelf.positionSource, Self.sort(of: head) == shown,
-            head.state.comparisonDimension == guess.state.comparisonDimension
+        guard source == presumed.state.shelf.positionSource, Self.sort(of: head) == shown,
+            head.state.comparisonDimension == presumed.state.comparisonDimension
         else { return .outdated(locked) }
         if let dimension = read.dimension {
             head.state.comparisonDimension = dimension

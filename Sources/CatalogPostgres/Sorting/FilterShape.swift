@@ -68,9 +68,9 @@ struct FilterShape: Hashable, Sendable {
         let value = slot(.value)
         switch (key.comparison, kind) {
         case (.isAny, .texts(let some, let none)):
-            return either(some ? "\(column) = ANY (\(value))" : nil, none ? "\(column) IS NULL" : nil)
+            return disjunction(some ? "\(column) = ANY (\(value))" : nil, none ? "\(column) IS NULL" : nil)
         case (.hasAny, .texts(let some, let none)):
-            return either(some ? "\(column) && \(value)" : nil, none ? "p.tag_count = 0" : nil)
+            return disjunction(some ? "\(column) && \(value)" : nil, none ? "p.tag_count = 0" : nil)
         case (.equals, .flag(let flag)): return [flag ? "\(column)" : "NOT \(column)"]
         case (.isAny, _): return ["\(column) = ANY (\(value))"]
         case (.atLeast, _): return ["\(column) >= \(value)"]
@@ -87,7 +87,7 @@ struct FilterShape: Hashable, Sendable {
         }
     }
 
-    private static func either<Slot>(_ a: SQLTemplate<Slot>?, _ b: SQLTemplate<Slot>?) -> [SQLTemplate<Slot>] {
+    private static func disjunction<Slot>(_ a: SQLTemplate<Slot>?, _ b: SQLTemplate<Slot>?) -> [SQLTemplate<Slot>] {
         let parts = [a, b].compactMap { $0 }
         return parts.count == 2 ? ["(\(parts[0]) OR \(parts[1]))"] : parts
     }

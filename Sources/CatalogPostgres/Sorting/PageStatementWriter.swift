@@ -132,10 +132,10 @@ struct PageStatementWriter {
         for index in sort.terms.indices { equalities.append(equality(index, cursor)) }
         result.append(equalities.flatMap { $0 } + [tieBreakerCondition()])
         for index in sort.terms.indices.dropFirst().reversed() {
-            if let behind = afterCondition(index, cursor) {
+            if let after = afterCondition(index, cursor) {
                 var prefix: [Template] = []
                 for earlier in 0..<index { prefix += equality(earlier, cursor) }
-                result.append(prefix + [behind])
+                result.append(prefix + [after])
             }
         }
         if !isMissing {

@@ -133,8 +133,8 @@ struct PostgresPageStore: PageStore {
         let width = queries.count
         queries += page?.queries ?? []
         let end = queries.count
-        let isConfirmed = page?.isVerified ?? false
-        if isConfirmed { queries.append(queries[0]) }
+        let isVerified = page?.isVerified ?? false
+        if isVerified { queries.append(queries[0]) }
         let limit = page?.limit ?? 0
         let hasPosition = page?.plan.readsPositions ?? false
         let initial: (ShelfHead?, RememberedViews, [Listing], ShelfHead?) = (nil, .none, [], nil)
@@ -157,7 +157,7 @@ struct PostgresPageStore: PageStore {
         guard let head else { return nil }
         let basis = PageBasis(head: head, views: views)
         memory.insert(basis, of: request)
-        return (basis, listings, !isConfirmed || again == head)
+        return (basis, listings, !isVerified || again == head)
     }
 }
 

@@ -79,10 +79,10 @@ struct PostgresShelfStore: ShelfStore {
             }
         let order: SQL = isDescending ? " DESC" : ""
         let comparison: SQL = isDescending ? "<" : ">"
-        let behind: SQL = isFirst ? "" : " AND (h.\(column), h.key) \(comparison) ($3, $4)"
+        let cursorCondition: SQL = isFirst ? "" : " AND (h.\(column), h.key) \(comparison) ($3, $4)"
         return """
             SELECT \(ShelfRow.stateColumns), h.position FROM shelf h
-            WHERE h.store_id = $1 AND h.deleted_at IS NULL\(behind) ORDER BY h.\(column)\(order), h.key\(order) LIMIT $2
+            WHERE h.store_id = $1 AND h.deleted_at IS NULL\(cursorCondition) ORDER BY h.\(column)\(order), h.key\(order) LIMIT $2
             """
     }
 }

@@ -14,8 +14,8 @@ struct DoctorCommand: AisleCommand {
         Console.note("database: \(database.source.title)")
         let findings = try await database.withPool(size: 1) { try await Doctor($0).examine() }
         for finding in findings { print("\(finding.isOK ? "ok  " : "BAD ") \(finding.text)") }
-        let bad = findings.filter { !$0.isOK }
-        for remedy in bad.compactMap(\.remedy) { Console.note("fix: \(remedy)") }
-        if !bad.isEmpty { throw ExitCode(CommandFailure.failed) }
+        let failed = findings.filter { !$0.isOK }
+        for remedy in failed.compactMap(\.remedy) { Console.note("fix: \(remedy)") }
+        if !failed.isEmpty { throw ExitCode(CommandFailure.failed) }
     }
 }

@@ -8,7 +8,7 @@ final class Draining: Service {
     private let delay: Duration
 
     /// - Parameter pause: how long new requests are still accepted.
-    init(for pause: Duration) { self.delay = pause }
+    init(for delay: Duration) { self.delay = delay }
 
     var isDraining: Bool { state.load(ordering: .relaxed) }
 

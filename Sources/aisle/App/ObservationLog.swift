@@ -10,7 +10,7 @@ final class ObservationLog: Sendable {
     }
 
     private let logger: Logger
-    private let troubles = Mutex<[String: Throttle]>([:])
+    private let throttles = Mutex<[String: Throttle]>([:])
 
     init(_ logger: Logger) { self.logger = logger }
 
@@ -36,7 +36,7 @@ final class ObservationLog: Sendable {
     }
 
     private func warn(_ kind: String, _ text: String) {
-        let leftOut: Int? = troubles.withLock { troubles in
+        let suppressed: Int? = throttles.withLock { troubles in
             let now = ContinuousClock.now
             if let known = troubles[kind], now < known.until {
                 troubles[kind]!.suppressed += 1
@@ -45,7 +45,7 @@ final class ObservationLog: Sendable {
             defer { troubles[kind] = Throttle(until: now + .seconds(1)) }
             return troubles[kind]?.suppressed ?? 0
         }
-        guard let leftOut else { return }
-        logger.warning("\(text)\(leftOut > 0 ? " (\(leftOut) more suppressed)" : "")")
+        guard let suppressed else { return }
+        logger.warning("\(text)\(suppressed > 0 ? " (\(suppressed) more suppressed)" : "")")
     }
 }

@@ -6,7 +6,7 @@ final class OutputFile: Sendable {
     private let descriptor: Int32
 
     /// - Parameter input: a file that is read at the same time; it must be a different one.
-    init(_ path: String, option: String, besides input: String? = nil) throws {
+    init(_ path: String, option: String, input: String? = nil) throws {
         if let input, let own = Self.identity(path), own == Self.identity(input) {
             throw CommandFailure("\(option) must not be the input file", CommandFailure.usage)
         }

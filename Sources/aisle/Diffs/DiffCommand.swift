@@ -81,7 +81,7 @@ struct DiffCommand: AisleCommand {
         case .jsonPatch: Console.data(diff.jsonPatch() + [0x0A])
         case .order: Console.data(diff.new.map { $0 + "\n" }.joined())
         case .moves:
-            table(diff, names).print(.chosen(nil))
+            table(diff, names).print(.resolve(nil))
             let sorts = diff.fromSort.flatMap { from in diff.targetOrder.map { " from \(from) to \($0.sort)" } } ?? ""
             Console.note(
                 "\(diff.diff.moves.count) of \(diff.new.count) moved\(sorts); \(diff.diff.inserts.count) inserted, \(diff.diff.deletes.count) deleted"

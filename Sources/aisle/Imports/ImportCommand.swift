@@ -33,7 +33,7 @@ struct ImportCommand: AisleCommand {
         let options = try options()
         let pieces = try FileChunks(path: file)
         try await database.withCatalog { catalog in
-            let rejections = try Rejections(keptIn: rejects, besides: file, hasRows: true)
+            let rejections = try Rejections(file: rejects, input: file, hasRows: true)
             let start = ContinuousClock.now
             let summary = try await Importer(catalog).run(
                 pieces,

@@ -14,9 +14,9 @@ final class Rejections {
     ///   - path: the CSV file for rejections; nil for none.
     ///   - input: the input file.
     ///   - hasRows: whether rejections include the raw rows.
-    init(keptIn path: String?, besides input: String, hasRows: Bool = false) throws {
+    init(file path: String?, input: String, hasRows: Bool = false) throws {
         self.hasRows = hasRows
-        file = try path.map { try OutputFile($0, option: "--rejects", besides: input) }
+        file = try path.map { try OutputFile($0, option: "--rejects", input: input) }
         try file?.write("line,column,value,reason\(hasRows ? ",row" : "")\n")
     }
 

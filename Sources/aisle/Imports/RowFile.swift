@@ -11,38 +11,39 @@ struct RowFile {
     let rejections: Rejections
 
     /// - Parameter rejects: the file for rejected rows.
-    init(_ path: String, format: ImportOptions.Format?, columns: [String], needed: [String], rejects: String?) throws {
+    init(_ path: String, format: ImportOptions.Format?, columns: [String], required: [String], rejects: String?) throws
+    {
         self.path = path
         // Report an unreadable file first.
         if path != "-" { _ = try FileChunks(path: path) }
         self.format = try .of(path, format)
         self.columns = columns
-        self.required = needed
-        rejections = try Rejections(keptIn: rejects, besides: path)
+        self.required = required
+        rejections = try Rejections(file: rejects, input: path)
     }
 
     /// Reads the file in chunks and passes on the rows after each chunk.
     func read(_ onRows: ([FieldRow]) async throws -> Void) async throws {
         let pieces = try FileChunks(path: path)
-        var reader = RowReader(format, columns: columns, needed: required)
+        var reader = RowReader(format, columns: columns, required: required)
         var rows: [FieldRow] = []
-        var bad: [ImportRejection] = []
+        var rejected: [ImportRejection] = []
         func handle(_ event: RowReader.Event) {
             switch event {
             case .row(let row): rows.append(row)
-            case .rejected(let rejection): bad.append(rejection)
+            case .rejected(let rejection): rejected.append(rejection)
             }
         }
         for try await piece in pieces {
             try Task.checkCancellation()
             try piece.withUnsafeBytes { try reader.read($0, handle) }
-            try bad.forEach(rejections.add)
-            bad = []
+            try rejected.forEach(rejections.add)
+            rejected = []
             try await onRows(rows)
             rows = []
         }
         try reader.end(handle)
-        try bad.forEach(rejections.add)
+        try rejected.forEach(rejections.add)
         try await onRows(rows)
     }
 }
@@ -52,10 +53,10 @@ extension ImportOptions.Format {
     static func of(_ path: String, _ format: Self?) throws -> Self {
         if let format { return format }
         let name = path.split(separator: "/").last ?? ""
-        let ending =
+        let fileExtension =
             name.dropFirst().split(separator: ".", omittingEmptySubsequences: false).dropFirst().last?.lowercased()
             ?? ""
-        guard let chosen = Self(rawValue: ending == "jsonl" ? "ndjson" : ending) else {
+        guard let chosen = Self(rawValue: fileExtension == "jsonl" ? "ndjson" : fileExtension) else {
             throw CommandFailure(
                 "unknown file extension; use --format csv or --format ndjson",
                 CommandFailure.usage

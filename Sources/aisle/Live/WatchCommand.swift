@@ -35,7 +35,7 @@ struct WatchCommand: AisleCommand {
                 changes = try await live.subscribe(user.id, since: since)
             } else {
                 let (store, key) = try await shelf!.resolve(catalog)
-                changes = try await live.follow(
+                changes = try await live.subscribe(
                     ShelfAddress(store, key),
                     by: sort,
                     limit: limit ?? PageRequest.defaultLimit,

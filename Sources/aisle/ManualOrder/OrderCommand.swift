@@ -64,7 +64,7 @@ struct OrderCommand: AsyncParsableCommand {
                         change.undoes.map { "\($0)" }, change.undoneBy.map { "\($0)" },
                     ])
                 }
-                table.print(.chosen(format))
+                table.print(.resolve(format))
             }
         }
     }

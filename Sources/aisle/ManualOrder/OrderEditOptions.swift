@@ -31,7 +31,7 @@ struct OrderEditOptions: ParsableArguments {
                 .init(title: "after"),
             ])
             table.rows = outcome.moved.map { [$0.id, $0.from.map { "\($0)" }, $0.to.map { "\($0)" }, $0.after] }
-            table.print(.chosen(format))
+            table.print(.resolve(format))
             Console.note(
                 outcome.moved.isEmpty && outcome.change == nil
                     ? "nothing moved; order version \(outcome.orderVersion)"

@@ -77,7 +77,7 @@ struct PricesCommand: AsyncParsableCommand {
                 file,
                 format: format,
                 columns: PricesCommand.columns,
-                needed: ["sku", "price"] + (replay ? ["date"] : []) + (fallback == nil ? ["store"] : []),
+                required: ["sku", "price"] + (replay ? ["date"] : []) + (fallback == nil ? ["store"] : []),
                 rejects: rejects
             )
             try await database.withCatalog { catalog in

@@ -33,7 +33,7 @@ struct PurchasesCommand: AsyncParsableCommand {
                 file,
                 format: format,
                 columns: ["store"] + Purchase.columns,
-                needed: ["event_id", "sku", "quantity", "at"] + (fallback == nil ? ["store"] : []),
+                required: ["event_id", "sku", "quantity", "at"] + (fallback == nil ? ["store"] : []),
                 rejects: rejects
             )
             try await database.withCatalog { catalog in

@@ -90,7 +90,7 @@ struct ResortCommand: AsyncParsableCommand {
                 changedSince: try changedSince.map(Self.moment),
                 diffs: diff,
                 jobs: jobs,
-                keptDays: keepDays
+                retentionDays: keepDays
             )
         }
 
@@ -155,7 +155,7 @@ struct ResortCommand: AsyncParsableCommand {
                             + run.summary.counts.map { "\($0.count)" } + [run.request, run.failure]
                     )
                 }
-                table.print(.chosen(format))
+                table.print(.resolve(format))
             }
         }
     }

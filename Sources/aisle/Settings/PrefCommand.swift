@@ -77,7 +77,7 @@ struct PrefCommand: AsyncParsableCommand {
         func execute() async throws {
             try await options.database.withCatalog { catalog in
                 let page = try await catalog.settings(of: options.user.id, since: since, limit: nil)
-                let chosen = OutputFormat.chosen(format)
+                let chosen = OutputFormat.resolve(format)
                 if chosen == .json { return Console.data(page.json + [0x0A]) }
                 if chosen == .ndjson {
                     for setting in page.settings { Console.data(setting.json + [0x0A]) }

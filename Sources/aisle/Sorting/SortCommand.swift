@@ -39,7 +39,7 @@ struct SortCommand: AisleCommand {
                 first = first ?? page
             } while request.after != nil && products.count < limit ?? .max
             guard let first else { return }
-            show(products, first, .chosen(format))
+            show(products, first, .resolve(format))
             if Console.notesAreTerminal {
                 Console.note(
                     "\(products.count) of \(first.head.state.productCount) products by \(first.plan.sort.description) (\(first.plan.source.rawValue))\(Self.describe(first.plan.view.filter))"

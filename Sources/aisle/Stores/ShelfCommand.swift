@@ -41,7 +41,7 @@ struct ShelfCommand: AsyncParsableCommand {
                         request.after = page.next
                     } while request.after != nil
                 }
-                table.print(.chosen(format))
+                table.print(.resolve(format))
             }
         }
     }

@@ -27,7 +27,7 @@ struct StoreCommand: AsyncParsableCommand {
                         store.defaultSort?.description,
                     ])
                 }
-                table.print(.chosen(format))
+                table.print(.resolve(format))
             }
         }
     }

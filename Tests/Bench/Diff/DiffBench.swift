@@ -3,15 +3,15 @@ import Foundation
 import Ordering
 import OrderedCollections
 
-/// Measures move diffs in one process, in turns, by CPU time: ours from each kind of input, the bare kernel as the limit,
-/// and what else there is. Run it with `make bench`.
+/// Measures the CPU time of move diffs in one process, alternating: each kind of input, the kernel as the lower limit,
+/// and other libraries. Run it with `make bench`.
 @main
 struct DiffBench {
     static func main() {
         let arguments = CommandLine.arguments.dropFirst()
         if arguments.first == "memory", let kind = arguments.dropFirst().first { return MemoryBench.run(kind) }
         let largest = arguments.first.flatMap { Int($0) } ?? 1_000_000
-        print("CPU time in ms, medians; moves. “–”: would take more than \(Int(patience)) s")
+        print("CPU time in ms, medians; moves. “–”: would take more than \(Int(timeLimit)) s")
         print(
             row([
                 "case", "n", "kernel", "permut.", "ordinals", "ids", "strings", "stdlib", "OrdSet", "moves", "stdlib's",
@@ -28,8 +28,8 @@ struct DiffBench {
         WireBench.run()
     }
 
-    /// How long one measurement of somebody else's may take, in seconds.
-    static let patience = 10.0
+    /// The time limit of one measurement of another library, in seconds.
+    static let timeLimit = 10.0
 
     enum Kind: String, CaseIterable {
         case random, correlated
@@ -45,14 +45,14 @@ struct DiffBench {
             switch self {
             case .random: new.shuffle(using: &random)
             case .correlated:
-                // As a price and a unit price: each product moves by a tenth of the list at most.
+                // Like price and unit price: each product moves by at most a tenth of the list.
                 let keys = old.map { Double($0) + Double.random(in: 0..<Double(count) / 10, using: &random) }
                 new.sort { keys[$0] < keys[$1] }
             case .frontToBack: new = Array(old.dropFirst()) + old.prefix(1)
             case .onePercent: new = Self.moving(old, count / 100, &random)
             case .mixed:
-                let gone = Set((0..<count / 20).map { _ in Int.random(in: 0..<count, using: &random) })
-                new = Self.moving(old.filter { !gone.contains($0) }, count / 20, &random)
+                let removed = Set((0..<count / 20).map { _ in Int.random(in: 0..<count, using: &random) })
+                new = Self.moving(old.filter { !removed.contains($0) }, count / 20, &random)
                 new.append(contentsOf: count..<(count + count / 20))
                 new = Self.moving(new, 0, &random)
             case .reversed: new.reverse()
@@ -61,7 +61,7 @@ struct DiffBench {
             return (old, new)
         }
 
-        /// So many elements taken out and put in elsewhere, in linear time.
+        /// Moves a number of random elements, in linear time.
         private static func moving(_ list: [Int], _ moves: Int, _ random: inout SeededGenerator) -> [Int] {
             var keys = list.indices.map { Double($0) }
             for _ in 0..<moves {
@@ -78,16 +78,16 @@ struct DiffBench {
         let (old, new) = kind.lists(count)
         let (old32, new32) = (old.map { Int32($0) }, new.map { Int32($0) })
         let (oldText, newText) = (old.map { "sku-\($0)" }, new.map { "sku-\($0)" })
-        // The kernel's input: where each new element stood.
+        // The kernel's input: the old index of each new element.
         let isPermutation = old.count == new.count && kind != .mixed
         let map = isPermutation ? new32 : new32.map { $0 < Int32(count) ? $0 : -1 }
         let (oldSet, newSet) = (OrderedSet(old), OrderedSet(new))
         var times: [String: [Double]] = [:]
-        var theirs: Int?
+        var stdlibMoves: Int?
         let rounds = count >= 1_000_000 ? 5 : 7
         func time(_ name: String, isOurs: Bool = true, _ body: () -> Void) {
-            // Others are quadratic: ten times as many take a hundred times as long.
-            guard isOurs || slow[name, default: 0] * 100 < patience else { return }
+            // Other libraries are quadratic: ten times the elements take a hundred times as long.
+            guard isOurs || slow[name, default: 0] * 100 < timeLimit else { return }
             let start = cpu()
             body()
             times[name, default: []].append(cpu() - start)
@@ -95,14 +95,14 @@ struct DiffBench {
         }
         for round in 0..<rounds {
             time("kernel") { kernel(map) }
-            if isPermutation { time("permutation") { keep(MoveDiff(permutation: new32)) } }
-            time("ordinals") { keep(MoveDiff(fromOrdinals: old32, to: new32, limit: count + count / 20 + 1)) }
-            time("ids") { keep(MoveDiff(from: old, to: new)) }
-            time("strings") { keep(MoveDiff(from: oldText, to: newText)) }
+            if isPermutation { time("permutation") { consume(MoveDiff(permutation: new32)) } }
+            time("ordinals") { consume(MoveDiff(fromOrdinals: old32, to: new32, limit: count + count / 20 + 1)) }
+            time("ids") { consume(MoveDiff(from: old, to: new)) }
+            time("strings") { consume(MoveDiff(from: oldText, to: newText)) }
             guard round == 0 else { continue }
             time("stdlib", isOurs: false) {
                 let difference = new.difference(from: old).inferringMoves()
-                theirs = difference.insertions.count { if case .insert(_, _, .some) = $0 { true } else { false } }
+                stdlibMoves = difference.insertions.count { if case .insert(_, _, .some) = $0 { true } else { false } }
             }
             time("OrderedSet", isOurs: false) { _ = newSet.difference(from: oldSet).inferringMoves().count }
         }
@@ -115,7 +115,7 @@ struct DiffBench {
                 [
                     kind.rawValue, "\(count)", text("kernel"), text("permutation"), text("ordinals"), text("ids"),
                     text("strings"), text("stdlib"), text("OrderedSet"), "\(diff.moves.count)",
-                    theirs.map { "\($0)" } ?? "–",
+                    stdlibMoves.map { "\($0)" } ?? "–",
                 ]
             )
         )
@@ -131,13 +131,13 @@ struct DiffBench {
         map.withUnsafeBufferPointer { map in
             let piles = PatiencePiles.sort(map.baseAddress!, map.count, ranks: ranks, tops: tops) { () throws(Never) in
             }
-            kept = kept &+ piles
+            sink = sink &+ piles
         }
     }
 
-    /// What was made, so that the compiler cannot leave it out.
-    nonisolated(unsafe) static var kept = 0
-    static func keep(_ diff: MoveDiff) { kept = kept &+ diff.moves.count }
+    /// A sink for results, so that the compiler cannot remove the work.
+    nonisolated(unsafe) static var sink = 0
+    static func consume(_ diff: MoveDiff) { sink = sink &+ diff.moves.count }
 
     static func cpu() -> Double {
         var time = timespec()

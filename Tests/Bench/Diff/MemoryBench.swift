@@ -2,9 +2,9 @@ import Ordering
 import AisleDiff
 import Foundation
 
-/// The most memory that one diff of a million shuffled elements takes beside its input; a process of its own, as the
-/// system tells only the highest that a process ever had. To be run with `MALLOC_MMAP_THRESHOLD_=65536`, so that every
-/// large block comes from the system and goes back to it, and none is reused unseen.
+/// The peak memory of one diff of a million shuffled elements, without its input. It needs its own process, because the
+/// system reports only the peak of a whole process. Run it with `MALLOC_MMAP_THRESHOLD_=65536`, so that every
+/// large block is mapped and unmapped, and none is reused.
 enum MemoryBench {
     static func run(_ kind: String) {
         let count = 1_000_000
@@ -12,14 +12,14 @@ enum MemoryBench {
         let old = Array(0..<count)
         let new = old.shuffled(using: &random)
         let (old32, new32) = (old.map { Int32($0) }, new.map { Int32($0) })
-        // Once for what asking itself takes.
+        // Warm up: the first call allocates.
         _ = residentBytes("VmRSS")
         resetPeak()
         let before = residentBytes("VmRSS")
         let diff = kind == "ids" ? MoveDiff(from: old, to: new) : MoveDiff(fromOrdinals: old32, to: new32, limit: count)
         let peak = withExtendedLifetime((old, new, old32, new32)) { residentBytes("VmHWM") - before }
-        DiffBench.keep(diff)
-        print("peak memory by \(kind): \(String(format: "%.1f", Double(peak) / Double(count))) bytes an element")
+        DiffBench.consume(diff)
+        print("peak memory by \(kind): \(String(format: "%.1f", Double(peak) / Double(count))) bytes per element")
     }
 
     private static func residentBytes(_ field: String) -> Int {
@@ -34,7 +34,7 @@ enum MemoryBench {
     }
 }
 
-/// How long messages of the wire form are.
+/// The sizes of messages in the wire format.
 enum WireBench {
     static func run() {
         let count = 100_000
@@ -47,15 +47,15 @@ enum WireBench {
             ("rotated", Array(old[40_000...] + old[..<40_000])),
             ("reversed", old.reversed()), ("shuffled", old.shuffled(using: &random)),
         ]
-        print("wire form of 100,000, bytes; encoding and decoding, ms of CPU time")
+        print("wire format of 100,000 elements, bytes; encoding and decoding, ms of CPU time")
         for (name, new) in cases {
             let diff = MoveDiff(from: old, to: new)
             let message = ShelfDiff<NoProduct>(content: .moves(diff, inserts: []))
             let start = DiffBench.cpu()
             let bytes = message.wireFormat()!
             let middle = DiffBench.cpu()
-            guard case .moves(let read, _)? = try? ShelfDiff<NoProduct>(wireForm: bytes).content, read == diff else {
-                fatalError("the wire form is not read back")
+            guard case .moves(let read, _)? = try? ShelfDiff<NoProduct>(wireFormat: bytes).content, read == diff else {
+                fatalError("the wire format does not round-trip")
             }
             let end = DiffBench.cpu()
             let times = [middle - start, end - middle].map { String(format: "%.2f", $0 * 1000) }

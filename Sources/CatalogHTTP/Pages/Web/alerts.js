@@ -4,63 +4,63 @@ import { find } from "/dom.js";
 import { text } from "/language.js";
 
 const shown = {
-  /** The message that is shown until it is cleared, before any other. */
-  standing: null,
+  /** The pinned message; it is shown before any other until it is cleared. */
+  pinned: null,
   /** Whether the shown message says that the server is unreachable. */
-  isAway: false,
+  isOffline: false,
   /** The timer that clears any other message. */
   timer: null,
 };
 
 /** Shows an error for ten seconds; null clears it. */
-export function alarm(message) {
+export function showAlert(message) {
   clearTimeout(shown.timer);
-  shown.isAway = message === text("away") || message === text("waiting");
-  if (message && !shown.isAway) shown.timer = setTimeout(() => alarm(null), 10_000);
-  const said = shown.standing ?? message;
-  find("away").hidden = !said;
-  find("away").textContent = said ?? "";
+  shown.isOffline = message === text("away") || message === text("waiting");
+  if (message && !shown.isOffline) shown.timer = setTimeout(() => showAlert(null), 10_000);
+  const visible = shown.pinned ?? message;
+  find("away").hidden = !visible;
+  find("away").textContent = visible ?? "";
 }
 
 /** Clears the message that the server is unreachable. */
-export const relieve = () => shown.isAway && alarm(null);
+export const clearOfflineAlert = () => shown.isOffline && showAlert(null);
 
 /** Shows a message until it is cleared by null. */
-export function stand(message) {
-  shown.standing = message;
-  alarm(null);
+export function pinMessage(message) {
+  shown.pinned = message;
+  showAlert(null);
 }
 
-/** A counter that grows when the page shows another view. Responses to requests of an earlier turn are ignored. */
-export const turn = { now: 0 };
+/** A counter that increases when the page shows another view. Responses for an earlier view are ignored. */
+export const generation = { now: 0 };
 
 /**
  * Runs work that calls the server, shows its errors, and repeats it while the server is unreachable.
  * @param {() => Promise<any>} work
- * @param {{isKept?: boolean, isRefused?: (error: Problem) => boolean}} [how] `isKept`: whether the work continues after another
- *   turn has begun, as edits by the user do; `isRefused`: corrects a rejected request and returns true to repeat it
- * @returns {Promise<any>} the result of the work; undefined if it failed or another turn began
+ * @param {{isKept?: boolean, isRefused?: (error: Problem) => boolean}} [how] `isKept`: whether the work continues after the view
+ *   has changed, as user edits do; `isRefused`: corrects a rejected request and returns true to retry it
+ * @returns {Promise<any>} the result of the work; undefined if it failed or the view changed
  */
 export async function attempt(work, { isKept = false, isRefused = () => false } = {}) {
-  for (const own = turn.now; isKept || own === turn.now; ) {
+  for (const own = generation.now; isKept || own === generation.now; ) {
     try {
       const value = await work();
-      if (isKept || own === turn.now) relieve();
+      if (isKept || own === generation.now) clearOfflineAlert();
       return value;
     } catch (error) {
-      if (!isKept && own !== turn.now) return;
+      if (!isKept && own !== generation.now) return;
       if (error instanceof Problem && isRefused(error)) continue;
-      alarm(problemText(error));
+      showAlert(problemText(error));
       if (!(error instanceof Problem)) console.error(error);
-      if (!isAway(error)) return;
+      if (!isUnreachable(error)) return;
       await new Promise((done) => setTimeout(done, 2000));
     }
   }
 }
 
-/** Whether nothing is wrong with the request: the server cannot be reached for now, is busy, or has a fault. */
-export const isAway = (error) => error instanceof Problem && (error.status === 0 || error.status === 429 || error.status >= 500);
-export const problemText = (error) => (isAway(error) ? text("away") : `${text("wrong")} ${error.message}`);
+/** Whether the request can be retried: the server is unreachable or busy, or failed internally. */
+export const isUnreachable = (error) => error instanceof Problem && (error.status === 0 || error.status === 429 || error.status >= 500);
+export const problemText = (error) => (isUnreachable(error) ? text("away") : `${text("wrong")} ${error.message}`);
 
 /** Announces a message to screen readers. */
 export function announce(message) {

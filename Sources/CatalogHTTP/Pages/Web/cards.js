@@ -1,21 +1,21 @@
 /** Products as cards, and the pages of a shelf. */
-import { turn } from "/alerts.js";
-import { find, idsOf, keepingFocus, make } from "/dom.js";
+import { generation } from "/alerts.js";
+import { find, idsOf, saveFocus, make } from "/dom.js";
 import { amountText, moneyText, placeholder, sizeText, unitPriceText } from "/format.js";
 import { language, text } from "/language.js";
 import { aisle } from "/session.js";
 
-/** An amount of a currency in the current language, with at most so many decimals. */
-export const amount = (value, currency, most) => amountText(language.now, value, currency, most);
-/** An amount in minor units in the current language. */
+/** Formats an amount in the current language with at most `most` decimals. */
+export const amount = (value, currency, maximumDecimals) => amountText(language.now, value, currency, maximumDecimals);
+/** Formats an amount in minor units in the current language. */
 export const money = (minor, currency) => moneyText(language.now, minor, currency);
 
 const blank = document.createElement("template");
 blank.innerHTML = '<li class="card"><div class="picture"></div><h2></h2><p class="facts"></p><p class="price"></p><p class="unit"></p></li>';
 
 /**
- * A product's card, with a drawn placeholder as its picture, always the same for a product: none is loaded from anywhere.
- * @param {any} product @param {HTMLElement|null} [tool] a button of its own
+ * Creates a product's card. Its picture is a generated placeholder that depends only on the product.
+ * @param {any} product @param {HTMLElement|null} [tool] an extra button
  */
 export function card(product, tool) {
   const element = blank.content.firstChild.cloneNode(true);
@@ -43,44 +43,44 @@ function redraw(element, fresh) {
   element.replaceChildren(...fresh.children);
 }
 
-/** Redraws all cards, in another language. @param {(product: any) => HTMLElement} draw */
+/** Redraws all cards, for example after a change of language. @param {(product: any) => HTMLElement} draw */
 export function redrawCards(container, draw) {
   for (const child of container.children) if (child.product) redraw(child, draw(child.product));
 }
 
-/** Reads products again, and redraws their cards. @param {string[]} ids @param {(product: any) => HTMLElement} draw */
+/** Reloads products and redraws their cards. @param {string[]} ids @param {(product: any) => HTMLElement} draw */
 export async function refreshCards(container, store, ids, draw) {
-  const own = turn.now;
+  const own = generation.now;
   for (let at = 0; at < ids.length; at += 100) {
     const { value } = await aisle.send(`/v1/stores/${store}/products`, { query: { sku: ids.slice(at, at + 100) } });
-    if (own !== turn.now) return;
+    if (own !== generation.now) return;
     const fresh = new Map(value.products.map((product) => [product.sku, product]));
-    const restore = keepingFocus(container);
+    const restore = saveFocus(container);
     for (const child of container.children) if (fresh.has(child.dataset.id)) redraw(child, draw(fresh.get(child.dataset.id)));
     restore();
   }
 }
 
 /**
- * Reads the products behind those that are shown, and appends their cards.
- * @param {{store: string, shelf: string}} view @param {string|undefined} next their cursor, where it is known
+ * Loads the next page of products and appends their cards.
+ * @param {{store: string, shelf: string}} view @param {string|undefined} next the cursor of the next page, if known
  * @param {(product: any) => HTMLElement} draw
- * @returns {Promise<{next: string|null}|null>} the cursor behind them; null where what is shown changed meanwhile
+ * @returns {Promise<{next: string|null}|null>} the cursor after that page; null if the shown products changed in the meantime
  */
 export async function appendPage(container, { store, shelf }, query, next, draw) {
-  const [own, ids] = [turn.now, idsOf(container)];
-  const cursor = next ?? (await cursorBehind(store, shelf, query, ids.length));
+  const [own, ids] = [generation.now, idsOf(container)];
+  const cursor = next ?? (await cursorAfter(store, shelf, query, ids.length));
   const page = cursor && (await aisle.page(store, shelf, { ...query, cursor, limit: 100 }));
-  if (own !== turn.now || idsOf(container).join("/") !== ids.join("/")) return null;
+  if (own !== generation.now || idsOf(container).join("/") !== ids.join("/")) return null;
   if (!page) return { next: null };
-  // One that moved here meanwhile is here already.
+  // A product that moved in the meantime may already be shown.
   const known = new Set(ids);
   container.append(...page.products.filter((product) => !known.has(product.sku)).map(draw));
   return { next: page.page.next_cursor };
 }
 
-/** The cursor after the first `count` products; null if there are no more. */
-async function cursorBehind(store, shelf, query, count) {
+/** Returns the cursor after the first `count` products; null at the end. */
+async function cursorAfter(store, shelf, query, count) {
   let cursor;
   for (let left = count; left > 0 && cursor !== null; ) {
     const page = await aisle.page(store, shelf, { ...query, cursor, limit: Math.min(left, 100) });
@@ -90,10 +90,10 @@ async function cursorBehind(store, shelf, query, count) {
   return cursor ?? null;
 }
 
-/** Whether the end of what is shown is in sight, or soon. */
+/** Whether the end of the grid is within two screen heights. */
 export const isEndNear = () => find("end").getBoundingClientRect().top < innerHeight * 2;
 
-/** Calls whenever the end may have come near. */
+/** Calls the listener on scroll and resize when the end is near. */
 export function onEndNear(more) {
   for (const name of ["scroll", "resize"]) addEventListener(name, () => isEndNear() && more(), { passive: true });
 }

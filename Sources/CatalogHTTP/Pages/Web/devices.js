@@ -1,4 +1,4 @@
-/** Two devices of one user beside each other: each is the shop, in a session of its own. */
+/** Two devices of one user side by side, each with its own session of the shop. */
 import { attempt } from "/alerts.js";
 import { find } from "/dom.js";
 import "/header.js";
@@ -7,7 +7,7 @@ import { parameters, signIn } from "/session.js";
 
 const devices = ["phone", "watch"];
 const place = Object.fromEntries(["store", "shelf"].filter((name) => parameters.get(name)).map((name) => [name, parameters.get(name)]));
-/** What the page shows, and what it waits for. */
+/** The state of the page. */
 const model = {
   session: null,
 };

@@ -1,4 +1,4 @@
-/** The API, readable, from its own OpenAPI document; each call can be tried. */
+/** The API reference, rendered from the OpenAPI document, with a form to try each endpoint. */
 import { attempt, problemText } from "/alerts.js";
 import { find, make } from "/dom.js";
 import { byteText } from "/format.js";
@@ -7,14 +7,14 @@ import { onLanguage, text, translate } from "/language.js";
 import { aisle, signIn } from "/session.js";
 
 const methods = ["get", "post", "put", "patch", "delete"];
-/** What the page shows, and what it waits for. */
+/** The state of the page. */
 const model = {
   api: null,
 };
 
 const resolve = (value) => (value?.$ref ? value.$ref.slice(2).split("/").reduce((found, name) => found[name.replaceAll("~1", "/")], model.api) : value);
 
-/** A schema in short: names, types, what may be left out. */
+/** Returns a short outline of a schema: names, types, and optional fields marked with “?”. */
 function outline(schema, depth = 0) {
   const name = schema?.$ref?.split("/").at(-1);
   const found = resolve(schema) ?? {};
@@ -36,7 +36,7 @@ function outline(schema, depth = 0) {
   return [found.type ?? name ?? "any"].flat().join(" | ");
 }
 
-/** A body to begin with. */
+/** Returns a sample body. */
 function sample(schema, depth = 0) {
   const found = resolve(schema) ?? {};
   if (found.example !== undefined) return found.example;
@@ -55,8 +55,8 @@ function sample(schema, depth = 0) {
   return { integer: 0, number: 0, boolean: true, object: {}, array: [] }[type] ?? "";
 }
 
-/** What a parameter of the seed catalog is called, to try with. */
-const usual = { store: "corner", shelf: "dairy", sku: "C1010" };
+/** Default values of path parameters, from the seed catalog. */
+const defaultParameters = { store: "corner", shelf: "dairy", sku: "C1010" };
 
 function operation(path, method, call, shared) {
   const id = call.operationId;
@@ -65,7 +65,7 @@ function operation(path, method, call, shared) {
   section.append(make("h2", {}, make("span", { class: `method ${method}` }, method.toUpperCase()), " ", make("code", {}, path)), make("p", {}, call.summary ?? ""));
   if (call.description) section.append(make("p", { class: "quiet" }, call.description));
   const fields = parts.map((part) => {
-    const field = make("input", { type: "text", id: `${id}-${part.in}-${part.name}`, autocomplete: "off", value: part.in === "path" ? usual[part.name] : null });
+    const field = make("input", { type: "text", id: `${id}-${part.in}-${part.name}`, autocomplete: "off", value: part.in === "path" ? defaultParameters[part.name] : null });
     const label = make("label", { for: field.id }, make("code", {}, part.name), ` ${text("in")} ${part.in}`);
     return { part, field, row: make("div", { class: "field" }, label, field, part.description ? make("p", { class: "quiet" }, part.description) : null) };
   });
@@ -93,7 +93,7 @@ function operation(path, method, call, shared) {
   return section;
 }
 
-/** Sends what the form says, and shows what comes; of a stream, what comes within some seconds. */
+/** Sends the form's request and shows the response; a stream is read for three seconds. */
 async function send(path, method, fields, type, body, result) {
   const [query, headers] = [new URLSearchParams(), {}];
   let target = path;
@@ -109,27 +109,27 @@ async function send(path, method, fields, type, body, result) {
   const quoted = (words) => `'${words.replaceAll("'", "'\\''")}'`;
   const sent = Object.entries(headers).map(([name, value]) => (name === "authorization" ? '-H "authorization: Bearer $TOKEN"' : `-H ${quoted(`${name}: ${value}`)}`));
   const curl = [`curl ${method === "get" ? "" : `-X ${method.toUpperCase()} `}${quoted(location.origin + url)}`, ...sent, ...(body?.value ? [`-d ${quoted(body.value)}`] : [])].join(" \\\n  ");
-  const ending = new AbortController();
+  const controller = new AbortController();
   const start = performance.now();
-  let told = "";
+  let received = "";
   let head = "";
   try {
-    const response = await fetch(url, { method: method.toUpperCase(), headers, body: body?.value || undefined, signal: ending.signal });
+    const response = await fetch(url, { method: method.toUpperCase(), headers, body: body?.value || undefined, signal: controller.signal });
     head = `${response.status} ${response.statusText} · ${Math.round(performance.now() - start)} ms`;
     const isStream = response.headers.get("content-type")?.includes("event-stream");
-    if (isStream) setTimeout(() => ending.abort(), 3000);
+    if (isStream) setTimeout(() => controller.abort(), 3000);
     try {
-      for await (const part of response.body?.pipeThrough(new TextDecoderStream()) ?? []) told += part;
+      for await (const part of response.body?.pipeThrough(new TextDecoderStream()) ?? []) received += part;
     } catch (error) { if (!isStream) throw error; }
-    head += ` · ${byteText(new TextEncoder().encode(told).length)}`;
-    if (response.headers.get("content-type")?.includes("json") && told.length < 200_000) told = JSON.stringify(JSON.parse(told), null, 1);
+    head += ` · ${byteText(new TextEncoder().encode(received).length)}`;
+    if (response.headers.get("content-type")?.includes("json") && received.length < 200_000) received = JSON.stringify(JSON.parse(received), null, 1);
     const tag = response.headers.get("etag");
     if (tag) head += ` · ETag ${tag}`;
   } catch (error) {
     head = problemText(error);
   }
   result.replaceChildren(make("pre", { tabindex: "0", role: "group", "aria-label": text("request") }, curl), make("p", {}, make("b", {}, head)),
-    told ? make("pre", { tabindex: "0", role: "group", "aria-label": text("answers") }, told.slice(0, 100_000)) : "");
+    received ? make("pre", { tabindex: "0", role: "group", "aria-label": text("answers") }, received.slice(0, 100_000)) : "");
 }
 
 function render() {

@@ -1,8 +1,8 @@
-/** Elements: finding, making and telling apart the children of lists that have ids. */
+/** DOM helpers: finding and creating elements, and children identified by `data-id`. */
 
 export const find = (id) => document.getElementById(id);
 
-/** An element. Attributes that are undefined, null or false are left out. */
+/** Creates an element. Attributes that are undefined, null or false are omitted. */
 export function make(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) if (value !== null && value !== undefined && value !== false) element.setAttribute(name, value === true ? "" : value);
@@ -10,17 +10,17 @@ export function make(tag, attributes = {}, ...children) {
   return element;
 }
 
-/** The ids of an element's children, in order. */
+/** Returns the ids of an element's children, in order. */
 export const idsOf = (container) => [...container.children].filter((child) => child.dataset.id).map((child) => child.dataset.id);
 
-/** The child of an element that has an id. @returns {HTMLElement|null} */
+/** Returns the child with an id. @returns {HTMLElement|null} */
 export const childOf = (container, id) => container.querySelector(`:scope > [data-id="${CSS.escape(id ?? "")}"]`);
 
-/** The id of the child that stands behind another, or else before it. */
-export const besideOf = (child) => [child.nextElementSibling, child.previousElementSibling].find((other) => other?.dataset.id)?.dataset.id;
+/** Returns the id of the next sibling, or of the previous one at the end. */
+export const neighborID = (child) => [child.nextElementSibling, child.previousElementSibling].find((other) => other?.dataset.id)?.dataset.id;
 
-/** Remembers the focused control; the returned function focuses it again after its row or card was redrawn. @returns {() => void} */
-export function keepingFocus(container) {
+/** Saves the focused control; the returned function restores the focus after its row or card was redrawn. @returns {() => void} */
+export function saveFocus(container) {
   const focused = document.activeElement;
   const child = [...container.children].find((child) => child.contains(focused));
   const [id, control] = [child?.dataset.id, focused?.classList[0]];
@@ -31,5 +31,5 @@ export function keepingFocus(container) {
   };
 }
 
-// A sheet closes where one clicks beside it.
+// A click outside closes a sheet.
 for (const sheet of document.querySelectorAll("dialog")) sheet.addEventListener("click", (event) => event.target === sheet && sheet.close());

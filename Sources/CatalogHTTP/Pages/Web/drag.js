@@ -1,23 +1,23 @@
-/** Drag arithmetic: where something goes. Pure: ids, boxes and points are given. */
+/** Drag arithmetic as pure functions of ids, boxes and points. */
 
 /** @typedef {{after?: string, before?: string, place?: "first"|"last"}} Place */
 
-/** How near to an edge of the window a drag scrolls, in pixels. */
+/** The distance from the window's edge at which a drag scrolls, in pixels. */
 const edge = 70;
 
-/** How many items stand in a row, by the tops of all in order. @param {number[]} tops */
+/** Returns the number of items per row, from the top offsets of all items in order. @param {number[]} tops */
 export function columnCount(tops) {
   const wrapped = tops.findIndex((top) => top > tops[0]);
   return wrapped < 0 ? Math.max(1, tops.length) : wrapped;
 }
 
 /**
- * Where a key moves some of the items: by one place, by a row, or to an end.
+ * Returns the target of a keyboard move: by one position, by a row, or to an end.
  * @param {string[]} all the ids in order
- * @param {string[]} ids those that move, in order
+ * @param {string[]} ids the ids to move, in order
  * @param {"up"|"down"|"left"|"right"|"first"|"last"} direction
- * @param {number} columns how many stand in a row
- * @returns {Place|null} null where nothing would move
+ * @param {number} columns the number of items per row
+ * @returns {Place|null} null if nothing would move
  */
 export function keyboardPlace(all, ids, direction, columns) {
   if (!ids.length) return null;
@@ -32,25 +32,25 @@ export function keyboardPlace(all, ids, direction, columns) {
 }
 
 /**
- * The item that a point is nearest to, and on which side of it. Rows count more than places in a row.
+ * Returns the item nearest to a point, and the side of it. Vertical distance counts more than horizontal.
  * @template {{left: number, right: number, top: number, bottom: number, width: number, height: number}} Box
  * @param {[string, Box][]} boxes by id
- * @param {boolean} isColumn whether the items stand in one column
+ * @param {boolean} isColumn whether the items are in one column
  * @returns {{id: string, box: Box, isBefore: boolean}|null}
  */
 export function nearestPlace(boxes, x, y, isColumn) {
-  let [nearest, least] = [null, Infinity];
+  let [nearest, minimumDistance] = [null, Infinity];
   for (const [id, box] of boxes) {
     const [across, down] = [Math.max(box.left - x, 0, x - box.right), Math.max(box.top - y, 0, y - box.bottom)];
     const distance = across * across + down * down * 4;
-    if (distance < least) [nearest, least] = [{ id, box }, distance];
+    if (distance < minimumDistance) [nearest, minimumDistance] = [{ id, box }, distance];
   }
   if (!nearest) return null;
   const { box } = nearest;
   return { ...nearest, isBefore: isColumn ? y < box.top + box.height / 2 : x < box.left + box.width / 2 };
 }
 
-/** Where the line stands that shows a place, in pixels. @returns {{x: number, y: number, width: number, height: number}} */
+/** Returns the box of the drop marker, in pixels. @returns {{x: number, y: number, width: number, height: number}} */
 export function markerBox({ box, isBefore }, isColumn) {
   const gap = isBefore ? -6 : 3;
   return isColumn
@@ -58,7 +58,7 @@ export function markerBox({ box, isBefore }, isColumn) {
     : { x: (isBefore ? box.left : box.right) + gap, y: box.top, width: 3, height: box.height };
 }
 
-/** By how many pixels a frame scrolls for a pointer at a height of the window; 0 away from its edges. */
+/** Returns the pixels to scroll per frame for a pointer at `y` in a window of a height; 0 away from the edges. */
 export function scrollStep(y, height) {
   const by = y < edge ? y - edge : y > height - edge ? y - height + edge : 0;
   return Math.max(-edge, Math.min(edge, by)) / 4;

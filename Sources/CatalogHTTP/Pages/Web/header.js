@@ -1,10 +1,10 @@
-/** The header of the pages: links, who is signed in, the language. */
+/** The page header: links, the signed-in user and the language. */
 import { find, make } from "/dom.js";
 import { language, setLanguage, text, translate } from "/language.js";
-import { device, onSession, people, session, tokenName, withUser } from "/session.js";
-import { keep } from "/storage.js";
+import { device, onSession, demoUsers, session, tokenName, withUser } from "/session.js";
+import { storeValue } from "/storage.js";
 
-/** The form to paste a token, which is kept until the tab is closed. For servers that are not a demonstration. */
+/** The sign-in form of servers without demo users. The token is stored until the tab is closed. */
 function signInForm() {
   const input = make("input", { type: "text", id: "pasted", autocomplete: "off", required: true, "data-label": "token" });
   const form = session.token ? make("form", { id: "sign-out" }, make("button", { "data-text": "signOut" })) : make("form", { id: "sign-in" }, input, " ", make("button", { "data-text": "useToken" }));
@@ -17,22 +17,22 @@ function signInForm() {
   return form;
 }
 
-/** Draws the header: the pages, who is signed in, the language; a page that is one of several has none. */
-function bar() {
+/** Draws the header: links, user and language. The pages inside the two-device view have no header. */
+function renderHeader() {
   find("bar").hidden = device !== null;
   const links = [["/", "shop"], ["/lists", "lists"], ["/merchandise", "merchandise"], ["/docs", "docs"]].map(([href, name]) =>
     make("a", { href: withUser(href), "aria-current": location.pathname === href ? "page" : null, "data-text": name }, text(name)));
-  const choose = (label, options, value, change) => {
+  const makeSelect = (label, options, value, change) => {
     const select = make("select", { "aria-label": text(label), "data-label": label, id: label }, ...options.map(([value, title]) => make("option", { value }, title)));
     select.value = value;
     select.addEventListener("change", () => change(select.value));
     return select;
   };
-  const languages = choose("language", [["en", "English"], ["ru", "Русский"]], language.now, setLanguage);
+  const languages = makeSelect("language", [["en", "English"], ["ru", "Русский"]], language.now, setLanguage);
   const { scope, demo, user } = session;
-  const names = user && !people[scope].includes(user) ? [...people[scope], user] : people[scope];
-  const users = demo?.sessions ? choose("user", names.map((name) => [name, name]), user, (chosen) => {
-    keep(`aisle.user.${scope}`, chosen);
+  const names = user && !demoUsers[scope].includes(user) ? [...demoUsers[scope], user] : demoUsers[scope];
+  const users = demo?.sessions ? makeSelect("user", names.map((name) => [name, name]), user, (chosen) => {
+    storeValue(`aisle.user.${scope}`, chosen);
     const next = new URLSearchParams(location.search);
     next.delete("user");
     if (location.search === `?${next}` || (!location.search && !next.size)) location.reload();
@@ -43,5 +43,5 @@ function bar() {
   translate();
 }
 
-onSession(bar);
-bar();
+onSession(renderHeader);
+renderHeader();

@@ -1,29 +1,29 @@
-/** The language of the pages, and its texts. */
-import { kept, keep } from "/storage.js";
+/** The current language and its texts. */
+import { loadValue, storeValue } from "/storage.js";
 import { texts } from "/texts.js";
 
 /** The chosen language. */
-export const language = { now: kept("aisle.language", navigator.language.startsWith("ru") ? "ru" : "en") };
+export const language = { now: loadValue("aisle.language", navigator.language.startsWith("ru") ? "ru" : "en") };
 const listeners = [];
 
-/** Calls when another language is chosen. */
+/** Calls the listener after a change of language. */
 export const onLanguage = (listener) => listeners.push(listener);
 
-/** A text in the current language; texts with values are functions of them. */
+/** Returns a text in the current language; a text with values is a function of them. */
 export const text = (name, ...values) => {
   const found = texts[language.now][name];
   return typeof found === "function" ? found(...values) : found;
 };
 
-/** Chooses another language, and draws the texts of the page again. */
+/** Sets the language and redraws the page's texts. */
 export function setLanguage(chosen) {
   language.now = chosen;
-  keep("aisle.language", chosen);
+  storeValue("aisle.language", chosen);
   translate();
   for (const listener of listeners) listener();
 }
 
-/** Sets the texts of elements that name theirs by `data-text`, and labels by `data-label`. */
+/** Sets the texts of elements with `data-text` and the labels of elements with `data-label`. */
 export function translate(root = document) {
   document.documentElement.lang = language.now;
   for (const element of root.querySelectorAll("[data-text]")) element.textContent = text(element.dataset.text);

@@ -1,8 +1,8 @@
-/** A user's shopping lists: checking off, sorting, arranging by hand, live on all devices. */
+/** A user's shopping lists: checking, sorting and reordering items, live on all devices. */
 import { animate } from "/aisle.js";
-import { announce, attempt, turn } from "/alerts.js";
+import { announce, attempt, generation } from "/alerts.js";
 import { money } from "/cards.js";
-import { besideOf, childOf, find, idsOf, keepingFocus, make } from "/dom.js";
+import { neighborID, childOf, find, idsOf, saveFocus, make } from "/dom.js";
 import { transferText } from "/format.js";
 import "/header.js";
 import { onLanguage, text, translate } from "/language.js";
@@ -11,37 +11,37 @@ import { aisle, signIn, withUser } from "/session.js";
 import { sortable } from "/sortable.js";
 
 const [container, state] = [find("items"), find("state")];
-/** What the page shows, and what it waits for. */
+/** The state of the page. */
 const model = {
-  /** Who is signed in; null if nobody is, undefined until the server was asked. */
+  /** The signed-in session; null if signed out, undefined until the server has responded. */
   session: undefined,
   lists: [],
-  /** The list that is shown, with its version, and its items by id. */
+  /** The shown list with its version. */
   list: null,
-  /** What is under way: changes are made one after another. */
+  /** The last pending change; changes are sent one at a time. */
   changing: Promise.resolve(),
-  /** How many of them wait. */
+  /** The number of pending changes. */
   waiting: 0,
-  /** Removed items, the latest last, for undo. */
+  /** Removed items for undo, the latest last. */
   removed: [],
-  ending: null,
+  closeStream: null,
 };
 const items = new Map();
 
-const mayChange = () => model.list && model.list.role !== "reader";
+const canEdit = () => model.list && model.list.role !== "reader";
 const elementOf = (id) => childOf(container, id);
 
 // MARK: - Reading
 
 async function open() {
-  const own = ++turn.now;
+  const own = ++generation.now;
   await attempt(async () => {
     if (model.session === undefined) model.session = await signIn();
     if (!model.session) return render();
     const { value } = await aisle.send("/v1/me/lists");
-    if (own !== turn.now) return;
+    if (own !== generation.now) return;
     model.lists = value.lists;
-    model.ending ??= aisle.follow("/v1/me/events", { event: take, since: String(value.revision) });
+    model.closeStream ??= aisle.follow("/v1/me/events", { event: handleEvent, since: String(value.revision) });
     const wanted = new URLSearchParams(location.search).get("list");
     const found = model.lists.find((one) => one.id === wanted) ?? model.lists[0];
     if (!found) {
@@ -49,31 +49,31 @@ async function open() {
       container.replaceChildren();
       return render();
     }
-    const { value: whole } = await aisle.send(`/v1/me/lists/${found.id}/items`);
-    if (own !== turn.now) return;
-    if (model.list?.id !== whole.list.id) {
+    const { value: current } = await aisle.send(`/v1/me/lists/${found.id}/items`);
+    if (own !== generation.now) return;
+    if (model.list?.id !== current.list.id) {
       model.removed = [];
       find("undo").hidden = true;
       container.replaceChildren();
     }
-    // What was changed here meanwhile is newer.
-    if (model.list?.id === whole.list.id && whole.list.version < model.list.version) return render();
+    // A local change in the meantime is newer.
+    if (model.list?.id === current.list.id && current.list.version < model.list.version) return render();
     items.clear();
-    hear(whole, { mode: "order", ids: whole.items.map((item) => item.id) });
+    applyResponse(current, { mode: "order", ids: current.items.map((item) => item.id) });
   });
 }
 
-/** What changed since, by whoever it was. */
+/** Loads all changes since the shown version. */
 async function catchUp() {
   if (!model.list) return open();
-  const [own, id] = [turn.now, model.list.id];
+  const [own, id] = [generation.now, model.list.id];
   const { value } = await aisle.send(`/v1/me/lists/${id}/items`, { query: { since: model.list.version } });
-  if (own === turn.now && model.list?.id === id && value.list.version >= model.list.version) hear(value, { mode: "order", ids: value.order ?? value.items.map((item) => item.id) });
+  if (own === generation.now && model.list?.id === id && value.list.version >= model.list.version) applyResponse(value, { mode: "order", ids: value.order ?? value.items.map((item) => item.id) });
 }
 
-/** Shows what an answer tells of the list; nothing waits for it to come to rest. */
-function hear(value, diff) {
-  const restore = keepingFocus(container);
+/** Shows the list of a response, without waiting for the animation to end. */
+function applyResponse(value, diff) {
+  const restore = saveFocus(container);
   model.list = value.list;
   model.lists = model.lists.map((one) => (one.id === model.list.id ? model.list : one));
   for (const item of value.items) {
@@ -85,7 +85,7 @@ function hear(value, diff) {
   restore();
 }
 
-/** Draws an item's row as it is known to be. */
+/** Redraws an item's row. */
 function draw(id) {
   const [element, item] = [elementOf(id), items.get(id)];
   if (!element || !item) return;
@@ -93,11 +93,11 @@ function draw(id) {
   element.classList.toggle("checked", item.checked);
 }
 
-function take({ name, data }) {
+function handleEvent({ name, data }) {
   if (name === "gap") return open();
   if (name !== "list") return;
   if (!model.list) return open();
-  // Our own change comes back as an event too, and before its answer at times.
+  // Our own change also arrives as an event, sometimes before its response.
   model.changing = model.changing.then(async () => {
     const isThis = model.list && (data.list?.id ?? data.id) === model.list.id;
     if (!isThis || data.deleted || data.list?.deleted) return readLists();
@@ -105,12 +105,12 @@ function take({ name, data }) {
   }).catch(() => {});
 }
 
-/** The lists beside the one that is shown. */
+/** Reloads all lists. */
 async function readLists() {
   const found = await attempt(() => aisle.send("/v1/me/lists"));
   if (!found) return;
   model.lists = found.value.lists;
-  // The one that is shown may be gone.
+  // The shown list may have been deleted.
   if (!model.list || !model.lists.some((one) => one.id === model.list.id)) return void open();
   render();
 }
@@ -118,8 +118,8 @@ async function readLists() {
 // MARK: - Changing
 
 /**
- * A change of the list that is shown, or of its items: shown by the diff that answers it. A repeated request is made once.
- * @returns {Promise<any>} the answer; undefined where it was refused: what is shown is then as it was
+ * Changes the shown list or its items, and shows the diff of the response. A repeated request takes effect once.
+ * @returns {Promise<any>} the response; undefined if the server rejected the change, which is then reverted
  */
 function change(method, rest, body) {
   const id = model.list.id;
@@ -134,11 +134,11 @@ function change(method, rest, body) {
     }
     const { value, bytes } = answer;
     const isWhole = value.diff.mode === "order";
-    // Where another change came between, its diff is of what is not shown here.
+    // After another change, the diff does not apply to the shown list.
     if (value.version !== model.list.version + 1 || (!isWhole && value.diff.old_count !== idsOf(container).length)) {
       if (value.version > model.list.version) await attempt(catchUp);
     } else {
-      hear(value, value.diff);
+      applyResponse(value, value.diff);
     }
     find("wire").value = transferText(text, value.diff, bytes);
     return value;
@@ -151,9 +151,9 @@ function row(item) {
   const name = item.name ?? item.text;
   const check = make("input", { type: "checkbox", class: "tick", "aria-label": name });
   check.checked = item.checked;
-  check.disabled = !mayChange();
+  check.disabled = !canEdit();
   const facts = [item.quantity !== "1" && `${item.quantity} ×`, item.product?.price_minor != null && money(item.product.price_minor, item.product.currency), item.note].filter(Boolean).join(" · ");
-  const tools = mayChange() ? [
+  const tools = canEdit() ? [
     make("button", { type: "button", class: "grip", "aria-label": text("moveItem", name), hidden: model.list.sort !== "position" }, "⠿"),
     make("button", { type: "button", class: "remove", "aria-label": text("remove", name) }, "×"),
   ] : [];
@@ -167,10 +167,10 @@ container.addEventListener("change", (event) => {
 container.addEventListener("click", async (event) => {
   const element = event.target.closest(".remove")?.closest("[data-id]");
   if (!element) return;
-  const [id, of] = [element.dataset.id, model.list.id];
-  const beside = besideOf(element);
+  const [id, listID] = [element.dataset.id, model.list.id];
+  const beside = neighborID(element);
   const isMade = await change("PATCH", `/items/${id}`, { deleted: true });
-  if (!isMade || model.list?.id !== of) return;
+  if (!isMade || model.list?.id !== listID) return;
   model.removed.push(id);
   find("undo").hidden = false;
   (elementOf(beside)?.querySelector(".remove") ?? find("item-text")).focus();
@@ -191,7 +191,7 @@ find("undo").addEventListener("click", async () => {
 sortable(container, {
   grip: ".grip",
   ready: () => model.changing,
-  isClosed: () => !mayChange() || model.list.sort !== "position",
+  isClosed: () => !canEdit() || model.list.sort !== "position",
   move: async (ids, place) => {
     if (!ids.every((id) => elementOf(id))) return;
     const value = await change("POST", "/order/moves", { moves: [{ ids, ...place }] });
@@ -213,7 +213,7 @@ function render() {
     }));
   }));
   find("new-list").hidden = !model.session;
-  for (const id of ["tools", "new-item"]) find(id).hidden = !mayChange();
+  for (const id of ["tools", "new-item"]) find(id).hidden = !canEdit();
   find("title").textContent = model.list?.name ?? text("lists");
   document.title = `${model.list?.name ?? text("lists")} · Aisle`;
   find("count").textContent = model.list ? text("listCount", model.list.checked_count, model.list.item_count) : "";
@@ -225,7 +225,7 @@ function render() {
   for (const grip of container.querySelectorAll(".grip")) grip.hidden = model.list.sort !== "position";
 }
 
-// MARK: - Beginning
+// MARK: - Setup
 
 find("sink").addEventListener("change", () => change("PATCH", "", { auto_sort: find("sink").checked }));
 find("item-sort").addEventListener("change", () => change("PATCH", "", { sort: find("item-sort").value }));
@@ -235,7 +235,7 @@ find("new-item").addEventListener("submit", async (event) => {
   const words = input.value;
   input.value = "";
   const isMade = await change("POST", "/items", { items: [{ text: words }] });
-  // What was refused is not lost.
+  // Keep the text of a rejected item.
   if (!isMade && !input.value) input.value = words;
 });
 find("new-list").addEventListener("submit", async (event) => {
@@ -246,7 +246,7 @@ find("new-list").addEventListener("submit", async (event) => {
   const made = await attempt(() => aisle.send("/v1/me/lists", { method: "POST", body: { name }, headers }), { isKept: true });
   if (!made) return void (input.value ||= name);
   navigate(withUser("/lists", { list: made.value.id }));
-  turn.now += 1;
+  generation.now += 1;
   [model.list, model.removed] = [made.value, []];
   if (!model.lists.some((one) => one.id === model.list.id)) model.lists.unshift(model.list);
   items.clear();
@@ -259,7 +259,7 @@ onLanguage(() => {
   render();
 });
 onNavigate(open);
-// What is not sent yet would be lost.
+// Unsent changes would be lost.
 addEventListener("beforeunload", (event) => model.waiting && event.preventDefault());
 translate();
 open();

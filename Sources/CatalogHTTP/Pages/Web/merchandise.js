@@ -1,8 +1,8 @@
-/** The merchandiser's page: a shelf in its manual order, rearranged by hand, beside others who do the same. */
+/** The merchandiser's page: a shelf in its manual order, which several users can edit at the same time. */
 import { animate } from "/aisle.js";
-import { alarm, announce, attempt, isAway, problemText, relieve, turn } from "/alerts.js";
+import { showAlert, announce, attempt, isUnreachable, problemText, clearOfflineAlert, generation } from "/alerts.js";
 import { appendPage, card, isEndNear, onEndNear, redrawCards, refreshCards } from "/cards.js";
-import { besideOf, childOf, find, idsOf, make } from "/dom.js";
+import { neighborID, childOf, find, idsOf, make } from "/dom.js";
 import { transferText } from "/format.js";
 import "/header.js";
 import { onLanguage, text, translate } from "/language.js";
@@ -14,34 +14,34 @@ import { sortable } from "/sortable.js";
 const [grid, state] = [find("products"), find("state")];
 const view = { store: parameters.get("store"), shelf: parameters.get("shelf") };
 const pageSize = 100;
-/** As many are brought into the order of now; more are read anew. */
-const correctable = 10_000;
-/** What the page shows, and what it waits for. */
+/** The maximum number of shown products that are updated by a diff; beyond it, the page is reloaded. */
+const diffLimit = 10_000;
+/** The state of the page. */
 const model = {
   stores: [],
   shelf: null,
-  /** Who is signed in; null if nobody is, undefined until the server was asked. */
+  /** The signed-in session; null if signed out, undefined until the server has responded. */
   session: undefined,
-  /** Whether the session may arrange the shelf. */
+  /** Whether the session may edit the order. */
   isAllowed: false,
-  /** The cursor behind what is shown; null at the end, undefined where something moved across it. */
+  /** The cursor of the next page; null at the end, undefined if a move crossed it. */
   next: null,
   isLoading: false,
-  ending: () => {},
-  /** The order version that is shown, and the shelf's; the latest that was told of; whether to look in any case. */
+  closeStream: () => {},
+  /** The shown order version and shelf version, the latest announced version, and whether a refresh is due anyway. */
   orderVersion: 0,
   shelfVersion: 0,
   latest: 0,
-  mustLook: false,
-  /** Moves that are shown, and not yet made; and what sends them. */
+  needsRefresh: false,
+  /** Moves that are shown but not yet saved, and the promise that sends them. */
   queue: [],
   sending: null,
-  /** The edits that the server rejected because another user changed the order first: moves, or one edit of the whole order. */
+  /** The edits that the server rejected because the order had changed: moves, or one edit of the whole order. */
   rejected: { moves: [], whole: null },
-  isHeld: false,
-  isLooking: false,
-  /** Whether the order as a whole is being changed, and until when. */
-  isWhole: false,
+  isDragging: false,
+  isRefreshing: false,
+  /** Whether an edit of the whole order is running, and its promise. */
+  isEditingWholeOrder: false,
   changing: null,
   changes: [],
   anchor: null,
@@ -56,9 +56,9 @@ const pause = (time) => new Promise((done) => setTimeout(done, time));
 // MARK: - Reading
 
 async function open() {
-  const own = ++turn.now;
-  model.ending();
-  [model.shelf, model.rejected, model.isWhole, model.isLoading, model.isLooking, model.latest, model.mustLook] = [null, { moves: [], whole: null }, false, false, false, 0, false];
+  const own = ++generation.now;
+  model.closeStream();
+  [model.shelf, model.rejected, model.isEditingWholeOrder, model.isLoading, model.isRefreshing, model.latest, model.needsRefresh] = [null, { moves: [], whole: null }, false, false, false, 0, false];
   find("conflict").hidden = true;
   rearranging.cancel();
   state.textContent = text("loading");
@@ -68,30 +68,30 @@ async function open() {
       model.isAllowed = model.session !== null;
     }
     if (!model.stores.length) model.stores = await readStores();
-    if (own !== turn.now) return;
+    if (own !== generation.now) return;
     resolveView(view, model.stores);
     drawShelves(view, model.stores, (store, shelf) => leave({ store, shelf }));
     if (!view.shelf) return (state.textContent = text("noStores"));
-    // The version first: what is shown is then as new, or newer.
+    // Read the version first: the products are then at least as new.
     const found = await aisle.shelf(view.store, view.shelf);
     const page = await aisle.page(view.store, view.shelf, { sort: "position", limit: pageSize });
-    if (own !== turn.now) return;
+    if (own !== generation.now) return;
     model.shelf = found;
     [model.orderVersion, model.shelfVersion, model.next] = [found.order_version, page.version, page.page.next_cursor];
     selection.clear();
     grid.replaceChildren(...page.products.map(option));
-    rove(grid.firstElementChild);
+    makeTabStop(grid.firstElementChild);
     await readChanges(own);
-    if (own !== turn.now) return;
+    if (own !== generation.now) return;
     render();
     follow(own);
   });
-  if (own !== turn.now) return;
+  if (own !== generation.now) return;
   if (state.textContent === text("loading")) state.textContent = "";
   if (model.shelf && model.next && isEndNear()) more();
 }
 
-/** Goes to another shelf, once what was moved on this one is made, or let go. */
+/** Goes to another shelf after the pending moves are saved or discarded. */
 async function leave(place, { isBack = false } = {}) {
   await Promise.all([model.sending, model.changing]);
   if (isRejected()) {
@@ -112,16 +112,16 @@ function option(product) {
 }
 
 async function more() {
-  if (model.isLoading || model.isLooking || model.next === null || !model.shelf || model.queue.length || model.isHeld) return;
+  if (model.isLoading || model.isRefreshing || model.next === null || !model.shelf || model.queue.length || model.isDragging) return;
   model.isLoading = true;
-  const own = turn.now;
+  const own = generation.now;
   const read = await attempt(() => appendPage(grid, view, { sort: "position" }, model.next, option));
-  if (own !== turn.now) return;
+  if (own !== generation.now) return;
   model.isLoading = false;
   if (read) model.next = read.next;
-  if (!grid.querySelector(":scope > [tabindex='0']")) rove(grid.firstElementChild);
-  if (model.mustLook || model.latest > model.shelfVersion) return catchUp();
-  // What was refused is not asked for again.
+  if (!grid.querySelector(":scope > [tabindex='0']")) makeTabStop(grid.firstElementChild);
+  if (model.needsRefresh || model.latest > model.shelfVersion) return catchUp();
+  // Do not repeat a rejected request.
   if (read !== undefined && model.next !== null && isEndNear()) more();
 }
 
@@ -129,45 +129,45 @@ async function readChanges(own) {
   if (!model.isAllowed) return;
   try {
     const { value } = await aisle.send(path("/order/changes"));
-    if (own !== turn.now) return;
+    if (own !== generation.now) return;
     model.changes = value.changes;
     renderChanges();
   } catch (error) {
-    // A token that may not see them may not arrange, either.
+    // A token without access to changes cannot edit the order either.
     if (error.status !== 403 && error.status !== 401) throw error;
     model.isAllowed = false;
   }
 }
 
-/** Shows what others changed, as soon as nothing of one's own is under way. */
+/** Shows other users' changes as soon as no local change is pending. */
 async function catchUp() {
-  if (!model.shelf || model.isHeld || model.isWhole || model.isLooking || model.isLoading || model.queue.length) return;
-  if (!model.mustLook && model.latest <= model.shelfVersion) return void (model.next !== null && isEndNear() && more());
-  const own = turn.now;
-  model.isLooking = true;
+  if (!model.shelf || model.isDragging || model.isEditingWholeOrder || model.isRefreshing || model.isLoading || model.queue.length) return;
+  if (!model.needsRefresh && model.latest <= model.shelfVersion) return void (model.next !== null && isEndNear() && more());
+  const own = generation.now;
+  model.isRefreshing = true;
   const isShown = await attempt(async () => {
-    const isShown = await look(own);
+    const isShown = await refresh(own);
     if (isShown) await readChanges(own);
     return isShown;
   });
-  if (own !== turn.now) return;
-  model.isLooking = false;
-  // Where something was moved or changed meanwhile, then after it.
+  if (own !== generation.now) return;
+  model.isRefreshing = false;
+  // Retry after local moves or further changes.
   if (isShown === false || model.latest > model.shelfVersion) setTimeout(catchUp, 200);
   else if (isShown) catchUp();
 }
 
-/** Shows the order as it is now, brought there from what is shown. @returns {Promise<boolean>} whether it is shown */
-async function look(own) {
+/** Updates the shown products to the current order. @returns {Promise<boolean>} whether it is shown */
+async function refresh(own) {
   const found = await aisle.shelf(view.store, view.shelf);
   const ids = idsOf(grid);
-  if (own !== turn.now || ids.length > correctable) return ids.length > correctable ? void open() : false;
-  // Somewhat more where that is all there is.
-  const limit = Math.min(model.next === null ? ids.length + 20 : Math.max(ids.length, 1), correctable);
+  if (own !== generation.now || ids.length > diffLimit) return ids.length > diffLimit ? void open() : false;
+  // At the end of the shelf, ask for a few more.
+  const limit = Math.min(model.next === null ? ids.length + 20 : Math.max(ids.length, 1), diffLimit);
   const diff = await aisle.diffFrom(view.store, view.shelf, ids, { sort: "position", limit });
-  // What was moved here meanwhile comes first.
-  if (own !== turn.now || model.isHeld || model.queue.length || idsOf(grid).join("/") !== ids.join("/")) return false;
-  [model.orderVersion, model.shelfVersion, model.mustLook] = [Math.max(model.orderVersion, found.order_version), Math.max(model.shelfVersion, diff.to_version), false];
+  // Local moves come first.
+  if (own !== generation.now || model.isDragging || model.queue.length || idsOf(grid).join("/") !== ids.join("/")) return false;
+  [model.orderVersion, model.shelfVersion, model.needsRefresh] = [Math.max(model.orderVersion, found.order_version), Math.max(model.shelfVersion, diff.to_version), false];
   const isCrossed = model.next === null ? diff.new_count === limit : diff.deletes.length + diff.inserts.length > 0;
   if (isCrossed) model.next = undefined;
   model.shelf = { ...model.shelf, product_count: found.product_count };
@@ -180,35 +180,35 @@ async function look(own) {
   }
   select(diff.deletes.map((part) => part.id), false);
   await shown;
-  return own === turn.now;
+  return own === generation.now;
 }
 
 async function show(diff) {
   const focused = document.activeElement?.dataset?.id;
-  const beside = focused && besideOf(document.activeElement);
+  const beside = focused && neighborID(document.activeElement);
   const ended = animate(grid, diff, (insert) => option(insert.product));
   if (focused) (elementOf(focused) ?? elementOf(beside) ?? find("title")).focus({ preventScroll: true });
-  if (!grid.querySelector(":scope > [tabindex='0']")) rove(grid.firstElementChild);
+  if (!grid.querySelector(":scope > [tabindex='0']")) makeTabStop(grid.firstElementChild);
   document.documentElement.dataset.script = (await ended).script.toFixed(1);
 }
 
 function follow(own) {
   const event = ({ name, id, data }) => {
-    if (own !== turn.now) return;
-    if (name === "gone") return alarm(text("closedShelf"));
+    if (own !== generation.now) return;
+    if (name === "gone") return showAlert(text("closedShelf"));
     if (name !== "order") return;
     model.latest = Number(id);
     const changed = data.mode === "order" ? idsOf(grid).slice(0, pageSize) : data.changed.map((change) => change.id);
     attempt(() => refreshCards(grid, view.store, changed, option));
     catchUp();
   };
-  model.ending = aisle.follow(path("/events"), { query: { sort: "position", limit: pageSize }, since: String(model.shelfVersion), event });
+  model.closeStream = aisle.follow(path("/events"), { query: { sort: "position", limit: pageSize }, since: String(model.shelfVersion), event });
 }
 
 // MARK: - Moving
 
-/** What stands after a move: the ids in their new order. */
-function moved(all, ids, place) {
+/** Returns the ids in their order after a move. */
+function idsAfterMove(all, ids, place) {
   const moving = new Set(ids);
   const left = all.filter((id) => !moving.has(id));
   const at = place.place === "first" ? 0 : place.place === "last" ? left.length : place.before ? left.indexOf(place.before) : left.indexOf(place.after) + 1;
@@ -218,23 +218,23 @@ function moved(all, ids, place) {
 function move(ids, place) {
   const all = idsOf(grid);
   if (!model.shelf || !ids.every((id) => all.includes(id))) return;
-  const order = moved(all, ids, place);
-  // Behind the last is behind what is not shown yet, too.
-  const isBeyond = place.place === "last" && model.next !== null;
-  if (!isBeyond && order.join("/") === all.join("/")) return;
-  const at = isBeyond ? model.shelf.product_count - ids.length + 1 : order.indexOf(ids[0]) + 1;
+  const order = idsAfterMove(all, ids, place);
+  // The last position is also after the products that are not loaded.
+  const isPastLoaded = place.place === "last" && model.next !== null;
+  if (!isPastLoaded && order.join("/") === all.join("/")) return;
+  const at = isPastLoaded ? model.shelf.product_count - ids.length + 1 : order.indexOf(ids[0]) + 1;
   announce(ids.length > 1 ? text("placeMany", ids.length, at, model.shelf.product_count) : text("place", elementOf(ids[0]).product.name, at, model.shelf.product_count));
-  if (isBeyond) {
+  if (isPastLoaded) {
     model.next = undefined;
     select(ids, false);
   }
-  show({ mode: "order", ids: isBeyond ? order.slice(0, -ids.length) : order });
-  if (!isBeyond) elementOf(ids[0])?.scrollIntoView({ block: "nearest" });
+  show({ mode: "order", ids: isPastLoaded ? order.slice(0, -ids.length) : order });
+  if (!isPastLoaded) elementOf(ids[0])?.scrollIntoView({ block: "nearest" });
   model.queue.push({ ids, ...place });
   start();
 }
 
-/** Sends what waits, where that is not under way. */
+/** Sends pending moves unless they are already being sent. */
 function start() {
   model.sending ??= flush().finally(() => {
     model.sending = null;
@@ -243,33 +243,33 @@ function start() {
   });
 }
 
-/** Sends the moves that wait, one request after another, however long it takes: what comes in meanwhile goes with the next. */
+/** Sends pending moves, one request at a time, and retries without limit. Moves made in the meantime go with the next. */
 async function flush() {
   while (model.queue.length) {
-    const own = turn.now;
+    const own = generation.now;
     const [moves, headers] = [model.queue.slice(), condition()];
     for (let wait = 1500; ; wait = Math.min(wait * 2, 15_000)) {
       try {
-        // A request that is repeated is made once.
+        // A repeated request takes effect once.
         const { value, bytes } = await aisle.send(path("/order/moves"), { method: "POST", body: { moves }, headers });
-        // What came between was not shown.
-        model.mustLook ||= value.version !== model.shelfVersion + 1;
+        // A change in between has not been shown.
+        model.needsRefresh ||= value.version !== model.shelfVersion + 1;
         [model.orderVersion, model.shelfVersion] = [value.order_version, value.version];
         model.queue = model.queue.slice(moves.length);
-        relieve();
+        clearOfflineAlert();
         find("wire").value = transferText(text, { ...value.diff, new_count: model.shelf.product_count }, bytes);
         break;
       } catch (error) {
-        if (isAway(error)) {
-          alarm(text("waiting"));
+        if (isUnreachable(error)) {
+          showAlert(text("waiting"));
           await pause(wait);
           continue;
         }
         const kept = model.queue;
-        [model.queue, model.mustLook] = [[], true];
-        // What cannot be made is not shown, either.
+        [model.queue, model.needsRefresh] = [[], true];
+        // Revert rejected moves.
         if (error.status === 412) conflict(own, { moves: kept });
-        else alarm(problemText(error));
+        else showAlert(problemText(error));
         return;
       }
     }
@@ -277,61 +277,61 @@ async function flush() {
   }
 }
 
-/** Another was faster: theirs is shown, ours is kept. */
+/** Handles a failed precondition: shows the other user's change and keeps the local one. */
 async function conflict(own, { moves = [], whole = null }) {
   model.rejected = { moves: [...model.rejected.moves, ...moves], whole: whole ?? model.rejected.whole };
-  model.mustLook = true;
+  model.needsRefresh = true;
   find("conflict-text").textContent = text("conflict", "");
   find("conflict").hidden = false;
-  // First one sees theirs.
+  // The other change must be visible first.
   find("again").disabled = true;
   render();
   await attempt(async () => {
     await readChanges(own);
-    if (own !== turn.now || !isRejected()) return;
+    if (own !== generation.now || !isRejected()) return;
     find("conflict-text").textContent = text("conflict", model.changes.length ? changeText(model.changes[0]) : "");
     announce(find("conflict-text").textContent);
   });
   catchUp();
 }
 
-/** Marks what others moved. */
+/** Marks products that other users moved. */
 function mark(ids) {
   const mine = new Set(model.rejected.moves.flatMap((move) => move.ids));
   for (const id of ids) if (!mine.has(id)) elementOf(id)?.classList.add("theirs");
 }
 
-function settleConflict(isAgain) {
+function resolveConflict(reapplies) {
   const { moves, whole } = model.rejected;
   model.rejected = { moves: [], whole: null };
   find("conflict").hidden = true;
   for (const element of grid.querySelectorAll(".theirs")) element.classList.remove("theirs");
   render();
   (elementOf(moves[0]?.ids[0]) ?? find("title")).focus({ preventScroll: true });
-  if (!isAgain) return catchUp();
-  const there = new Set(idsOf(grid));
+  if (!reapplies) return catchUp();
+  const present = new Set(idsOf(grid));
   let lost = 0;
   for (const { ids, ...place } of moves) {
-    // What went meanwhile cannot be moved, nor moved to.
-    const left = ids.filter((id) => there.has(id));
+    // Removed products can be neither moved nor used as anchors.
+    const left = ids.filter((id) => present.has(id));
     const anchor = place.after ?? place.before;
     lost += ids.length - left.length;
-    if (!anchor || there.has(anchor)) move(left, place);
+    if (!anchor || present.has(anchor)) move(left, place);
     else lost += left.length;
   }
-  if (lost) alarm(text("lost", lost));
-  if (whole) changeWhole(...whole);
+  if (lost) showAlert(text("lost", lost));
+  if (whole) editWholeOrder(...whole);
 }
 
-/** Changes the order as a whole: by undo, or by baking a sort. */
-function changeWhole(rest, method, body) {
-  if (!model.isAllowed || !model.shelf || model.isWhole || isRejected()) return;
-  model.isWhole = true;
-  const [own, target] = [turn.now, path(rest)];
+/** Edits the whole order: undo, or a snapshot of a sort. */
+function editWholeOrder(rest, method, body) {
+  if (!model.isAllowed || !model.shelf || model.isEditingWholeOrder || isRejected()) return;
+  model.isEditingWholeOrder = true;
+  const [own, target] = [generation.now, path(rest)];
   model.changing = (async () => {
     await model.sending;
-    if (isRejected()) return void (model.isWhole = false);
-    // A request that is repeated is made once.
+    if (isRejected()) return void (model.isEditingWholeOrder = false);
+    // A repeated request takes effect once.
     const headers = condition();
     let isStale = false;
     const value = await attempt(async () => {
@@ -342,16 +342,16 @@ function changeWhole(rest, method, body) {
         if (!isStale) throw error;
       }
     }, { isKept: true });
-    model.isWhole = false;
-    model.mustLook = true;
+    model.isEditingWholeOrder = false;
+    model.needsRefresh = true;
     if (isStale) return void conflict(own, { whole: [rest, method, body] });
     if (value) model.orderVersion = value.order_version;
     await catchUp();
-    if (value && own === turn.now && model.changes.length) announce(changeText(model.changes[0]));
+    if (value && own === generation.now && model.changes.length) announce(changeText(model.changes[0]));
   })().finally(() => (model.changing = null));
 }
 
-const undo = () => changeWhole("/order/undo", "POST", {});
+const undo = () => editWholeOrder("/order/undo", "POST", {});
 
 // MARK: - Selection
 
@@ -365,8 +365,8 @@ function select(ids, isOn) {
   renderSelection();
 }
 
-/** The one card that the Tab key comes to. */
-function rove(element) {
+/** Makes a card the only one in the tab order (roving tabindex). */
+function makeTabStop(element) {
   if (!element) return;
   grid.querySelector(":scope > [tabindex='0']")?.setAttribute("tabindex", "-1");
   element.setAttribute("tabindex", "0");
@@ -375,7 +375,7 @@ function rove(element) {
 grid.addEventListener("click", (event) => {
   const element = event.target.closest("[data-id]");
   if (!element) return;
-  rove(element);
+  makeTabStop(element);
   element.focus({ preventScroll: true });
   const id = element.dataset.id;
   const ids = idsOf(grid);
@@ -386,7 +386,7 @@ grid.addEventListener("click", (event) => {
   model.anchor = id;
   select([id], !selection.has(id));
 });
-grid.addEventListener("focusin", (event) => rove(event.target.closest("[data-id]")));
+grid.addEventListener("focusin", (event) => makeTabStop(event.target.closest("[data-id]")));
 grid.addEventListener("keydown", (event) => {
   const element = event.target.closest("[data-id]");
   if (!element || event.altKey) return;
@@ -419,9 +419,9 @@ addEventListener("keydown", (event) => {
 const rearranging = sortable(grid, {
   selected: () => [...selection],
   move,
-  isClosed: () => !model.isAllowed || !model.shelf || isRejected() || model.isWhole,
+  isClosed: () => !model.isAllowed || !model.shelf || isRejected() || model.isEditingWholeOrder,
   held: (is) => {
-    model.isHeld = is;
+    model.isDragging = is;
     if (!is) setTimeout(catchUp, 0);
   },
 });
@@ -433,8 +433,8 @@ function changeText({ subject, kind, count, ids }) {
   return text({ move: "move", set: "set", bake: "bakeDone", undo: "undone" }[kind], subject ?? text("somebody"), what);
 }
 
-/** The change that an undo takes back: the last that stands. */
-const lastStanding = () => model.changes.find((change) => change.kind !== "undo" && change.undone_by === null);
+/** Returns the change that undo would revert: the latest one that is not undone. */
+const lastUndoable = () => model.changes.find((change) => change.kind !== "undo" && change.undone_by === null);
 
 function renderSelection() {
   find("count").textContent = [text("products", model.shelf.product_count, model.shelf.product_count), text("chosen", selection.size)].join(" · ");
@@ -442,7 +442,7 @@ function renderSelection() {
 }
 
 function renderChanges() {
-  const last = lastStanding();
+  const last = lastUndoable();
   find("undo").disabled = !last || !model.isAllowed;
   find("undo").title = last ? changeText(last) : "";
   const time = new Intl.DateTimeFormat(document.documentElement.lang, { dateStyle: "short", timeStyle: "short" });
@@ -465,31 +465,31 @@ function render() {
   renderChanges();
 }
 
-// MARK: - Beginning
+// MARK: - Setup
 
 const chosen = () => idsOf(grid).filter((id) => selection.has(id));
 find("first").addEventListener("click", () => rearranging.move(chosen(), "first"));
 find("last").addEventListener("click", () => rearranging.move(chosen(), "last"));
 find("undo").addEventListener("click", undo);
-find("again").addEventListener("click", () => settleConflict(true));
-find("let-go").addEventListener("click", () => settleConflict(false));
+find("again").addEventListener("click", () => resolveConflict(true));
+find("let-go").addEventListener("click", () => resolveConflict(false));
 find("history").addEventListener("click", () => find("history-sheet").showModal());
 find("bake").addEventListener("click", () => find("bake-sheet").showModal());
 find("bake-close").addEventListener("click", () => find("bake-sheet").close());
-find("bake-form").addEventListener("submit", () => changeWhole("/order", "PUT", { from_sort: find("bake-sort").value }));
+find("bake-form").addEventListener("submit", () => editWholeOrder("/order", "PUT", { from_sort: find("bake-sort").value }));
 onLanguage(async () => {
   redrawCards(grid, option);
   if (!model.shelf) return;
   render();
-  const own = turn.now;
+  const own = generation.now;
   const found = await attempt(() => aisle.shelf(view.store, view.shelf));
-  if (!found || own !== turn.now) return;
+  if (!found || own !== generation.now) return;
   model.shelf = found;
   render();
 });
 onEndNear(more);
 onNavigate((parts) => leave({ store: parts.get("store"), shelf: parts.get("shelf") }, { isBack: true }));
-// What is not sent yet would be lost.
+// Unsent changes would be lost.
 addEventListener("beforeunload", (event) => (model.queue.length || isRejected()) && event.preventDefault());
 translate();
 open();

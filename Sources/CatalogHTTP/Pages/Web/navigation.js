@@ -1,16 +1,16 @@
-/** The views of a page: each has an address. */
+/** Navigation between the views of a page; each view has a URL. */
 import { make } from "/dom.js";
 
-/** What the address named last. */
+/** The query string of the shown view. */
 const shown = { search: location.search };
 
-/** Another view of this page: the address tells it. */
+/** Sets the URL of another view of this page. */
 export function navigate(path, { replaces = false } = {}) {
   history[replaces ? "replaceState" : "pushState"](null, "", path);
   shown.search = location.search;
 }
 
-/** Calls when one goes back or forth to another view; going to a part of this one is none. */
+/** Calls the listener after back or forward navigation to another view; a change of the fragment does not count. */
 export function onNavigate(listener) {
   addEventListener("popstate", () => {
     if (location.search === shown.search) return;

@@ -4,7 +4,7 @@ import { text } from "/language.js";
 import { viewLink } from "/navigation.js";
 import { aisle, withUser } from "/session.js";
 
-/** All stores with their shelves, in their manual order. */
+/** Loads all stores with their shelves, in their manual order. */
 export async function readStores() {
   const { value: { stores } } = await aisle.send("/v1/stores");
   await Promise.all(stores.map(async (store) => {
@@ -18,7 +18,7 @@ export async function readStores() {
   return stores;
 }
 
-/** A store and a shelf that there are, where a view names none. */
+/** Replaces a missing or unknown store or shelf of a view by an existing one. */
 export function resolveView(view, stores) {
   const store = stores.find((store) => store.key === view.store) ?? stores[0];
   const shelf = store?.shelves.find((shelf) => shelf.key === view.shelf) ?? store?.shelves.find((shelf) => shelf.product_count) ?? store?.shelves[0];
@@ -35,7 +35,7 @@ export function drawShelves(view, stores, choose) {
     }));
     return make("section", { class: store.key === view.store ? null : "other" }, make("h2", {}, store.title), list);
   });
-  // Where there is little room, one store is shown at a time.
+  // On narrow screens, one store is shown at a time.
   const select = make("select", { id: "store", "aria-label": text("store"), "data-label": "store" }, ...stores.map((store) => make("option", { value: store.key }, store.title)));
   select.value = view.store;
   select.addEventListener("change", () => choose(select.value, null));

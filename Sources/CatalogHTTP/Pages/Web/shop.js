@@ -1,6 +1,6 @@
-/** The shop: a shelf's products, sorted, narrowed down, live. */
+/** The shop: a shelf's products with sorts, filters and live updates. */
 import { Settings, animate } from "/aisle.js";
-import { alarm, announce, attempt, problemText, stand, turn } from "/alerts.js";
+import { showAlert, announce, attempt, problemText, pinMessage, generation } from "/alerts.js";
 import { amount, appendPage, card, isEndNear, onEndNear, refreshCards } from "/cards.js";
 import { find, idsOf, make } from "/dom.js";
 import { filters } from "/filters.js";
@@ -13,38 +13,38 @@ import { drawShelves, readStores, resolveView } from "/shelves.js";
 
 const [grid, state] = [find("products"), find("state")];
 const pageSize = 60;
-/** As many are brought into another sort at once; what was read beyond them is read again when it is scrolled to. */
-const movable = 300;
-/** As many are brought into the order of now, where others change it; and followed at most. */
-const [correctable, followable] = [10_000, 100];
+/** The maximum number of shown products that a change of sort animates; later ones are reloaded on scroll. */
+const animationLimit = 300;
+/** The maximum numbers of products that are updated by a diff and that are covered by the event stream. */
+const [diffLimit, subscriptionLimit] = [10_000, 100];
 
-/** What is wanted: it stands in the address, so that a link and the back button bring it back. */
+/** The requested view. It is part of the URL, so links and the back button restore it. */
 const view = { store: null, shelf: null, sort: null, filter: {} };
-/** What the page shows, and what it waits for. */
+/** The state of the page. */
 const model = {
   stores: [],
   session: null,
-  /** The user's settings on this device; null where nobody is signed in. */
+  /** The user's settings on this device; null if no user is signed in. */
   settings: null,
-  /** The shelf that is shown, the sort that its cards stand in, and its version; null while it is read. */
+  /** The shown shelf (null while it loads), the sort of its cards, and its version. */
   shelf: null,
   shownSort: null,
   shownVersion: 0,
-  /** The latest version that was told of. */
+  /** The latest version announced by an event. */
   latest: 0,
-  /** The cursor behind what is shown; null at the end, undefined where it is not known. */
+  /** The cursor of the next page; null at the end, undefined if unknown. */
   next: null,
   isLoading: false,
-  isBringing: false,
-  /** Whether prices and counts may have changed since they were read. */
-  mustRecount: false,
+  isUpdating: false,
+  /** Whether prices and counts may be stale. */
+  needsRecount: false,
   facets: null,
-  /** How many are followed, and what ends that. */
-  followed: 0,
-  ending: () => {},
-  endingSettings: () => {},
-  beginning: null,
-  /** Things are put on the list one after another, so that one is made at most. */
+  /** The number of products covered by the event stream, and the function that closes it. */
+  subscribedCount: 0,
+  closeStream: () => {},
+  closeSettingsStream: () => {},
+  signingIn: null,
+  /** Items are added one at a time, so that at most one list is created. */
   adding: Promise.resolve(),
 };
 
@@ -52,82 +52,82 @@ const model = {
 
 const query = () => ({ ...view.filter, ...(view.sort ? { sort: view.sort } : {}) });
 const settingKey = () => `stores/${view.store}/shelves/${view.shelf}/sort`;
-/** The sort of a remembered view, which may have a filter too. */
+/** Returns the sort of a remembered view, which may include a filter. */
 const sortOf = (value) => value?.sort ?? value;
 
-/** Who is signed in; asked once, however often the page is opened meanwhile. */
-const begin = () => (model.beginning ??= signIn().then((found) => {
+/** Signs in, once for concurrent callers. */
+const ensureSession = () => (model.signingIn ??= signIn().then((found) => {
   model.session = found;
   if (!model.session) return;
   model.settings = new Settings(aisle, { name: `aisle.settings.${[model.session.user, device].filter(Boolean).join(".")}` });
-  model.settings.addEventListener("refused", ({ detail: { error } }) => alarm(problemText(error)));
+  model.settings.addEventListener("refused", ({ detail: { error } }) => showAlert(problemText(error)));
   model.settings.addEventListener("change", ({ detail: { key, value } }) => {
     if (key !== settingKey() || !model.shelf) return;
     if (value === undefined) {
       view.sort = null;
-      open({ isAgain: true });
+      open({ keepsCards: true });
     } else if (sortOf(value) !== view.sort) {
-      resort(sortOf(value), { isHeard: true });
+      resort(sortOf(value), { isRemote: true });
     }
   });
   followSettings();
 }).catch((error) => {
-  model.beginning = null;
+  model.signingIn = null;
   throw error;
 }));
 
 function followSettings() {
-  model.endingSettings();
-  model.endingSettings = model.settings.follow();
+  model.closeSettingsStream();
+  model.closeSettingsStream = model.settings.follow();
 }
 
-async function open({ isAgain = false } = {}) {
-  const own = ++turn.now;
-  model.ending();
-  model.isLoading = model.isBringing = false;
-  if (!isAgain) model.shelf = null;
-  state.textContent = isAgain ? "" : text("loading");
+async function open({ keepsCards = false } = {}) {
+  const own = ++generation.now;
+  model.closeStream();
+  model.isLoading = model.isUpdating = false;
+  if (!keepsCards) model.shelf = null;
+  state.textContent = keepsCards ? "" : text("loading");
   let refused = null;
   await attempt(async () => {
-    await begin();
+    await ensureSession();
     if (!model.stores.length) model.stores = await readStores();
-    if (own !== turn.now) return;
+    if (own !== generation.now) return;
     resolveView(view, model.stores);
     drawShelves(view, model.stores, choose);
     if (!view.shelf) return (state.textContent = text("noStores"));
     const [found, page] = await Promise.all([
       aisle.shelf(view.store, view.shelf), aisle.page(view.store, view.shelf, { ...query(), limit: pageSize, facets: "brand,tag,in_stock,price" }),
     ]);
-    if (own !== turn.now) return;
+    if (own !== generation.now) return;
     model.shelf = found;
     model.shownSort = view.sort = page.sort.keys;
     model.shownVersion = page.version;
     grid.replaceChildren(...page.products.map(cardOf));
-    take(page);
+    applyPage(page);
     render();
     follow(own);
   }, {
-    // A sort or a filter that cannot be is left out, and told.
+    // Drop an invalid sort or filter, and show the error.
     isRefused: (error) => {
       if (error.status !== 400 || !(view.sort || Object.keys(view.filter).length)) return false;
       refused = error;
       Object.assign(view, { sort: null, filter: {} });
-      address({ replaces: true });
+      updateURL({ replaces: true });
       return true;
     },
   });
-  if (own === turn.now && refused) alarm(problemText(refused));
-  if (own === turn.now && model.shelf && model.next && isEndNear()) more();
-  if (own === turn.now && state.textContent === text("loading")) state.textContent = "";
+  if (own === generation.now && refused) showAlert(problemText(refused));
+  if (own === generation.now && model.shelf && model.next && isEndNear()) more();
+  if (own === generation.now && state.textContent === text("loading")) state.textContent = "";
 }
 
-function take(page) {
+function applyPage(page) {
   model.next = page.page.next_cursor;
   model.facets = page.facets ?? model.facets;
-  tellCount();
+  renderCount();
 }
 
-function tellCount() {
+function renderCount() {
   const isOwn = model.settings && sortOf(model.settings.get(settingKey())) === view.sort;
   find("count").textContent = [text("products", total(), model.shelf.product_count), isOwn && text("yours")].filter(Boolean).join(" · ");
   state.textContent = grid.childElementCount ? "" : text(model.shelf.product_count ? "empty" : "emptyShelf");
@@ -136,151 +136,151 @@ function tellCount() {
 const total = () => model.facets?.total ?? model.shelf.product_count;
 
 async function more() {
-  if (model.isLoading || model.isBringing || model.next === null || !model.shelf) return;
+  if (model.isLoading || model.isUpdating || model.next === null || !model.shelf) return;
   model.isLoading = true;
-  const own = turn.now;
+  const own = generation.now;
   state.textContent = text("more");
   const read = await attempt(() => appendPage(grid, view, query(), model.next, cardOf));
-  if (own !== turn.now) return;
+  if (own !== generation.now) return;
   model.isLoading = false;
   if (read) model.next = read.next;
-  tellCount();
-  if (read && model.followed < followable) follow(own);
+  renderCount();
+  if (read && model.subscribedCount < subscriptionLimit) follow(own);
   if (model.latest > model.shownVersion) return catchUp();
-  // As long as the end is in sight; what was refused is not asked for again.
+  // Load more while the end is near; do not repeat a rejected request.
   if (read !== undefined && model.next !== null && isEndNear()) more();
 }
 
 // MARK: - Sorting
 
-/** Another sort of the same products. @param {{isHeard?: boolean}} [how] whether another device chose it */
-async function resort(sort, { isHeard = false } = {}) {
+/** Changes the sort. @param {{isHeard?: boolean}} [how] `isHeard`: whether another device chose it */
+async function resort(sort, { isRemote = false } = {}) {
   if (sort === view.sort) return;
   view.sort = sort;
-  address({ replaces: isHeard });
-  if (!isHeard) model.settings?.set(settingKey(), sort);
-  // Before the shelf itself is there, it comes so.
+  updateURL({ replaces: isRemote });
+  if (!isRemote) model.settings?.set(settingKey(), sort);
+  // A shelf that is still loading is loaded with the new sort.
   if (!model.shelf) return open();
-  turn.now += 1;
-  model.ending();
+  generation.now += 1;
+  model.closeStream();
   model.isLoading = false;
   if (model.next !== null) model.next = undefined;
   render();
-  await bring({ isResort: true });
+  await updateOrder({ isResort: true });
 }
 
-/** How many are compared: all that is shown, and somewhat more where that is all there is. */
-const room = (ids, isAll = model.next === null) => Math.min(Math.max(isAll ? ids.length + 20 : ids.length, pageSize), correctable);
+/** Returns the limit of a diff: all shown products, plus a few at the end of the shelf. */
+const diffWindow = (ids, isAll = model.next === null) => Math.min(Math.max(isAll ? ids.length + 20 : ids.length, pageSize), diffLimit);
 
 /**
- * Brings what is shown into the order that is wanted, and again where others change it meanwhile.
- * @param {{isResort?: boolean}} [how] whether it was in order until now, and what is wanted is another
+ * Updates the shown products to the requested order, repeatedly if it changes in the meantime.
+ * @param {{isResort?: boolean}} [how] `isResort`: whether the products were up to date and the sort has changed
  */
-async function bring({ isResort = false } = {}) {
-  const own = turn.now;
-  model.isBringing = true;
-  const isBrought = await attempt(async () => {
-    // What is not of what is shown any more is asked for again.
-    for (let isKnown = isResort; own === turn.now && !(await step(own, { isResort, isKnown })); isKnown = false);
-    if (own === turn.now && model.mustRecount) await recount(own);
-    return own === turn.now;
+async function updateOrder({ isResort = false } = {}) {
+  const own = generation.now;
+  model.isUpdating = true;
+  const isUpdated = await attempt(async () => {
+    // Retry a diff that no longer applies to the shown products.
+    for (let isKnown = isResort; own === generation.now && !(await applyDiffOnce(own, { isResort, isKnown })); isKnown = false);
+    if (own === generation.now && model.needsRecount) await recount(own);
+    return own === generation.now;
   });
-  if (own !== turn.now) return;
-  model.isBringing = false;
-  if (!isBrought && view.sort !== model.shownSort) {
-    // What was refused is not wanted any more.
+  if (own !== generation.now) return;
+  model.isUpdating = false;
+  if (!isUpdated && view.sort !== model.shownSort) {
+    // Revert a rejected sort.
     view.sort = model.shownSort;
-    address({ replaces: true });
+    updateURL({ replaces: true });
     render();
   }
-  tellCount();
-  if (isResort || !isBrought) follow(own);
-  if (!isBrought) return;
-  // What changed while the counts were read.
+  renderCount();
+  if (isResort || !isUpdated) follow(own);
+  if (!isUpdated) return;
+  // Changes since the counts were read.
   if (model.latest > model.shownVersion) setTimeout(catchUp, 200);
   else if (model.next !== null && isEndNear()) more();
 }
 
 /**
- * One diff, animated.
- * @param {{isResort: boolean, isKnown: boolean}} how whether it goes on at the top; whether the server knows what is shown by its sort
- * @returns {Promise<boolean>} whether it was of what is shown
+ * Applies one diff with animation.
+ * @param {{isResort: boolean, isKnown: boolean}} how `isResort`: whether to scroll to the top; `isKnown`: whether the server can derive the shown products from their sort
+ * @returns {Promise<boolean>} whether the diff applied to the shown products
  */
-async function step(own, { isResort, isKnown }) {
-  const shown = () => idsOf(grid).slice(0, isResort ? movable : correctable);
+async function applyDiffOnce(own, { isResort, isKnown }) {
+  const shown = () => idsOf(grid).slice(0, isResort ? animationLimit : diffLimit);
   const ids = shown();
   const isAll = model.next === null && ids.length === idsOf(grid).length;
-  const [limit, start] = [room(ids, isAll), performance.now()];
+  const [limit, start] = [diffWindow(ids, isAll), performance.now()];
   const diff = isKnown
     ? await aisle.diff(view.store, view.shelf, { ...view.filter, from_sort: model.shownSort, to_sort: view.sort, limit })
     : await aisle.diffFrom(view.store, view.shelf, ids, { sort: view.sort, limit, filter: view.filter });
-  if (own !== turn.now || !fits(diff, ids) || shown().join("/") !== ids.join("/")) return false;
+  if (own !== generation.now || !appliesTo(diff, ids) || shown().join("/") !== ids.join("/")) return false;
   const beyond = [...grid.children].filter((child) => child.dataset.id).slice(ids.length);
   beyond.forEach((element) => element.remove());
   if (isResort) scrollTo({ top: Math.min(scrollY, grid.offsetTop - 80) });
-  model.mustRecount ||= !isResort || diff.to_version > model.shownVersion;
+  model.needsRecount ||= !isResort || diff.to_version > model.shownVersion;
   [model.shownSort, model.shownVersion] = [view.sort, Math.max(model.shownVersion, diff.to_version)];
   model.next = isAll && diff.new_count < limit ? null : undefined;
   find("wire").value = transferText(text, diff, diff.bytes, Math.round(performance.now() - start));
-  await glide(diff);
+  await animateDiff(diff);
   return true;
 }
 
-/** Whether a diff is of these. */
-const fits = (diff, ids) => diff.old_count === ids.length && (diff.mode === "order" || [...diff.moves, ...diff.deletes].every((part) => ids[part.from] === part.id));
+/** Whether a diff applies to these ids. */
+const appliesTo = (diff, ids) => diff.old_count === ids.length && (diff.mode === "order" || [...diff.moves, ...diff.deletes].every((part) => ids[part.from] === part.id));
 
-async function glide(diff) {
+async function animateDiff(diff) {
   const ended = await animate(grid, diff, (insert) => cardOf(insert.product));
   document.documentElement.dataset.script = ended.script.toFixed(1);
 }
 
-// MARK: - What others change
+// MARK: - Live updates
 
-/** Reads anew what others may have changed beside the order: what is followed of the cards, and the counts. */
+/** Reloads the data that may have changed apart from the order: the cards covered by the event stream, and the counts. */
 async function recount(own) {
   const [found, page] = await Promise.all([
     aisle.shelf(view.store, view.shelf), aisle.page(view.store, view.shelf, { ...query(), limit: 1, facets: "brand,tag,in_stock,price" }),
-    refreshCards(grid, view.store, idsOf(grid).slice(0, followable), cardOf),
+    refreshCards(grid, view.store, idsOf(grid).slice(0, subscriptionLimit), cardOf),
   ]);
-  if (own !== turn.now) return;
-  model.mustRecount = false;
+  if (own !== generation.now) return;
+  model.needsRecount = false;
   [model.shelf, model.facets] = [found, page.facets ?? model.facets];
-  tellCount();
+  renderCount();
   render();
 }
 
-/** Brings what is shown into the order of now, where that is another. */
+/** Updates the shown products if a newer version was announced. */
 function catchUp() {
-  if (model.shelf && !model.isBringing && !model.isLoading && model.latest > model.shownVersion && idsOf(grid).length <= correctable) bring();
+  if (model.shelf && !model.isUpdating && !model.isLoading && model.latest > model.shownVersion && idsOf(grid).length <= diffLimit) updateOrder();
 }
 
-/** The shelf as others change it. */
+/** Subscribes to changes of the shelf. */
 function follow(own) {
-  model.ending();
-  model.followed = Math.min(followable, Math.max(room(idsOf(grid)), 1));
+  model.closeStream();
+  model.subscribedCount = Math.min(subscriptionLimit, Math.max(diffWindow(idsOf(grid)), 1));
   const event = ({ name, id, data, bytes }) => {
-    if (own !== turn.now) return;
-    if (name === "gone") return alarm(text("closedShelf"));
+    if (own !== generation.now) return;
+    if (name === "gone") return showAlert(text("closedShelf"));
     if (name !== "order" || Number(id) <= model.shownVersion) return;
     model.latest = Number(id);
     const ids = idsOf(grid);
-    // All that is shown, and nothing else is under way: the event says it all.
-    const isAll = data.mode !== "order" && ids.length === data.old_count && data.from_version === model.shownVersion && fits(data, ids) && data.new_count < model.followed;
-    if (!isAll || model.isBringing || model.isLoading) return catchUp();
+    // If the event covers all shown products and nothing else is running, apply its diff.
+    const isAll = data.mode !== "order" && ids.length === data.old_count && data.from_version === model.shownVersion && appliesTo(data, ids) && data.new_count < model.subscribedCount;
+    if (!isAll || model.isUpdating || model.isLoading) return catchUp();
     model.shownVersion = model.latest;
     find("wire").value = transferText(text, data, bytes);
-    if (data.moves.length + data.inserts.length + data.deletes.length) glide(data);
+    if (data.moves.length + data.inserts.length + data.deletes.length) animateDiff(data);
     const isCounted = data.inserts.length + data.deletes.length > 0;
     attempt(() => (isCounted ? recount(own) : refreshCards(grid, view.store, data.changed.map((change) => change.id), cardOf)));
   };
-  model.ending = aisle.follow(`/v1/stores/${view.store}/shelves/${view.shelf}/events`, { query: { ...query(), limit: model.followed }, since: String(model.shownVersion), event });
+  model.closeStream = aisle.follow(`/v1/stores/${view.store}/shelves/${view.shelf}/events`, { query: { ...query(), limit: model.subscribedCount }, since: String(model.shownVersion), event });
 }
 
 // MARK: - Lists
 
 const cardOf = (product) => card(product, model.session && !device ? make("button", { type: "button", class: "plus", "aria-label": text("addToList", product.name) }, "+") : null);
 
-/** The list that was changed last, or a first one. */
+/** Returns the most recently modified list, or creates one. */
 async function currentList(key) {
   const { value } = await aisle.send("/v1/me/lists", { query: { sort: "last-modified" } });
   const list = value.lists.find((list) => list.role !== "reader");
@@ -289,7 +289,7 @@ async function currentList(key) {
 
 grid.addEventListener("click", (event) => {
   const element = event.target.closest(".plus")?.closest("[data-id]");
-  // While another shelf is read, what is seen is of the last.
+  // While another shelf loads, the cards are of the previous one.
   if (!element || !model.shelf) return;
   const [product, store, keys] = [element.product, view.store, [crypto.randomUUID(), crypto.randomUUID()]];
   model.adding = model.adding.then(() => attempt(async () => {
@@ -302,15 +302,15 @@ grid.addEventListener("click", (event) => {
   }, { isKept: true }));
 });
 
-// MARK: - The address
+// MARK: - URL
 
-function read(parts) {
+function readURL(parts) {
   [view.store, view.shelf, view.sort] = [parts.get("store"), parts.get("shelf"), parts.get("sort")];
   view.filter = {};
   for (const name of filters) if (parts.has(name)) view.filter[name] = parts.getAll(name);
 }
 
-function address({ replaces = false } = {}) {
+function updateURL({ replaces = false } = {}) {
   const parts = new URLSearchParams({ store: view.store, shelf: view.shelf, ...(view.sort ? { sort: view.sort } : {}) });
   for (const [name, values] of Object.entries(view.filter)) for (const value of [values].flat()) parts.append(name, value);
   for (const name of ["device", "user"]) if (parameters.get(name)) parts.set(name, parameters.get(name));
@@ -319,7 +319,7 @@ function address({ replaces = false } = {}) {
 
 function choose(store, shelf) {
   Object.assign(view, { store, shelf, sort: null, filter: {} });
-  address();
+  updateURL();
   scrollTo({ top: 0 });
   open().then(() => find("title").focus({ preventScroll: true }));
 }
@@ -352,10 +352,10 @@ function render() {
   if (model.facets) renderFilters();
 }
 
-function narrow(filter) {
+function applyFilter(filter) {
   view.filter = filter;
-  address();
-  return open({ isAgain: true });
+  updateURL();
+  return open({ keepsCards: true });
 }
 
 function renderFilters() {
@@ -363,7 +363,7 @@ function renderFilters() {
   const group = (legend, name, choices, isMany) => make("fieldset", {}, make("legend", {}, legend), make("div", { class: "choices" }, ...choices.map((choice) => {
     const input = make("input", { type: isMany ? "checkbox" : "radio", name, value: choice.value });
     input.checked = choice.isChosen;
-    input.addEventListener("change", () => narrow(choice.filter(input.checked)));
+    input.addEventListener("change", () => applyFilter(choice.filter(input.checked)));
     return make("label", {}, input, choice.title, make("span", { class: "n" }, choice.count ?? ""));
   })));
   const values = (key) => [view.filter[key] ?? []].flat();
@@ -371,15 +371,15 @@ function renderFilters() {
     value, count, title: value || text("without"), isChosen: values(key).includes(value),
     filter: (isOn) => ({ ...view.filter, [key]: isOn ? [...values(key), value] : values(key).filter((other) => other !== value) }),
   }));
-  // What is chosen beside: as it is when one chooses, not as it was when this was drawn.
+  // Use the filter at the time of the click, not at the time of drawing.
   const without = (...keys) => Object.fromEntries(Object.entries(view.filter).filter(([key]) => !keys.includes(key)));
   const { price_min, price_max, in_stock } = view.filter;
   const currency = model.stores.find((store) => store.key === view.store).currency;
-  const bound = (name, value) => value && `${text(name)} ${amount(value, currency)}`;
+  const limitText = (name, value) => value && `${text(name)} ${amount(value, currency)}`;
   const only = (values) => String([values ?? []].flat()[0] ?? null);
   const ranges = [{ price_min: null, price_max: null, count: null }, ...model.facets.price.buckets].map((bucket) => ({
     value: `${bucket.price_min}-${bucket.price_max}`, count: bucket.count,
-    title: [bound("from", bucket.price_min), bound("upTo", bucket.price_max)].filter(Boolean).join(" ") || text("any"),
+    title: [limitText("from", bucket.price_min), limitText("upTo", bucket.price_max)].filter(Boolean).join(" ") || text("any"),
     isChosen: only(price_min) === String(bucket.price_min) && only(price_max) === String(bucket.price_max),
     filter: () => ({ ...without("price_min", "price_max"), ...(bucket.price_min ? { price_min: bucket.price_min } : {}), ...(bucket.price_max ? { price_max: bucket.price_max } : {}) }),
   }));
@@ -394,14 +394,14 @@ function renderFilters() {
   if (focused) find("filters").querySelector(`[name="${focused[0]}"][value="${CSS.escape(focused[1])}"]`)?.focus();
 }
 
-// MARK: - Beginning
+// MARK: - Setup
 
 find("sort").addEventListener("click", () => {
   find("sort-sheet").showModal();
   find("sorts").querySelector("[aria-pressed=true]")?.focus();
 });
 find("filter").addEventListener("click", () => find("filter-sheet").showModal());
-find("clear").addEventListener("click", () => narrow({}));
+find("clear").addEventListener("click", () => applyFilter({}));
 find("turn").addEventListener("click", () => model.shelf && resort(view.sort.split(",").map((key) => (key.startsWith("-") ? key.slice(1) : `-${key}`)).join(",")));
 find("devices").addEventListener("click", () => location.assign(withUser("/devices", { store: view.store, shelf: view.shelf })));
 find("storm").addEventListener("click", async () => {
@@ -415,23 +415,23 @@ find("storm").addEventListener("click", async () => {
 find("offline").addEventListener("click", () => {
   aisle.isOffline = !aisle.isOffline;
   find("offline").setAttribute("aria-pressed", String(aisle.isOffline));
-  const own = ++turn.now;
-  model.isLoading = model.isBringing = false;
-  model.ending();
-  model.endingSettings();
-  stand(aisle.isOffline ? text("isOffline") : null);
+  const own = ++generation.now;
+  model.isLoading = model.isUpdating = false;
+  model.closeStream();
+  model.closeSettingsStream();
+  pinMessage(aisle.isOffline ? text("isOffline") : null);
   if (aisle.isOffline) return;
-  // What was chosen here is sent; what was chosen later elsewhere comes, and is brought by itself.
+  // Sends local changes and receives later ones from other devices, which update the view.
   followSettings();
   if (!model.shelf) return open();
-  bring().then(() => own === turn.now && follow(own));
+  updateOrder().then(() => own === generation.now && follow(own));
 });
-onLanguage(() => open({ isAgain: model.shelf !== null }));
+onLanguage(() => open({ keepsCards: model.shelf !== null }));
 onEndNear(more);
 onNavigate((parts) => {
-  read(parts);
+  readURL(parts);
   open();
 });
-read(parameters);
+readURL(parameters);
 translate();
 open();

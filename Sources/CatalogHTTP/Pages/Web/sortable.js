@@ -1,28 +1,28 @@
 /**
- * Rearranging the children of a list, each with `data-id`, by pointer, touch and keyboard.
+ * Reorders the children of a list, each with `data-id`, by mouse, touch and keyboard.
  *
- * A child is held by its grip: itself, or a part of it. A mouse takes hold by moving, a finger by resting; Escape lets go.
- * On a grip, Alt and an arrow move by one place or a row, Alt+Home and Alt+End to the ends.
+ * A child is dragged by its grip: the child itself or a part of it. A drag starts on mouse move or long press; Escape cancels it.
+ * On a grip, Alt and an arrow key move by one position or a row, Alt+Home and Alt+End to the ends.
  */
 
 import { columnCount, keyboardPlace, markerBox, nearestPlace, scrollStep } from "/drag.js";
 
-/** How far a mouse goes before it drags, in pixels; how long a finger rests, in milliseconds. */
-const [slack, rest] = [6, 280];
+/** The mouse distance that starts a drag, in pixels, and the duration of a long press, in milliseconds. */
+const [dragThreshold, longPressDuration] = [6, 280];
 
 /**
  * @typedef {import("/drag.js").Place} Place
  * @param {HTMLElement} container
  * @param {{grip?: string, selected?: () => string[], move: (ids: string[], place: Place) => void, isClosed?: () => boolean,
- *   held?: (isHeld: boolean) => void, ready?: () => Promise<any>}} options `grip` is a selector within a child; `selected` are moved together where one
- *   of them is held; `isClosed` tells that nothing may be moved now
- * @returns {{move: (ids: string[], direction: "up"|"down"|"left"|"right"|"first"|"last") => void, cancel: () => void}} moves by a
- *   key's direction, and lets go of what is held
+ *   held?: (isHeld: boolean) => void, ready?: () => Promise<any>}} options `grip` is a selector within a child; the `selected` children move together if one
+ *   of them is dragged; `isClosed` returns whether moves are disabled
+ * @returns {{move: (ids: string[], direction: "up"|"down"|"left"|"right"|"first"|"last") => void, cancel: () => void}} `move` moves in a
+ *   direction, `cancel` ends a drag
  */
-export function sortable(container, { grip, selected = () => [], move, isClosed = () => false, held = () => {}, ready }) {
+export function sortable(container, { grip, selected = () => [], move, isDisabled = () => false, onDrag = () => {}, ready }) {
   const items = () => [...container.children].filter((child) => child.dataset.id);
   const itemOf = (target) => items().find((item) => item.contains(target));
-  const together = (id) => {
+  const draggedIDs = (id) => {
     const chosen = new Set(selected());
     return chosen.has(id) ? items().map((item) => item.dataset.id).filter((id) => chosen.has(id)) : [id];
   };
@@ -30,7 +30,7 @@ export function sortable(container, { grip, selected = () => [], move, isClosed 
   // MARK: - Keyboard
 
   function step(ids, direction) {
-    if (isClosed()) return;
+    if (isDisabled()) return;
     const all = items();
     const place = keyboardPlace(all.map((item) => item.dataset.id), ids, direction, columnCount(all.map((item) => item.offsetTop)));
     if (place) move(ids, place);
@@ -42,8 +42,8 @@ export function sortable(container, { grip, selected = () => [], move, isClosed 
     const item = direction && itemOf(event.target);
     if (!item || (grip && !event.target.closest(grip))) return;
     event.preventDefault();
-    const go = () => step(together(item.dataset.id), direction);
-    // Where moves are shown once they are made, each counts from the one before.
+    const go = () => step(draggedIDs(item.dataset.id), direction);
+    // If moves are shown only when saved, each one starts from the result of the previous one.
     if (ready) ready().then(go);
     else go();
   });
@@ -54,18 +54,18 @@ export function sortable(container, { grip, selected = () => [], move, isClosed 
 
   container.addEventListener("dragstart", (event) => event.preventDefault());
   container.addEventListener("pointerdown", (event) => {
-    if (drag || event.button !== 0 || isClosed()) return;
+    if (drag || event.button !== 0 || isDisabled()) return;
     const item = itemOf(event.target);
     if (!item || (grip && !event.target.closest(grip)) || (!grip && event.target.closest("button, a, input"))) return;
     drag = { id: item.dataset.id, pointer: event.pointerId, x: event.clientX, y: event.clientY, isHeld: false, isTouch: event.pointerType === "touch" };
     if (!drag.isTouch) return;
-    if (grip) take();
-    else drag.timer = setTimeout(take, rest);
+    if (grip) startDrag();
+    else drag.timer = setTimeout(startDrag, longPressDuration);
   });
 
-  /** Takes hold: what is dragged floats, and what it leaves stays faint. */
-  function take() {
-    const ids = together(drag.id);
+  /** Starts a drag: a copy of the item floats, and the original is faded. */
+  function startDrag() {
+    const ids = draggedIDs(drag.id);
     const own = items().filter((item) => ids.includes(item.dataset.id));
     const source = own.find((item) => item.dataset.id === drag.id);
     if (!source) return end(false);
@@ -84,13 +84,13 @@ export function sortable(container, { grip, selected = () => [], move, isClosed 
     for (const item of own) item.classList.add("lifted");
     Object.assign(drag, { ids, items: own, float, marker, isHeld: true, place: null, dx: drag.x - box.left, dy: drag.y - box.top });
     document.body.classList.add("dragging");
-    held(true);
-    follow();
-    scrolling();
+    onDrag(true);
+    updateDrag();
+    autoScroll();
   }
 
-  /** Where it would stand if it was let go here. */
-  function follow() {
+  /** Updates the drop target and its marker. */
+  function updateDrag() {
     const { float, marker, x, y, dx, dy, items: own } = drag;
     float.style.translate = `${x - dx}px ${y - dy}px`;
     const boxes = items().filter((item) => !own.includes(item)).map((item) => [item.dataset.id, item.getBoundingClientRect()]);
@@ -102,15 +102,15 @@ export function sortable(container, { grip, selected = () => [], move, isClosed 
     Object.assign(marker.style, { translate: `${box.x}px ${box.y}px`, width: `${box.width}px`, height: `${box.height}px` });
   }
 
-  /** Scrolls where it is held near an edge. */
-  function scrolling() {
+  /** Scrolls while the pointer is near an edge. */
+  function autoScroll() {
     if (!drag?.isHeld) return;
     const by = scrollStep(drag.y, innerHeight);
     if (by) {
       scrollBy(0, by);
-      follow();
+      updateDrag();
     }
-    requestAnimationFrame(scrolling);
+    requestAnimationFrame(autoScroll);
   }
 
   function end(isDropped) {
@@ -123,27 +123,27 @@ export function sortable(container, { grip, selected = () => [], move, isClosed 
     ended.marker.remove();
     for (const item of ended.items) item.classList.remove("lifted");
     document.body.classList.remove("dragging");
-    // What a press would do to the card that is let go is not meant.
+    // Suppress the click that follows a drop.
     addEventListener("click", (event) => event.stopPropagation(), { capture: true, once: true });
     setTimeout(() => dispatchEvent(new Event("click")), 0);
-    held(false);
-    if (isDropped && ended.place && !isClosed()) move(ended.ids, ended.place);
+    onDrag(false);
+    if (isDropped && ended.place && !isDisabled()) move(ended.ids, ended.place);
   }
 
   addEventListener("pointermove", (event) => {
     if (!drag || event.pointerId !== drag.pointer) return;
-    const isFar = Math.hypot(event.clientX - drag.x, event.clientY - drag.y) > slack;
+    const isFar = Math.hypot(event.clientX - drag.x, event.clientY - drag.y) > dragThreshold;
     if (!drag.isHeld && drag.isTouch && isFar) return end(false);
-    if (!drag.isHeld && isFar) take();
+    if (!drag.isHeld && isFar) startDrag();
     if (!drag.isHeld) return;
     [drag.x, drag.y] = [event.clientX, event.clientY];
-    follow();
+    updateDrag();
   });
   addEventListener("pointerup", (event) => event.pointerId === drag?.pointer && end(true));
   addEventListener("pointercancel", (event) => event.pointerId === drag?.pointer && end(false));
   addEventListener("keydown", (event) => event.key === "Escape" && end(false));
   addEventListener("blur", () => end(false));
-  // A finger that holds something does not scroll.
+  // Do not scroll during a touch drag.
   addEventListener("touchmove", (event) => drag?.isHeld && event.preventDefault(), { passive: false });
   container.addEventListener("contextmenu", (event) => drag && event.preventDefault());
 

@@ -1,8 +1,8 @@
-/** What a page keeps in the browser; for as long as the page lives where storage is refused. */
+/** Local storage; values are not kept if the browser blocks it. */
 
-export const kept = (name, fallback) => {
+export const loadValue = (name, fallback) => {
   try { return localStorage.getItem(name) ?? fallback; } catch { return fallback; }
 };
-export const keep = (name, value) => {
-  try { localStorage.setItem(name, value); } catch { /* For as long as the page lives. */ }
+export const storeValue = (name, value) => {
+  try { localStorage.setItem(name, value); } catch { /* The value is not stored. */ }
 };

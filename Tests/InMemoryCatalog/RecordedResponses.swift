@@ -1,7 +1,7 @@
 internal import Catalog
 
-/// The first responses to requests with an idempotency key.
-struct ResponseMemory: Sendable {
+/// The recorded responses of requests with an idempotency key.
+struct RecordedResponses: Sendable {
     private var responses: [String: FirstResponse] = [:]
 
     func first(_ key: String) -> FirstResponse? { responses[key] }
@@ -14,11 +14,11 @@ struct ResponseMemory: Sendable {
         return try Outcome(recorded: first.response(to: call))
     }
 
-    mutating func keep(_ outcome: some RecordableOutcome, _ call: IdempotentCall?) {
-        keep(outcome.recorded, call)
+    mutating func record(_ outcome: some RecordableOutcome, _ call: IdempotentCall?) {
+        record(outcome.recorded, call)
     }
 
-    mutating func keep(_ response: RecordedResponse, _ call: IdempotentCall?) {
+    mutating func record(_ response: RecordedResponse, _ call: IdempotentCall?) {
         guard let call, responses[call.key] == nil else { return }
         responses[call.key] = FirstResponse(fingerprint: call.fingerprint, response: response)
     }

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import Ordering
 
-@Suite(.timeLimit(.minutes(15))) struct WireFormTests {
+@Suite(.timeLimit(.minutes(15))) struct WireFormatTests {
     private typealias Diff = ShelfDiff<NoProduct>
 
     private func message(_ diff: MoveDiff, versions: (Int64, Int64)? = nil) -> Diff {
@@ -14,21 +14,21 @@ import Ordering
         )
     }
 
-    /// The parts of a message, as they can be compared.
+    /// The comparable parts of a message.
     private func parts(_ message: Diff) -> (MoveDiff, [String])? {
         guard case .moves(let diff, let inserts) = message.content else { return nil }
         return (diff, inserts.map(\.id))
     }
 
     @Test("The documented example has exactly the documented bytes")
-    func theDocumentedExample() throws {
+    func encodesDocumentedExample() throws {
         let bytes: [UInt8] = [
             0x01, 0x4E, 0x06, 0x2A, 0x00, 0x01, 0x00, 0x00, 0x01, 0x02, 0x00, 0x01, 0x78, 0x02, 0x03, 0x00, 0x0D,
         ]
         let diff = MoveDiff(from: ["a", "b", "c", "d", "e", "f"], to: ["c", "d", "x", "f", "b", "e"])
         let message = Diff(fromVersion: 42, toVersion: 42, content: .moves(diff, inserts: [.init(id: "x")]))
         #expect(message.wireFormat() == bytes)
-        let read = try Diff(wireForm: bytes)
+        let read = try Diff(wireFormat: bytes)
         #expect(read.fromVersion == 42)
         #expect(read.toVersion == 42)
         #expect(try read.apply(to: ["a", "b", "c", "d", "e", "f"]) == ["c", "d", "x", "f", "b", "e"])
@@ -57,7 +57,7 @@ import Ordering
     }
 
     @Test("A diff survives encoding and decoding")
-    func whatIsWrittenIsReadBack() async throws {
+    func roundTrips() async throws {
         var random = SeededGenerator(seed: 9)
         for round in 0..<3000 {
             if round % 64 == 0 { await Task.yield() }
@@ -68,7 +68,7 @@ import Ordering
                 round % 2 == 0 ? (Int64(round) + 1, Int64(round) - 3 + Int64(round % 7)) : nil
             for asOrder in [false, true] {
                 let bytes = try #require(message(diff, versions: versions).wireFormat(asOrder: asOrder))
-                let read = try Diff(wireForm: bytes)
+                let read = try Diff(wireFormat: bytes)
                 let (readDiff, ids) = try #require(self.parts(read))
                 #expect(readDiff == diff)
                 #expect(ids == diff.inserts.map { "id \($0)" })
@@ -102,9 +102,9 @@ import Ordering
     }
 
     @Test("Bytes that are not a message are rejected")
-    func bytesThatAreNoMessageAreRefused() {
+    func rejectsInvalidBytes() {
         func error(_ bytes: [UInt8], limit: Int = 1_000_000) -> ShelfDiffError? {
-            do throws(ShelfDiffError) { _ = try Diff(wireForm: bytes, limit: limit) } catch { return error }
+            do throws(ShelfDiffError) { _ = try Diff(wireFormat: bytes, limit: limit) } catch { return error }
             return nil
         }
         #expect(error([1, 0, 3]) == nil)
@@ -117,7 +117,7 @@ import Ordering
         #expect(error([1, 0, 0xFF, 0xFF, 0xFF, 0xFF, 0x0F]) == .tooLong(4_294_967_295))
         #expect(error([1, 0, 101], limit: 100) == .tooLong(101))
         #expect(error([1, 0] + [UInt8](repeating: 0xFF, count: 12)) == .malformed)
-        // A million deletes in a list of three; ranges that overlap cannot even be written.
+        // A million deletes from a list of three; overlapping ranges cannot be encoded.
         #expect(error([1, 2, 3, 0xC0, 0x84, 0x3D, 0, 0]) == .malformed)
         #expect(error([1, 2, 3, 1, 0, 3]) == .malformed)
         #expect(error([1, 1, 3, 2]) == .flaw(.counts))
@@ -128,13 +128,13 @@ import Ordering
         #expect(error([1, 16, 4, 1, 0, 0, 0xFF, 0xFF, 0x3F]) == .malformed)
         #expect(error([1, 32, 2, 0b00]) == .flaw(.index))
         #expect(error([1, 32, 2, 0b110]) == .malformed)
-        // An id that is no UTF-8, and one that never comes.
+        // An id that is not UTF-8, and a truncated one.
         #expect(error([1, 5, 0, 1, 1, 0, 0, 1, 0xFF]) == .malformed)
         #expect(error([1, 5, 0, 1, 1, 0, 0, 9, 0x41]) == .malformed)
     }
 
-    @Test("Mutated messages never trap, and whatever decodes is a valid diff")
-    func mutatedMessagesNeverTrapAndWhatIsReadIsADiff() async throws {
+    @Test("Mutated messages never trap, and every decoded message is a valid diff")
+    func mutatedMessagesNeverTrap() async throws {
         var random = SeededGenerator(seed: 77)
         var accepted = 0
         for round in 0..<30_000 {
@@ -152,7 +152,7 @@ import Ordering
                 default: bytes.insert(UInt8.random(in: .min ... .max, using: &random), at: at)
                 }
             }
-            guard let read = try? Diff(wireForm: bytes, limit: 5000), let (diff, ids) = parts(read) else { continue }
+            guard let read = try? Diff(wireFormat: bytes, limit: 5000), let (diff, ids) = parts(read) else { continue }
             accepted += 1
             let list = Array(0..<diff.oldCount)
             #expect(diff.inserts.count == ids.count)
