@@ -158,7 +158,7 @@ class Tab:
 
     def holds(self, pattern):
         """Delays requests until they are released."""
-        return Hold(self.page, pattern)
+        return DelayedRequests(self.page, pattern)
 
     def sort(self, sort, frame=None):
         place = frame or self.page

@@ -38,7 +38,7 @@ def lists_are_kept_checked_and_arranged(server, browser):
     tab.page.focus(row("Tea", ".grip"))
     tab.page.keyboard.press("Alt+ArrowUp")
     stands(tab, server, token, "Saturday", ["Milk", "Bread", "Tea", "Candles"])
-    tab.wait("() => document.querySelector('#announcements').textContent === 'Tea: place 3 of 4'")
+    tab.wait("() => document.querySelector('#announcements').textContent === 'Tea: position 3 of 4'")
     grip, target = tab.page.locator(row("Milk", ".grip")).bounding_box(), tab.page.locator(row("Candles", ".grip")).bounding_box()
     tab.page.mouse.move(grip["x"] + 5, grip["y"] + 5)
     tab.page.mouse.down()

@@ -131,7 +131,7 @@ def cards_are_moved_by_keyboard_and_announced(server, browser):
     name = tab.text(f"[data-id='{one}'] h2")
     for key, at in (("Alt+ArrowRight", 2), ("Alt+ArrowRight", 3), ("Alt+ArrowLeft", 2), ("Alt+ArrowDown", 2 + columns), ("Alt+ArrowUp", 2), ("Alt+End", len(ids) - 1), ("Alt+Home", 0)):
         tab.page.keyboard.press(key)
-        tab.wait("(said) => document.querySelector('#announcements').textContent.startsWith(said)", f"{name}: place {at + 1} of {len(ids)}")
+        tab.wait("(said) => document.querySelector('#announcements').textContent.startsWith(said)", f"{name}: position {at + 1} of {len(ids)}")
         ids = moved(ids, [one], at)
         assert tab.page.evaluate("document.activeElement.dataset.id") == one
     settles(tab, server, ids)
@@ -144,12 +144,12 @@ def cards_are_moved_by_keyboard_and_announced(server, browser):
     tab.page.keyboard.press("Space")
     tab.page.keyboard.press("ArrowRight")
     tab.page.keyboard.press("Space")
-    assert "2 chosen" in tab.text("#count")
+    assert "2 selected" in tab.text("#count")
     tab.page.keyboard.press("Alt+Home")
     ids = moved(ids, ids[5:7], 0)
     settles(tab, server, ids)
     tab.page.keyboard.press("Escape")
-    assert "none chosen" in tab.text("#count")
+    assert "none selected" in tab.text("#count")
     return tab
 
 
@@ -164,8 +164,8 @@ def changes_are_taken_back_and_told(server, browser):
     tab.page.click("#undo")
     settles(tab, server, ids)
     tab.page.click("#history")
-    tab.wait("() => document.querySelectorAll('#changes li')[1]?.textContent.includes('taken back')")
-    assert tab.text("#changes li >> nth=0").startswith("tom took a change back, of “")
+    tab.wait("() => document.querySelectorAll('#changes li')[1]?.textContent.includes('undone')")
+    assert tab.text("#changes li >> nth=0").startswith("tom undid a change of “")
     tab.is_open_to_all()
     tab.page.click("#history-sheet button")
     # A sort is applied to the manual order, and undone by a key.
@@ -174,7 +174,7 @@ def changes_are_taken_back_and_told(server, browser):
     tab.is_open_to_all()
     tab.page.click("#bake-form button[value=bake]")
     settles(tab, server, server.order(SHELF, "sort=-price"))
-    tab.wait("() => document.querySelector('#undo').title.startsWith('tom arranged')")
+    tab.wait("() => document.querySelector('#undo').title.startsWith('tom applied a sort')")
     tab.page.keyboard.press("Control+z")
     settles(tab, server, ids)
     return tab

@@ -159,7 +159,7 @@ def two_merchandisers_arrange_a_real_shelf(server, browser):
     tom.page.keyboard.press("Alt+ArrowRight")
     ids = moved(ids, [ids[50]], 51)
     stands(ids)
-    assert f"place 52 of {size}" in tom.page.evaluate("document.querySelector('#announcements').textContent")
+    assert f"position 52 of {size}" in tom.page.evaluate("document.querySelector('#announcements').textContent")
     # The last position is also after the products that are not loaded.
     tom.page.focus(f"[data-id='{ids[3]}']")
     tom.page.keyboard.press("Alt+End")

@@ -65,7 +65,7 @@ def filters_and_facets_narrow_the_shelf(server, browser):
     tab.page.click("#clear")
     tab.shows(server.order(SHELF, "sort=-price"))
     tab.page.goto(server.base + PLACE + "&brand=nobody")
-    tab.wait("() => document.querySelector('#state').textContent.includes('fits')")
+    tab.wait("() => document.querySelector('#state').textContent.includes('match')")
     return tab
 
 
@@ -93,7 +93,7 @@ def a_server_that_comes_back_is_met_again(server, browser):
     server.stop()
     tab.sort("-price")
     tab.page.wait_for_selector("#away:not([hidden])")
-    assert "away" in tab.page.inner_text("#away")
+    assert "Offline" in tab.page.inner_text("#away")
     assert tab.ids() == before
     server.start()
     tab.shows(server.order(SHELF, "sort=-price"))
@@ -304,14 +304,14 @@ def a_sort_is_remembered_for_its_user(server, browser):
     tab.shows(default)
     tab.sort("-unit_price")
     tab.shows(server.order(SHELF, "sort=-unit_price"))
-    tab.wait("() => document.querySelector('#count').textContent.includes('your order')")
+    tab.wait("() => document.querySelector('#count').textContent.includes('your saved sort')")
     # Without a sort in the URL, the user's remembered sort applies; other users see the default.
     tab.open(server.base + PLACE + "&user=rita")
     tab.shows(server.order(SHELF, "sort=-unit_price"))
-    assert "your order" in tab.text("#count")
+    assert "your saved sort" in tab.text("#count")
     tab.open(server.base + PLACE + "&user=sam")
     tab.shows(default)
-    assert "your order" not in tab.text("#count")
+    assert "your saved sort" not in tab.text("#count")
     return tab
 
 

@@ -64,8 +64,8 @@ test("a change from another device is applied and announced", async () => {
   await settings.sync();
   const heard = [];
   settings.addEventListener("change", ({ detail }) => heard.push([detail.key, detail.value]));
-  settings.handle({ name: "setting", data: { key: "theme", value: "light", revision: 5 } });
-  settings.handle({ name: "setting", data: { key: "theme", value: "old", revision: 4 } });
+  settings.take({ name: "setting", data: { key: "theme", value: "light", revision: 5 } });
+  settings.take({ name: "setting", data: { key: "theme", value: "old", revision: 4 } });
   assert.deepEqual(heard, [["theme", "light"]]);
   assert.equal(settings.revision, 5);
 });
@@ -76,7 +76,7 @@ test("a pending change is not overwritten by an older remote one", async () => {
   const settings = new Settings(server, { storage: storage() });
   await settings.set("theme", "mine");
   clearTimeout(settings.timer);
-  settings.handle({ name: "setting", data: { key: "theme", value: "theirs", revision: 9 } });
+  settings.take({ name: "setting", data: { key: "theme", value: "theirs", revision: 9 } });
   assert.equal(settings.get("theme"), "mine");
 });
 

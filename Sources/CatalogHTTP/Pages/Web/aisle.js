@@ -1,21 +1,21 @@
 /**
- * Aisle's JavaScript client: shelf pages, move diffs, synced settings and events. No dependencies.
+ * Aisle's client: pages of shelves, the moves between two orders, settings that sync, and events. No dependency.
  *
  *     import { Aisle, Settings, animate } from "/aisle.js";
  *     const aisle = new Aisle({ token });
  *     const { products } = await aisle.page("corner", "dairy", { sort: "price", limit: 24 });
- *     grid.append(...products.map(card));                                     // each card has data-id = its sku
+ *     grid.append(...products.map(card));                                     // each with data-id = its sku
  *     const diff = await aisle.diff("corner", "dairy", { from_sort: "price", to_sort: "-unit_price", limit: 24 });
  *     await animate(grid, diff, (insert) => card(insert.product));
  *     const settings = new Settings(aisle);
- *     settings.set("stores/corner/shelves/dairy/sort", "-unit_price");        // stored while offline, sent on reconnect
- *     settings.follow();                                                      // receives changes from other devices
+ *     settings.set("stores/corner/shelves/dairy/sort", "-unit_price");        // kept while offline, sent when back
+ *     settings.follow();                                                      // what other devices choose arrives
  *
  * @module aisle
  */
 
 /**
- * A move diff in batch form: `from` is an index in the old list, `to` one in the new list.
+ * A move diff in batch form: `from` counts in the old list, `to` in the new one.
  * @typedef {{id: string, to: number, product?: any}} Insert
  * @typedef {{from_version: number|null, to_version: number|null, mode: string, ids?: string[], old_count: number,
  *   new_count: number, deletes: {id: string, from: number}[], inserts: Insert[],
@@ -24,28 +24,28 @@
 
 const decode = (bytes) => new TextDecoder().decode(bytes);
 
-/** A problem response (RFC 9457); status 0 if the server is unreachable. */
+/** What went wrong, as the server says (RFC 9457); status 0 where it cannot be reached. */
 export class Problem extends Error {
   constructor(status, body) {
-    super(body?.detail ?? (status ? `status ${status}` : "the server is unreachable"));
+    super(body?.detail ?? (status ? `status ${status}` : "the server cannot be reached"));
     Object.assign(this, { status, body: body ?? {} });
   }
 }
 
-/** The API calls of a storefront. */
+/** The calls of the API that a storefront makes. */
 export class Aisle {
   /**
    * @param {{base?: string, language?: string, token?: string|null|((isRefused: boolean) => Promise<string|null>)}} [options]
-   *   a token, or a function that returns one; it is called again if the server rejects the token
+   *   a token, or who gives one, and another where it was refused
    */
   constructor({ base = "", token = null, language } = {}) {
     Object.assign(this, { base, token, language });
-    /** Whether requests fail without being sent, as if the server were unreachable. */
+    /** Whether nothing is asked of the server for now, as if it was away. */
     this.isOffline = false;
   }
 
   /**
-   * Sends a request. Throws a `Problem` for any non-2xx status.
+   * One call. Throws a `Problem` for every status that is not 2xx.
    * @param {string} path
    * @param {{method?: string, query?: Record<string, any>, body?: any, headers?: any, signal?: AbortSignal}} [call]
    * @returns {Promise<{value: any, bytes: number, response: Response}>}
@@ -65,32 +65,32 @@ export class Aisle {
     return { value, bytes: buffer.byteLength, response };
   }
 
-  /** @param {Record<string, any>} [query] values or arrays of values; undefined and null are omitted */
+  /** @param {Record<string, any>} [query] values, or arrays of them; what is undefined or null is left out */
   async #fetch(path, query = {}, headers, options, isRefused = false) {
     if (this.isOffline) throw new Problem(0);
     const pairs = Object.entries(query).flatMap(([name, value]) => [value].flat().map((one) => [name, one]));
     const parameters = new URLSearchParams(pairs.filter(([, value]) => value !== undefined && value !== null));
-    const isProvider = typeof this.token === "function";
-    const token = isProvider ? await this.token(isRefused) : this.token;
+    const isGiven = typeof this.token === "function";
+    const token = isGiven ? await this.token(isRefused) : this.token;
     const sent = { ...headers };
     if (token) sent.authorization = `Bearer ${token}`;
     if (this.language) sent["accept-language"] = this.language;
     const response = await fetch(`${this.base}${path}${parameters.size ? `?${parameters}` : ""}`, { ...options, headers: sent });
-    return response.status === 401 && isProvider && !isRefused ? this.#fetch(path, query, headers, options, true) : response;
+    return response.status === 401 && isGiven && !isRefused ? this.#fetch(path, query, headers, options, true) : response;
   }
 
-  /** Returns a shelf with its `sort_options` and `filter_options`. */
+  /** A shelf with its `sort_options` and `filter_options`. */
   async shelf(store, shelf) { return (await this.send(`/v1/stores/${store}/shelves/${shelf}`)).value; }
 
-  /** Returns a page of products. @param {Record<string, any>} [query] sort, limit, cursor, facets and filters */
+  /** A page of products. @param {Record<string, any>} [query] sort, limit, cursor, facets and filters */
   async page(store, shelf, query, signal) {
     return (await this.send(`/v1/stores/${store}/shelves/${shelf}/products`, { query, signal })).value;
   }
 
-  /** Returns the diff between two sorts of a shelf. @returns {Promise<Diff & {bytes: number}>} */
+  /** The diff between two sorts of a shelf. @returns {Promise<Diff & {bytes: number}>} */
   diff(store, shelf, query) { return this.#diff(store, shelf, { query }); }
 
-  /** Returns the diff from the shown ids to the shelf's current order. @param {string[]} ids @returns {Promise<Diff & {bytes: number}>} */
+  /** The diff from what is shown to a shelf's order now. @param {string[]} ids @returns {Promise<Diff & {bytes: number}>} */
   diffFrom(store, shelf, ids, { sort, limit, filter } = {}) {
     return this.#diff(store, shelf, { method: "POST", query: filter, body: { from: ids, to_sort: sort, limit } });
   }
@@ -101,18 +101,18 @@ export class Aisle {
   }
 
   /**
-   * Subscribes to Server-Sent Events and resumes after the last event if the connection is lost. A hidden page
-   * closes its connection: browsers allow six per server.
+   * Follows a stream of Server-Sent Events, and goes on from the last one where the connection is lost. A page that is not
+   * seen lets its connection go: browsers have six for a server.
    * @param {string} path
    * @param {{event?: (event: {name: string, id: string, data: any, bytes: number}) => void, state?: (isOpen: boolean) => void,
    *   query?: Record<string, any>, since?: string}} listener
-   * @returns {() => void} closes the stream
+   * @returns {() => void} ends it
    */
   follow(path, { event, state, query, since } = {}) {
     let [last, retry, connection, wake, silence, isEnded] = [since, 2000, null, null, null, false];
-    const onVisibilityChange = () => (document.hidden ? connection?.abort() : wake?.());
+    const seen = () => (document.hidden ? connection?.abort() : wake?.());
     const wait = (start) => new Promise((done) => start((wake = done)));
-    const dispatch = (block) => {
+    const take = (block) => {
       const found = { name: "message", data: "" };
       for (const line of block.split("\n")) {
         const [, field, value] = /^([a-z]*): ?(.*)$/.exec(line) ?? [];
@@ -122,12 +122,12 @@ export class Aisle {
         else if (field === "retry") retry = Number(value) || retry;
       }
       if (!found.data) return;
-      const message = { name: found.name, id: last, data: JSON.parse(found.data), bytes: new Blob([block]).size };
-      // An error in a listener must not close the connection.
-      queueMicrotask(() => isEnded || event?.(message));
+      const told = { name: found.name, id: last, data: JSON.parse(found.data), bytes: new Blob([block]).size };
+      // What goes wrong in a listener is no fault of the connection.
+      queueMicrotask(() => isEnded || event?.(told));
     };
-    // The server sends a heartbeat every 15 s; after a longer silence the connection is lost.
-    const restartTimeout = () => {
+    // There is a heartbeat every 15 s: who is silent for longer is gone.
+    const hear = () => {
       clearTimeout(silence);
       silence = setTimeout(() => connection.abort(), 40_000);
     };
@@ -141,25 +141,25 @@ export class Aisle {
           const response = await this.#fetch(path, query, headers, { signal: connection.signal, cache: "no-store" });
           if (!response.ok) throw new Problem(response.status);
           state?.(true);
-          restartTimeout();
+          hear();
           let rest = "";
           for await (const text of response.body.pipeThrough(new TextDecoderStream())) {
-            restartTimeout();
+            hear();
             const blocks = (rest + text).split("\n\n");
             rest = blocks.pop();
-            blocks.forEach(dispatch);
+            blocks.forEach(take);
           }
         } catch (error) {
-          // Do not retry a stream that the server rejects.
+          // What cannot be followed at all is not asked for again and again.
           if (error.status >= 400 && error.status < 500 && error.status !== 429) isEnded = true;
         }
         clearTimeout(silence);
         state?.(false);
         if (!isEnded && !document.hidden) await wait((done) => setTimeout(done, retry));
       }
-      document.removeEventListener("visibilitychange", onVisibilityChange);
+      document.removeEventListener("visibilitychange", seen);
     };
-    document.addEventListener("visibilitychange", onVisibilityChange);
+    document.addEventListener("visibilitychange", seen);
     run();
     return () => {
       isEnded = true;
@@ -169,27 +169,27 @@ export class Aisle {
   }
 }
 
-/** Returns the ids in their new order. @param {string[]} ids @param {Diff} diff @returns {string[]} */
+/** The ids in their new order. @param {string[]} ids @param {Diff} diff @returns {string[]} */
 export function applyDiff(ids, diff) {
   if (diff.mode === "order") return [...diff.ids];
-  if (ids.length !== diff.old_count) throw new RangeError("the diff does not belong to this list");
+  if (ids.length !== diff.old_count) throw new RangeError("the diff is of another list");
   const gone = new Set([...diff.deletes, ...diff.moves].map((part) => part.from));
   const moves = diff.moves.map((move) => ({ id: ids[move.from], to: move.to }));
   return fill(diff.new_count, [...diff.inserts, ...moves], ids.filter((_, index) => !gone.has(index)));
 }
 
-/** Returns a list of `count` ids: `placed` at their indexes, `rest` in order in the remaining slots. */
+/** A list of `count` ids: some at their places, the rest in their order in what is left. */
 function fill(count, placed, rest) {
-  const idsByIndex = new Map(placed.map((one) => [one.to, one.id]));
+  const coming = new Map(placed.map((one) => [one.to, one.id]));
   let next = 0;
-  return Array.from({ length: count }, (_, index) => (idsByIndex.has(index) ? idsByIndex.get(index) : rest[next++]));
+  return Array.from({ length: count }, (_, index) => (coming.has(index) ? coming.get(index) : rest[next++]));
 }
 
-/** The media type of the wire format. */
+/** The media type of the wire form. */
 export const wireType = "application/vnd.aisle.diff";
 
 /**
- * Parses a diff of `ids` in the wire format: the same as its JSON, without products.
+ * Reads the wire form of a diff of `ids`: the same as its JSON, without products.
  * @param {ArrayBuffer} buffer @param {string[]} ids @returns {Diff}
  */
 export function decodeWire(buffer, ids) {
@@ -197,13 +197,13 @@ export function decodeWire(buffer, ids) {
   let at = 0;
   const varint = () => {
     for (let [value, shift] = [0n, 0n]; ; shift += 7n) {
-      if (at >= bytes.length) throw new RangeError("the diff is truncated");
+      if (at >= bytes.length) throw new RangeError("the diff is cut off");
       value |= BigInt(bytes[at] & 127) << shift;
       if (bytes[at++] < 128) return value;
     }
   };
   const number = () => Number(varint());
-  const bits = (count) => (count <= 1 ? 0 : 32 - Math.clz32(count - 1));
+  const bits = (bound) => (bound <= 1 ? 0 : 32 - Math.clz32(bound - 1));
   const ranges = () => {
     const found = [];
     for (let [count, end] = [number(), -1]; count > 0; count--) {
@@ -223,7 +223,7 @@ export function decodeWire(buffer, ids) {
       return value;
     });
   };
-  if (bytes[at++] !== 1) throw new RangeError("unknown version of the diff");
+  if (bytes[at++] !== 1) throw new RangeError("the diff's version is not known");
   const flags = number();
   const old_count = number();
   const new_count = flags & 1 ? number() : old_count;
@@ -256,33 +256,33 @@ export function decodeWire(buffer, ids) {
   }
   const head = { from_version, to_version, old_count, new_count };
   if (flags & 32) {
-    const deleted = new Set(deletes);
-    const kept = ids.filter((_, index) => !deleted.has(index));
+    const gone = new Set(deletes);
+    const kept = ids.filter((_, index) => !gone.has(index));
     const order = packed(kept.length, bits(kept.length)).map((place) => kept[place]);
     return { ...head, mode: "order", ids: fill(new_count, inserts, order), deletes: [], inserts: [], moves: [], changed: [] };
   }
-  const withID = (part) => ({ id: ids[part.from], ...part });
-  const diff = { ...head, mode: "moves", deletes: deletes.map((from) => withID({ from })), inserts, moves: moves.map(withID) };
+  const named = (part) => ({ id: ids[part.from], ...part });
+  const diff = { ...head, mode: "moves", deletes: deletes.map((from) => named({ from })), inserts, moves: moves.map(named) };
   const after = applyDiff(ids, diff);
   return { ...diff, changed: (flags & 128 ? ranges() : []).map((index) => ({ id: after[index], at: index })) };
 }
 
 /**
- * Reorders the children of an element, each with `data-id`, and animates those that are visible before or
- * after (FLIP, with the Web Animations API). Removed and inserted children fade; reduced motion is respected. The
- * element's `position` must not be `static`, because removed children fade at their old position in it.
+ * Brings the children of an element, each with `data-id`, into the diff's new order, and lets those that are seen before or
+ * after glide there (FLIP, by the Web Animations API). What leaves and what comes fades; reduced motion is honoured. The
+ * element's `position` must not be `static`: what leaves fades at its place within it.
  * @param {HTMLElement} container @param {Diff} diff
- * @param {(insert: Insert) => HTMLElement} make creates the element of an insert
+ * @param {(insert: Insert) => HTMLElement} make an element for what comes in
  * @param {{duration?: number, easing?: string}} [options]
- * @returns {Promise<{script: number, animated: number}>} `script` is the milliseconds before the first frame; resolves when all animations have ended
+ * @returns {Promise<{script: number, animated: number}>} the milliseconds of script before the first frame, once all stand
  */
 export async function animate(container, diff, make, { duration = 450, easing = "cubic-bezier(.2,.8,.2,1)" } = {}) {
   const start = performance.now();
-  const isMotionReduced = matchMedia("(prefers-reduced-motion: reduce)").matches;
-  const isVisible = (box) => box.bottom > -innerHeight / 4 && box.top < innerHeight * 1.25;
+  const isStill = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  const isSeen = (box) => box.bottom > -innerHeight / 4 && box.top < innerHeight * 1.25;
   const elements = new Map([...container.children].filter((child) => child.dataset.id).map((child) => [child.dataset.id, child]));
   const ids = [...elements.keys()];
-  // Read all boxes before writing: one layout each. Running animations continue from their current position.
+  // All reading before all writing: one layout each. What still glides goes on from where it is seen.
   const boxes = new Map(ids.map((id) => [id, elements.get(id).getBoundingClientRect()]));
   const frame = container.getBoundingClientRect();
   for (const running of container.getAnimations({ subtree: true })) running.cancel();
@@ -291,7 +291,7 @@ export async function animate(container, diff, make, { duration = 450, easing = 
   const [staying, focused] = [new Set(order), document.activeElement];
   const ghosts = ids.filter((id) => !staying.has(id)).map((id) => elements.get(id));
   for (const ghost of ghosts) ghost.remove();
-  // Elements that stay in place are not touched.
+  // What stays and does not move is not touched.
   for (const { id } of diff.mode === "order" ? [] : diff.moves) elements.get(id).remove();
   const incoming = new Map(diff.inserts?.map((insert) => [insert.id, insert]));
   let next = null;
@@ -309,20 +309,20 @@ export async function animate(container, diff, make, { duration = 450, easing = 
   if (container.contains(focused)) focused.focus({ preventScroll: true });
   const running = [];
   const play = (element, frames, options) => running.push(element.animate(frames, { duration, easing, ...options }).finished);
-  if (!isMotionReduced) {
+  if (!isStill) {
     const after = order.map((id) => [elements.get(id), boxes.get(id), elements.get(id).getBoundingClientRect()]);
     for (const [element, old, box] of after) {
       if (!old) {
-        if (isVisible(box)) play(element, { opacity: [0, 1], scale: [0.9, 1] });
-      } else if ((old.left !== box.left || old.top !== box.top) && (isVisible(old) || isVisible(box))) {
-        // Distant elements start just outside the viewport.
+        if (isSeen(box)) play(element, { opacity: [0, 1], scale: [0.9, 1] });
+      } else if ((old.left !== box.left || old.top !== box.top) && (isSeen(old) || isSeen(box))) {
+        // From just outside of what is seen, where it comes from far away.
         const distance = Math.max(-innerHeight, Math.min(innerHeight, old.top - box.top));
         play(element, { transform: [`translate(${old.left - box.left}px, ${distance}px)`, "none"] });
       }
     }
     for (const ghost of ghosts) {
       const box = boxes.get(ghost.dataset.id);
-      if (!isVisible(box)) continue;
+      if (!isSeen(box)) continue;
       ghost.removeAttribute("data-id");
       ghost.dataset.ghost = "";
       ghost.inert = true;
@@ -339,57 +339,57 @@ export async function animate(container, diff, make, { duration = 450, easing = 
 }
 
 /**
- * A user's settings on this device: applied immediately, stored while offline, and sent when the server is reachable. Of
- * two changes the later one wins. Each change, local or remote, dispatches a `change` event whose `detail` has
- * `key` and `value`; a change that the server rejects dispatches `refused`.
+ * A user's settings on this device: they are there at once, kept while offline, and sent when the server can be reached; of
+ * two changes the later wins, whichever device made it. Tells of each, here or elsewhere, by a `change` event whose `detail` has
+ * the `key` and the `value`, and of one that the server refused by `refused`.
  */
 export class Settings extends EventTarget {
   /** @param {Aisle} aisle @param {{storage?: Storage, name?: string}} [options] */
   constructor(aisle, { storage = localStorage, name = "aisle.settings" } = {}) {
     super();
-    let stored;
-    try { stored = JSON.parse(storage.getItem(name)); } catch { /* Unreadable settings are read from the server again. */ }
+    let kept;
+    try { kept = JSON.parse(storage.getItem(name)); } catch { /* What cannot be read is read anew from the server. */ }
     const empty = { revision: 0, values: {}, revisions: {}, queue: {}, sent: {} };
-    Object.assign(this, { aisle, storage, name, isCurrent: false }, empty, stored);
+    Object.assign(this, { aisle, storage, name, isCurrent: false }, empty, kept);
   }
 
   get(key) { return this.values[key]; }
 
-  /** @param {any} value undefined deletes the setting */
+  /** @param {any} value undefined takes the setting away */
   set(key, value) {
     this.queue[key] = { ...(value === undefined ? { deleted: true } : { value }), modified_at: new Date().toISOString() };
-    this.#setLocal(key, value);
-    return this.#syncOrRetry();
+    this.#keep(key, value);
+    return this.#try();
   }
 
-  /** Syncs, and retries later if the server is unreachable or busy. */
-  #syncOrRetry() {
+  /** Syncs, and again after a while where the server cannot be reached, or is busy. */
+  #try() {
     clearTimeout(this.timer);
     return this.sync().catch((error) => {
       const isRefused = error.status >= 400 && error.status < 500 && error.status !== 429;
-      if (!isRefused) this.timer = setTimeout(() => this.#syncOrRetry(), 5000);
+      if (!isRefused) this.timer = setTimeout(() => this.#try(), 5000);
     });
   }
 
   /**
-   * Receives changes from other devices, and sends pending changes whenever the server is reachable again.
-   * @returns {() => void} closes the stream
+   * Follows what changes on other devices, and sends what waits whenever the server can be reached again.
+   * @returns {() => void} ends it
    */
   follow() {
     const state = (isOpen) => {
       this.isCurrent = false;
-      if (isOpen) this.#syncOrRetry();
+      if (isOpen) this.#try();
     };
-    const end = this.aisle.follow("/v1/me/events", { event: (event) => this.handle(event), state });
+    const end = this.aisle.follow("/v1/me/events", { event: (event) => this.take(event), state });
     return () => {
       this.isCurrent = false;
       end();
     };
   }
 
-  /** Sends pending changes and reads remote ones. Throws if the server is unreachable; pending changes are kept. */
+  /** Sends what waits, and takes in what changed elsewhere. Throws where the server cannot be reached; what waits stays. */
   async sync() {
-    // One sync at a time; later changes go with the next one.
+    // One at a time; what comes in meanwhile goes with the next.
     if (this.sending) return this.sending.then(() => Object.keys(this.queue).length && this.sync());
     this.sending = this.#exchange();
     try { await this.sending; } finally { this.sending = null; }
@@ -400,9 +400,9 @@ export class Settings extends EventTarget {
     const { value } = await this.aisle.send("/v1/me/settings", { query: { since: this.revision } });
     if (value.resync) {
       const there = new Set(value.settings.map((setting) => setting.key));
-      for (const key of Object.keys(this.values)) if (!there.has(key)) this.#apply({ key, deleted: true, revision: value.revision });
+      for (const key of Object.keys(this.values)) if (!there.has(key)) this.#hear({ key, deleted: true, revision: value.revision });
     }
-    for (const setting of value.settings) this.#apply(setting);
+    for (const setting of value.settings) this.#hear(setting);
     this.revision = Math.max(this.revision, value.revision);
     this.isCurrent = true;
     this.#store();
@@ -414,16 +414,16 @@ export class Settings extends EventTarget {
       await this.aisle.send("/v1/me/settings", { method: "PUT", body: { settings } });
     } catch (error) {
       if (![400, 413, 422].includes(error.status)) throw error;
-      // An invalid change must not block the others.
+      // One that cannot be must not hold up the others.
       if (waiting.length > 1) {
         for (const one of waiting) await this.#send([one]);
         return;
       }
-      // Read the server's value instead.
+      // What the server has instead is read again.
       const [key, { modified_at }] = waiting[0];
       delete this.queue[key];
       [this.revision, this.revisions, this.sent[key]] = [0, {}, modified_at];
-      this.#setLocal(key, undefined);
+      this.#keep(key, undefined);
       this.dispatchEvent(new CustomEvent("refused", { detail: { key, error } }));
     }
     for (const [key, change] of waiting) {
@@ -432,24 +432,24 @@ export class Settings extends EventTarget {
     }
   }
 
-  /** Handles an event of the user's stream. */
-  handle({ name, data }) {
+  /** What a stream of the user's events brings. */
+  take({ name, data }) {
     if (name === "gap") this.sync().catch(() => {});
     if (name !== "setting") return;
-    this.#apply(data);
-    // Only after a sync on this stream are all earlier changes known.
+    this.#hear(data);
+    // Only what was read since the stream began is complete up to here.
     if (this.isCurrent) this.revision = Math.max(this.revision, data.revision);
     this.#store();
   }
 
-  #apply({ key, value, deleted, revision }) {
-    // A pending local change is sent first, and the later of both is returned; an older revision is ignored.
+  #hear({ key, value, deleted, revision }) {
+    // What was changed here since is sent, and the later of both comes back; what was read earlier says nothing new.
     if (this.queue[key] || revision < (this.revisions[key] ?? 0)) return;
     this.revisions[key] = revision;
-    this.#setLocal(key, deleted ? undefined : value);
+    this.#keep(key, deleted ? undefined : value);
   }
 
-  #setLocal(key, value) {
+  #keep(key, value) {
     const isNew = JSON.stringify(this.values[key]) !== JSON.stringify(value);
     if (value === undefined) delete this.values[key];
     else this.values[key] = value;
@@ -460,10 +460,10 @@ export class Settings extends EventTarget {
   #store() {
     const { revision, values, revisions, queue, sent } = this;
     try {
-      // Keep the pending changes of other tabs.
+      // What another tab has not sent yet is not lost with it.
       const others = JSON.parse(this.storage.getItem(this.name))?.queue ?? {};
       for (const [key, change] of Object.entries(others)) if (!queue[key] && change.modified_at > (sent[key] ?? "")) queue[key] = change;
       this.storage.setItem(this.name, JSON.stringify({ revision, values, revisions, queue, sent }));
-    } catch { /* Kept in memory only. */ }
+    } catch { /* For as long as the page lives. */ }
   }
 }

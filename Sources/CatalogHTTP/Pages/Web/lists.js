@@ -191,7 +191,7 @@ find("undo").addEventListener("click", async () => {
 sortable(container, {
   grip: ".grip",
   ready: () => model.changing,
-  isClosed: () => !canEdit() || model.list.sort !== "position",
+  isDisabled: () => !canEdit() || model.list.sort !== "position",
   move: async (ids, place) => {
     if (!ids.every((id) => elementOf(id))) return;
     const value = await change("POST", "/order/moves", { moves: [{ ids, ...place }] });

@@ -419,8 +419,8 @@ addEventListener("keydown", (event) => {
 const rearranging = sortable(grid, {
   selected: () => [...selection],
   move,
-  isClosed: () => !model.isAllowed || !model.shelf || isRejected() || model.isEditingWholeOrder,
-  held: (is) => {
+  isDisabled: () => !model.isAllowed || !model.shelf || isRejected() || model.isEditingWholeOrder,
+  onDrag: (is) => {
     model.isDragging = is;
     if (!is) setTimeout(catchUp, 0);
   },

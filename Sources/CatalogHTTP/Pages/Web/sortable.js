@@ -13,9 +13,9 @@ const [dragThreshold, longPressDuration] = [6, 280];
 /**
  * @typedef {import("/drag.js").Place} Place
  * @param {HTMLElement} container
- * @param {{grip?: string, selected?: () => string[], move: (ids: string[], place: Place) => void, isClosed?: () => boolean,
- *   held?: (isHeld: boolean) => void, ready?: () => Promise<any>}} options `grip` is a selector within a child; the `selected` children move together if one
- *   of them is dragged; `isClosed` returns whether moves are disabled
+ * @param {{grip?: string, selected?: () => string[], move: (ids: string[], place: Place) => void, isDisabled?: () => boolean,
+ *   onDrag?: (isDragging: boolean) => void, ready?: () => Promise<any>}} options `grip` is a selector within a child; the `selected` children move together if one
+ *   of them is dragged; `isDisabled` returns whether moves are disabled
  * @returns {{move: (ids: string[], direction: "up"|"down"|"left"|"right"|"first"|"last") => void, cancel: () => void}} `move` moves in a
  *   direction, `cancel` ends a drag
  */
