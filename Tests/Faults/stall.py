@@ -157,7 +157,7 @@ async def main():
             server = subprocess.Popen([AISLE, "serve", "--port", str(port)], cwd=folder, stderr=subprocess.PIPE, text=True,
                                       env={**environment, "DATABASE_URL": address})
             try:
-                await asyncio.wait_for(asyncio.to_thread(lambda: next(l for l in server.stderr if "serves" in l)), 30)
+                await asyncio.wait_for(asyncio.to_thread(lambda: next(l for l in server.stderr if "Listening on" in l)), 30)
                 # Read and discard the log, so that the pipe does not fill up.
                 drain = asyncio.create_task(asyncio.to_thread(lambda: [None for _ in server.stderr]))
                 stopped = []
