@@ -15,7 +15,7 @@ extension ShelfDiff {
     /// - Precondition: every insert has an id of at most 256 bytes.
     /// - Returns: nil for a plain order.
     /// - Complexity: O(n) if the order may be shorter, otherwise O(m) for m deletes, inserts and moves.
-    public func wireFormat(asOrder: Bool = false) -> [UInt8]? {
+    public func wireForm(asOrder: Bool = false) -> [UInt8]? {
         guard case .moves(let diff, let inserts) = content else { return nil }
         precondition(
             inserts.count == diff.inserts.count && inserts.allSatisfy { $0.id.utf8.count <= Self.idLimit },
@@ -67,7 +67,7 @@ extension ShelfDiff {
     /// - Parameter limit: the maximum list length; it limits the memory that a message can make the reader allocate
     ///   (about 40 bytes per element).
     /// - Throws: `ShelfDiffError` for anything but exactly one message.
-    public init(wireFormat bytes: [UInt8], limit: Int = 1_000_000) throws(ShelfDiffError) {
+    public init(wireForm bytes: [UInt8], limit: Int = 1_000_000) throws(ShelfDiffError) {
         var reader = WireReader(bytes)
         let version = try reader.byte()
         guard version == Self.version else { throw .unknownVersion(version) }

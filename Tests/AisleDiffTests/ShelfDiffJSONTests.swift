@@ -35,7 +35,7 @@ import Testing
         let json = #"{"from_version":null,"old_count":3,"new_count":2,"mode":"order","ids":["b","a"]}"#
         let diff = try JSONDecoder().decode(ShelfDiff<NoProduct>.self, from: Data(json.utf8))
         #expect(try diff.apply(to: ["a", "b", "c"]) == ["b", "a"])
-        #expect(diff.wireFormat() == nil)
+        #expect(diff.wireForm() == nil)
     }
 
     @Test(

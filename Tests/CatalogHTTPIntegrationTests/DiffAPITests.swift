@@ -59,7 +59,7 @@ extension APITests {
             )
             #expect(wire.headers[.contentType] == "application/vnd.aisle.diff")
             #expect(wire.headers[.vary] == "Accept, Origin")
-            let read = try ShelfDiff<NoProduct>(wireFormat: Array(buffer: wire.body))
+            let read = try ShelfDiff<NoProduct>(wireForm: Array(buffer: wire.body))
             #expect(try read.apply(to: ["a", "b", "c", "d", "e", "f"]) == ["c", "d", "x", "f", "b", "e"])
         }
     }
@@ -135,7 +135,7 @@ extension APITests {
             #expect(String(buffer: patch.body) == #"[{"op":"replace","path":"","value":["b","c","d","a"]}]"#)
             let wire = try await post(client, "/v1/order/diff?mode=order", one, accept: "application/vnd.aisle.diff")
             #expect(
-                try ShelfDiff<NoProduct>(wireFormat: Array(buffer: wire.body)).apply(to: ["a", "b", "c", "d"]) == [
+                try ShelfDiff<NoProduct>(wireForm: Array(buffer: wire.body)).apply(to: ["a", "b", "c", "d"]) == [
                     "b", "c", "d", "a",
                 ]
             )

@@ -32,7 +32,7 @@ enum DiffFormat: CaseIterable {
         switch self {
         case .json: diff.json()
         case .jsonPatch: diff.jsonPatch()
-        case .wire: diff.wireFormat()
+        case .wire: diff.wireForm()
         }
     }
 }

@@ -97,12 +97,12 @@ extension OrderDiff {
     }
 
     /// Returns the diff in the wire format of `AisleDiff`.
-    package func wireFormat() -> [UInt8] {
+    package func wireForm() -> [UInt8] {
         let message = ShelfDiff<NoProduct>(
             fromVersion: fromVersion,
             toVersion: toVersion,
             content: .moves(diff, inserts: insertedIDs.map { .init(id: $0) })
         )
-        return message.wireFormat(asOrder: isWholeOrder)!
+        return message.wireForm(asOrder: isWholeOrder)!
     }
 }

@@ -52,9 +52,9 @@ enum WireBench {
             let diff = MoveDiff(from: old, to: new)
             let message = ShelfDiff<NoProduct>(content: .moves(diff, inserts: []))
             let start = DiffBench.cpu()
-            let bytes = message.wireFormat()!
+            let bytes = message.wireForm()!
             let middle = DiffBench.cpu()
-            guard case .moves(let read, _)? = try? ShelfDiff<NoProduct>(wireFormat: bytes).content, read == diff else {
+            guard case .moves(let read, _)? = try? ShelfDiff<NoProduct>(wireForm: bytes).content, read == diff else {
                 fatalError("the wire format does not round-trip")
             }
             let end = DiffBench.cpu()

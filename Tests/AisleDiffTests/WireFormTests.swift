@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import Ordering
 
-@Suite(.timeLimit(.minutes(15))) struct WireFormatTests {
+@Suite(.timeLimit(.minutes(15))) struct WireFormTests {
     private typealias Diff = ShelfDiff<NoProduct>
 
     private func message(_ diff: MoveDiff, versions: (Int64, Int64)? = nil) -> Diff {
@@ -27,8 +27,8 @@ import Ordering
         ]
         let diff = MoveDiff(from: ["a", "b", "c", "d", "e", "f"], to: ["c", "d", "x", "f", "b", "e"])
         let message = Diff(fromVersion: 42, toVersion: 42, content: .moves(diff, inserts: [.init(id: "x")]))
-        #expect(message.wireFormat() == bytes)
-        let read = try Diff(wireFormat: bytes)
+        #expect(message.wireForm() == bytes)
+        let read = try Diff(wireForm: bytes)
         #expect(read.fromVersion == 42)
         #expect(read.toVersion == 42)
         #expect(try read.apply(to: ["a", "b", "c", "d", "e", "f"]) == ["c", "d", "x", "f", "b", "e"])
@@ -67,8 +67,8 @@ import Ordering
             let versions: (Int64, Int64)? =
                 round % 2 == 0 ? (Int64(round) + 1, Int64(round) - 3 + Int64(round % 7)) : nil
             for asOrder in [false, true] {
-                let bytes = try #require(message(diff, versions: versions).wireFormat(asOrder: asOrder))
-                let read = try Diff(wireFormat: bytes)
+                let bytes = try #require(message(diff, versions: versions).wireForm(asOrder: asOrder))
+                let read = try Diff(wireForm: bytes)
                 let (readDiff, ids) = try #require(self.parts(read))
                 #expect(readDiff == diff)
                 #expect(ids == diff.inserts.map { "id \($0)" })
@@ -83,7 +83,7 @@ import Ordering
         let count = 100_000
         let old = Array(0..<count)
         var random = SeededGenerator(seed: 2)
-        func size(_ new: [Int]) throws -> Int { try #require(message(MoveDiff(from: old, to: new)).wireFormat()).count }
+        func size(_ new: [Int]) throws -> Int { try #require(message(MoveDiff(from: old, to: new)).wireForm()).count }
         var one = old
         one.insert(one.remove(at: 99_998), at: 3)
         #expect(try size(one) <= 16)
@@ -104,7 +104,7 @@ import Ordering
     @Test("Bytes that are not a message are rejected")
     func rejectsInvalidBytes() {
         func error(_ bytes: [UInt8], limit: Int = 1_000_000) -> ShelfDiffError? {
-            do throws(ShelfDiffError) { _ = try Diff(wireFormat: bytes, limit: limit) } catch { return error }
+            do throws(ShelfDiffError) { _ = try Diff(wireForm: bytes, limit: limit) } catch { return error }
             return nil
         }
         #expect(error([1, 0, 3]) == nil)
@@ -141,7 +141,7 @@ import Ordering
             if round % 64 == 0 { await Task.yield() }
             let (old, new) = lists(&random)
             var bytes = try #require(
-                message(MoveDiff(from: old, to: new)).wireFormat(asOrder: Int.random(in: 0...3, using: &random) == 0)
+                message(MoveDiff(from: old, to: new)).wireForm(asOrder: Int.random(in: 0...3, using: &random) == 0)
             )
             for _ in 0..<Int.random(in: 1...3, using: &random) where !bytes.isEmpty {
                 let at = Int.random(in: 0..<bytes.count, using: &random)
@@ -152,7 +152,7 @@ import Ordering
                 default: bytes.insert(UInt8.random(in: .min ... .max, using: &random), at: at)
                 }
             }
-            guard let read = try? Diff(wireFormat: bytes, limit: 5000), let (diff, ids) = parts(read) else { continue }
+            guard let read = try? Diff(wireForm: bytes, limit: 5000), let (diff, ids) = parts(read) else { continue }
             accepted += 1
             let list = Array(0..<diff.oldCount)
             #expect(diff.inserts.count == ids.count)
