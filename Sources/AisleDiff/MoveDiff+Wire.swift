@@ -21,7 +21,7 @@ struct MoveRun {
 }
 
 extension MoveDiff {
-    /// The minimum length of a run; two moves are no longer if encoded singly.
+    /// The minimum length of a run; two moves take as few bytes on their own.
     static let runLimit = 3
 
     /// Returns the runs of moves, and the remaining single moves.

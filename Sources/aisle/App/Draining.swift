@@ -7,7 +7,7 @@ final class Draining: Service {
     private let state = Atomic(false)
     private let delay: Duration
 
-    /// - Parameter pause: how long new requests are still accepted.
+    /// - Parameter delay: how long new requests are still accepted.
     init(for delay: Duration) { self.delay = delay }
 
     var isDraining: Bool { state.load(ordering: .relaxed) }

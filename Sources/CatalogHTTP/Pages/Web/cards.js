@@ -5,7 +5,7 @@ import { amountText, moneyText, placeholder, sizeText, unitPriceText } from "/fo
 import { language, text } from "/language.js";
 import { aisle } from "/session.js";
 
-/** Formats an amount in the current language with at most `most` decimals. */
+/** Formats an amount in the current language with at most `maximumDecimals` decimals. */
 export const amount = (value, currency, maximumDecimals) => amountText(language.now, value, currency, maximumDecimals);
 /** Formats an amount in minor units in the current language. */
 export const money = (minor, currency) => moneyText(language.now, minor, currency);

@@ -2,14 +2,14 @@
 
 const formats = new Map();
 
-/** Returns a cached number format of a currency with at most `most` decimals. */
+/** Returns a cached number format of a currency with at most `maximumDecimals` decimals. */
 function format(language, currency, maximumDecimals) {
   const key = `${language} ${currency} ${maximumDecimals}`;
   if (!formats.has(key)) formats.set(key, new Intl.NumberFormat(language, { style: "currency", currency, ...(maximumDecimals && { maximumFractionDigits: maximumDecimals }) }));
   return formats.get(key);
 }
 
-/** Formats an amount of a currency with at most `most` decimals. */
+/** Formats an amount of a currency with at most `maximumDecimals` decimals. */
 export const amountText = (language, value, currency, most) => format(language, currency, most).format(value);
 
 /** Formats an amount in minor units. */

@@ -153,7 +153,7 @@ async function more() {
 
 // MARK: - Sorting
 
-/** Changes the sort. @param {{isHeard?: boolean}} [how] `isHeard`: whether another device chose it */
+/** Changes the sort. @param {{isRemote?: boolean}} [how] `isRemote`: whether another device chose it */
 async function resort(sort, { isRemote = false } = {}) {
   if (sort === view.sort) return;
   view.sort = sort;
