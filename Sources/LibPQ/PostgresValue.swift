@@ -72,25 +72,39 @@ package enum PostgresValue: Sendable, Hashable {
             value.map { bytes.append(bigEndian: $0.saturatingSubtract(Self.epochMicroseconds)) } != nil
         case .date(let value): value.map { bytes.append(bigEndian: $0.saturatingSubtract(Self.epochDays)) } != nil
         case .textArray(let values):
-            encodeArray(values, of: 25, into: &bytes) { $1.append(contentsOf: $0.utf8) }
+            encodeArray(values, of: 25, into: &bytes) {
+                $1.append(contentsOf: $0.utf8)
+                return true
+            }
         case .boolArray(let values):
-            encodeArray(values, of: 16, into: &bytes) { $1.append($0 ? 1 : 0) }
+            encodeArray(values, of: 16, into: &bytes) {
+                $1.append($0 ? 1 : 0)
+                return true
+            }
         case .int8Array(let values):
-            encodeArray(values, of: 20, into: &bytes) { $1.append(bigEndian: $0) }
+            encodeArray(values, of: 20, hasNulls: values.contains(nil), into: &bytes) { value, bytes in
+                value.map { bytes.append(bigEndian: $0) } != nil
+            }
         case .byteaArray(let values):
-            encodeArray(values, of: 17, into: &bytes) { $1.append(contentsOf: $0) }
+            encodeArray(values, of: 17, into: &bytes) {
+                $1.append(contentsOf: $0)
+                return true
+            }
         }
     }
 
     /// One dimension: number of dimensions, whether there are NULLs, element type, length, lower bound, then the elements.
+    ///
+    /// - Parameter append: appends an element; false for NULL.
     private func encodeArray<Element>(
-        _ values: [Element?],
+        _ values: [Element],
         of elementOID: Int32,
+        hasNulls: Bool = false,
         into bytes: inout [UInt8],
-        _ append: (Element, inout [UInt8]) -> Void
+        _ append: (Element, inout [UInt8]) -> Bool
     ) -> Bool {
         bytes.append(bigEndian: Int32(values.isEmpty ? 0 : 1))
-        bytes.append(bigEndian: Int32(values.contains { $0 == nil } ? 1 : 0))
+        bytes.append(bigEndian: Int32(hasNulls ? 1 : 0))
         bytes.append(bigEndian: elementOID)
         guard !values.isEmpty else { return true }
         bytes.append(bigEndian: Int32(clamping: values.count))
@@ -99,8 +113,7 @@ package enum PostgresValue: Sendable, Hashable {
             let start = bytes.count
             // A length of -1 means NULL.
             bytes.append(bigEndian: Int32(-1))
-            guard let value else { continue }
-            append(value, &bytes)
+            guard append(value, &bytes) else { continue }
             withUnsafeBytes(of: Int32(clamping: bytes.count - start - 4).bigEndian) {
                 bytes.replaceSubrange(start..<start + 4, with: $0)
             }

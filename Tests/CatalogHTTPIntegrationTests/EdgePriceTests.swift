@@ -129,7 +129,7 @@ import Testing
         }
         let rows = shown
         let unit = Int64(currency.unit)
-        let expected = try await catalog.database.writes.perform(within: .seconds(60)) { database in
+        let expected = try await catalog.database.writes.perform(within: .bulk) { database in
             // Enough digits that double rounding cannot matter; half away from zero, as for money.
             try database.query(
                 """

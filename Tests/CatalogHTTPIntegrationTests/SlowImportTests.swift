@@ -35,7 +35,7 @@ import Testing
     }
 
     private static func runs(_ catalog: PostgresCatalog) async throws -> Int {
-        try await catalog.database.writes.perform(within: .seconds(10)) {
+        try await catalog.database.writes.perform(within: .edit) {
             try $0.query("SELECT (SELECT count(*) FROM import_run) + (SELECT count(*) FROM import_row)") {
                 try $0.first { try $0.int(0) } ?? -1
             }

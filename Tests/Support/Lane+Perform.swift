@@ -1,3 +1,4 @@
+internal import Catalog
 package import CatalogPostgres
 package import LibPQ
 
@@ -7,6 +8,6 @@ extension Lane {
     package func perform<T: Sendable>(
         _ body: @escaping @Sendable (isolated PostgresConnection) throws -> T
     ) async throws -> T {
-        try await perform(within: .seconds(30), body)
+        try await perform(within: .shelf, body)
     }
 }

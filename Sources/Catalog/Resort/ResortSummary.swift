@@ -11,6 +11,15 @@ package struct ResortSummary: Sendable, Hashable {
 
     package init() {}
 
+    /// Adds the totals of another part of the re-sort.
+    package mutating func add(_ other: ResortSummary) {
+        events += other.events
+        products += other.products
+        shelves += other.shelves
+        changed += other.changed
+        moved += other.moved
+    }
+
     /// Whether anything changed, or would change.
     package var isChange: Bool { events > 0 || products > 0 || changed > 0 }
 

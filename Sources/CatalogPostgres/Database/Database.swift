@@ -19,6 +19,9 @@ package final class Database: Sendable {
     /// The number of imports that can run at the same time.
     private static let importConnections = 4
 
+    /// The default time that a write or a long read waits for a connection.
+    package static let leaseTimeout: Duration = .seconds(3)
+
     /// Creates the lanes; connections are opened on demand.
     ///
     /// - Parameters:
@@ -29,7 +32,7 @@ package final class Database: Sendable {
         _ configuration: PostgresConfiguration,
         direct: PostgresConfiguration? = nil,
         poolSize: Int = 8,
-        leaseTimeout: Duration = .seconds(3),
+        leaseTimeout: Duration = leaseTimeout,
         announces: Bool = false,
         observer: Observer = .none
     ) throws {
@@ -63,7 +66,7 @@ package final class Database: Sendable {
     /// Returns the key that all servers of the deployment share.
     package func deploymentKey() async throws(CatalogError) -> [UInt8] {
         try await mappingErrors {
-            let key = try await writes.perform(within: TimeLimit.lookup.duration) {
+            let key = try await writes.perform(within: .lookup) {
                 try $0.query(DatabaseStatements.deploymentKey) {
                     try $0.first { try $0.bytea(0) }
                 }
@@ -83,7 +86,7 @@ package final class Database: Sendable {
     /// - Parameter limit: the time limit; exceeds the default only for transactions that rewrite a whole store.
     func write<T: Sendable>(
         to store: CatalogKey,
-        within limit: Duration = TimeLimit.edit.duration,
+        within limit: TimeLimit = .edit,
         _ body: @escaping @Sendable (isolated PostgresConnection) throws -> T
     ) async throws(CatalogError) -> T {
         try await mappingErrors {

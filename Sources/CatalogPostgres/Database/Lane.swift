@@ -1,3 +1,4 @@
+package import Catalog
 package import LibPQ
 
 /// A pool of connections for one kind of work, so that no kind can starve another.
@@ -9,29 +10,29 @@ package struct Lane: Sendable {
     /// Runs a block of synchronous calls on a connection's thread.
     @discardableResult
     package func perform<T: Sendable>(
-        within limit: Duration?,
+        within limit: TimeLimit,
         _ body: @escaping @Sendable (isolated PostgresConnection) throws -> T
     ) async throws -> T {
-        try await pool.perform(within: limit, body)
+        try await pool.perform(within: limit.duration, body)
     }
 
     /// Runs a block in one transaction, with up to three retries if the server requests them.
     @discardableResult
     package func transaction<T: Sendable>(
         _ mode: StaticString = "",
-        within limit: Duration?,
+        within limit: TimeLimit,
         _ body: @escaping @Sendable (isolated PostgresConnection) throws -> T
     ) async throws -> T {
-        try await pool.transaction(mode, within: limit, body)
+        try await pool.transaction(mode, within: limit.duration, body)
     }
 
     /// Runs a block in one transaction; the block decides whether to commit.
     @discardableResult
     package func transaction<T: Sendable>(
-        within limit: Duration?,
+        within limit: TimeLimit,
         deciding body: @escaping @Sendable (isolated PostgresConnection) throws -> TransactionEnd<T>
     ) async throws -> T {
-        try await pool.transaction(within: limit, deciding: body)
+        try await pool.transaction(within: limit.duration, deciding: body)
     }
 
     /// The mode of a transaction whose statements all read the same state.
@@ -40,10 +41,10 @@ package struct Lane: Sendable {
     /// Runs a block that only reads, in one transaction whose statements all read the same state.
     @discardableResult
     package func snapshot<T: Sendable>(
-        within limit: Duration?,
+        within limit: TimeLimit,
         _ body: @escaping @Sendable (isolated PostgresConnection) throws -> T
     ) async throws -> T {
-        try await pool.transaction(Self.snapshotMode, within: limit, body)
+        try await pool.transaction(Self.snapshotMode, within: limit.duration, body)
     }
 
     /// Runs a block with exclusive use of a connection.

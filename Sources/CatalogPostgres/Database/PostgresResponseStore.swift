@@ -9,7 +9,7 @@ struct PostgresResponseStore: ResponseStore {
     func firstResponse(_ key: String, in store: CatalogKey?) async throws(CatalogError) -> FirstResponse? {
         try await database.mappingErrors {
             let storeID = try await ownerID(store)
-            return try await database.writes.perform(within: TimeLimit.lookup.duration) {
+            return try await database.writes.perform(within: .lookup) {
                 try IdempotencyRecords(storeID: storeID).firstResponse(key, $0)
             }
         }
@@ -22,7 +22,7 @@ struct PostgresResponseStore: ResponseStore {
     ) async throws(CatalogError) {
         try await database.mappingErrors {
             let storeID = try await ownerID(store)
-            try await database.writes.perform(within: TimeLimit.lookup.duration) {
+            try await database.writes.perform(within: .lookup) {
                 try IdempotencyRecords(storeID: storeID).record(response, call, $0)
             }
         }
@@ -36,13 +36,13 @@ struct PostgresResponseStore: ResponseStore {
     /// Deletes expired responses and returns their number.
     func sweep() async throws(CatalogError) -> Int {
         try await database.mappingErrors {
-            try await database.writes.transaction(within: TimeLimit.edit.duration) { try IdempotencyRecords.sweep($0) }
+            try await database.writes.transaction(within: .edit) { try IdempotencyRecords.sweep($0) }
         }
     }
 
     func firstResponse(_ key: String, of user: UserID) async throws(CatalogError) -> FirstResponse? {
         try await database.mappingErrors {
-            try await database.writes.perform(within: TimeLimit.lookup.duration) {
+            try await database.writes.perform(within: .lookup) {
                 try IdempotencyRecords(user: user).firstResponse(key, $0)
             }
         }

@@ -67,6 +67,7 @@ struct CopyText {
         field("{" + quoted.joined(separator: ",") + "}")
     }
 
+    /// Writes a product column's value.
     mutating func field(_ value: PostgresValue) {
         switch value {
         case .bool(let value): field(value)
@@ -78,16 +79,11 @@ struct CopyText {
         case .bytea(let value): if let value { field(bytes: value) } else { null() }
         case .numeric(let digits): if let digits { raw(digits) } else { null() }
         case .timestamptz(let value): if let value { raw(Timestamp(microseconds: value).rfc3339) } else { null() }
-        case .date(let day): if let day { raw(Timestamp.date(ofDay: Int(day))) } else { null() }
         case .textArray(let values): field(values)
-        case .boolArray(let values): raw("{" + values.map { $0 ? "t" : "f" }.joined(separator: ",") + "}")
-        case .int8Array(let values):
-            raw("{" + values.map { $0.map(String.init) ?? "NULL" }.joined(separator: ",") + "}")
-        case .byteaArray(let values): field(values.map { "\\x" + $0.map(Self.hex).joined() })
+        case .date, .boolArray, .int8Array, .byteaArray:
+            preconditionFailure("no column that COPY writes has this type")
         }
     }
-
-    private static func hex(_ byte: UInt8) -> String { (byte < 16 ? "0" : "") + String(byte, radix: 16) }
 
     mutating func raw(_ text: String) {
         separate()

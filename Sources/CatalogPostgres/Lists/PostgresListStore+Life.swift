@@ -17,7 +17,7 @@ extension PostgresListStore {
             }
         }
         for id in try await listIDs(ListStatements.joinedLists, user) {
-            try await database.writes.transaction(within: TimeLimit.edit.duration) {
+            try await database.writes.transaction(within: .edit) {
                 try $0.execute(ListStatements.deletePlace, [.text(user.text), .text(id.list.text)])
             }
         }
@@ -77,7 +77,7 @@ extension PostgresListStore {
     private func listIDs(_ statement: PostgresStatement, _ user: UserID) async throws -> [(
         list: UniqueID, owner: UserID?
     )] {
-        try await database.writes.perform(within: TimeLimit.edit.duration) { connection in
+        try await database.writes.perform(within: .edit) { connection in
             try connection.query(statement, [.text(user.text)]) { rows in
                 try rows.map { row in
                     (UniqueID(try row.text(0))!, UserID(try row.text(1)))
@@ -92,7 +92,7 @@ extension PostgresListStore {
         of owner: UserID,
         _ body: @escaping @Sendable (UserList, isolated PostgresConnection) throws -> [UserID]
     ) async throws {
-        let told = try await database.writes.transaction(within: TimeLimit.edit.duration) { connection -> [UserID] in
+        let told = try await database.writes.transaction(within: .edit) { connection -> [UserID] in
             let key: [PostgresValue] = [.text(owner.text), .text(id.text)]
             guard try connection.query(ListStatements.lock, key, { $0.count > 0 }) else { return [] }
             return try body(try ListWriter(user: owner).currentOnly(id, connection, standing: false).list, connection)
@@ -113,7 +113,7 @@ extension PostgresListStore {
         try await database.mappingErrors {
             let moment = Timestamp.now().microseconds - Int64(days) * 86_400_000_000
             let old = PostgresValue.timestamptz(moment)
-            let lists = try await database.writes.perform(within: TimeLimit.edit.duration) { connection in
+            let lists = try await database.writes.perform(within: .edit) { connection in
                 try connection.query(ListStatements.expiredLists, [old]) {
                     try $0.map { (try UserID(stored: try $0.text(0)), UniqueID(try $0.text(1))!) }
                 }
@@ -128,16 +128,16 @@ extension PostgresListStore {
                     return []
                 }
             }
-            let users = try await database.writes.perform(within: TimeLimit.edit.duration) { connection in
+            let users = try await database.writes.perform(within: .edit) { connection in
                 try connection.query(ListStatements.expiredEvents, [old]) { try $0.map { try $0.text(0) } }
             }
             for user in users {
-                try await database.writes.transaction(within: TimeLimit.edit.duration) { connection in
+                try await database.writes.transaction(within: .edit) { connection in
                     try connection.execute(ListStatements.lockAccount, [.text(user)])
                     try connection.execute(ListStatements.deleteExpiredEvents, [.text(user), old])
                 }
             }
-            return try await database.writes.perform(within: TimeLimit.edit.duration) {
+            return try await database.writes.perform(within: .edit) {
                 try $0.execute(ListStatements.sweepItems, [old]) + $0.execute(ListStatements.sweepPlaces, [old])
                     + $0.execute(ListStatements.sweepShares, [old])
             } + lists.count + users.count

@@ -29,7 +29,7 @@ extension PostgresListStore {
 
     func shares(_ id: UniqueID, of user: UserID) async throws(CatalogError) -> [ListShare] {
         try await database.mappingErrors {
-            try await database.writes.snapshot(within: TimeLimit.edit.duration) {
+            try await database.writes.snapshot(within: .edit) {
                 connection in
                 let held = try ListWriter(user: user).currentOnly(id, connection)
                 try held.checkOwner()

@@ -9,7 +9,7 @@ struct PostgresListStore: ListStore {
 
     func lists(of user: UserID, by sort: ListSort?, since: Int64?) async throws(CatalogError) -> ListsPage {
         try await database.mappingErrors {
-            try await database.writes.snapshot(within: TimeLimit.edit.duration) {
+            try await database.writes.snapshot(within: .edit) {
                 connection in
                 var page = ListsPage(entries: [], revision: 0, isResync: since ?? 0 > 0)
                 var ranks: [String: Int] = [:]
@@ -83,7 +83,7 @@ struct PostgresListStore: ListStore {
         by sort: ListItemSort?
     ) async throws(CatalogError) -> (ListMembership, ListFacts) {
         try await database.mappingErrors {
-            try await database.writes.snapshot(within: TimeLimit.edit.duration) {
+            try await database.writes.snapshot(within: .edit) {
                 connection in
                 let held = try ListWriter(user: user).currentOnly(id, connection)
                 return (held, try ListWriter.facts(held.list.items, for: [sort ?? held.list.sort], connection))
@@ -245,7 +245,7 @@ struct PostgresListStore: ListStore {
     ) async throws(CatalogError) -> T {
         try await database.mappingErrors {
             let (value, told) = try await database.retryingErasureConflicts { [database] in
-                try await database.writes.transaction(within: TimeLimit.edit.duration) { connection in
+                try await database.writes.transaction(within: .edit) { connection in
                     let writer = ListWriter(user: user)
                     if let list { try writer.checkMembership(list, connection) }
                     // Do not lock the account: another transaction with a list lock may be about to notify this user.

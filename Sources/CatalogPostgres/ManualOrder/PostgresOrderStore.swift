@@ -12,7 +12,7 @@ struct PostgresOrderStore: OrderStore {
     ) async throws(CatalogError) -> OrderEditOutcome {
         try request.edit.check()
         return try await database.mappingErrors {
-            let (outcome, isCommitted) = try await database.writes.transaction(within: TimeLimit.shelf.duration) {
+            let (outcome, isCommitted) = try await database.writes.transaction(within: .shelf) {
                 connection in
                 let store = try ShelfLookup.store(request.store, connection)
                 let outcome = try IdempotencyRecords(storeID: store.id).performOnce(call, connection) {
@@ -26,7 +26,7 @@ struct PostgresOrderStore: OrderStore {
             if isCommitted { database.announcer.announce(.store(request.store)) }
             if isCommitted || request.isDryRun { return outcome }
             // Record the response even without a change: the same request could change the order later.
-            return try await database.writes.transaction(within: TimeLimit.lookup.duration) { connection in
+            return try await database.writes.transaction(within: .lookup) { connection in
                 let store = try ShelfLookup.store(request.store, connection)
                 return try IdempotencyRecords(storeID: store.id).performOnce(call, connection) { outcome }
             }
@@ -39,7 +39,7 @@ struct PostgresOrderStore: OrderStore {
     ) async throws(CatalogError) -> [OrderChange] {
         try await database.mappingErrors {
             let location = try await ShelfLookup(database: database).readHead(store, shelf).location
-            return try await database.writes.perform(within: TimeLimit.lookup.duration) {
+            return try await database.writes.perform(within: .lookup) {
                 try OrderEditor.history(location.storeID, location.shelfID, $0)
             }
         }

@@ -13,7 +13,7 @@ struct PostgresPriceStore: PriceStore {
         once call: IdempotentCall?
     ) async throws(CatalogError) -> PriceOutcome {
         try PriceChange.checkRepeats(prices)
-        return try await database.write(to: store, within: TimeLimit.prices.duration) { connection in
+        return try await database.write(to: store, within: .prices) { connection in
             // Lock the store only against currency changes.
             let found = try ShelfLookup.store(store, connection, ShelfLookup.keySharedStore)
             if let currency, currency != found.store.currency { throw CatalogError.currencyChanged(found.store) }
@@ -92,7 +92,7 @@ struct PostgresPriceStore: PriceStore {
     func shelves(of skus: [SKU], in store: CatalogKey) async throws(CatalogError) -> [CatalogKey] {
         try await database.mappingErrors {
             let storeID = try await lookup.readStore(store).id
-            return try await database.writes.perform(within: TimeLimit.shelf.duration) {
+            return try await database.writes.perform(within: .shelf) {
                 try $0.query(
                     PriceStatements.shelves,
                     [.int4(storeID), .textArray(skus.map(\.text))]
@@ -105,7 +105,7 @@ struct PostgresPriceStore: PriceStore {
     func known(_ skus: [SKU], in store: CatalogKey) async throws(CatalogError) -> Set<SKU> {
         try await database.mappingErrors {
             let storeID = try await lookup.readStore(store).id
-            return try await database.writes.perform(within: TimeLimit.shelf.duration) {
+            return try await database.writes.perform(within: .shelf) {
                 try Self.known(.textArray(skus.map(\.text)), storeID, $0)
             }
         }

@@ -19,7 +19,7 @@ final class CustomerHashes: Sendable {
 
     func key() async throws -> SymmetricKey {
         if let key = cachedKey.withLock({ $0 }) { return key }
-        let bytes = try await database.writes.perform(within: TimeLimit.lookup.duration) {
+        let bytes = try await database.writes.perform(within: .lookup) {
             try $0.query(DatabaseStatements.customerKey) {
                 try $0.first { try $0.bytea(0) }
             }

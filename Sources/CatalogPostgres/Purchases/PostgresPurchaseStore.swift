@@ -20,7 +20,7 @@ struct PostgresPurchaseStore: PurchaseStore {
     ) async throws(CatalogError) -> PurchaseOutcome {
         try await database.mappingErrors {
             let key = try await customers.key()
-            return try await database.writes.transaction(within: TimeLimit.bulk.duration) { connection in
+            return try await database.writes.transaction(within: .bulk) { connection in
                 let found = try ShelfLookup.store(store, connection)
                 return try IdempotencyRecords(storeID: found.id).performOnce(call, connection) {
                     try Self.add(purchases, found.id, key, connection)
@@ -87,7 +87,7 @@ struct PostgresPurchaseStore: PurchaseStore {
             var anonymized = 0
             for store in try await lookup.readStores().map(\.store) {
                 let hash = CustomerHashes.hash(customer, try await customers.key())
-                anonymized += try await database.writes.transaction(within: TimeLimit.bulk.duration) { connection in
+                anonymized += try await database.writes.transaction(within: .bulk) { connection in
                     let key: [PostgresValue] = [.int4(try ShelfLookup.store(store.key, connection).id), .bytea(hash)]
                     try PurchaseBook.allowLongLockWait(connection)
                     // Follow the events from strays to inbox to days, so that a concurrent fold cannot miss any.

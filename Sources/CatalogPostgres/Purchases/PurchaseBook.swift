@@ -22,7 +22,7 @@ package struct PurchaseBook: Sendable {
             let storeID = try await lookup.readStore(store).id
             var returned = 0
             repeat {
-                returned = try await database.writes.transaction(within: TimeLimit.bulk.duration) {
+                returned = try await database.writes.transaction(within: .bulk) {
                     try $0.execute(PopularityStatements.moveStraysToInbox, [.int4(storeID)])
                 }
             } while returned > 0
@@ -31,7 +31,7 @@ package struct PurchaseBook: Sendable {
             while true {
                 try Task.checkCancellation()
                 let from = last
-                let (count, sku, number) = try await database.writes.transaction(within: TimeLimit.fold.duration) {
+                let (count, sku, number) = try await database.writes.transaction(within: .fold) {
                     connection in
                     try Self.runInBatch(connection)
                     return try connection.query(
@@ -70,7 +70,7 @@ package struct PurchaseBook: Sendable {
             try Task.checkCancellation()
             let from = last
             let piece: (changed: Int, last: String, count: Int)? = try await database.writes.transaction(
-                within: TimeLimit.fold.duration
+                within: .fold
             ) { (connection) -> (changed: Int, last: String, count: Int)? in
                 try Self.runInBatch(connection)
                 // Lock against rule changes.
@@ -101,7 +101,7 @@ package struct PurchaseBook: Sendable {
     /// Scores every product of a store in one transaction that blocks product writes: for sliding windows and after a
     /// rule change, when shelves are updated as well, because scores of two rules are not comparable.
     private func countAll(_ store: CatalogKey, _ day: Int) async throws -> Int {
-        let (changed, ruleChanged) = try await database.writes.transaction(within: TimeLimit.maintenance.duration) {
+        let (changed, ruleChanged) = try await database.writes.transaction(within: .maintenance) {
             (connection) -> (Int, Bool) in
             try Self.removeLimits(connection)
             let read = try ShelfLookup.store(store, connection, ShelfLookup.exclusiveStore)
@@ -168,7 +168,7 @@ package struct PurchaseBook: Sendable {
     /// per store; returns the number of rows.
     package func applyRetention(_ store: CatalogKey, olderThan days: Int, day: Int) async throws(CatalogError) -> Int {
         try await database.mappingErrors {
-            try await database.writes.transaction(within: TimeLimit.maintenance.duration) { connection in
+            try await database.writes.transaction(within: .maintenance) { connection in
                 try Self.removeLimits(connection)
                 let key: [PostgresValue] = [
                     .int4(try ShelfLookup.store(store, connection).id), Self.date(day - days),
@@ -205,7 +205,7 @@ package struct PurchaseBook: Sendable {
         var last = ""
         while true {
             let from = last
-            let next = try await database.writes.transaction(within: TimeLimit.fold.duration) {
+            let next = try await database.writes.transaction(within: .fold) {
                 (connection) -> String in
                 try Self.runInBatch(connection)
                 return try connection.query(

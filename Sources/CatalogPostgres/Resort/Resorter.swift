@@ -66,7 +66,7 @@ package struct Resorter: Sendable {
     /// Returns the recorded runs, the latest first.
     package func history(_ limit: Int) async throws(CatalogError) -> [ResortRun] {
         try await database.mappingErrors {
-            try await database.writes.perform(within: TimeLimit.lookup.duration) {
+            try await database.writes.perform(within: .lookup) {
                 try $0.query(ResortStatements.runs, [.int8(Int64(limit))]) { try $0.map { try Self.run($0) } }
             }
         }
@@ -107,7 +107,7 @@ package struct Resorter: Sendable {
         _ listener: Listener
     ) async throws -> ResortSummary? {
         let started: (number: Int64, request: String)? = try await database.writes.perform(
-            within: TimeLimit.edit.duration
+            within: .edit
         ) {
             connection in
             if resuming {
@@ -133,12 +133,12 @@ package struct Resorter: Sendable {
             () -> ResortSummary? in
             if resuming {
                 // Another process may have finished the run before the lock was released.
-                let isOpen = try await database.writes.perform(within: TimeLimit.edit.duration) {
+                let isOpen = try await database.writes.perform(within: .edit) {
                     try $0.query(ResortStatements.isOpen, [.int8(started.number)]) { $0.count > 0 }
                 }
                 guard isOpen else { return nil }
             } else {
-                try await database.writes.perform(within: TimeLimit.edit.duration) {
+                try await database.writes.perform(within: .edit) {
                     _ = try $0.execute(ResortStatements.begin, [.int8(started.number), .text(started.request)])
                 }
             }
@@ -190,7 +190,7 @@ package struct Resorter: Sendable {
         }
         let read = try await lookup.readStore(store)
         let due = try await dueShelves(read, request)
-        let targets = try await database.writes.transaction(within: TimeLimit.bulk.duration) { connection in
+        let targets = try await database.writes.transaction(within: .bulk) { connection in
             try connection.query(
                 ResortStatements.targets,
                 [
@@ -208,7 +208,7 @@ package struct Resorter: Sendable {
     /// every placement for each row.
     private func analyzeDueTable(_ products: Int) async {
         guard products >= Self.analyzeThreshold else { return }
-        try? await database.writes.perform(within: TimeLimit.shelf.duration) {
+        try? await database.writes.perform(within: .shelf) {
             try $0.run(script: "ANALYZE popularity_due")
         }
     }
@@ -216,7 +216,7 @@ package struct Resorter: Sendable {
     private static let analyzeThreshold = 1000
 
     private func number(_ statement: PostgresStatement, _ storeID: Int32) async throws -> Int {
-        try await database.writes.perform(within: TimeLimit.bulk.duration) {
+        try await database.writes.perform(within: .bulk) {
             try $0.query(statement, [.int4(storeID)]) { try $0.first { try $0.int(0) } ?? 0 }
         }
     }
@@ -233,7 +233,7 @@ package struct Resorter: Sendable {
             } else {
                 ResortStatements.allShelves
             }
-        return try await database.writes.transaction(within: TimeLimit.store.duration) { connection in
+        return try await database.writes.transaction(within: .store) { connection in
             try PurchaseBook.removeLimits(connection)
             return Set(try connection.query(statement, [.int4(read.id)]) { try $0.map { try $0.int4(0) } })
         }
@@ -287,20 +287,10 @@ package struct Resorter: Sendable {
     }
 
     private func heads(_ ids: ArraySlice<Int32>, _ storeID: Int32) async throws -> [ShelfHead] {
-        try await database.writes.perform(within: TimeLimit.shelf.duration) {
+        try await database.writes.perform(within: .shelf) {
             try $0.query(ResortStatements.heads, [.int4(storeID), .int8Array(ids.map(Int64.init))]) {
                 try $0.map { try ShelfRow.head($0) }
             }
         }
-    }
-}
-
-extension ResortSummary {
-    mutating func add(_ other: ResortSummary) {
-        events += other.events
-        products += other.products
-        shelves += other.shelves
-        changed += other.changed
-        moved += other.moved
     }
 }

@@ -34,7 +34,7 @@ struct ShelfResorter {
     }
 
     private func runOnce() async throws -> Attempt {
-        try await pages.database.writes.transaction(within: TimeLimit.store.duration) { connection in
+        try await pages.database.writes.transaction(within: .store) { connection in
             // Imports lock shelves for a long time; wait for them.
             try PurchaseBook.runInBatch(connection)
             if request.isDryRun {

@@ -30,7 +30,7 @@ struct PostgresSettingsStore: SettingsStore {
             let isNew = SettingsPage(settings: [], revision: 0, isResync: since ?? 0 > 0)
             guard let limit else {
                 // The result may be long: do not read it on the pipeline for pages.
-                return try await database.writes.perform(within: TimeLimit.edit.duration) { connection in
+                return try await database.writes.perform(within: .edit) { connection in
                     try connection.query(query.statement, query.parameters) { rows in
                         var page = isNew
                         try Self.add(rows, to: &page)
@@ -93,10 +93,10 @@ struct PostgresSettingsStore: SettingsStore {
             let results = try await database.retryingErasureConflicts { [database] in
                 if let write = edit.unconditionalWrite {
                     return [
-                        try await database.writes.perform(within: TimeLimit.edit.duration) { try writer.set(write, $0) }
+                        try await database.writes.perform(within: .edit) { try writer.set(write, $0) }
                     ]
                 }
-                return try await database.writes.transaction(within: TimeLimit.edit.duration) { connection in
+                return try await database.writes.transaction(within: .edit) { connection in
                     let results = try writer.apply(edit, connection)
                     return results.contains(where: \.isApplied) ? .commit(results) : .rollback(results)
                 }

@@ -62,7 +62,7 @@ struct PostgresPageStore: PageStore {
 
     /// Reads a page in one snapshot outside the page pipeline, which it would delay.
     private func readInTransaction(_ request: PageRequest) async throws -> ShelfPage {
-        try await database.writes.snapshot(within: TimeLimit.lookup.duration) {
+        try await database.writes.snapshot(within: .lookup) {
             connection in
             let planned = try PlannedPage(request, try Self.basis(of: request, connection))
             let (plan, head) = (planned.plan, planned.basis.head)

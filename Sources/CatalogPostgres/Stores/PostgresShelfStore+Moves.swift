@@ -11,7 +11,7 @@ extension PostgresShelfStore {
     ) async throws(CatalogError) -> OrderEditOutcome {
         try OrderEdit.moves(moves).check()
         return try await database.mappingErrors {
-            try await database.writes.transaction(within: TimeLimit.edit.duration) { connection in
+            try await database.writes.transaction(within: .edit) { connection in
                 let found = try ShelfLookup.store(store, connection)
                 return try IdempotencyRecords(storeID: found.id).performOnce(call, connection) {
                     try Self.moveShelves(moves, found, expected, connection)

@@ -4,7 +4,7 @@ internal import Ordering
 
 extension PostgresShelfStore {
     func put(_ store: Store) async throws(CatalogError) -> Bool {
-        try await database.write(to: store.key, within: TimeLimit.store.duration) { connection in
+        try await database.write(to: store.key, within: .store) { connection in
             try connection.set("lock_timeout", "0")
             let old = try connection.query(ShelfLookup.lockedStore, [.text(store.key.text)]) {
                 try $0.first { try ShelfRow.store($0) }

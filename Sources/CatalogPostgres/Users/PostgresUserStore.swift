@@ -16,7 +16,7 @@ struct PostgresUserStore: UserStore {
             let outcome = try await database.retryingErasureConflicts {
                 // Merge lists before settings: an interrupted merge is repeated and completes the rest.
                 try await lists.mergeLists(of: guest, into: user)
-                return try await database.writes.transaction(within: TimeLimit.shelf.duration) { connection in
+                return try await database.writes.transaction(within: .shelf) { connection in
                     let writer = SettingsWriter(user: user)
                     try writer.ensureAccount(connection)
                     return try IdempotencyRecords(user: user).performOnce(call, connection) {
@@ -54,7 +54,7 @@ struct PostgresUserStore: UserStore {
     func export(_ user: UserID) async throws(CatalogError) -> UserExport {
         try await database.mappingErrors {
             let hash = CustomerHashes.hash(user.text, try await purchases.customers.key())
-            return try await database.writes.snapshot(within: TimeLimit.shelf.duration) {
+            return try await database.writes.snapshot(within: .shelf) {
                 connection in
                 let revision = try connection.query(Self.userRevision, [.text(user.text)]) {
                     try $0.first { try $0.int8(0) }
@@ -84,14 +84,14 @@ struct PostgresUserStore: UserStore {
         try await database.mappingErrors {
             try await database.retryingErasureConflicts {
                 try await lists.eraseLists(of: user)
-                try await database.writes.transaction(within: TimeLimit.bulk.duration) { connection in
+                try await database.writes.transaction(within: .bulk) { connection in
                     let writer = SettingsWriter(user: user)
                     try writer.lock(connection)
                     try writer.erase(connection)
                 }
             }
             // Use a separate transaction: these rows belong to many stores, whose writers do not lock accounts.
-            try await database.writes.transaction(within: TimeLimit.bulk.duration) {
+            try await database.writes.transaction(within: .bulk) {
                 try $0.execute(UserStatements.clearSubject, [.text(user.text)])
             }
             _ = try await purchases.anonymize(customer: user.text)
@@ -106,7 +106,7 @@ struct PostgresUserStore: UserStore {
     ) async throws(CatalogError) -> IssuedTicket {
         try await database.mappingErrors {
             try await database.retryingErasureConflicts { [database] in
-                try await database.writes.transaction(within: TimeLimit.lookup.duration) { connection in
+                try await database.writes.transaction(within: .lookup) { connection in
                     try SettingsWriter(user: ticket.user).ensureAccount(connection)
                     return try IdempotencyRecords(user: ticket.user).performOnce(call, connection) {
                         let user = PostgresValue.text(ticket.user.text)
@@ -127,7 +127,7 @@ struct PostgresUserStore: UserStore {
 
     func redeem(_ digest: [UInt8]) async throws(CatalogError) -> Ticket? {
         try await database.mappingErrors {
-            let ticket = try await database.writes.perform(within: TimeLimit.lookup.duration) { connection in
+            let ticket = try await database.writes.perform(within: .lookup) { connection in
                 // Deleting the row claims the ticket: no one else can find it.
                 try connection.query(Self.consumeTicket, [.bytea(digest)]) {
                     try $0.first { row in
@@ -153,11 +153,11 @@ struct PostgresUserStore: UserStore {
     func sweep(after days: Int = Setting.tombstoneDays) async throws(CatalogError) -> Int {
         try await database.mappingErrors {
             let old = Timestamp.now().microseconds - Int64(days) * 86_400_000_000
-            let users = try await database.writes.perform(within: TimeLimit.edit.duration) { connection in
+            let users = try await database.writes.perform(within: .edit) { connection in
                 try connection.query(Self.usersWithOldTombstones, [.timestamptz(old)]) { try $0.map { try $0.text(0) } }
             }
             for user in users {
-                try await database.writes.transaction(within: TimeLimit.edit.duration) { connection in
+                try await database.writes.transaction(within: .edit) { connection in
                     try connection.execute(
                         UserStatements.lockAccount,
                         [.text(user)]
@@ -165,7 +165,7 @@ struct PostgresUserStore: UserStore {
                     try connection.execute(Self.purgeTombstones, [.text(user), .timestamptz(old)])
                 }
             }
-            return try await database.writes.perform(within: TimeLimit.edit.duration) {
+            return try await database.writes.perform(within: .edit) {
                 try $0.execute(Self.sweepTickets)
             }
                 + users.count

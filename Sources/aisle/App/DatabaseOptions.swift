@@ -104,14 +104,21 @@ struct DatabaseOptions: ParsableArguments {
 
     /// Runs a body with the catalog, after checking the schema version.
     func withCatalog<T>(_ body: (PostgresCatalog) async throws -> T) async throws -> T {
-        let catalog = try await catalog()
-        defer { catalog.shutDown() }
-        return try await body(catalog)
+        try await Self.with(try await catalog(poolSize: 4), body)
     }
 
     /// Runs a body with a catalog that has one connection per job, and announces changes to servers.
     func withCatalog<T>(jobs: Int, _ body: (PostgresCatalog) async throws -> T) async throws -> T {
-        let catalog = try await catalog(jobs: jobs)
+        try await Self.with(
+            try await catalog(poolSize: jobs, leaseTimeout: .seconds(30), announces: true),
+            body
+        )
+    }
+
+    private static func with<T>(
+        _ catalog: PostgresCatalog,
+        _ body: (PostgresCatalog) async throws -> T
+    ) async throws -> T {
         defer { catalog.shutDown() }
         return try await body(catalog)
     }
@@ -123,37 +130,25 @@ struct DatabaseOptions: ParsableArguments {
         return try await body(pool)
     }
 
-    private func catalog() async throws -> PostgresCatalog {
-        PostgresCatalog(
-            try Database(
-                try await checkedConfiguration(),
-                direct: try directConfiguration(),
-                poolSize: 4
-            )
-        )
-    }
-
-    private func catalog(jobs: Int) async throws -> PostgresCatalog {
-        PostgresCatalog(
-            try Database(
-                try await checkedConfiguration(),
-                direct: try directConfiguration(),
-                poolSize: jobs,
-                leaseTimeout: .seconds(30),
-                announces: true
-            )
-        )
-    }
-
     /// Returns the catalog configured for a server.
     func catalog(serving settings: ServerSettings) async throws -> PostgresCatalog {
+        try await catalog(poolSize: settings.poolSize, announces: true, observer: settings.observer)
+    }
+
+    private func catalog(
+        poolSize: Int,
+        leaseTimeout: Duration = Database.leaseTimeout,
+        announces: Bool = false,
+        observer: Observer = .none
+    ) async throws -> PostgresCatalog {
         PostgresCatalog(
             try Database(
                 try await checkedConfiguration(),
                 direct: try directConfiguration(),
-                poolSize: settings.poolSize,
-                announces: true,
-                observer: settings.observer
+                poolSize: poolSize,
+                leaseTimeout: leaseTimeout,
+                announces: announces,
+                observer: observer
             )
         )
     }
