@@ -41,6 +41,7 @@ let package = Package(
             ],
             swiftSettings: strict
         ),
+        .target(name: "LocalPostgres", dependencies: ["LibPQ", "Platform"], swiftSettings: strict),
         .target(name: "Ordering", swiftSettings: strict),
         .target(name: "AisleDiff", dependencies: ["Ordering"], swiftSettings: strict),
         .target(name: "Catalog", dependencies: ["AisleDiff", "Ordering"], swiftSettings: strict),
@@ -85,8 +86,9 @@ let package = Package(
         .executableTarget(
             name: "aisle",
             dependencies: [
-                "AisleDiff", "Catalog", "CatalogHTTP", "CatalogJSON", "CatalogPostgres", "LibPQ", "Platform", "Schema",
-                "SeedData", "WebClient",
+                "AisleDiff", "Catalog", "CatalogHTTP", "CatalogJSON", "CatalogPostgres", "LibPQ", "LocalPostgres",
+                "Platform",
+                "Schema", "SeedData", "WebClient",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
                 .product(name: "Configuration", package: "swift-configuration"),
@@ -121,7 +123,8 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
-                "CICU", "Catalog", "CatalogJSON", "CatalogPostgres", "InMemoryCatalog", "LibPQ", "Ordering", "Platform",
+                "CICU", "Catalog", "CatalogJSON", "CatalogPostgres", "InMemoryCatalog", "LibPQ", "LocalPostgres",
+                "Ordering", "Platform",
             ],
             path: "Tests/Support",
             swiftSettings: strict
@@ -168,7 +171,7 @@ let package = Package(
         ),
         .testTarget(
             name: "LibPQIntegrationTests",
-            dependencies: ["LibPQ", "TestSupport"],
+            dependencies: ["LibPQ", "LocalPostgres", "TestSupport"],
             swiftSettings: strict
         ),
         .testTarget(
@@ -204,8 +207,8 @@ let package = Package(
         .testTarget(
             name: "AisleIntegrationTests",
             dependencies: [
-                "aisle", "AisleDiff", "Catalog", "CatalogHTTP", "CatalogJSON", "LibPQ", "Platform", "TestSupport",
-                "WebClient",
+                "aisle", "AisleDiff", "Catalog", "CatalogHTTP", "CatalogJSON", "LibPQ", "LocalPostgres", "Platform",
+                "TestSupport", "WebClient",
             ],
             swiftSettings: strict
         ),

@@ -40,16 +40,6 @@ enum CancelRequests {
     }
 }
 
-/// A pending cancel request.
-final class CancelRequest: Sendable {
-    private let hasEndedFlag = Atomic(false)
-
-    /// Whether the server has received the request or is unreachable; it cannot affect later statements.
-    var hasEnded: Bool { hasEndedFlag.load(ordering: .acquiring) }
-
-    fileprivate func end() { hasEndedFlag.store(true, ordering: .releasing) }
-}
-
 /// Owns one `PGcancel`, which libpq documents as safe to use from another thread.
 private final class CancelKey: @unchecked Sendable {
     private let raw: OpaquePointer

@@ -103,18 +103,6 @@ package struct PostgresConfiguration: Sendable {
     }
 }
 
-/// The use of prepared statements.
-package enum PreparedStatements: String, Sendable {
-    /// Prepared once under a name. A transaction pooler must support prepared statements, as
-    /// PgBouncer does from 1.21 on.
-    case named
-    /// Sent as full text each time, for poolers without support for prepared statements.
-    case unnamed
-
-    /// The maximum number of named statements per connection.
-    var capacity: Int { self == .named ? 256 : 0 }
-}
-
 extension Duration {
     /// The duration in whole milliseconds, rounded up.
     package var milliseconds: Int64 {

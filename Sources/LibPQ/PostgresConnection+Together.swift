@@ -1,31 +1,5 @@
 internal import CLibPQ
 
-/// A statement with its parameters, ready to be sent.
-struct PreparedCall {
-    let statement: PostgresStatement
-    /// The name of the prepared statement; nil sends the text.
-    let name: String?
-    let buffers: ParameterBuffers
-
-    /// Whether the call only prepares the statement.
-    var isPreparation = false
-
-    var beginsTransaction: Bool { statement.sql.hasPrefix("BEGIN") && !isPreparation }
-
-    func send(_ raw: OpaquePointer) -> Int32 {
-        if isPreparation { return sendPreparation(raw) }
-        return buffers.withPointers { count, values, lengths, formats in
-            if let name { return PQsendQueryPrepared(raw, name, count, values, lengths, formats, 1) }
-            return PQsendQueryParams(raw, statement.sql, count, buffers.oids, values, lengths, formats, 1)
-        }
-    }
-
-    /// Sends the preparation; `name` must not be nil.
-    func sendPreparation(_ raw: OpaquePointer) -> Int32 {
-        PQsendPrepare(raw, name, statement.sql, Int32(buffers.oids.count), buffers.oids)
-    }
-}
-
 // Statements that share a round trip, so that locks are held for a shorter time.
 extension PostgresConnection {
     /// The maximum number of deferred statements: their names stay cached, and neither side's buffers fill up.
@@ -35,8 +9,12 @@ extension PostgresConnection {
     ///
     /// Use it only inside a transaction.
     package func executeDeferred(_ statement: PostgresStatement, _ parameters: [PostgresValue] = []) throws {
+        try deferCall(try prepare(statement, parameters))
+    }
+
+    func deferCall(_ call: PreparedCall) throws {
         if deferredCalls.count >= Self.deferredLimit { try flushDeferred() }
-        deferredCalls.append(try prepare(statement, parameters))
+        deferredCalls.append(call)
     }
 
     /// Runs statements in sequence in one round trip, each with its own snapshot.

@@ -44,7 +44,9 @@ extension PostgresConnection {
     /// Without a mode the transaction is READ COMMITTED, whatever the server's default is.
     package func begin(_ mode: StaticString = "") throws {
         let mode = mode.utf8CodeUnitCount == 0 ? "ISOLATION LEVEL READ COMMITTED" : SQL(stringLiteral: mode)
-        try executeDeferred("BEGIN \(mode)")
+        var call = try prepare("BEGIN \(mode)", [])
+        call.beginsTransaction = true
+        try deferCall(call)
     }
 
     /// Ends a transaction that `begin` began.

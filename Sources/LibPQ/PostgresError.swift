@@ -19,6 +19,8 @@ package struct PostgresError: Error, Sendable {
         case deadline
         /// A column did not have the expected type or value.
         case decoding
+        /// A block found that a concurrent transaction changed what it had read: its transaction must run again.
+        case conflict
         /// The caller violated a rule, such as a value with a NUL byte or a COPY out of order.
         case misuse
     }
@@ -44,12 +46,12 @@ package struct PostgresError: Error, Sendable {
         switch kind {
         case .connection, .exhausted, .deadline: true
         case .server: sqlState?.meansUnavailable ?? false
-        case .cancelled, .decoding, .misuse: false
+        case .cancelled, .conflict, .decoding, .misuse: false
         }
     }
 
     /// Whether the same transaction may succeed if it is retried.
-    package var isRetryable: Bool { kind == .server && sqlState?.isRetryable == true }
+    package var isRetryable: Bool { kind == .conflict || sqlState?.isRetryable == true }
 }
 
 extension PostgresError: CustomStringConvertible, CustomDebugStringConvertible {

@@ -3,15 +3,6 @@ internal import Glibc
 internal import Platform
 internal import Synchronization
 
-/// A notification from a listener.
-package enum PostgresNotice: Sendable, Equatable {
-    /// Listening started or resumed: earlier notifications were missed.
-    case gap
-    case notification(channel: String, payload: String)
-    /// The connection was lost; a `gap` follows after reconnecting.
-    case lost
-}
-
 /// LISTEN on a separate connection, which is re-established while there are listeners.
 package struct PostgresListener: Sendable {
     private let configuration: PostgresConfiguration

@@ -57,19 +57,6 @@ package final class PostgresPipeline: Sendable {
     }
 }
 
-/// The driver's view of a read.
-protocol PipelineJob: AnyObject, Sendable {
-    var queries: [PostgresQuery] { get }
-    var deadline: ContinuousClock.Instant { get }
-    /// Whether a caller is still waiting.
-    var isPending: Bool { get }
-    /// Discards received rows so that the job can be sent again; false if it was resent before or has no time left.
-    func restart() -> Bool
-    func receive(_ index: Int, _ rows: borrowing PostgresRows)
-    func succeed()
-    func fail(_ error: any Error)
-}
-
 private final class ReadJob<Value: Sendable>: PipelineJob {
     private struct State {
         var value: Value
@@ -130,55 +117,5 @@ private final class ReadJob<Value: Sendable>: PipelineJob {
 
     func fail(_ error: any Error) {
         state.withLock { $0.continuation.take() }?.resume(throwing: error)
-    }
-}
-
-/// The mailbox of the driver, for new jobs and for established connections.
-final class PipelineMailbox: Sendable {
-    struct Content {
-        var jobs: Deque<any PipelineJob> = []
-        var connected: [(slot: Int, result: Result<ConnectionHandle, PostgresError>)] = []
-        var inFlight = 0
-        var isShutDown = false
-    }
-
-    let wakeup: Wakeup
-    private let content = Mutex(Content())
-
-    init() throws(PostgresError) { wakeup = try Wakeup() }
-
-    /// Posts a job; returns an error if it is rejected.
-    func post(_ job: any PipelineJob, limit: Int) -> PostgresError? {
-        let rejection: PostgresError? = content.withLock {
-            if $0.isShutDown { return PostgresError(.exhausted, "the pipeline was shut down") }
-            guard $0.inFlight < limit else { return PostgresError(.exhausted, "too many reads in flight") }
-            $0.inFlight += 1
-            $0.jobs.append(job)
-            return nil
-        }
-        if rejection == nil { wakeup.signal() }
-        return rejection
-    }
-
-    func deliver(_ slot: Int, _ result: Result<ConnectionHandle, PostgresError>) {
-        content.withLock { $0.connected.append((slot, result)) }
-        wakeup.signal()
-    }
-
-    func shutDown() {
-        content.withLock { $0.isShutDown = true }
-        wakeup.signal()
-    }
-
-    /// Takes all new items; `finished` jobs free capacity.
-    func collect(finished: Int) -> Content {
-        content.withLock { content in
-            content.inFlight -= finished
-            defer {
-                content.jobs.removeAll()
-                content.connected.removeAll()
-            }
-            return content
-        }
     }
 }

@@ -24,42 +24,6 @@ final class Wakeup: Sendable {
     }
 }
 
-/// The cancellation requests of a connection. Each operation has its own number, so that a late request
-/// never stops the next operation.
-final class Interrupt: Sendable {
-    private struct State {
-        var last: UInt64 = 0
-        var requested: Set<UInt64> = []
-    }
-
-    let wakeup: Wakeup
-    private let state = Mutex(State())
-
-    init() throws(PostgresError) { wakeup = try Wakeup() }
-
-    func begin() -> UInt64 {
-        state.withLock {
-            $0.last += 1
-            return $0.last
-        }
-    }
-
-    func request(_ operation: UInt64) {
-        state.withLock { _ = $0.requested.insert(operation) }
-        wakeup.signal()
-    }
-
-    func isRequested(_ operation: UInt64) -> Bool { state.withLock { $0.requested.contains(operation) } }
-
-    func end(_ operation: UInt64) { state.withLock { _ = $0.requested.remove(operation) } }
-}
-
-/// The outcome of a wait on descriptors.
-struct PollOutcome {
-    var timedOut = false
-    var events: [Int16]
-}
-
 /// Waits until a descriptor is ready or the deadline passes; nil waits forever. Signals do not end the wait.
 func pollDescriptors(_ wanted: [(descriptor: Int32, events: Int16)], until deadline: ContinuousClock.Instant?)
     -> PollOutcome

@@ -1,16 +1,3 @@
-/// The reason why bytes are not a path key, or why there is no key between two others.
-package enum PathKeyError: Error, Equatable, Sendable {
-    case empty
-    /// A part starts with a reserved byte.
-    case reservedHead(UInt8)
-    /// The bytes end inside a part.
-    case truncated
-    /// The first key is not before the second.
-    case notAscending
-    /// A part would be out of range.
-    case outOfRange
-}
-
 extension PathKey {
     /// The length of a part in bytes, the first byte of the smallest value, that value, and the number of values.
     private static let forms: [(length: Int, head: UInt64, least: Int64, count: UInt64)] = [

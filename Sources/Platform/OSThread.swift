@@ -41,11 +41,6 @@ package enum OSThread {
     }
 }
 
-/// The error for a system that is out of threads.
-package struct OSThreadError: Error, CustomStringConvertible {
-    package let description: String
-}
-
 /// The name and body of a new thread.
 private final class ThreadStart: Sendable {
     let name: String

@@ -1,8 +1,9 @@
 import Foundation
 import LibPQ
-import TestSupport
-import Testing
+import LocalPostgres
 import Ordering
+import Testing
+import TestSupport
 
 /// End-to-end tests of the commands: real processes on a real database.
 @Suite(.timeLimit(.minutes(15))) struct CommandTests {

@@ -1,4 +1,5 @@
 import LibPQ
+import LocalPostgres
 import TestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 internal import CatalogPostgres
 internal import Foundation
 package import LibPQ
+internal import LocalPostgres
 
 /// A single-node Citus cluster with the distributed schema, if `AISLE_TEST_CITUS` names a build of Citus.
 package enum CitusServer {

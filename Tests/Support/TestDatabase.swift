@@ -1,6 +1,7 @@
 package import CatalogPostgres
 internal import Foundation
 package import LibPQ
+package import LocalPostgres
 internal import Synchronization
 
 /// The test server: `AISLE_TEST_DATABASE_URL`, or a private cluster that starts with the first test and is

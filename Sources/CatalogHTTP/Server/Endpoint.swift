@@ -58,8 +58,3 @@ struct Endpoint: Sendable {
         }
     }
 }
-
-/// The endpoints of one feature.
-protocol EndpointGroup: Sendable {
-    var endpoints: [Endpoint] { get }
-}

@@ -1,6 +1,7 @@
 internal import Catalog
 internal import CatalogPostgres
 internal import LibPQ
+internal import LocalPostgres
 
 /// A command's failure: its message and exit code (`sysexits.h`).
 struct CommandFailure: Error {

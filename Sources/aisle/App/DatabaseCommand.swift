@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import CatalogPostgres
 internal import LibPQ
+internal import LocalPostgres
 internal import Schema
 
 struct DatabaseCommand: AsyncParsableCommand {

@@ -3,6 +3,7 @@ internal import Catalog
 internal import CatalogPostgres
 internal import FoundationEssentials
 internal import LibPQ
+internal import LocalPostgres
 internal import Schema
 
 /// The options that select the database.

@@ -5,6 +5,7 @@ internal import CatalogPostgres
 internal import Glibc
 internal import HummingbirdCore
 internal import LibPQ
+internal import LocalPostgres
 
 struct DevCommand: AisleCommand {
     static let handlesSignals = true
@@ -78,14 +79,4 @@ func ensureDatabase(_ cluster: PrivateCluster) async throws {
         }
     }
     await admin.close()
-}
-
-/// Bytes in memory as a sequence of one chunk.
-struct SingleChunk: AsyncSequence, Sendable {
-    let bytes: [UInt8]
-    struct AsyncIterator: AsyncIteratorProtocol {
-        var bytes: [UInt8]?
-        mutating func next() async -> [UInt8]? { bytes.take() }
-    }
-    func makeAsyncIterator() -> AsyncIterator { AsyncIterator(bytes: bytes) }
 }

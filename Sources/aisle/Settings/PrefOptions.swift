@@ -7,13 +7,3 @@ struct PrefOptions: ParsableArguments {
     @OptionGroup var database: DatabaseOptions
     @Option(help: "The user.") var user: UserArgument
 }
-
-/// A setting's key as a command line argument.
-struct SettingKeyArgument: ExpressibleByArgument {
-    let key: SettingKey
-
-    init?(argument: String) {
-        guard let key = SettingKey(argument) else { return nil }
-        self.key = key
-    }
-}

@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import Glibc
+package import LibPQ
 internal import Platform
 
 /// A private PostgreSQL server, with its own data directory and Unix socket, not reachable over the network.

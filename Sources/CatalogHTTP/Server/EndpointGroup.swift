@@ -1,0 +1,6 @@
+internal import Catalog
+
+/// The endpoints of one feature.
+protocol EndpointGroup: Sendable {
+    var endpoints: [Endpoint] { get }
+}

@@ -1,0 +1,12 @@
+/// The driver's view of a read.
+protocol PipelineJob: AnyObject, Sendable {
+    var queries: [PostgresQuery] { get }
+    var deadline: ContinuousClock.Instant { get }
+    /// Whether a caller is still waiting.
+    var isPending: Bool { get }
+    /// Discards received rows so that the job can be sent again; false if it was resent before or has no time left.
+    func restart() -> Bool
+    func receive(_ index: Int, _ rows: borrowing PostgresRows)
+    func succeed()
+    func fail(_ error: any Error)
+}

@@ -1,0 +1,52 @@
+internal import DequeModule
+internal import Synchronization
+
+/// The mailbox of the driver, for new jobs and for established connections.
+final class PipelineMailbox: Sendable {
+    struct Content {
+        var jobs: Deque<any PipelineJob> = []
+        var connected: [(slot: Int, result: Result<ConnectionHandle, PostgresError>)] = []
+        var inFlight = 0
+        var isShutDown = false
+    }
+
+    let wakeup: Wakeup
+    private let content = Mutex(Content())
+
+    init() throws(PostgresError) { wakeup = try Wakeup() }
+
+    /// Posts a job; returns an error if it is rejected.
+    func post(_ job: any PipelineJob, limit: Int) -> PostgresError? {
+        let rejection: PostgresError? = content.withLock {
+            if $0.isShutDown { return PostgresError(.exhausted, "the pipeline was shut down") }
+            guard $0.inFlight < limit else { return PostgresError(.exhausted, "too many reads in flight") }
+            $0.inFlight += 1
+            $0.jobs.append(job)
+            return nil
+        }
+        if rejection == nil { wakeup.signal() }
+        return rejection
+    }
+
+    func deliver(_ slot: Int, _ result: Result<ConnectionHandle, PostgresError>) {
+        content.withLock { $0.connected.append((slot, result)) }
+        wakeup.signal()
+    }
+
+    func shutDown() {
+        content.withLock { $0.isShutDown = true }
+        wakeup.signal()
+    }
+
+    /// Takes all new items; `finished` jobs free capacity.
+    func collect(finished: Int) -> Content {
+        content.withLock { content in
+            content.inFlight -= finished
+            defer {
+                content.jobs.removeAll()
+                content.connected.removeAll()
+            }
+            return content
+        }
+    }
+}

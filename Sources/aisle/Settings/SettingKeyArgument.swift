@@ -1,0 +1,13 @@
+internal import ArgumentParser
+internal import Catalog
+internal import CatalogPostgres
+
+/// A setting's key as a command line argument.
+struct SettingKeyArgument: ExpressibleByArgument {
+    let key: SettingKey
+
+    init?(argument: String) {
+        guard let key = SettingKey(argument) else { return nil }
+        self.key = key
+    }
+}
