@@ -3,9 +3,9 @@ package enum Schema {
     package struct Migration: Sendable, Hashable {
         package let version: Int
         package let name: String
-        /// What makes it, as plain SQL.
+        /// The SQL that applies it.
         package let up: String
-        /// What takes it back.
+        /// The SQL that reverts it.
         package let down: String
     }
 

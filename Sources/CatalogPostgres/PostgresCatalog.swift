@@ -14,21 +14,26 @@ package struct PostgresCatalog: Sendable {
     let settingsStore: PostgresSettingsStore
     let users: PostgresUserStore
     let listStore: PostgresListStore
+    let listLifecycle: ListLifecycle
     let changeStore: PostgresChangeStore
     let responses: PostgresResponseStore
+    /// Signals that ordering keys need compaction.
+    package let compactionSignal: CompactionSignal
 
     package init(_ database: Database) {
         self.database = database
+        compactionSignal = CompactionSignal()
         shelfStore = PostgresShelfStore(database: database)
         productStore = PostgresProductStore(database: database)
         pages = PostgresPageStore(database: database)
         diffs = PostgresDiffStore(pages: pages)
-        orders = PostgresOrderStore(database: database, pages: pages)
+        orders = PostgresOrderStore(database: database, pages: pages, compactionSignal: compactionSignal)
         purchases = PostgresPurchaseStore(database: database, customers: CustomerHashes(database))
         prices = PostgresPriceStore(database: database)
         settingsStore = PostgresSettingsStore(database: database)
         listStore = PostgresListStore(database: database)
-        users = PostgresUserStore(database: database, lists: listStore, purchases: purchases)
+        listLifecycle = ListLifecycle(database: database)
+        users = PostgresUserStore(database: database, lists: listLifecycle, purchases: purchases)
         changeStore = PostgresChangeStore(database: database)
         responses = PostgresResponseStore(database: database)
     }
@@ -61,6 +66,6 @@ package struct PostgresCatalog: Sendable {
 
     /// Purges lists, items and memberships that can no longer be restored; returns their number.
     package func sweepLists(after days: Int = UserList.tombstoneDays) async throws(CatalogError) -> Int {
-        try await listStore.sweep(after: days)
+        try await listLifecycle.sweep(after: days)
     }
 }

@@ -151,8 +151,8 @@ import Testing
     @Test("A draining server is not ready but still handles requests")
     func draining() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
-            var options = CatalogAPI.Options()
-            options.isDraining = { true }
+            let options = CatalogAPI.Options()
+            options.drainState.begin()
             let api = await TestAPI.api(catalog, importer: TestAPI.NoImports(), options: options)
             try await TestAPI.run(api) { client in
                 for path in ["/readyz", "/readyz?for=reads"] {

@@ -1,11 +1,11 @@
-import InMemoryCatalog
-import CatalogJSON
 import AisleDiff
 import Catalog
+import CatalogJSON
 import Foundation
+import InMemoryCatalog
 import Synchronization
-import TestSupport
 import Testing
+import TestSupport
 
 /// Subscriptions without a socket, on the in-memory catalog, whose counters are the only source of changes.
 @Suite(.timeLimit(.minutes(15))) struct LiveHubTests {
@@ -52,7 +52,7 @@ import Testing
         try await withHub { catalog, hub in
             let cheap = try Filter(query: "price_max=0.04")
             let sort = Sort(.price, .ascending)
-            let changes = try await hub.subscribe(Self.address, by: sort, filter: cheap, limit: 10, since: nil)
+            let changes = try await hub.subscribe(Self.address, by: sort, filter: cheap, limit: 10, from: .now)
             let first = try await events(changes)
             #expect(String(decoding: first![0].data, as: UTF8.self).contains(#""ids":["p0","p1","p2","p3","p4"]"#))
             // One product becomes too expensive and leaves; another becomes cheap and enters with its data.
@@ -76,8 +76,8 @@ import Testing
         async throws
     {
         try await withHub { catalog, hub in
-            let slow = try await hub.subscribe(Self.user, since: nil)
-            let quick = try await hub.subscribe(Self.user, since: nil)
+            let slow = try await hub.subscribe(Self.user, from: .now)
+            let quick = try await hub.subscribe(Self.user, from: .now)
             for number in 0..<700 {
                 try await set(catalog, "k\(number)", number)
                 if number % 100 == 0 { #expect(try await events(quick)?.isEmpty == false) }
@@ -105,8 +105,8 @@ import Testing
     {
         try await withHub { catalog, hub in
             let sort = Sort(.position, .ascending)
-            let slow = try await hub.subscribe(Self.address, by: sort, limit: 10, since: nil)
-            let quick = try await hub.subscribe(Self.address, by: sort, limit: 10, since: nil)
+            let slow = try await hub.subscribe(Self.address, by: sort, limit: 10, from: .now)
+            let quick = try await hub.subscribe(Self.address, by: sort, limit: 10, from: .now)
             for reader in [slow, quick] { #expect(try await events(reader)?.count == 1) }
             for number in 1..<6 {
                 try await edit(catalog, .moves([OrderMove(["p\(number)"], .last)]))
@@ -128,7 +128,7 @@ import Testing
     func equalSubscriptionsShareDiffs() async throws {
         try await withHub { catalog, hub in
             var readers: [ShelfSubscription] = []
-            for _ in 0..<50 { readers.append(try await hub.subscribe(Self.address, by: nil, limit: 5, since: nil)) }
+            for _ in 0..<50 { readers.append(try await hub.subscribe(Self.address, by: nil, limit: 5, from: .now)) }
             for reader in readers { _ = try await events(reader) }
             _ = try await catalog.put(
                 Product(sku: SKU("p7")!, name: "P7, cheaper", priceMinor: 1),
@@ -157,7 +157,7 @@ import Testing
             let (store, parent) = (Self.address.store, CatalogKey("parent")!)
             _ = try await catalog.put(Shelf(key: parent, title: "P"), in: store)
             _ = try await catalog.put(Shelf(key: Self.address.shelf, title: "X", parent: parent), in: store)
-            let changes = try await hub.subscribe(Self.address, by: nil, limit: 5, since: nil)
+            let changes = try await hub.subscribe(Self.address, by: nil, limit: 5, from: .now)
             _ = try await events(changes)
             let sort = Sort(.price, .descending)
             _ = try await catalog.put(Shelf(key: parent, title: "P", defaultSort: sort), in: store)
@@ -171,17 +171,17 @@ import Testing
         async throws
     {
         try await withHub { catalog, hub in
-            let changes = try await hub.subscribe(Self.address, by: nil, limit: 5, since: nil)
+            let changes = try await hub.subscribe(Self.address, by: nil, limit: 5, from: .now)
             _ = try await events(changes)
             try await catalog.remove(shelf: Self.address.shelf, from: Self.address.store)
             #expect(try await events(changes)?.map(\.name) == [.gone])
             #expect(await changes.next() == nil)
             await #expect(throws: CatalogError.self) {
-                try await hub.subscribe(Self.address, by: nil, limit: 5, since: nil)
+                try await hub.subscribe(Self.address, by: nil, limit: 5, from: .now)
             }
             // A recreated shelf can be subscribed to again, and starts at its current version.
             _ = try await catalog.put(Shelf(key: Self.address.shelf, title: "X"), in: Self.address.store)
-            let again = try await hub.subscribe(Self.address, by: nil, limit: 5, since: nil)
+            let again = try await hub.subscribe(Self.address, by: nil, limit: 5, from: .now)
             let first = try #require(try await events(again))
             #expect(String(decoding: first[0].data, as: UTF8.self).contains(#""ids":[]"#))
         }
@@ -192,7 +192,7 @@ import Testing
     func resumesFromVersion() async throws {
         try await withHub { catalog, hub in
             let sort = Sort(.position, .ascending)
-            let first = try await hub.subscribe(Self.address, by: sort, limit: 10, since: nil)
+            let first = try await hub.subscribe(Self.address, by: sort, limit: 10, from: .now)
             var shown: [Int64: [String]] = [:]
             var ids: [String] = []
             for round in 0..<8 {
@@ -206,7 +206,7 @@ import Testing
             }
             for event in try #require(try await events(first)) { ids = try Self.applied(event, to: ids) }
             for (version, list) in shown {
-                let resumed = try await hub.subscribe(Self.address, by: sort, limit: 10, since: version)
+                let resumed = try await hub.subscribe(Self.address, by: sort, limit: 10, from: .after(version))
                 var led = list
                 for event in try #require(try await events(resumed)) {
                     #expect(!String(decoding: event.data, as: UTF8.self).contains(#""mode":"order""#))
@@ -226,8 +226,8 @@ import Testing
     func sendsHeartbeats() async throws {
         try await withHub { _, hub in
             let changes: [any LiveSubscription] = [
-                try await hub.subscribe(Self.user, since: nil),
-                try await hub.subscribe(Self.address, by: nil, limit: 5, since: nil),
+                try await hub.subscribe(Self.user, from: .now),
+                try await hub.subscribe(Self.address, by: nil, limit: 5, from: .now),
             ]
             _ = try await events(changes[1])
             for reader in changes {
@@ -246,7 +246,7 @@ import Testing
     func streamEndsWithToken() async throws {
         try await withHub { _, hub in
             let soon = Timestamp(microseconds: Timestamp.now().microseconds + 50_000)
-            let changes = try await hub.subscribe(Self.user, since: nil, until: soon)
+            let changes = try await hub.subscribe(Self.user, from: .now, until: soon)
             while try await changes.next() != nil {}
             #expect(Timestamp.now() >= soon)
         }
@@ -260,23 +260,23 @@ import Testing
             $0.shelfFeedLimit = 1
         }) { _, hub in
             var subscriptions: [any LiveSubscription] = [
-                try await hub.subscribe(Self.user, since: nil), try await hub.subscribe(Self.user, since: 3),
+                try await hub.subscribe(Self.user, from: .now), try await hub.subscribe(Self.user, from: .after(3)),
             ]
-            await #expect(throws: CatalogError.self) { try await hub.subscribe(Self.user, since: nil) }
-            subscriptions.append(try await hub.subscribe(Self.address, by: nil, limit: 5, since: nil))
+            await #expect(throws: CatalogError.self) { try await hub.subscribe(Self.user, from: .now) }
+            subscriptions.append(try await hub.subscribe(Self.address, by: nil, limit: 5, from: .now))
             await #expect(throws: CatalogError.unavailable) {
-                try await hub.subscribe(Self.address, by: nil, limit: 6, since: nil)
+                try await hub.subscribe(Self.address, by: nil, limit: 6, from: .now)
             }
             let none = ShelfAddress(Self.address.store, CatalogKey("none")!)
-            await #expect(throws: CatalogError.self) { try await hub.subscribe(none, by: nil, limit: 5, since: nil) }
-            subscriptions.append(try await hub.subscribe(UserID("bob")!, since: nil))
-            subscriptions.append(try await hub.subscribe(UserID("eve")!, since: nil))
-            await #expect(throws: CatalogError.unavailable) { try await hub.subscribe(UserID("tim")!, since: nil) }
+            await #expect(throws: CatalogError.self) { try await hub.subscribe(none, by: nil, limit: 5, from: .now) }
+            subscriptions.append(try await hub.subscribe(UserID("bob")!, from: .now))
+            subscriptions.append(try await hub.subscribe(UserID("eve")!, from: .now))
+            await #expect(throws: CatalogError.unavailable) { try await hub.subscribe(UserID("tim")!, from: .now) }
             // A closed subscription frees its slot.
             subscriptions.removeAll()
-            _ = try await hub.subscribe(Self.user, since: nil)
+            _ = try await hub.subscribe(Self.user, from: .now)
             hub.close()
-            await #expect(throws: CatalogError.unavailable) { try await hub.subscribe(Self.user, since: nil) }
+            await #expect(throws: CatalogError.unavailable) { try await hub.subscribe(Self.user, from: .now) }
         }
     }
 
@@ -284,8 +284,8 @@ import Testing
     func closingEndsAllStreams() async throws {
         try await withHub { _, hub in
             let changes: [any LiveSubscription] = [
-                try await hub.subscribe(Self.user, since: nil),
-                try await hub.subscribe(Self.address, by: nil, limit: 5, since: nil),
+                try await hub.subscribe(Self.user, from: .now),
+                try await hub.subscribe(Self.address, by: nil, limit: 5, from: .now),
             ]
             hub.close()
             for reader in changes { while try await reader.next() != nil {} }

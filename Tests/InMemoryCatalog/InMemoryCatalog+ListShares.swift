@@ -1,7 +1,7 @@
-internal import Synchronization
-internal import CatalogJSON
 package import Catalog
+internal import CatalogJSON
 internal import Ordering
+internal import Synchronization
 
 // Membership of lists: sharing, erasing and merging users.
 extension InMemoryCatalog {
@@ -59,9 +59,9 @@ extension InMemoryCatalog {
                         users[owner]!.lists[id]?.isDeleted == false
                     else { continue }
                     if users[user] == nil { users[user] = UserContent(now) }
-                    let standing = users[user]!.places[id].flatMap { $0.leftAt == nil ? $0 : nil }
-                    if found.share.role.isBetter(than: standing?.role) {
-                        if standing == nil {
+                    let current = users[user]!.places[id].flatMap { $0.leftAt == nil ? $0 : nil }
+                    if found.share.role.isBetter(than: current?.role) {
+                        if current == nil {
                             try Self.checkListLimit(users, user)
                             let members = users.values.count { $0.places[id].map { $0.leftAt == nil } ?? false }
                             guard members <= ListShare.memberLimit else { throw .tooManyMembers }
@@ -88,7 +88,7 @@ extension InMemoryCatalog {
     func allLists(of user: UserID) -> [ListMembership] {
         users.withLock { users in
             let ids = users[user]?.places.filter { $0.value.leftAt == nil }.keys.sorted() ?? []
-            return ids.compactMap { id in try? self.membership(id, user, users, standing: false) }
+            return ids.compactMap { id in try? self.membership(id, user, users, currentOnly: false) }
         }
     }
 

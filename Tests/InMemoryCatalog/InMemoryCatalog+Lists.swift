@@ -1,7 +1,7 @@
-internal import Synchronization
-internal import CatalogJSON
 package import Catalog
+internal import CatalogJSON
 internal import Ordering
+internal import Synchronization
 
 // The reference implementation of users' lists.
 extension InMemoryCatalog {
@@ -37,15 +37,15 @@ extension InMemoryCatalog {
             for id in (content?.places ?? [:]).keys {
                 let membership = self.membershipOrStub(id, user, users)
                 guard since == nil ? !membership.isDeleted : isResync || membership.revision > known else { continue }
-                let standing = membership.list.currentItems
+                let current = membership.list.currentItems
                 page.entries.append(
-                    .init(held: membership, items: standing.count, checked: standing.count(where: \.isChecked))
+                    .init(held: membership, items: current.count, checked: current.count(where: \.isChecked))
                 )
             }
             guard since == nil else {
                 page.entries.sort { $0.membership.revision < $1.membership.revision }
-                let standing = (content?.places ?? [:]).filter { !self.membershipOrStub($0.key, user, users).isDeleted }
-                page.order = standing.sorted { $0.value.key < $1.value.key }.map(\.key)
+                let current = (content?.places ?? [:]).filter { !self.membershipOrStub($0.key, user, users).isDeleted }
+                page.order = current.sorted { $0.value.key < $1.value.key }.map(\.key)
                 return page
             }
             return page.sorted(
@@ -73,7 +73,7 @@ extension InMemoryCatalog {
     ) async throws(CatalogError) -> ListDocument {
         try once(call, user) { users, now throws(CatalogError) in
             if users[user]!.places[new.id] != nil {
-                let held = try self.membership(new.id, user, users, standing: false)
+                let held = try self.membership(new.id, user, users, currentOnly: false)
                 guard !held.isDeleted else { throw .deletedList(new.id) }
                 return held.document(isNew: false)
             }
@@ -107,7 +107,7 @@ extension InMemoryCatalog {
         _ users: inout Users,
         _ now: Timestamp
     ) throws(CatalogError) -> ListOutcome {
-        let before = try membership(id, user, users, standing: false)
+        let before = try membership(id, user, users, currentOnly: false)
         try before.check(edit, expected)
         if edit.restoresList, before.list.isDeleted { try Self.checkListLimit(users, user) }
         var list = before.list
@@ -117,12 +117,12 @@ extension InMemoryCatalog {
         var outcome = ListOutcome(
             of: edit,
             before.list,
-            try membership(id, user, users, standing: false),
+            try membership(id, user, users, currentOnly: false),
             changed,
             facts
         )
         if outcome.isChange { Self.announceChange(id, outcome.event, &users) }
-        outcome.membership = try membership(id, user, users, standing: false)
+        outcome.membership = try membership(id, user, users, currentOnly: false)
         return outcome
     }
 
@@ -167,12 +167,12 @@ extension InMemoryCatalog {
 
     // MARK: - Parts
 
-    /// - Parameter standing: false also returns deleted and left lists.
+    /// - Parameter currentOnly: false also returns deleted and left lists.
     func membership(
         _ id: UniqueID,
         _ user: UserID,
         _ users: Users,
-        standing: Bool = true
+        currentOnly: Bool = true
     ) throws(CatalogError) -> ListMembership {
         guard let place = users[user]?.places[id], let list = users[place.owner]?.lists[id] else {
             throw .notFound("list “\(id)”")
@@ -184,7 +184,7 @@ extension InMemoryCatalog {
             revision: place.revision,
             leftAt: place.leftAt
         )
-        guard !standing || !result.isDeleted else { throw .notFound("list “\(id)”") }
+        guard !currentOnly || !result.isDeleted else { throw .notFound("list “\(id)”") }
         return result
     }
 
@@ -195,7 +195,7 @@ extension InMemoryCatalog {
 
     /// The same, also for a list whose owner was erased.
     private func membershipOrStub(_ id: UniqueID, _ user: UserID, _ users: Users) -> ListMembership {
-        if let held = try? membership(id, user, users, standing: false) { return held }
+        if let held = try? membership(id, user, users, currentOnly: false) { return held }
         let place = users[user]!.places[id]!
         return .departed(id, place.role, place.key, place.revision, leftAt: place.leftAt ?? clock())
     }

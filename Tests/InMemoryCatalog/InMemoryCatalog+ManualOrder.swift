@@ -1,6 +1,6 @@
-internal import Synchronization
 package import Catalog
 internal import Ordering
+internal import Synchronization
 
 // The reference implementation of manual orders: rearranged lists.
 extension InMemoryCatalog {

@@ -1,6 +1,6 @@
-internal import Synchronization
 package import Catalog
 internal import Ordering
+internal import Synchronization
 
 extension InMemoryCatalog {
     package func put(_ store: Store) async throws(CatalogError) -> Bool {

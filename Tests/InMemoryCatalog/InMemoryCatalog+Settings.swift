@@ -1,6 +1,6 @@
-internal import Synchronization
-internal import CatalogJSON
 package import Catalog
+internal import CatalogJSON
+internal import Synchronization
 
 // The reference implementation of users' data: one dictionary per user.
 extension InMemoryCatalog {

@@ -19,7 +19,8 @@ package struct SettingKey: Hashable, Sendable, Comparable, CustomStringConvertib
     package init(stored text: String) { self.text = text }
 
     package static let limit = 256
-    package static let rule = "1 to 256 bytes of printable text; no part between slashes may be empty, . or .."
+    package static let rule =
+        "1 to \(limit) bytes of printable text; no part between slashes may be empty, . or .."
 
     /// Returns the key of a user's remembered sort for a shelf.
     package static func sort(of shelf: CatalogKey, in store: CatalogKey) -> SettingKey {

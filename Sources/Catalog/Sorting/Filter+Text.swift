@@ -182,7 +182,7 @@ extension FilterKey {
         switch form {
         case .flag: ["true", "false"]
         case .dimensions: Dimension.allCases.map(\.rawValue)
-        default: []
+        case .texts, .amount, .amountPerQuantity, .timestamp: []
         }
     }
 }

@@ -99,7 +99,7 @@ package enum FilterKey: String, CaseIterable, Sendable, Hashable {
         case .priceMin: .priceMax
         case .createdAfter: .createdBefore
         case .modifiedAfter: .modifiedBefore
-        default: nil
+        case .brand, .tag, .inStock, .priceMax, .unitPriceMax, .createdBefore, .modifiedBefore, .dimension: nil
         }
     }
 

@@ -14,6 +14,7 @@ package struct PageRequest: Sendable, Hashable {
     package var after: Cursor?
 
     package static let limits = 1...100
+    package static let limitRule = "between \(limits.lowerBound) and \(limits.upperBound)"
     package static let defaultLimit = 24
 
     package init(
@@ -47,7 +48,7 @@ extension PageRequest {
         remembering remembered: RememberedViews = .none
     ) throws(CatalogError) -> PagePlan {
         guard Self.limits.contains(limit) else {
-            throw .malformed(parameter: "limit", detail: "limit must be between 1 and 100 (got \(limit))")
+            throw .malformed(parameter: "limit", detail: "limit must be \(Self.limitRule) (got \(limit))")
         }
         guard let after else {
             let view = head.resolve(ShelfView(sort: sort, filter: filter), remembering: remembered)

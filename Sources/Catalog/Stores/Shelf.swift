@@ -11,6 +11,9 @@ package struct Shelf: Hashable, Sendable {
     /// The sort from which the re-sort rebuilds the manual order.
     package var positionSource: Sort?
 
+    /// The maximum number of shelves from the top to the innermost one.
+    package static let depthLimit = 16
+
     package init(
         key: CatalogKey,
         title: String,

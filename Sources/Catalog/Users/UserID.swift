@@ -3,7 +3,7 @@ package struct UserID: Hashable, Sendable, CustomStringConvertible {
     package let text: String
 
     package init?(_ text: some StringProtocol) {
-        guard (1...255).contains(text.utf8.count), text.isPrintable else { return nil }
+        guard (1...Self.limit).contains(text.utf8.count), text.isPrintable else { return nil }
         self.text = String(text)
     }
 
@@ -11,7 +11,8 @@ package struct UserID: Hashable, Sendable, CustomStringConvertible {
     package var isGuest: Bool { text.utf8.starts(with: Self.guestPrefix.utf8) }
 
     package static let guestPrefix = "guest:"
-    package static let rule = "1 to 255 bytes of printable text"
+    package static let limit = 255
+    package static let rule = "1 to \(limit) bytes of printable text"
 
     package var description: String { text }
 

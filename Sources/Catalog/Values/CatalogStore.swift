@@ -2,8 +2,6 @@
 ///
 /// `InMemoryCatalog` is its specification, `PostgresCatalog` its implementation; both pass one conformance suite.
 package protocol CatalogStore: ShelfStore, ProductStore, PageStore, DiffStore, OrderStore, PurchaseStore, PriceStore,
-    SettingsStore, UserStore, ListStore, ChangeStore, ResponseStore
-{
-    /// Returns the current readiness. A database with another schema version is unavailable.
-    func readiness() async -> Readiness
-}
+    SettingsStore, UserStore, ListStore, ChangeStore, ResponseStore,
+    ReadinessSource
+{}

@@ -18,7 +18,10 @@ package enum JSONValue: Hashable, Sendable {
         }
     }
 
-    /// Whether every number has at most 64 digits when written out: `1e9999` is short here, but has ten thousand digits
+    /// The maximum number of characters of a number.
+    package static let numberLimit = 64
+
+    /// Whether every number is within the limit when written out: `1e9999` is short here, but has ten thousand digits
     /// in the database.
     package var isWithinNumberLimits: Bool {
         switch self {
@@ -26,9 +29,9 @@ package enum JSONValue: Hashable, Sendable {
         case .number(let text):
             let parts = text.lowercased().split(separator: "e")
             guard parts.count == 2 else { return true }
-            guard let exponent = Int(parts[1]), exponent.magnitude <= 64 else { return false }
+            guard let exponent = Int(parts[1]), exponent.magnitude <= Self.numberLimit else { return false }
             // A negative exponent adds a zero and a point before the digits.
-            return parts[0].utf8.count + Int(exponent.magnitude) + (exponent < 0 ? 2 : 0) <= 64
+            return parts[0].utf8.count + Int(exponent.magnitude) + (exponent < 0 ? 2 : 0) <= Self.numberLimit
         case .array(let values): return values.allSatisfy(\.isWithinNumberLimits)
         case .object(let members): return members.allSatisfy(\.value.isWithinNumberLimits)
         }

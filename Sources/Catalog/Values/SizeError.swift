@@ -7,9 +7,10 @@ package enum SizeError: Error, Sendable, Equatable {
     package var reason: String {
         switch self {
         case .negative: "a size must not be negative"
-        case .packs: "the number of packs must be between 1 and 1000000"
+        case .packs: "the number of packs must be between \(Size.packRange.lowerBound) and \(Size.packRange.upperBound)"
         case .outOfRange:
-            "a size must be between 0.001 and 1000000000 g, ml, m, m², pieces or doses, with at most 14 decimals"
+            "a size must be between \(Size.quantityRange.lowerBound) and \(Size.quantityRange.upperBound) g, ml, m, m², "
+                + "pieces or doses, with at most \(Size.quantityScale) decimals"
         }
     }
 }

@@ -69,8 +69,7 @@ struct ListEndpoints: EndpointGroup {
         // The tag starts with the list's version and changes with everything in the response.
         let tag = "\"\(membership.list.version)-\(membership.revision)\""
         let headers: HTTPFields = [.vary: "Authorization"]
-        if call.knownTags.contains(tag) { return .notModified(tag, "private, no-cache", headers) }
-        return .json(membership.json, tag: tag, cache: "private, no-cache", headers: headers)
+        return call.tagged(tag, cache: "private, no-cache", headers: headers, membership.json)
     }
 
     private func delete(_ call: Call) async throws -> Response {

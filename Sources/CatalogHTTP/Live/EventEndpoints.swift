@@ -21,14 +21,14 @@ struct EventEndpoints: EndpointGroup {
     /// Streams changes to the caller's settings and lists.
     private func ofUser(_ call: Call) async throws -> Response {
         try call.target.allow("ticket", "since")
-        let since = try Self.lastEventID(call) ?? call.target.revision("since")
+        let start = try Self.start(call)
         try live.check(call.caller?.user)
         let caller =
             if let caller = call.caller { caller } else if let ticket = try call.target.value("ticket") {
                 try await redeem(ticket)
             } else { throw Authenticator.unauthenticated("a user's events require a token or a ticket") }
         // Subscribe before the response starts, so that a failure is an error response, not an empty stream.
-        let changes = try await live.subscribe(caller.user, since: since, until: caller.expiresAt)
+        let changes = try await live.subscribe(caller.user, from: start, until: caller.expiresAt)
         // An event without data sets the id to resume from, in case the connection is lost before the first event.
         let preamble = "retry: \(Self.retry)\nid: \(await changes.revision)\n\n"
         return stream(call, opening: preamble, changes)
@@ -51,26 +51,28 @@ struct EventEndpoints: EndpointGroup {
         try call.target.allow("sort", "limit", "since", filters: true)
         var (sort, filter) = (try call.target.sort(), try call.target.filter())
         let (shelf, limit) = (try call.shelf, try call.target.limit())
-        var since = try Self.lastEventID(call) ?? call.target.revision("since")
+        var start = try Self.start(call)
         if sort == nil, let caller = call.caller {
             // The caller's remembered sort is fixed when the stream starts; the shelf's default sort is followed. A
             // reconnecting client may show either one, so its current order is unknown.
             let own = try await settings.rememberedViews(caller.user, shelf.store, shelf.shelf).view
             (sort, filter) = (own?.sort, filter ?? own?.filter)
-            since = nil
+            start = .unknown
         }
-        let changes = try await live.subscribe(shelf, by: sort, filter: filter, limit: limit, since: since)
+        let changes = try await live.subscribe(shelf, by: sort, filter: filter, limit: limit, from: start)
         return stream(call, opening: "retry: \(Self.retry)\n\n", changes)
     }
 
     /// The client's reconnect delay, in milliseconds.
     private static let retry = 2000
 
-    /// The id to resume from. An invalid id becomes `.max`, which forces a resync: an error response would stop
-    /// an `EventSource` permanently.
-    private static func lastEventID(_ call: Call) -> Int64? {
-        guard let header = call.request.headers[.init("Last-Event-ID")!], !header.isEmpty else { return nil }
-        return Int64(header).flatMap { $0 >= 0 ? $0 : nil } ?? .max
+    /// Returns where a stream starts. An invalid `Last-Event-ID` is no error, which would stop an `EventSource`
+    /// permanently.
+    private static func start(_ call: Call) throws -> SubscriptionStart {
+        if let header = call.request.headers[.init("Last-Event-ID")!], !header.isEmpty {
+            return Int64(header).flatMap { $0 >= 0 ? .after($0) : nil } ?? .unknown
+        }
+        return try call.target.revision("since").map { .after($0) } ?? .now
     }
 
     private func stream(_ call: Call, opening: String, _ changes: any LiveSubscription) -> Response {

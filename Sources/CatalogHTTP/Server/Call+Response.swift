@@ -12,8 +12,23 @@ extension Call {
         headers: HTTPFields = [:]
     ) -> Response {
         let tag = "\"\(Base64URL.encode(Array(SHA256.hash(data: bytes).prefix(12))))\""
+        return tagged(tag, cache: cache, headers: headers, bytes)
+    }
+
+    /// Returns a JSON response with an entity tag; 304 if the client has the tag.
+    ///
+    /// - Parameter bytes: made only if the client does not have them.
+    func tagged(
+        _ tag: String,
+        cache: String,
+        headers: HTTPFields = [:],
+        isChunked: Bool = false,
+        _ bytes: @autoclosure () -> [UInt8]
+    ) -> Response {
         if knownTags.contains(tag) { return .notModified(tag, cache, headers) }
-        return .json(bytes, tag: tag, cache: cache, headers: headers)
+        var response = Response.json(isChunked ? [] : bytes(), tag: tag, cache: cache, headers: headers)
+        if isChunked { response.body = .chunked(bytes()) }
+        return response
     }
 
     /// Returns a hashed response with a user's private data.

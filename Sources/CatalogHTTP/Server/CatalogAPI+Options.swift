@@ -19,8 +19,7 @@ extension CatalogAPI {
         package var pageCacheLimit = 32 << 20
         /// The demo; nil if the server is not a demo.
         package var demo: Demo?
-        /// Whether the server is draining: it was asked to stop but still serves existing clients.
-        package var isDraining: @Sendable () -> Bool = { false }
+        package var drainState = DrainState()
 
         package init() {}
     }

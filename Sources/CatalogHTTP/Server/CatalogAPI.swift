@@ -57,7 +57,7 @@ package struct CatalogAPI: HTTPResponder {
             PurchaseEndpoint(purchases: catalog),
             PriceEndpoint(prices: catalog),
             DemoEndpoints(demo: options.demo, products: catalog, prices: catalog),
-            OperationEndpoints(readiness: { await catalog.readiness() }, isDraining: options.isDraining),
+            OperationEndpoints(storage: catalog, drainState: options.drainState),
             WebEndpoints(),
         ]
         table = EndpointTable(groups.flatMap(\.endpoints))

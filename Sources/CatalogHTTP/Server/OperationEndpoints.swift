@@ -5,9 +5,8 @@ internal import Hummingbird
 
 /// Operational endpoints: liveness, readiness and the API description.
 struct OperationEndpoints: EndpointGroup {
-    let readiness: @Sendable () async -> Readiness
-    /// Whether the server is draining: it was asked to stop but still serves existing clients.
-    let isDraining: @Sendable () -> Bool
+    let storage: any ReadinessSource
+    let drainState: DrainState
 
     var endpoints: [Endpoint] {
         [
@@ -28,12 +27,12 @@ struct OperationEndpoints: EndpointGroup {
                 allowed: ["reads", "writes"]
             )
         }
-        if isDraining() {
+        if drainState.isDraining {
             var draining = Problem(.unavailable, "the server is draining; send requests to another server")
             draining.headers[.retryAfter] = "5"
             throw draining
         }
-        switch await readiness() {
+        switch await storage.readiness() {
         case .ready: return .plain("ok\n")
         case .readOnly where use == "reads": return .plain("ok\n")
         case .readOnly: throw CatalogError.readOnly

@@ -56,7 +56,7 @@ struct RequestTarget {
     func limit(default fallback: Int = PageRequest.defaultLimit) throws(CatalogError) -> Int {
         guard let text = try value("limit") else { return fallback }
         guard let limit = Int(text), PageRequest.limits.contains(limit) else {
-            throw .malformed(parameter: "limit", detail: "limit must be an integer between 1 and 100")
+            throw .malformed(parameter: "limit", detail: "limit must be an integer \(PageRequest.limitRule)")
         }
         return limit
     }

@@ -24,12 +24,8 @@ struct SettingEndpoints: EndpointGroup {
         let page = try await settings.settings(of: call.user, since: since, limit: nil)
         // The revision changes with every setting; the suffix identifies the subset in the response.
         let tag = "\"\(page.revision)-\(since.map { "\($0)" } ?? "all")\(page.isResync ? "-resync" : "")\""
-        var headers: HTTPFields = [.vary: "Authorization"]
-        if call.knownTags.contains(tag) { return .notModified(tag, "private, no-cache", headers) }
-        headers[.contentType] = "application/json"
-        headers[.cacheControl] = "private, no-cache"
-        headers[.eTag] = tag
-        return Response(status: .ok, headers: headers, body: .chunked(page.json))
+        let headers: HTTPFields = [.vary: "Authorization"]
+        return call.tagged(tag, cache: "private, no-cache", headers: headers, isChunked: true, page.json)
     }
 
     private func putMany(_ call: Call) async throws -> Response {
@@ -100,9 +96,9 @@ extension Call {
     func setting(_ bytes: [UInt8], revision: Int64) -> Response {
         let tag = "\"\(revision)\""
         let headers: HTTPFields = [.vary: "Authorization"]
-        if request.method != .put, knownTags.contains(tag) {
-            return .notModified(tag, "private, no-cache", headers)
+        guard request.method != .put else {
+            return .json(bytes, tag: tag, cache: "private, no-cache", headers: headers)
         }
-        return .json(bytes, tag: tag, cache: "private, no-cache", headers: headers)
+        return tagged(tag, cache: "private, no-cache", headers: headers, bytes)
     }
 }

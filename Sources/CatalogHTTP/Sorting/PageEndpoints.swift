@@ -98,12 +98,7 @@ struct PageEndpoints: EndpointGroup {
         let tag =
             sort != .position ? "\"\(contentTag)\"" : filter == nil ? "\"\(manual)\"" : "\"\(manual)-\(contentTag)\""
         let control = sort == nil ? "private, no-cache" : "public, no-cache"
-        var headers: HTTPFields = [:]
-        if sort == nil { headers[.vary] = "Authorization" }
-        if call.knownTags.contains(tag) { return .notModified(tag, control, headers) }
-        headers[.contentType] = "application/json"
-        headers[.cacheControl] = control
-        headers[.eTag] = tag
-        return Response(status: .ok, headers: headers, body: .chunked(order.json))
+        let headers: HTTPFields = sort == nil ? [.vary: "Authorization"] : [:]
+        return call.tagged(tag, cache: control, headers: headers, isChunked: true, order.json)
     }
 }

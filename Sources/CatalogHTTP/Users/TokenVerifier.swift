@@ -30,16 +30,13 @@ package final class TokenVerifier: Sendable {
     private let keys: TokenKeys
     private let rules: Rules
     private let clock: @Sendable () -> Timestamp
-    private let verified = Mutex<[SHA256.Digest: VerifiedToken]>([:])
+    private let verified = Mutex(RecentDictionary<SHA256.Digest, VerifiedToken>(limit: 8192))
 
     private struct VerifiedToken {
         let caller: Caller
         let notBefore: Int64
         let generation: Int
     }
-
-    /// The number of cached verified tokens above which the cache is cleared.
-    private static let verifiedLimit = 8192
 
     package init(keys: TokenKeys, rules: Rules = Rules(), clock: @escaping @Sendable () -> Timestamp = Timestamp.now) {
         self.keys = keys
@@ -67,10 +64,8 @@ package final class TokenVerifier: Sendable {
             throw .invalid("the token is not signed by a known key")
         }
         let (caller, notBefore) = try read(claims)
-        verified.withLock {
-            if $0.count >= Self.verifiedLimit { $0.removeAll() }
-            $0[digest] = VerifiedToken(caller: caller, notBefore: notBefore, generation: generation)
-        }
+        let token = VerifiedToken(caller: caller, notBefore: notBefore, generation: generation)
+        verified.withLock { $0[digest] = token }
         return caller
     }
 

@@ -111,6 +111,9 @@ package struct BodyReader {
         return strings
     }
 
+    /// The maximum length of an id, in bytes.
+    private static let idLimit = 256
+
     /// Returns a required list of ids.
     package mutating func ids(_ name: String) throws(CatalogError) -> [String] {
         guard let given = try strings(name) else {
@@ -120,10 +123,10 @@ package struct BodyReader {
         ids.reserveCapacity(given.count)
         for (index, id) in given.enumerated() {
             let composed = id.utf8.count <= 1024 ? id.composed : ""
-            guard (1...256).contains(composed.utf8.count), composed.isPrintable else {
+            guard (1...Self.idLimit).contains(composed.utf8.count), composed.isPrintable else {
                 throw .unprocessable(
                     field: name,
-                    detail: "\(name)[\(index)] must be an id of 1 to 256 bytes of printable text"
+                    detail: "\(name)[\(index)] must be an id of 1 to \(Self.idLimit) bytes of printable text"
                 )
             }
             ids.append(composed)

@@ -161,7 +161,9 @@ package struct JSONReader {
             _ = take(UInt8(ascii: "+")) || take(UInt8(ascii: "-"))
             try digits()
         }
-        guard position - start <= 64 else { throw error("number exceeds 64 characters") }
+        guard position - start <= JSONValue.numberLimit else {
+            throw error("number exceeds \(JSONValue.numberLimit) characters")
+        }
         return String(decoding: bytes[start..<position], as: UTF8.self)
     }
 

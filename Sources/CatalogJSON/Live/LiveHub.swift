@@ -55,12 +55,12 @@ package final class LiveHub: Sendable {
 
     // MARK: - Subscribing
 
-    /// Subscribes to a user's changes after a revision, or from now on.
+    /// Subscribes to a user's changes.
     ///
     /// - Throws: `unavailable` if closed or at the subscription limit; `tooMany` at this user's limit.
     package func subscribe(
         _ user: UserID,
-        since: Int64?,
+        from start: SubscriptionStart,
         until expiry: Timestamp? = nil
     ) async throws(CatalogError) -> UserSubscription {
         let current = try await catalog.revisions(of: [user])[user] ?? 0
@@ -72,7 +72,7 @@ package final class LiveHub: Sendable {
             let feed = state.users[user] ?? UserFeed(user, catalog, revision: current)
             state.users[user] = feed
             if feed.revision != current { feed.refresh() }
-            return .success(UserSubscription(self, feed, since: since, current: current, until: expiry))
+            return .success(UserSubscription(self, feed, from: start, current: current, until: expiry))
         }
         return try joined.get()
     }
@@ -97,14 +97,14 @@ package final class LiveHub: Sendable {
     /// - Parameters:
     ///   - sort: the sort; nil for the shelf's own.
     ///   - filter: the filter; nil for all products.
-    ///   - version: the version that the subscriber has, with the same sort and limit.
+    ///   - start: a version counts for the same sort and limit.
     /// - Throws: `notFound`; `unavailable` if closed or at the subscription limit.
     package func subscribe(
         _ address: ShelfAddress,
         by sort: Sort?,
         filter: Filter? = nil,
         limit: Int,
-        since version: Int64?
+        from start: SubscriptionStart
     ) async throws(CatalogError) -> ShelfSubscription {
         let key = ShelfFeed.Key(address: address, sort: sort, filter: filter, limit: limit)
         let joined = state.withLock { state -> Result<(ShelfFeed, ShelfSubscription), CatalogError> in
@@ -121,7 +121,7 @@ package final class LiveHub: Sendable {
         }
         let (feed, changes) = try joined.get()
         try await feed.start()
-        if let version { await changes.begin(at: version) }
+        if case .after(let version) = start { await changes.begin(at: version) }
         return changes
     }
 

@@ -9,10 +9,11 @@ package actor UserSubscription: LiveSubscription {
     private var position: Int64
     private var resets: Int
     private var isCatchingUp: Bool
+    private var mustReload: Bool
     private let expiry: Timestamp?
     private var heartbeat: HeartbeatTimer
 
-    init(_ hub: LiveHub, _ feed: UserFeed, since: Int64?, current: Int64, until expiry: Timestamp?) {
+    init(_ hub: LiveHub, _ feed: UserFeed, from start: SubscriptionStart, current: Int64, until expiry: Timestamp?) {
         self.hub = hub
         self.feed = feed
         heartbeat = HeartbeatTimer(hub.idleInterval)
@@ -20,9 +21,15 @@ package actor UserSubscription: LiveSubscription {
         // Read before joining, so that a reset in between is noticed.
         resets = feed.resets
         (number, wakeups) = feed.followers.add()
-        position = since ?? current
-        // The given revision may belong to an erased account, so check the database.
-        isCatchingUp = since != nil
+        mustReload = start == .unknown
+        if case .after(let revision) = start {
+            position = revision
+            // The revision may belong to an erased account, so check the database.
+            isCatchingUp = true
+        } else {
+            position = current
+            isCatchingUp = false
+        }
     }
 
     deinit {
@@ -46,14 +53,23 @@ package actor UserSubscription: LiveSubscription {
         }
     }
 
+    /// Continues at the current revision, after an event that makes the device load everything again.
+    private func reload() async throws(CatalogError) -> [LiveEvent] {
+        position = try await hub.catalog.revisions(of: [feed.user])[feed.user] ?? 0
+        isCatchingUp = false
+        return [.gap(position)]
+    }
+
     private func pending() async throws(CatalogError) -> [LiveEvent] {
+        if mustReload {
+            mustReload = false
+            return try await reload()
+        }
         if isCatchingUp {
             // At the start, or for a slow reader: read one page at a time from the database.
             let page = try await hub.catalog.changes(of: feed.user, since: position, limit: Self.page)
             if page.isResync {
-                position = try await hub.catalog.revisions(of: [feed.user])[feed.user] ?? 0
-                isCatchingUp = false
-                return [.gap(position)]
+                return try await reload()
             }
             position = max(position, page.revision)
             isCatchingUp = page.events.count == Self.page

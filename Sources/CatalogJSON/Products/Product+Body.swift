@@ -52,7 +52,10 @@ extension BodyReader {
     mutating func attributes() throws(CatalogError) -> String {
         let attributes = value("attributes") ?? .object([])
         guard attributes.isWithinNumberLimits else {
-            throw .unprocessable(field: "attributes", detail: "numbers in attributes must have at most 64 digits")
+            throw .unprocessable(
+                field: "attributes",
+                detail: "numbers in attributes must have at most \(JSONValue.numberLimit) digits"
+            )
         }
         let text = attributes.text
         guard case .object = attributes, text.utf8.count <= Product.attributesLimit else {

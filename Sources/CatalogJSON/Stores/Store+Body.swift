@@ -33,11 +33,15 @@ extension Store {
         guard Self.halfLifeRange.contains(popularityHalfLifeDays) else {
             throw .unprocessable(
                 field: "popularity_half_life_days",
-                detail: "popularity_half_life_days must be between 1 and 3650"
+                detail: "popularity_half_life_days must be between \(Self.halfLifeRange.lowerBound) and "
+                    + "\(Self.halfLifeRange.upperBound)"
             )
         }
         guard (0...Self.boostLimit).contains(newcomerBoost) else {
-            throw .unprocessable(field: "newcomer_boost", detail: "newcomer_boost must be between 0 and 1000000")
+            throw .unprocessable(
+                field: "newcomer_boost",
+                detail: "newcomer_boost must be between 0 and \(Int(Self.boostLimit))"
+            )
         }
         try reader.end()
     }

@@ -12,8 +12,6 @@ package final class Database: Sendable {
     /// Announces changes to other servers.
     package let announcer: ChangeAnnouncer
     package let observer: Observer
-    /// Signals that ordering keys need compaction.
-    package let compactionSignal = CompactionSignal()
     private let probe: ReadinessProbe
 
     /// The number of imports that can run at the same time.

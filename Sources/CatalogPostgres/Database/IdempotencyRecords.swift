@@ -27,6 +27,19 @@ struct IdempotencyRecords {
         _ connection: isolated PostgresConnection,
         _ body: () throws -> Outcome
     ) throws -> Outcome {
+        try performOnce(call, connection) { (try body(), ()) }.0
+    }
+
+    /// Runs a body once per call; a repeated call gets the recorded response.
+    ///
+    /// - Parameter body: returns the outcome, and what only the first call causes, such as announcements.
+    /// - Returns: nil for the latter if the call is a repetition.
+    /// - Throws: as above.
+    func performOnce<Outcome: RecordableOutcome, Effect>(
+        _ call: IdempotentCall?,
+        _ connection: isolated PostgresConnection,
+        _ body: () throws -> (Outcome, Effect)
+    ) throws -> (Outcome, Effect?) {
         guard let call else { return try body() }
         let key: [PostgresValue] = [owner, .text(call.key)]
         // The row of a call in progress is not visible yet; wait for its lock only briefly.
@@ -38,11 +51,11 @@ struct IdempotencyRecords {
             throw CatalogError.conflict("the same request is in progress; retry later to get its response")
         }
         try connection.set("lock_timeout", nil)
-        if let first { return try Outcome(recorded: first) }
-        let outcome = try body()
+        if let first { return (try Outcome(recorded: first), nil) }
+        let (outcome, effect) = try body()
         let kept = try connection.execute(statements.complete, key + Self.columns(outcome.recorded))
         guard kept == 1 else { throw CatalogError.fault("a response was not recorded") }
-        return outcome
+        return (outcome, effect)
     }
 
     /// Claims the key, or returns the recorded response. Only one caller can reclaim an expired key.
@@ -124,7 +137,11 @@ struct IdempotencyRecords {
         static let ofStores = Statements(table: "idempotency_record", owner: "store_id")
         static let ofUsers = Statements(table: "user_idempotency_record", owner: "user_id")
 
+        /// How long a recorded response answers repeated calls.
+        private static let lifetime: SQL = "interval '24 hours'"
+
         private init(table: SQL, owner: SQL) {
+            let lifetime = Self.lifetime
             let columns: SQL = "(\(owner), key, fingerprint, status, content_type, body, created_at)"
             claim = """
                 INSERT INTO \(table) \(columns)
@@ -134,7 +151,7 @@ struct IdempotencyRecords {
                 UPDATE \(table) SET status = $3, content_type = $4, body = $5 WHERE \(owner) = $1 AND key = $2
                 """
             find = """
-                SELECT fingerprint, status, content_type, body, created_at > now() - interval '24 hours'
+                SELECT fingerprint, status, content_type, body, created_at > now() - \(lifetime)
                 FROM \(table) WHERE \(owner) = $1 AND key = $2
                 """
             recordFirst = """
@@ -142,15 +159,15 @@ struct IdempotencyRecords {
                 VALUES ($1, $2, $3, $4, $5, $6, now()) ON CONFLICT (\(owner), key) DO UPDATE SET
                     fingerprint = excluded.fingerprint, status = excluded.status, content_type = excluded.content_type,
                     body = excluded.body, created_at = now()
-                WHERE r.created_at <= now() - interval '24 hours'
+                WHERE r.created_at <= now() - \(lifetime)
                 """
             renew = """
                 UPDATE \(table) SET fingerprint = $3, created_at = now()
-                WHERE \(owner) = $1 AND key = $2 AND created_at <= now() - interval '24 hours'
+                WHERE \(owner) = $1 AND key = $2 AND created_at <= now() - \(lifetime)
                 """
             sweep = """
                 DELETE FROM \(table) WHERE (\(owner), key) IN (SELECT \(owner), key FROM \(table)
-                    WHERE created_at < now() - interval '24 hours' ORDER BY created_at LIMIT 1000
+                    WHERE created_at < now() - \(lifetime) ORDER BY created_at LIMIT 1000
                     FOR UPDATE SKIP LOCKED)
                 """
         }

@@ -80,58 +80,63 @@ package struct Migrator: Sendable {
             throw PostgresError(.misuse, "migration \(version) differs from the one that was applied")
         case .current, .empty, .outdated: break
         }
-        var steps: [Step] = []
-        let hasCollation = try connection.query(
-            MigrationStatements.hasCollation
-        ) {
-            $0.count > 0
-        }
-        let tag = (locale == "root" ? "und" : locale) + "-u-kn-true"
-        if !hasCollation {
-            steps.append(.collation(locale: tag))
-            if !isDryRun {
-                try connection.run(
-                    script:
-                        "CREATE COLLATION IF NOT EXISTS catalog (provider = icu, locale = '\(tag)', deterministic = true)"
+        let steps = try steps(to: target, locale, connection)
+        guard !isDryRun else { return steps }
+        try connection.run(
+            script: """
+                CREATE TABLE IF NOT EXISTS schema_migration (
+                    version integer CONSTRAINT schema_migration_pkey PRIMARY KEY,
+                    name text NOT NULL,
+                    checksum text NOT NULL,
+                    applied_at timestamptz NOT NULL DEFAULT now()
                 )
-            }
-        }
-        if !isDryRun {
-            try connection.run(
-                script: """
-                    CREATE TABLE IF NOT EXISTS schema_migration (
-                        version integer CONSTRAINT schema_migration_pkey PRIMARY KEY,
-                        name text NOT NULL,
-                        checksum text NOT NULL,
-                        applied_at timestamptz NOT NULL DEFAULT now()
-                    )
-                    """
-            )
-        }
+                """
+        )
+        for step in steps { try apply(step, connection) }
+        return steps
+    }
+
+    /// Returns the steps that lead from the schema's state to a version.
+    private static func steps(
+        to target: Int,
+        _ locale: String,
+        _ connection: isolated PostgresConnection
+    ) throws -> [Step] {
+        let hasCollation = try connection.query(MigrationStatements.hasCollation) { $0.count > 0 }
         let applied = try appliedVersion(connection)
+        var steps: [Step] = []
+        if !hasCollation { steps.append(.collation(locale: (locale == "root" ? "und" : locale) + "-u-kn-true")) }
         for migration in Schema.migrations where migration.version > applied && migration.version <= target {
             steps.append(.up(version: migration.version, name: migration.name))
-            if isDryRun { continue }
-            try connection.transaction { connection in
-                try connection.run(script: migration.up)
-                try connection.execute(
-                    MigrationStatements.record,
-                    [.int4(Int32(migration.version)), .text(migration.name), .text(migration.up)]
-                )
-            }
         }
         for migration in Schema.migrations.reversed() where migration.version <= applied && migration.version > target {
             steps.append(.down(version: migration.version, name: migration.name))
-            if isDryRun { continue }
-            try connection.transaction { connection in
-                try connection.run(script: migration.down)
-                try connection.execute(
-                    MigrationStatements.remove,
-                    [.int4(Int32(migration.version))]
-                )
-            }
         }
         return steps
+    }
+
+    private static func apply(_ step: Step, _ connection: isolated PostgresConnection) throws {
+        switch step {
+        case .collation(let locale):
+            try connection.run(
+                script:
+                    "CREATE COLLATION IF NOT EXISTS catalog (provider = icu, locale = '\(locale)', deterministic = true)"
+            )
+        case .up(let version, let name):
+            let script = Schema.migrations[version - 1].up
+            try connection.transaction { connection in
+                try connection.run(script: script)
+                try connection.execute(
+                    MigrationStatements.record,
+                    [.int4(Int32(version)), .text(name), .text(script)]
+                )
+            }
+        case .down(let version, _):
+            try connection.transaction { connection in
+                try connection.run(script: Schema.migrations[version - 1].down)
+                try connection.execute(MigrationStatements.remove, [.int4(Int32(version))])
+            }
+        }
     }
 
     private static func appliedVersion(_ connection: isolated PostgresConnection) throws -> Int {

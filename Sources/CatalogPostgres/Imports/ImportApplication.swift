@@ -1,5 +1,5 @@
-internal import CatalogJSON
 internal import Catalog
+internal import CatalogJSON
 internal import LibPQ
 internal import Ordering
 
@@ -147,9 +147,8 @@ struct ImportApplication: Sendable {
 
     /// Acquiring more locks now would violate the lock order, so the transaction is retried.
     private static let concurrentPlacement = PostgresError(
-        .server,
-        "products were placed on other shelves concurrently",
-        sqlState: .serializationFailure
+        .conflict,
+        "products were placed on other shelves concurrently"
     )
 
     /// Removes everything that is missing from the file; returns the affected shelves.

@@ -67,7 +67,6 @@ enum ListStatements {
     static let lockAccounts: PostgresStatement = """
         SELECT 1 FROM user_account WHERE user_id = ANY ($1) ORDER BY user_id FOR NO KEY UPDATE
         """
-    static let lockAccount: PostgresStatement = "SELECT revision FROM user_account WHERE user_id = $1 FOR NO KEY UPDATE"
     /// The owner of a list of the user `$1`.
     static let owner: PostgresStatement = """
         SELECT owner_id FROM user_list_place WHERE user_id = $1 AND list_id = $2::uuid

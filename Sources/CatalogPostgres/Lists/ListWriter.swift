@@ -1,7 +1,7 @@
-internal import CatalogJSON
 internal import Catalog
-internal import Ordering
+internal import CatalogJSON
 internal import LibPQ
+internal import Ordering
 
 /// Reads and writes lists in a transaction. Lock order: first the list's row, then the accounts of its members,
 /// by user id.
@@ -16,15 +16,15 @@ struct ListWriter {
 
     /// - Parameter currentOnly: false also returns a deleted or left list.
     /// - Throws: `notFound`.
-    func currentOnly(
+    func membership(
         _ id: UniqueID,
         _ connection: isolated PostgresConnection,
-        standing: Bool = true
+        currentOnly: Bool = true
     ) throws -> ListMembership {
         let found = try connection.query(ListStatements.membership, [caller, .text(id.text)]) {
             try $0.first { try ListRow.membership($0) }
         }
-        guard var held = found, !standing || !held.isDeleted else { throw CatalogError.notFound("list “\(id)”") }
+        guard var held = found, !currentOnly || !held.isDeleted else { throw CatalogError.notFound("list “\(id)”") }
         held.list.items = try connection.query(ListStatements.items, [.text(held.list.owner.text), .text(id.text)]) {
             try $0.map { try ListRow.item($0) }
         }
@@ -35,9 +35,11 @@ struct ListWriter {
     func membershipOrNil(
         _ id: UniqueID,
         _ connection: isolated PostgresConnection,
-        standing: Bool = true
+        currentOnly: Bool = true
     ) throws -> ListMembership? {
-        do { return try currentOnly(id, connection, standing: standing) } catch CatalogError.notFound { return nil }
+        do { return try membership(id, connection, currentOnly: currentOnly) } catch CatalogError.notFound {
+            return nil
+        }
     }
 
     /// - Throws: `notFound` if the user is not, or no longer, a member of the list.
@@ -50,7 +52,7 @@ struct ListWriter {
     func lockMembership(
         _ id: UniqueID,
         _ connection: isolated PostgresConnection,
-        standing: Bool = true
+        currentOnly: Bool = true
     ) throws -> ListMembership {
         for _ in 0..<8 {
             let owner = try connection.query(ListStatements.owner, [caller, .text(id.text)]) {
@@ -59,7 +61,7 @@ struct ListWriter {
             guard let owner else { throw CatalogError.notFound("list “\(id)”") }
             let exists = try connection.query(ListStatements.lock, [.text(owner), .text(id.text)]) { $0.count > 0 }
             // The owner may have changed, or been erased, while waiting for the lock.
-            let found = try currentOnly(id, connection, standing: standing)
+            let found = try membership(id, connection, currentOnly: currentOnly)
             if exists, found.list.owner.text == owner { return found }
         }
         throw CatalogError.unavailable
@@ -114,7 +116,7 @@ struct ListWriter {
     /// - Throws: `unprocessable` if the user has reached the list limit. The account lock serializes concurrent
     ///   creations.
     func checkListCount(_ connection: isolated PostgresConnection) throws {
-        try connection.execute(ListStatements.lockAccount, [caller])
+        try connection.execute(UserStatements.lockAccount, [caller])
         let (current, all) = try connection.query(ListStatements.listCounts, [caller]) {
             try $0.first { (try $0.int(0), try $0.int(1)) } ?? (0, 0)
         }
@@ -152,7 +154,7 @@ struct ListWriter {
         by share: UniqueID?,
         _ connection: isolated PostgresConnection
     ) throws {
-        try connection.execute(ListStatements.lockAccount, [caller])
+        try connection.execute(UserStatements.lockAccount, [caller])
         let last = try connection.query(ListStatements.lastKey, [caller]) {
             try $0.first { try PathKey(bytes: try $0.bytea(0)) }
         }
@@ -190,6 +192,12 @@ struct ListWriter {
         ) { try $0.map { (try $0.text(0), try $0.int8(1)) } }
         try trim(notified, connection)
         return Dictionary(uniqueKeysWithValues: try notified.map { (try UserID(stored: $0.0), $0.1) })
+    }
+
+    /// Notifies the user of a list that they joined.
+    func notifyNewMember(_ id: UniqueID, _ connection: isolated PostgresConnection) throws -> [UserID] {
+        let data = try membership(id, connection, currentOnly: false).list.announcement
+        return Array(try Self.notify([user.text], id, data, connection).keys)
     }
 
     /// Removes users from a list.

@@ -1,5 +1,5 @@
-internal import CatalogJSON
 internal import Catalog
+internal import CatalogJSON
 internal import LibPQ
 
 extension PostgresListStore {
@@ -31,7 +31,7 @@ extension PostgresListStore {
         try await database.mappingErrors {
             try await database.writes.snapshot(within: .edit) {
                 connection in
-                let held = try ListWriter(user: user).currentOnly(id, connection)
+                let held = try ListWriter(user: user).membership(id, connection)
                 try held.checkOwner()
                 return try connection.query(
                     ListStatements.shares,
@@ -95,12 +95,12 @@ extension PostgresListStore {
         try connection.execute(ListStatements.lock, [.text(first.owner), .text(first.list.text)])
         // The share may have been revoked while waiting for the lock.
         guard let found = try findShare(), found.owner == first.owner else { throw notFound }
-        var current = try writer.membershipOrNil(found.list, connection, standing: false)
+        var current = try writer.membershipOrNil(found.list, connection, currentOnly: false)
         if current?.leftAt != nil { current = nil }
         var notified: [UserID] = []
         if found.role.isBetter(than: current?.role) {
             let owner = try UserID(stored: found.owner)
-            let list = try ListWriter(user: owner).currentOnly(found.list, connection).list
+            let list = try ListWriter(user: owner).membership(found.list, connection).list
             if current == nil {
                 try writer.checkListCount(connection)
                 guard try ListWriter.members(list, connection).count <= ListShare.memberLimit else {
@@ -108,18 +108,8 @@ extension PostgresListStore {
                 }
             }
             try writer.place(list, as: found.role, by: found.share, connection)
-            notified = try Self.notifyNewMember(found.list, writer, connection)
+            notified = try writer.notifyNewMember(found.list, connection)
         }
-        return (try writer.currentOnly(found.list, connection), notified)
-    }
-
-    /// Notifies a user of a newly joined list.
-    static func notifyNewMember(
-        _ id: UniqueID,
-        _ writer: ListWriter,
-        _ connection: isolated PostgresConnection
-    ) throws -> [UserID] {
-        let data = try writer.currentOnly(id, connection, standing: false).list.announcement
-        return Array(try ListWriter.notify([writer.user.text], id, data, connection).keys)
+        return (try writer.membership(found.list, connection), notified)
     }
 }

@@ -1,5 +1,5 @@
-internal import CatalogJSON
 internal import Catalog
+internal import CatalogJSON
 internal import LibPQ
 internal import Ordering
 
@@ -85,7 +85,7 @@ struct PostgresListStore: ListStore {
         try await database.mappingErrors {
             try await database.writes.snapshot(within: .edit) {
                 connection in
-                let held = try ListWriter(user: user).currentOnly(id, connection)
+                let held = try ListWriter(user: user).membership(id, connection)
                 return (held, try ListWriter.facts(held.list.items, for: [sort ?? held.list.sort], connection))
             }
         }
@@ -102,9 +102,9 @@ struct PostgresListStore: ListStore {
             let sinks = try Self.listsSettings(user, connection)[SettingKey.listsSinkChecked.text]
             let list = new.list(of: user, sinksChecked: sinks, now: .now())
             // Lock the list before the account, as everywhere. A concurrent creation with the same id waits here.
-            var known = try writer.membershipOrNil(new.id, connection, standing: false)
+            var known = try writer.membershipOrNil(new.id, connection, currentOnly: false)
             if known == nil, try connection.execute(ListStatements.insert, ListRow.parameters(list, isNew: true)) == 0 {
-                known = try writer.currentOnly(new.id, connection, standing: false)
+                known = try writer.membership(new.id, connection, currentOnly: false)
             }
             if let known {
                 guard !known.isDeleted else { throw CatalogError.deletedList(new.id) }
@@ -113,7 +113,7 @@ struct PostgresListStore: ListStore {
             try writer.checkListCount(connection)
             try writer.place(list, as: .owner, by: nil, connection)
             let notified = try ListWriter.notify([user.text], new.id, list.announcement, connection)
-            return (try writer.currentOnly(new.id, connection).document(isNew: true), Array(notified.keys))
+            return (try writer.membership(new.id, connection).document(isNew: true), Array(notified.keys))
         }
     }
 
@@ -125,7 +125,7 @@ struct PostgresListStore: ListStore {
         once call: IdempotentCall?
     ) async throws(CatalogError) -> ListDocument {
         try await writeLists(of: user, id, once: call) { writer, connection in
-            let before = try writer.lockMembership(id, connection, standing: false)
+            let before = try writer.lockMembership(id, connection, currentOnly: false)
             let (outcome, told) = try Self.apply(edit, to: before, expected, writer, connection)
             return (outcome.document, told)
         }
@@ -184,7 +184,7 @@ struct PostgresListStore: ListStore {
     ) async throws(CatalogError) -> ListMoveOutcome {
         try await writeLists(of: user, once: call) { _, connection in
             let owner: [PostgresValue] = [.text(user.text)]
-            let revision = try connection.query(ListStatements.lockAccount, owner) {
+            let revision = try connection.query(UserStatements.lockAccount, owner) {
                 try $0.first { try $0.int8(0) } ?? 0
             }
             var list = PositionList(
@@ -227,13 +227,10 @@ struct PostgresListStore: ListStore {
         _ body: @escaping @Sendable (ListWriter, isolated PostgresConnection) throws -> (Outcome, told: [UserID])
     ) async throws(CatalogError) -> Outcome {
         try await writeLists(of: user, list) { writer, connection in
-            var told: [UserID] = []
-            let outcome = try IdempotencyRecords(user: user).performOnce(call, connection) {
-                let (outcome, users) = try body(writer, connection)
-                told = users
-                return outcome
+            let (outcome, told) = try IdempotencyRecords(user: user).performOnce(call, connection) {
+                try body(writer, connection)
             }
-            return (outcome, told)
+            return (outcome, told ?? [])
         }
     }
 

@@ -16,6 +16,22 @@ struct OrderEditor {
     /// The store that reads the shelf's products in the order of a sort.
     private let pages: PostgresPageStore
 
+    private init(
+        request: OrderEditRequest,
+        storeID: Int32,
+        shelf: LockedShelf,
+        rows: [Row],
+        firstGap: OrderGap?,
+        pages: PostgresPageStore
+    ) {
+        self.request = request
+        self.storeID = storeID
+        self.shelf = shelf
+        self.rows = rows
+        self.firstGap = firstGap
+        self.pages = pages
+    }
+
     /// A shelf whose row is locked.
     struct LockedShelf {
         let id: Int32
@@ -34,16 +50,13 @@ struct OrderEditor {
 
     var scope: [PostgresValue] { [.int4(storeID), .int4(shelf.id)] }
 
-    /// Acquires the shelf's lock.
-    init(
+    /// Locks the shelf, and reads what the first move needs in the same round trip.
+    static func locking(
         _ request: OrderEditRequest,
         _ storeID: Int32,
         _ pages: PostgresPageStore,
         _ connection: isolated PostgresConnection
-    ) throws {
-        self.request = request
-        self.storeID = storeID
-        self.pages = pages
+    ) throws -> OrderEditor {
         let id = try connection.query(OrderStatements.shelfID, [.int4(storeID), .text(request.shelf.text)]) {
             try $0.first { try $0.int4(0) }
         }
@@ -70,9 +83,7 @@ struct OrderEditor {
             }
         }
         guard let shelf else { throw CatalogError.notFound("shelf “\(request.shelf)”") }
-        self.shelf = shelf
-        self.rows = rows
-        self.firstGap = gap
+        return OrderEditor(request: request, storeID: storeID, shelf: shelf, rows: rows, firstGap: gap, pages: pages)
     }
 
     /// Returns the outcome, without a change if nothing moves. The transaction has counted a change and must

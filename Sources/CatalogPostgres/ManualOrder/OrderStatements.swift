@@ -1,5 +1,5 @@
-internal import Ordering
 internal import LibPQ
+internal import Ordering
 
 /// The statements of manual orders. `$1` is the store id, `$2` the shelf id.
 enum OrderStatements {
@@ -15,8 +15,8 @@ enum OrderStatements {
         """
     /// Products with their keys, and the key and SKU of the nearest left neighbour that is placed, and that is removed.
     static let rows: PostgresStatement = """
-        SELECT o.sku, o.key, standing.key, standing.sku, removed.key, removed.sku FROM placement_position o
-        LEFT JOIN LATERAL \(nearest("NOT p.is_removed AND p.key < o.key", " DESC")) standing ON true
+        SELECT o.sku, o.key, placed.key, placed.sku, removed.key, removed.sku FROM placement_position o
+        LEFT JOIN LATERAL \(nearest("NOT p.is_removed AND p.key < o.key", " DESC")) placed ON true
         LEFT JOIN LATERAL \(nearest("p.is_removed AND p.key < o.key", " DESC")) removed ON true
         WHERE o.store_id = $1 AND o.shelf_id = $2 AND o.sku = ANY ($3) AND NOT o.is_removed
         """
@@ -29,10 +29,10 @@ enum OrderStatements {
     private static func neighbours(_ comparison: SQL, _ direction: SQL, end: SQL) -> PostgresStatement {
         let side: SQL = "AND p.sku NOT IN (SELECT unnest($3)) AND p.key \(comparison) coalesce(anchor.key, '\(end)')"
         return """
-            SELECT anchor.key, standing.key, standing.sku, removed.key
+            SELECT anchor.key, placed.key, placed.sku, removed.key
             FROM (VALUES (1)) one (row) LEFT JOIN placement_position anchor
                 ON anchor.store_id = $1 AND anchor.shelf_id = $2 AND anchor.sku = $4
-            LEFT JOIN LATERAL \(nearest("NOT p.is_removed \(side)", direction)) standing ON true
+            LEFT JOIN LATERAL \(nearest("NOT p.is_removed \(side)", direction)) placed ON true
             LEFT JOIN LATERAL \(nearest("p.is_removed \(side)", direction)) removed ON true
             """
     }

@@ -5,6 +5,7 @@ internal import LibPQ
 struct PostgresOrderStore: OrderStore {
     let database: Database
     let pages: PostgresPageStore
+    let compactionSignal: CompactionSignal
 
     func editOrder(
         _ request: OrderEditRequest,
@@ -16,13 +17,13 @@ struct PostgresOrderStore: OrderStore {
                 connection in
                 let store = try ShelfLookup.store(request.store, connection)
                 let outcome = try IdempotencyRecords(storeID: store.id).performOnce(call, connection) {
-                    try OrderEditor(request, store.id, pages, connection).run(connection)
+                    try OrderEditor.locking(request, store.id, pages, connection).run(connection)
                 }
                 // Acquiring the lock already counted a change; roll back if nothing changed.
                 let commits = outcome.change != nil && !request.isDryRun
                 return commits ? .commit((outcome, true)) : .rollback((outcome, false))
             }
-            if outcome.needsCompaction, isCommitted { database.compactionSignal.send() }
+            if outcome.needsCompaction, isCommitted { compactionSignal.send() }
             if isCommitted { database.announcer.announce(.store(request.store)) }
             if isCommitted || request.isDryRun { return outcome }
             // Record the response even without a change: the same request could change the order later.

@@ -74,7 +74,7 @@ struct PostgresPurchaseStore: PurchaseStore {
         }
         // If event ids were purged concurrently, duplicates may have counted: retry with the later day.
         guard try readKeptFrom() == keptFrom else {
-            throw PostgresError(.server, "the retention period advanced concurrently", sqlState: .serializationFailure)
+            throw PostgresError(.conflict, "the retention period advanced concurrently")
         }
         return outcome
     }

@@ -1,12 +1,11 @@
 internal import Catalog
 internal import Synchronization
 
-/// The work queue and totals shared by the jobs of a re-sort.
+/// The work queue that the jobs of a re-sort share.
 final class ResortQueue: Sendable {
     private struct State {
         var next = 0
         var done = 0
-        var summary = ResortSummary()
     }
 
     private let state = Mutex(State())
@@ -29,8 +28,4 @@ final class ResortQueue: Sendable {
             return $0.done
         }
     }
-
-    func add(_ summary: ResortSummary) { state.withLock { $0.summary.add(summary) } }
-
-    var summary: ResortSummary { state.withLock { $0.summary } }
 }

@@ -1,5 +1,5 @@
-internal import CatalogJSON
 package import Catalog
+internal import CatalogJSON
 internal import LibPQ
 
 /// Updates a catalog's derived orders: folds purchases, scores products, updates dimensions, and rebuilds manual
@@ -10,6 +10,7 @@ internal import LibPQ
 package struct Resorter: Sendable {
     private let database: Database
     private let pages: PostgresPageStore
+    private let compactionSignal: CompactionSignal
     private var lookup: ShelfLookup { ShelfLookup(database: database) }
     private let day: Int
 
@@ -20,6 +21,7 @@ package struct Resorter: Sendable {
     package init(_ catalog: PostgresCatalog, day: Int = Timestamp.now().day) {
         database = catalog.database
         pages = catalog.pages
+        compactionSignal = catalog.compactionSignal
         self.day = day
     }
 
@@ -248,9 +250,10 @@ package struct Resorter: Sendable {
         _ listener: Listener
     ) async throws -> ResortSummary {
         let queue = ResortQueue()
-        try await withThrowingTaskGroup(of: Void.self) { group in
+        return try await withThrowingTaskGroup(of: ResortSummary.self) { group in
             for _ in 0..<max(1, min(request.jobs, targets.count)) {
                 group.addTask {
+                    var total = ResortSummary()
                     while let piece = queue.take(of: targets, jobs: request.jobs) {
                         var done = ResortSummary()
                         done.shelves = piece.count
@@ -265,14 +268,14 @@ package struct Resorter: Sendable {
                             }
                             listener.onProgress(queue.countShelf(), targets.count)
                         }
-                        queue.add(done)
+                        total.add(done)
                         try await record?.add(done)
                     }
+                    return total
                 }
             }
-            try await group.waitForAll()
+            return try await group.reduce(into: ResortSummary()) { $0.add($1) }
         }
-        return queue.summary
     }
 
     private func resort(
@@ -280,7 +283,14 @@ package struct Resorter: Sendable {
         isDue: Bool,
         _ request: ResortRequest
     ) async throws -> ShelfResort? {
-        let resorter = ShelfResorter(pages: pages, request: request, day: day, listed: head, isDue: isDue)
+        let resorter = ShelfResorter(
+            pages: pages,
+            compactionSignal: compactionSignal,
+            request: request,
+            day: day,
+            listed: head,
+            isDue: isDue
+        )
         let report = try await resorter.run()
         if let report, !request.isDryRun { database.announcer.announce(.store(report.shelf.store)) }
         return report

@@ -1,11 +1,12 @@
 internal import Catalog
-internal import Ordering
 internal import LibPQ
+internal import Ordering
 
 /// Updates one shelf in a transaction that locks its row: its products' scores, the most common
 /// dimension, and the manual order from its source.
 struct ShelfResorter {
     let pages: PostgresPageStore
+    let compactionSignal: CompactionSignal
     let request: ResortRequest
     let day: Int
     /// The shelf as listed; a guess that is verified under the lock.
@@ -53,10 +54,11 @@ struct ShelfResorter {
         }
     }
 
-    private func resort(_ connection: isolated PostgresConnection) throws -> Attempt {
-        let start = ContinuousClock.now
-        var read = ShelfRead()
-        var steps: [(PostgresQuery, (inout ShelfRead, borrowing PostgresRows) throws -> Void)] = [
+    private typealias ReadStep = (PostgresQuery, (inout ShelfRead, borrowing PostgresRows) throws -> Void)
+
+    /// Returns the statements that read and update the shelf in one round trip, as if it still were what was listed.
+    private func steps(_ shown: Sort, compares: Bool) throws -> [ReadStep] {
+        var steps: [ReadStep] = [
             (
                 PostgresQuery(ResortStatements.lock, scope),
                 { read, rows in
@@ -67,11 +69,8 @@ struct ShelfResorter {
                 }
             )
         ]
-        let presumed = listed
-        let shown = Self.sort(of: presumed)
-        let compares = Self.compares(presumed, isDue: isDue, request)
         if compares {
-            for query in try order(shown, presumed) {
+            for query in try order(shown, listed) {
                 steps.append((query, { $0.before += try $1.map { try $0.text(0) } }))
             }
         }
@@ -89,22 +88,31 @@ struct ShelfResorter {
                 }
             )
         )
-        if presumed.state.shelf.positionSource != nil {
+        let source = listed.state.shelf.positionSource
+        if source != nil {
             steps.append((PostgresQuery(OrderStatements.wholeList, scope), { $0.list = try PositionList($1) }))
         }
-        if compares || presumed.state.shelf.positionSource != nil {
-            let sort = presumed.state.shelf.positionSource ?? shown
-            for query in try order(sort, presumed) {
+        if compares || source != nil {
+            for query in try order(source ?? shown, listed) {
                 steps.append((query, { $0.after += try $1.map { try $0.text(0) } }))
             }
         }
+        return steps
+    }
+
+    private func resort(_ connection: isolated PostgresConnection) throws -> Attempt {
+        let start = ContinuousClock.now
+        let shown = Self.sort(of: listed)
+        let compares = Self.compares(listed, isDue: isDue, request)
+        let steps = try steps(shown, compares: compares)
+        var read = ShelfRead()
         try connection.queryBatch(steps.map(\.0)) { try steps[$0].1(&read, $1) }
 
         guard var head = read.locked else { return .done(nil) }
         let locked = head
         let source = head.state.shelf.positionSource
-        guard source == presumed.state.shelf.positionSource, Self.sort(of: head) == shown,
-            head.state.comparisonDimension == presumed.state.comparisonDimension
+        guard source == listed.state.shelf.positionSource, Self.sort(of: head) == shown,
+            head.state.comparisonDimension == listed.state.comparisonDimension
         else { return .outdated(locked) }
         if let dimension = read.dimension {
             head.state.comparisonDimension = dimension
@@ -184,7 +192,7 @@ struct ShelfResorter {
             try write(zip(target, keys).map { (id: $0, key: $1) }, of: old, connection)
             return MoveDiff(from: old, to: target).moves.count
         }
-        if made.contains(where: \.key.isLong) { pages.database.compactionSignal.send() }
+        if made.contains(where: \.key.isLong) { compactionSignal.send() }
         try write(made, of: old, connection)
         return made.count
     }

@@ -2,8 +2,8 @@ internal import LibPQ
 
 /// The statements that lock and erase a user, `$1`.
 enum SettingStatements {
-    /// Locks a user.
-    static let lockAccount: PostgresStatement = "SELECT 1 FROM user_account WHERE user_id = $1 FOR UPDATE"
+    /// Locks a user against everything, because erasure deletes the row.
+    static let lockForErasure: PostgresStatement = "SELECT 1 FROM user_account WHERE user_id = $1 FOR UPDATE"
     static let deleteSettings: PostgresStatement = "DELETE FROM user_setting WHERE user_id = $1"
     static let deleteTickets: PostgresStatement = "DELETE FROM user_ticket WHERE user_id = $1"
     static let deleteResponses: PostgresStatement = "DELETE FROM user_idempotency_record WHERE user_id = $1"

@@ -90,7 +90,7 @@ struct SettingsWriter {
     }
 
     func lock(_ connection: isolated PostgresConnection) throws {
-        try connection.execute(SettingStatements.lockAccount, [.text(user.text)])
+        try connection.execute(SettingStatements.lockForErasure, [.text(user.text)])
     }
 
     /// Deletes all of the user's data, under the lock.

@@ -63,7 +63,7 @@ struct FacetStatement: Sendable {
             let rest = scope + conditions(shape.filter.without(Facet.tag.keys))
             branches.append(
                 """
-                SELECT -1, t.tag, NULL, NULL, count(*)
+                SELECT NULL, t.tag, NULL, NULL, count(*)
                 FROM placement p
                 CROSS JOIN LATERAL unnest(CASE WHEN p.tag_count = 0 THEN ARRAY[''] ELSE p.tags END) AS t (tag)
                 WHERE \(rest.joined(" AND ")) GROUP BY t.tag
@@ -95,7 +95,12 @@ struct FacetStatement: Sendable {
     func read(_ rows: borrowing PostgresRows, _ plan: PagePlan) throws -> Facets {
         var facets = Facets(counted: plan.facets)
         try rows.forEach { row in
-            let (grouping, count) = (try row.int(0), try row.int(4))
+            let count = try row.int(4)
+            // The tags are counted by another branch of the statement, which has no grouping.
+            guard let grouping = try row.int8OrNil(0) else {
+                facets.tags.append(.init(try row.text(1), count))
+                return
+            }
             let facet = grouped.indices.first { Self.mask($0, of: grouped.count) == grouping }.map { grouped[$0] }
             switch facet {
             case .brand: facets.brands.append(.init(try row.text(1), count))
@@ -106,8 +111,8 @@ struct FacetStatement: Sendable {
                 } else {
                     facets.prices.append(.init(try row.int8(3), count))
                 }
-            default:
-                if grouping == -1 { facets.tags.append(.init(try row.text(1), count)) } else { facets.total = count }
+            case .tag: throw PostgresError(.decoding, "tags are not counted by a column")
+            case nil: facets.total = count
             }
         }
         facets.prices.sort { $0.minor < $1.minor }

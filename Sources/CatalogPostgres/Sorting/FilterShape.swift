@@ -19,7 +19,7 @@ struct FilterShape: Hashable, Sendable {
             switch value {
             case .texts(let texts): .texts(some: texts.contains { !$0.isEmpty }, none: texts.contains(""))
             case .flag(let flag): .flag(flag)
-            default: .other
+            case .amount, .amountPerQuantity, .moment, .dimensions: .other
             }
         }
     }

@@ -10,18 +10,13 @@ final class PageBasisCache: Sendable {
     }
 
     private struct State {
-        var heads: [ShelfAddress: ShelfHead] = [:]
-        var views: [View: RememberedViews] = [:]
-        var statements: [PageStatement.Shape: PageStatement] = [:]
-        var facetStatements: [FacetStatement.Shape: FacetStatement] = [:]
+        var heads = RecentDictionary<ShelfAddress, ShelfHead>(limit: 4096)
+        var views = RecentDictionary<View, RememberedViews>(limit: 32_768)
+        var statements = RecentDictionary<PageStatement.Shape, PageStatement>(limit: 4096)
+        var facetStatements = RecentDictionary<FacetStatement.Shape, FacetStatement>(limit: 4096)
     }
 
     private let state = Mutex(State())
-
-    /// The maximum number of heads or statements; beyond it, all are evicted.
-    private static let limit = 4096
-    /// The maximum number of users' views.
-    private static let viewLimit = 32_768
 
     func basis(of request: PageRequest) -> PageBasis? {
         let address = ShelfAddress(request.store, request.shelf)
@@ -35,10 +30,8 @@ final class PageBasisCache: Sendable {
     func insert(_ basis: PageBasis, of request: PageRequest) {
         let address = ShelfAddress(request.store, request.shelf)
         state.withLock { state in
-            if state.heads.count >= Self.limit { state.heads.removeAll() }
             state.heads[address] = basis.head
             guard let user = request.user, request.after == nil else { return }
-            if state.views.count >= Self.viewLimit { state.views.removeAll() }
             state.views[View(address: address, user: user)] = basis.views
         }
     }
@@ -51,13 +44,12 @@ final class PageBasisCache: Sendable {
         state.withLock { Self.statement(shape, in: &$0.facetStatements, FacetStatement.init) }
     }
 
-    private static func statement<Shape, Statement>(
+    private static func statement<Shape: Hashable, Statement>(
         _ shape: Shape,
-        in statements: inout [Shape: Statement],
+        in statements: inout RecentDictionary<Shape, Statement>,
         _ make: (Shape) -> Statement
     ) -> Statement {
         if let statement = statements[shape] { return statement }
-        if statements.count >= limit { statements.removeAll() }
         let statement = make(shape)
         statements[shape] = statement
         return statement

@@ -128,8 +128,11 @@ extension PostgresShelfStore {
                 detail: "parent must not be a descendant: “\(parent)” is below “\(shelf)”"
             )
         }
-        guard line.count < 16 else {
-            throw CatalogError.unprocessable(field: "parent", detail: "shelves can be nested at most 16 levels deep")
+        guard line.count < Shelf.depthLimit else {
+            throw CatalogError.unprocessable(
+                field: "parent",
+                detail: "shelves can be nested at most \(Shelf.depthLimit) levels deep"
+            )
         }
         return first.0
     }

@@ -46,11 +46,7 @@ enum ShelfLocks {
         )
         // Locking more shelves now would violate the lock order: retry the transaction.
         guard try placedShelves() == shelves else {
-            throw PostgresError(
-                .server,
-                "a product was placed on another shelf concurrently",
-                sqlState: .serializationFailure
-            )
+            throw PostgresError(.conflict, "a product was placed on another shelf concurrently")
         }
         return shelves
     }

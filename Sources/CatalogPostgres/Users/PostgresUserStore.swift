@@ -4,7 +4,7 @@ internal import LibPQ
 /// Users' data in PostgreSQL, for operations on a whole user.
 struct PostgresUserStore: UserStore {
     let database: Database
-    let lists: PostgresListStore
+    let lists: ListLifecycle
     let purchases: PostgresPurchaseStore
 
     func merge(
@@ -74,7 +74,7 @@ struct PostgresUserStore: UserStore {
                         }
                     },
                     purchases: try PostgresPurchaseStore.purchases(of: hash, connection),
-                    lists: try PostgresListStore.allLists(of: user, connection)
+                    lists: try ListLifecycle.allLists(of: user, connection)
                 )
             }
         }

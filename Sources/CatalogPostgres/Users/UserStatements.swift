@@ -4,6 +4,6 @@ internal import LibPQ
 enum UserStatements {
     /// Removes a user's id from the order histories.
     static let clearSubject: PostgresStatement = "UPDATE order_change SET subject = NULL WHERE subject = $1"
-    /// Locks a user against changes.
-    static let lockAccount: PostgresStatement = "SELECT 1 FROM user_account WHERE user_id = $1 FOR NO KEY UPDATE"
+    /// Locks a user against changes, and returns the revision.
+    static let lockAccount: PostgresStatement = "SELECT revision FROM user_account WHERE user_id = $1 FOR NO KEY UPDATE"
 }

@@ -14,7 +14,7 @@ struct Housekeeping: Service {
         let compaction = OrderCompaction(catalog)
         let purchases = PurchaseBook(catalog)
         let ticks = AsyncTimerSequence(interval: Self.interval, clock: .continuous).map { _ in }
-        for await _ in merge(ticks, catalog.database.compactionSignal.signals).cancelOnGracefulShutdown() {
+        for await _ in merge(ticks, catalog.compactionSignal.signals).cancelOnGracefulShutdown() {
             // An unreachable database is reported elsewhere; try again at the next run.
             do {
                 _ = try await compaction.run()

@@ -1,7 +1,6 @@
-internal import UnixSignals
-internal import CatalogJSON
 internal import Catalog
 internal import CatalogHTTP
+internal import CatalogJSON
 internal import CatalogPostgres
 internal import FoundationEssentials
 internal import Glibc
@@ -12,6 +11,7 @@ internal import Logging
 internal import NIOCore
 internal import Platform
 internal import ServiceLifecycle
+internal import UnixSignals
 
 /// The composition root of a running server.
 struct Server {
@@ -49,8 +49,7 @@ struct Server {
         apiOptions.origins = settings.origins
         apiOptions.demo = demo
         apiOptions.pageCacheLimit = settings.pageCacheMegabytes << 20
-        let draining = Draining(for: settings.drain)
-        apiOptions.isDraining = { draining.isDraining }
+        let draining = Draining(state: apiOptions.drainState, delay: settings.drain)
         raiseDescriptorLimit()
         var liveOptions = LiveHub.Options()
         liveOptions.subscriptionLimit = settings.streamLimit
@@ -110,13 +109,13 @@ struct Server {
     }
 
     private static func bindFailure(_ error: any Error, _ host: String, _ port: Int) -> CommandFailure? {
-        let text = "\(error)"
-        return text.contains("bind") || text.contains("Address already in use")
-            ? CommandFailure(
-                "cannot listen on \(host):\(port): the address is in use or not local; choose another with --port",
-                CommandFailure.unavailable
-            )
-            : nil
+        guard let error = error as? IOError, [EADDRINUSE, EADDRNOTAVAIL, EACCES].contains(error.errnoCode) else {
+            return nil
+        }
+        return CommandFailure(
+            "cannot listen on \(host):\(port): the address is in use, not local or not allowed; choose another with --port",
+            CommandFailure.unavailable
+        )
     }
 
     /// Returns the first free port at or after a port.

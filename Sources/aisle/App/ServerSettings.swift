@@ -43,8 +43,11 @@ struct ServerSettings: Sendable {
         pageCacheMegabytes = try Self.number("page.cache.mb", in: 0...4096, default: 32, reader)
         poolSize = try Self.number("pool.size", in: 1...1000, default: 8, reader)
         cursorKey = try Self.present("cursor.key") { try reader.requiredString(forKey: $0, isSecret: true) }
-        guard (cursorKey?.utf8.count ?? 16) >= 16 else {
-            throw CommandFailure("cursor.key must have at least 16 bytes", CommandFailure.configuration)
+        guard (cursorKey?.utf8.count ?? Self.cursorKeyLength) >= Self.cursorKeyLength else {
+            throw CommandFailure(
+                "cursor.key must have at least \(Self.cursorKeyLength) bytes",
+                CommandFailure.configuration
+            )
         }
         let level = try Self.present("log.level") { try reader.requiredString(forKey: $0) } ?? "notice"
         guard let logLevel = Logger.Level(rawValue: level) else {
@@ -59,6 +62,9 @@ struct ServerSettings: Sendable {
         drain = .seconds(try Self.number("drain.seconds", in: 0...3600, default: 0, reader))
         tokens = try TokenSettings(reader)
     }
+
+    /// The minimum length of a cursor key, in bytes.
+    private static let cursorKeyLength = 16
 
     /// The settings allowed in a file.
     private static let names = [

@@ -11,6 +11,9 @@ struct SeedCommand: AisleCommand {
         abstract: "Fill the catalog with the sample data, or with a large generated catalog."
     )
 
+    private static let shelfLimit = 1_000_000
+    private static let productLimit = 20_000_000
+
     @OptionGroup var database: DatabaseOptions
     @Option(help: "The number of shelves to generate.") var shelves: Int?
     @Option(help: "The number of products to generate.") var products: Int?
@@ -24,9 +27,11 @@ struct SeedCommand: AisleCommand {
             }
             let (hundredfold, overflow) = (shelves ?? 0).multipliedReportingOverflow(by: 100)
             let (shelves, products) = (shelves ?? max(1, (products ?? 0) / 100), products ?? hundredfold)
-            guard !overflow, (1...1_000_000).contains(shelves), (shelves...20_000_000).contains(products) else {
+            guard !overflow, shelves >= 1, shelves <= Self.shelfLimit,
+                products >= shelves, products <= Self.productLimit
+            else {
                 throw CommandFailure(
-                    "--shelves must be between 1 and 1000000, and --products between --shelves and 20000000",
+                    "--shelves must be between 1 and \(Self.shelfLimit), and --products between --shelves and \(Self.productLimit)",
                     CommandFailure.usage
                 )
             }

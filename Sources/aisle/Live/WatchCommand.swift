@@ -1,6 +1,6 @@
-internal import CatalogJSON
 internal import ArgumentParser
 internal import Catalog
+internal import CatalogJSON
 internal import CatalogPostgres
 
 struct WatchCommand: AisleCommand {
@@ -22,24 +22,25 @@ struct WatchCommand: AisleCommand {
             throw ValidationError("--by and --limit require --shelf")
         }
         guard limit.map({ PageRequest.limits.contains($0) }) ?? true else {
-            throw ValidationError("--limit must be between 1 and 100")
+            throw ValidationError("--limit must be \(PageRequest.limitRule)")
         }
     }
 
     func execute() async throws {
         let sort = try by.map { text in try parseSort(text) }
         try await database.withCatalog { catalog in
+            let start = since.map { SubscriptionStart.after($0) } ?? .now
             let live = LiveHub(catalog, source: PostgresChangeSource(try database.directConfiguration()))
             let changes: any LiveSubscription
             if let user {
-                changes = try await live.subscribe(user.id, since: since)
+                changes = try await live.subscribe(user.id, from: start)
             } else {
                 let (store, key) = try await shelf!.resolve(catalog)
                 changes = try await live.subscribe(
                     ShelfAddress(store, key),
                     by: sort,
                     limit: limit ?? PageRequest.defaultLimit,
-                    since: since
+                    from: start
                 )
             }
             try await withThrowingTaskGroup(of: Void.self) { group in

@@ -79,12 +79,14 @@ struct ResortCommand: AsyncParsableCommand {
             }
         }
 
+        private static let keepDaysLimit = 36_500
+
         private func options() throws -> ResortRequest {
             guard (1...ResortRequest.jobsLimit).contains(jobs) else {
                 throw CommandFailure("--jobs must be between 1 and \(ResortRequest.jobsLimit)", CommandFailure.usage)
             }
-            guard (1...36_500).contains(keepDays) else {
-                throw CommandFailure("--keep-days must be between 1 and 36500", CommandFailure.usage)
+            guard (1...Self.keepDaysLimit).contains(keepDays) else {
+                throw CommandFailure("--keep-days must be between 1 and \(Self.keepDaysLimit)", CommandFailure.usage)
             }
             return ResortRequest(
                 changedSince: try changedSince.map(Self.moment),
@@ -133,12 +135,14 @@ struct ResortCommand: AsyncParsableCommand {
 
     struct Log: AisleCommand {
         static let configuration = CommandConfiguration(abstract: "List the runs, the latest first.")
+        private static let runLimit = 10_000
+
         @Option(help: "The maximum number of runs.") var limit = 20
         @Option(help: "table, tsv, json, ndjson or csv.") var format: OutputFormat?
         @OptionGroup var database: DatabaseOptions
         func execute() async throws {
-            guard (1...10_000).contains(limit) else {
-                throw CommandFailure("--limit must be between 1 and 10000", CommandFailure.usage)
+            guard (1...Self.runLimit).contains(limit) else {
+                throw CommandFailure("--limit must be between 1 and \(Self.runLimit)", CommandFailure.usage)
             }
             try await database.withCatalog { catalog in
                 let counted = ResortSummary().counts.map { Table.Column(title: $0.name, isNumber: true) }

@@ -96,7 +96,7 @@ async function leave(place, { isBack = false } = {}) {
   await Promise.all([model.sending, model.changing]);
   if (isRejected()) {
     if (isBack) navigate(withUser("/merchandise", { store: view.store, shelf: view.shelf }));
-    return find(find("again").disabled ? "let-go" : "again").focus();
+    return find(find("again").disabled ? "discard" : "again").focus();
   }
   Object.assign(view, place);
   if (!isBack) navigate(withUser("/merchandise", place));
@@ -430,7 +430,7 @@ const rearranging = sortable(grid, {
 
 function changeText({ subject, kind, count, ids }) {
   const what = count === 1 ? `“${elementOf(ids[0])?.product.name ?? ids[0]}”` : count;
-  return text({ move: "move", set: "set", bake: "bakeDone", undo: "undone" }[kind], subject ?? text("somebody"), what);
+  return text({ move: "move", set: "set", bake: "sortApplied", undo: "undone" }[kind], subject ?? text("somebody"), what);
 }
 
 /** Returns the change that undo would revert: the latest one that is not undone. */
@@ -459,8 +459,8 @@ function render() {
   find("title").textContent = model.shelf.title;
   find("arrange").textContent = text(matchMedia("(pointer: coarse)").matches ? "arrangeByTouch" : "arrange");
   state.textContent = grid.childElementCount ? "" : text("emptyShelf");
-  find("bake").disabled = !model.isAllowed;
-  find("bake-sort").replaceChildren(...model.shelf.sort_options.filter((option) => option.sort !== "position").map((option) => make("option", { value: option.sort }, option.title)));
+  find("apply-sort").disabled = !model.isAllowed;
+  find("apply-sort-sort").replaceChildren(...model.shelf.sort_options.filter((option) => option.sort !== "position").map((option) => make("option", { value: option.sort }, option.title)));
   renderSelection();
   renderChanges();
 }
@@ -472,11 +472,11 @@ find("first").addEventListener("click", () => rearranging.move(chosen(), "first"
 find("last").addEventListener("click", () => rearranging.move(chosen(), "last"));
 find("undo").addEventListener("click", undo);
 find("again").addEventListener("click", () => resolveConflict(true));
-find("let-go").addEventListener("click", () => resolveConflict(false));
+find("discard").addEventListener("click", () => resolveConflict(false));
 find("history").addEventListener("click", () => find("history-sheet").showModal());
-find("bake").addEventListener("click", () => find("bake-sheet").showModal());
-find("bake-close").addEventListener("click", () => find("bake-sheet").close());
-find("bake-form").addEventListener("submit", () => editWholeOrder("/order", "PUT", { from_sort: find("bake-sort").value }));
+find("apply-sort").addEventListener("click", () => find("apply-sort-sheet").showModal());
+find("apply-sort-close").addEventListener("click", () => find("apply-sort-sheet").close());
+find("apply-sort-form").addEventListener("submit", () => editWholeOrder("/order", "PUT", { from_sort: find("apply-sort-sort").value }));
 onLanguage(async () => {
   redrawCards(grid, option);
   if (!model.shelf) return;

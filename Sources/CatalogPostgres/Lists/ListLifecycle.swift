@@ -1,8 +1,10 @@
 internal import Catalog
 internal import LibPQ
 
-// Erasure, merging and expiry of lists.
-extension PostgresListStore {
+/// The transfer, erasure and expiry of lists. Each list uses a separate transaction.
+struct ListLifecycle {
+    let database: Database
+
     /// Deletes a user's own lists, also for their members, and removes the user from joined lists. Each list uses a
     /// separate transaction, because list locks precede account locks.
     func eraseLists(of user: UserID) async throws {
@@ -43,7 +45,7 @@ extension PostgresListStore {
                 }
                 try Self.delete(list, connection)
                 try writer.place(transferred, as: .owner, by: nil, connection)
-                return try Self.notifyNewMember(transferred.id, writer, connection)
+                return try writer.notifyNewMember(transferred.id, connection)
             }
         }
         for id in try await listIDs(ListStatements.joinedLists, guest) {
@@ -60,7 +62,7 @@ extension PostgresListStore {
                 let own = try writer.membershipOrNil(list.id, connection)
                 guard let guestMembership, guestMembership.role.isBetter(than: own?.role) else { return [] }
                 try writer.place(list, as: guestMembership.role, by: share.flatMap { UniqueID($0) }, connection)
-                return try Self.notifyNewMember(list.id, writer, connection)
+                return try writer.notifyNewMember(list.id, connection)
             }
         }
     }
@@ -69,7 +71,7 @@ extension PostgresListStore {
     static func allLists(of user: UserID, _ connection: isolated PostgresConnection) throws -> [ListMembership] {
         let ids = try connection.query(ListStatements.places, [.text(user.text)]) { try $0.map { try $0.text(0) } }
         let lists = try ids.sorted().compactMap {
-            try ListWriter(user: user).membershipOrNil(UniqueID($0)!, connection, standing: false)
+            try ListWriter(user: user).membershipOrNil(UniqueID($0)!, connection, currentOnly: false)
         }
         return lists.filter { $0.leftAt == nil }
     }
@@ -95,7 +97,7 @@ extension PostgresListStore {
         let told = try await database.writes.transaction(within: .edit) { connection -> [UserID] in
             let key: [PostgresValue] = [.text(owner.text), .text(id.text)]
             guard try connection.query(ListStatements.lock, key, { $0.count > 0 }) else { return [] }
-            return try body(try ListWriter(user: owner).currentOnly(id, connection, standing: false).list, connection)
+            return try body(try ListWriter(user: owner).membership(id, connection, currentOnly: false).list, connection)
         }
         for user in told { database.announcer.announce(.user(user)) }
     }
@@ -133,7 +135,7 @@ extension PostgresListStore {
             }
             for user in users {
                 try await database.writes.transaction(within: .edit) { connection in
-                    try connection.execute(ListStatements.lockAccount, [.text(user)])
+                    try connection.execute(UserStatements.lockAccount, [.text(user)])
                     try connection.execute(ListStatements.deleteExpiredEvents, [.text(user), old])
                 }
             }
