@@ -90,19 +90,23 @@ def browser():
             found.close()
 
 
+def wait_until(page, condition, seconds=10):
+    """Waits until a condition outside the page holds; meanwhile the page and its routes go on."""
+    deadline = time.time() + seconds
+    while not condition():
+        assert time.time() < deadline, "the condition did not hold in time"
+        page.wait_for_timeout(25)
+
+
 class DelayedRequests:
-    """Delayed requests."""
+    """Requests that are held back until they are released."""
 
     def __init__(self, page, pattern):
         self.page, self.routes, self.is_open = page, [], False
         page.route(pattern, lambda route: route.continue_() if self.is_open else self.routes.append(route))
 
     def wait(self):
-        for _ in range(200):
-            if self.routes:
-                return
-            self.page.wait_for_timeout(25)
-        raise AssertionError("no request came")
+        wait_until(self.page, lambda: self.routes)
 
     def release(self):
         self.is_open = True

@@ -1,5 +1,5 @@
 """Tests of the lists page with the seed catalog."""
-from harness import Tab
+from harness import Tab, wait_until
 
 
 def shown(server, token, name):
@@ -105,12 +105,8 @@ def what_is_typed_and_ticked_in_a_hurry_is_kept(server, browser):
     tab.page.click("#lists a:has-text('Other')")
     stands(tab, server, token, "Other", ["Ink"])
     held.release()
-    for _ in range(100):
-        found, items = shown(server, token, "Hurry")
-        if not found["auto_sort"]:
-            break
-        tab.page.wait_for_timeout(50)
-    assert found["checked_count"] == 3 and not found["auto_sort"]
+    wait_until(tab.page, lambda: not shown(server, token, "Hurry")[0]["auto_sort"])
+    assert shown(server, token, "Hurry")[0]["checked_count"] == 3
     assert shown(server, token, "Other")[0]["auto_sort"] and shown(server, token, "Other")[0]["checked_count"] == 0
     stands(tab, server, token, "Other", ["Ink"])
     # A rejected change is not shown.

@@ -1,5 +1,5 @@
 """Tests of the merchandiser's page with the seed catalog."""
-from harness import AWAY, Tab
+from harness import AWAY, Tab, wait_until
 
 SHELF = "corner/bread"
 
@@ -37,11 +37,7 @@ def drag(tab, id, onto, side):
 
 def settles(tab, server, ids):
     tab.shows(ids)
-    for _ in range(100):
-        if order(server) == ids:
-            return
-        tab.page.wait_for_timeout(50)
-    raise AssertionError(f"the API has\n{order(server)}\nand should have\n{ids}\n{tab.said()}")
+    wait_until(tab.page, lambda: order(server) == ids)
 
 
 def a_move_on_its_way(tab, id):
@@ -169,10 +165,10 @@ def changes_are_taken_back_and_told(server, browser):
     tab.is_open_to_all()
     tab.page.click("#history-sheet button")
     # A sort is applied to the manual order, and undone by a key.
-    tab.page.click("#bake")
-    tab.page.select_option("#bake-sort", "-price")
+    tab.page.click("#apply-sort")
+    tab.page.select_option("#apply-sort-sort", "-price")
     tab.is_open_to_all()
-    tab.page.click("#bake-form button[value=bake]")
+    tab.page.click("#apply-sort-form button[value=apply]")
     settles(tab, server, server.order(SHELF, "sort=-price"))
     tab.wait("() => document.querySelector('#undo').title.startsWith('tom applied a sort')")
     tab.page.keyboard.press("Control+z")
@@ -225,7 +221,7 @@ def of_two_merchandisers_the_later_sees_both(server, browser):
     tom.page.mouse.move(*middle(tom, both[2]), steps=5)
     tom.page.mouse.up()
     tom.page.wait_for_selector("#conflict:not([hidden])")
-    tom.page.click("#let-go")
+    tom.page.click("#discard")
     for tab in (tom, mia):
         settles(tab, server, moved(both, [both[0]], 99))
     tom.forgives("412")
@@ -253,7 +249,6 @@ def a_conflict_while_another_card_is_held_loses_neither(server, browser):
     settles(tab, server, moved(between, [ids[4]], 0))
     # Immediately, before the other user's change has arrived.
     ids = moved(between, [ids[4]], 0)
-    tab.page.wait_for_timeout(200)
     held = a_move_on_its_way(tab, ids[5])
     server.move(SHELF, server.token("mia", "catalog:write"), [ids[8]], place="first")
     held.release()

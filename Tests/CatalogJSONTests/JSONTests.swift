@@ -33,8 +33,9 @@ import Testing
     func rejectsInvalidUTF8AndDeepNesting() {
         #expect(throws: JSONError.self) { try JSONReader.parse([0x22, 0xFF, 0x22]) }
         #expect(throws: JSONError.self) { try JSONReader.parse(Array(repeating: 0x5B, count: 100_000)) }
-        let deep = String(repeating: "[", count: 32) + String(repeating: "]", count: 32)
-        #expect((try? JSONReader.parse(Array(deep.utf8))) != nil)
+        let deepest = Array(repeating: UInt8(ascii: "["), count: 32) + Array(repeating: UInt8(ascii: "]"), count: 32)
+        #expect(throws: Never.self) { try JSONReader.parse(deepest) }
+        #expect(throws: JSONError.self) { try JSONReader.parse([UInt8(ascii: "[")] + deepest + [UInt8(ascii: "]")]) }
     }
 
     /// RFC 7396, appendix A.

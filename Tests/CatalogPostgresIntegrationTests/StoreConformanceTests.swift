@@ -8,18 +8,352 @@ import Testing
 
 /// The contract of catalog stores, checked in memory and in PostgreSQL.
 @Suite(.timeLimit(.minutes(15))) struct StoreConformanceTests {
-    private static let shop = CatalogKey("shop")!
-    private static let dairy = CatalogKey("dairy")!
-    private static let cheese = CatalogKey("cheese")!
+    static let shop = CatalogKey("shop")!
+    static let dairy = CatalogKey("dairy")!
+    static let cheese = CatalogKey("cheese")!
 
-    @Test("The in-memory catalog conforms to the catalog store contract")
-    func theStoreInMemory() async throws {
-        try await check(InMemoryCatalog(collate: collator()))
+    /// The implementations of a catalog store.
+    enum Implementation: CaseIterable, CustomTestStringConvertible {
+        case inMemory, postgreSQL
+
+        var testDescription: String {
+            switch self {
+            case .inMemory: "in memory"
+            case .postgreSQL: "in PostgreSQL"
+            }
+        }
+
+        /// Runs a body on an empty catalog.
+        func withCatalog(_ body: (any CatalogStore) async throws -> Void) async throws {
+            switch self {
+            case .inMemory: try await body(InMemoryCatalog(collate: collator()))
+            case .postgreSQL:
+                try await TestSupport.withCatalog { (catalog: PostgresCatalog) in try await body(catalog) }
+            }
+        }
+
+        /// Runs a body on a catalog with a store.
+        func withShop(_ body: (any CatalogStore) async throws -> Void) async throws {
+            try await withCatalog { (catalog: any CatalogStore) async throws in
+                _ = try await catalog.put(
+                    Store(key: StoreConformanceTests.shop, title: "Shop", currency: Currency("EUR")!)
+                )
+                try await body(catalog)
+            }
+        }
+
+        /// Runs a body on a catalog with a store, two shelves and five products, at 1.00 to 5.00; the shelf shows the
+        /// most expensive ones first.
+        func withProducts(_ body: (any CatalogStore) async throws -> Void) async throws {
+            try await withShop { (catalog: any CatalogStore) async throws in
+                let shelf = Shelf(
+                    key: StoreConformanceTests.dairy,
+                    title: "Dairy",
+                    defaultSort: Sort(.price, .descending)
+                )
+                _ = try await catalog.put(shelf, in: StoreConformanceTests.shop)
+                for number in 1...5 {
+                    _ = try await catalog.put(StoreConformanceTests.product(number), in: StoreConformanceTests.shop)
+                }
+                try await body(catalog)
+            }
+        }
     }
 
-    @Test("The PostgreSQL catalog conforms to the catalog store contract")
-    func theStoreInPostgreSQL() async throws {
-        try await withCatalog { (catalog: PostgresCatalog) async throws in try await check(catalog) }
+    static func product(_ number: Int) -> Product {
+        Product(sku: SKU("p\(number)")!, name: "Product \(number)", priceMinor: Int64(number * 100))
+    }
+
+    // MARK: - Stores and shelves
+
+    @Test("An empty catalog has no stores, and names what is missing", arguments: Implementation.allCases)
+    func emptyCatalog(_ implementation: Implementation) async throws {
+        try await implementation.withCatalog { (catalog: any CatalogStore) async throws in
+            #expect(try await catalog.stores().isEmpty)
+            await #expect(throws: CatalogError.notFound("store “shop”")) { try await catalog.store(Self.shop) }
+            await #expect(throws: CatalogError.notFound("store “shop”")) {
+                try await catalog.shelf(Self.shop, Self.dairy)
+            }
+            await #expect(throws: CatalogError.self) {
+                try await catalog.put(Shelf(key: Self.dairy, title: "x"), in: Self.shop)
+            }
+        }
+    }
+
+    @Test("Putting a store creates or changes it", arguments: Implementation.allCases)
+    func storeIsCreatedAndChanged(_ implementation: Implementation) async throws {
+        try await implementation.withCatalog { (catalog: any CatalogStore) async throws in
+            #expect(try await catalog.put(Store(key: Self.shop, title: "Shop", currency: Currency("EUR")!)))
+            #expect(
+                try await catalog.put(Store(key: Self.shop, title: "My Shop", currency: Currency("EUR")!)) == false
+            )
+            #expect(try await catalog.stores().map(\.title) == ["My Shop"])
+        }
+    }
+
+    @Test("A store with prices keeps its currency", arguments: Implementation.allCases)
+    func currencyOfPricesStays(_ implementation: Implementation) async throws {
+        try await implementation.withProducts { (catalog: any CatalogStore) async throws in
+            await #expect(throws: CatalogError.self) {
+                try await catalog.put(Store(key: Self.shop, title: "Shop", currency: Currency("USD")!))
+            }
+        }
+    }
+
+    @Test("A shelf inherits the default sort of its parent", arguments: Implementation.allCases)
+    func shelfInheritsSort(_ implementation: Implementation) async throws {
+        try await implementation.withShop { (catalog: any CatalogStore) async throws in
+            await #expect(throws: CatalogError.notFound("shelf “dairy”")) {
+                try await catalog.shelf(Self.shop, Self.dairy)
+            }
+            let sort = Sort(.price, .descending)
+            #expect(try await catalog.put(Shelf(key: Self.dairy, title: "Dairy", defaultSort: sort), in: Self.shop))
+            #expect(try await catalog.put(Shelf(key: Self.cheese, title: "Cheese", parent: Self.dairy), in: Self.shop))
+            let head = try await catalog.shelf(Self.shop, Self.cheese)
+            #expect(head.resolve().sort == sort)
+            #expect(head.resolve().source == .shelf)
+        }
+    }
+
+    @Test("A shelf with an unknown parent, or of an outdated version, is rejected", arguments: Implementation.allCases)
+    func invalidShelfIsRejected(_ implementation: Implementation) async throws {
+        try await implementation.withShop { (catalog: any CatalogStore) async throws in
+            _ = try await catalog.put(Shelf(key: Self.cheese, title: "Cheese"), in: Self.shop)
+            let version = try await catalog.shelf(Self.shop, Self.cheese).state.version
+            await #expect(throws: CatalogError.self) {
+                try await catalog.put(
+                    Shelf(key: Self.cheese, title: "Cheese", parent: CatalogKey("none")!),
+                    in: Self.shop
+                )
+            }
+            await #expect(throws: CatalogError.self) {
+                try await catalog.put(Shelf(key: Self.cheese, title: "C"), in: Self.shop, replacing: version - 1)
+            }
+        }
+    }
+
+    @Test("Shelves are sorted by name or position, in pages", arguments: Implementation.allCases)
+    func shelvesAreSorted(_ implementation: Implementation) async throws {
+        try await implementation.withShop { (catalog: any CatalogStore) async throws in
+            _ = try await catalog.put(Shelf(key: Self.dairy, title: "Dairy"), in: Self.shop)
+            _ = try await catalog.put(Shelf(key: Self.cheese, title: "Cheese", parent: Self.dairy), in: Self.shop)
+            let byName = try await catalog.shelves(ShelvesRequest(store: Self.shop, sort: .name))
+            #expect(byName.shelves.map(\.shelf.key) == [Self.cheese, Self.dairy])
+            let byPosition = try await catalog.shelves(ShelvesRequest(store: Self.shop))
+            #expect(byPosition.shelves.map(\.shelf.key) == [Self.dairy, Self.cheese])
+            var request = ShelvesRequest(store: Self.shop, sort: .nameDescending, limit: 1)
+            let first = try await catalog.shelves(request)
+            request.after = first.next
+            let rest = try await catalog.shelves(request)
+            #expect(first.shelves.map(\.shelf.key) == [Self.dairy])
+            #expect(rest.shelves.map(\.shelf.key) == [Self.cheese])
+            #expect(rest.next == nil)
+        }
+    }
+
+    @Test("A removed shelf is gone, and returns empty with a later version", arguments: Implementation.allCases)
+    func removedShelfReturnsEmpty(_ implementation: Implementation) async throws {
+        try await implementation.withProducts { (catalog: any CatalogStore) async throws in
+            _ = try await catalog.put(Shelf(key: Self.cheese, title: "Cheese", parent: Self.dairy), in: Self.shop)
+            _ = try await catalog.place(SKU("p1")!, on: Self.dairy, in: Self.shop)
+            // A shelf with children stays.
+            await #expect(throws: CatalogError.self) { try await catalog.remove(shelf: Self.dairy, from: Self.shop) }
+            try await catalog.remove(shelf: Self.cheese, from: Self.shop)
+            let version = try await catalog.shelf(Self.shop, Self.dairy).state.version
+            try await catalog.remove(shelf: Self.dairy, from: Self.shop)
+            await #expect(throws: CatalogError.self) { try await catalog.remove(shelf: Self.dairy, from: Self.shop) }
+            await #expect(throws: CatalogError.self) {
+                try await catalog.page(PageRequest(store: Self.shop, shelf: Self.dairy))
+            }
+            #expect(try await catalog.shelves(ShelvesRequest(store: Self.shop)).shelves.isEmpty)
+            #expect(try await catalog.put(Shelf(key: Self.dairy, title: "Again"), in: Self.shop))
+            let reborn = try await catalog.shelf(Self.shop, Self.dairy).state
+            #expect(reborn.version > version + 1)
+            #expect(reborn.productCount == 0)
+            #expect(try await catalog.product(Self.shop, SKU("p1")!).shelves.isEmpty)
+        }
+    }
+
+    // MARK: - Products
+
+    @Test("A new product is on no shelf and has no popularity", arguments: Implementation.allCases)
+    func newProduct(_ implementation: Implementation) async throws {
+        try await implementation.withShop { (catalog: any CatalogStore) async throws in
+            #expect(try await catalog.put(Self.product(1), in: Self.shop))
+            let read = try await catalog.product(Self.shop, SKU("p1")!)
+            #expect(read.shelves.isEmpty)
+            #expect(read.product.priceMinor == 100)
+            #expect(read.product.popularity == .none)
+        }
+    }
+
+    @Test("A changed product keeps its creation time", arguments: Implementation.allCases)
+    func changedProduct(_ implementation: Implementation) async throws {
+        try await implementation.withProducts { (catalog: any CatalogStore) async throws in
+            let before = try await catalog.product(Self.shop, SKU("p1")!).product
+            var changed = before
+            changed.brand = "Brand"
+            let isNew = try await catalog.put(
+                changed,
+                in: Self.shop,
+                pricedIn: Currency("EUR"),
+                replacing: before.modifiedAt
+            )
+            #expect(!isNew)
+            let after = try await catalog.product(Self.shop, SKU("p1")!).product
+            #expect(after.createdAt == before.createdAt)
+            #expect(after.brand == "Brand")
+        }
+    }
+
+    @Test("An outdated product, or one in another currency, is rejected", arguments: Implementation.allCases)
+    func outdatedProductIsRejected(_ implementation: Implementation) async throws {
+        try await implementation.withProducts { (catalog: any CatalogStore) async throws in
+            let product = try await catalog.product(Self.shop, SKU("p1")!).product
+            await #expect(throws: CatalogError.self) {
+                try await catalog.put(product, in: Self.shop, pricedIn: nil, replacing: Timestamp(microseconds: 1))
+            }
+            await #expect(throws: CatalogError.self) {
+                try await catalog.put(product, in: Self.shop, pricedIn: Currency("USD"), replacing: nil)
+            }
+        }
+    }
+
+    @Test("Products are read by SKU, and in pages", arguments: Implementation.allCases)
+    func productsAreRead(_ implementation: Implementation) async throws {
+        try await implementation.withProducts { (catalog: any CatalogStore) async throws in
+            let found = try await catalog.products(Self.shop, [SKU("p3")!, SKU("none")!])
+            #expect(found.products.map(\.sku.text) == ["p3"])
+            let page = try await catalog.products(Self.shop, after: nil, limit: 3)
+            #expect(page.products.map(\.sku.text) == ["p1", "p2", "p3"])
+            let next = try await catalog.products(Self.shop, after: page.next, limit: 3)
+            #expect(next.products.map(\.sku.text) == ["p4", "p5"])
+            #expect(next.next == nil)
+        }
+    }
+
+    @Test("A removed product leaves its shelves", arguments: Implementation.allCases)
+    func removedProductLeavesShelves(_ implementation: Implementation) async throws {
+        try await implementation.withProducts { (catalog: any CatalogStore) async throws in
+            for sku in ["p2", "p1", "p3"] { _ = try await catalog.place(SKU(sku)!, on: Self.dairy, in: Self.shop) }
+            try await catalog.remove(product: SKU("p2")!, from: Self.shop)
+            await #expect(throws: CatalogError.self) { try await catalog.remove(product: SKU("p2")!, from: Self.shop) }
+            #expect(try await catalog.order(Self.shop, Self.dairy, .position).ids == ["p1", "p3"])
+        }
+    }
+
+    // MARK: - Placements
+
+    @Test("A placement is the last in the manual order, and is counted once", arguments: Implementation.allCases)
+    func placementIsLast(_ implementation: Implementation) async throws {
+        try await implementation.withProducts { (catalog: any CatalogStore) async throws in
+            for sku in ["p2", "p1", "p3"] {
+                #expect(try await catalog.place(SKU(sku)!, on: Self.dairy, in: Self.shop))
+            }
+            let before = try await catalog.shelf(Self.shop, Self.dairy).state
+            #expect(try await catalog.place(SKU("p1")!, on: Self.dairy, in: Self.shop) == false)
+            #expect(try await catalog.shelf(Self.shop, Self.dairy).state == before)
+            #expect(before.productCount == 3)
+            #expect(try await catalog.order(Self.shop, Self.dairy, .position).ids == ["p2", "p1", "p3"])
+            #expect(try await catalog.order(Self.shop, Self.dairy, nil).ids == ["p3", "p2", "p1"])
+        }
+    }
+
+    @Test("A product that returns gets its place back, and each change a version", arguments: Implementation.allCases)
+    func returningProductGetsItsPlaceBack(_ implementation: Implementation) async throws {
+        try await implementation.withProducts { (catalog: any CatalogStore) async throws in
+            for sku in ["p2", "p1", "p3"] { _ = try await catalog.place(SKU(sku)!, on: Self.dairy, in: Self.shop) }
+            let before = try await catalog.shelf(Self.shop, Self.dairy).state
+            try await catalog.unplace(SKU("p1")!, from: Self.dairy, in: Self.shop)
+            #expect(try await catalog.order(Self.shop, Self.dairy, .position).ids == ["p2", "p3"])
+            #expect(try await catalog.place(SKU("p1")!, on: Self.dairy, in: Self.shop))
+            #expect(try await catalog.order(Self.shop, Self.dairy, .position).ids == ["p2", "p1", "p3"])
+            let after = try await catalog.shelf(Self.shop, Self.dairy).state
+            #expect(after.version == before.version + 2)
+            #expect(after.orderVersion == before.orderVersion + 2)
+        }
+    }
+
+    @Test("Only an existing product is placed, and only a placed one is removed", arguments: Implementation.allCases)
+    func invalidPlacementIsRejected(_ implementation: Implementation) async throws {
+        try await implementation.withProducts { (catalog: any CatalogStore) async throws in
+            await #expect(throws: CatalogError.self) {
+                try await catalog.place(SKU("none")!, on: Self.dairy, in: Self.shop)
+            }
+            await #expect(throws: CatalogError.self) {
+                try await catalog.unplace(SKU("p5")!, from: Self.dairy, in: Self.shop)
+            }
+        }
+    }
+
+    @Test("A page and its basis have the same entity tag", arguments: Implementation.allCases)
+    func pageAndBasisHaveOneTag(_ implementation: Implementation) async throws {
+        try await implementation.withProducts { (catalog: any CatalogStore) async throws in
+            for sku in ["p2", "p1", "p3"] { _ = try await catalog.place(SKU(sku)!, on: Self.dairy, in: Self.shop) }
+            let request = PageRequest(store: Self.shop, shelf: Self.dairy)
+            let page = try await catalog.page(request)
+            #expect(page.products.map(\.sku.text) == ["p3", "p2", "p1"])
+            let again = try PlannedPage(request, try await catalog.basis(of: request))
+            #expect(again.entityTag(day: 1) == page.planned.entityTag(day: 1))
+        }
+    }
+
+    // MARK: - Diffs
+
+    /// Runs a body with a request for the diff from names to prices of a shelf with four products.
+    private func withDiff(
+        _ implementation: Implementation,
+        _ body: (any CatalogStore, inout DiffRequest) async throws -> Void
+    ) async throws {
+        try await implementation.withShop { (catalog: any CatalogStore) async throws in
+            _ = try await catalog.put(Shelf(key: Self.dairy, title: "Dairy"), in: Self.shop)
+            for (sku, price) in [("d1", 300), ("d2", 100), ("d3", 200), ("d4", 400)] {
+                _ = try await catalog.put(Product(sku: SKU(sku)!, name: sku, priceMinor: Int64(price)), in: Self.shop)
+                _ = try await catalog.place(SKU(sku)!, on: Self.dairy, in: Self.shop)
+            }
+            var request = DiffRequest(
+                store: Self.shop,
+                shelf: Self.dairy,
+                from: .view(ShelfView(sort: Sort(.name, .ascending))),
+                to: ShelfView(sort: Sort(.price, .ascending))
+            )
+            try await body(catalog, &request)
+        }
+    }
+
+    @Test("A diff of two sorts has both orders and the fewest moves", arguments: Implementation.allCases)
+    func diffOfTwoSorts(_ implementation: Implementation) async throws {
+        try await withDiff(implementation) { (catalog: any CatalogStore, request: inout DiffRequest) async throws in
+            let diff = try await catalog.diff(request)
+            #expect(diff.old == ["d1", "d2", "d3", "d4"])
+            #expect(diff.new == ["d2", "d3", "d1", "d4"])
+            #expect(diff.diff.moves.count == 1)
+            #expect(diff.products.isEmpty)
+        }
+    }
+
+    @Test("A diff of the first products has the entering ones", arguments: Implementation.allCases)
+    func diffOfFirstProducts(_ implementation: Implementation) async throws {
+        try await withDiff(implementation) { (catalog: any CatalogStore, request: inout DiffRequest) async throws in
+            request.limit = 2
+            let diff = try await catalog.diff(request)
+            #expect(diff.old == ["d1", "d2"])
+            #expect(diff.new == ["d2", "d3"])
+            #expect(diff.insertedIDs == ["d3"])
+            #expect(diff.products["d3"]?.priceMinor == 200)
+            request.limit = 0
+            let invalid = request
+            await #expect(throws: CatalogError.self) { try await catalog.diff(invalid) }
+        }
+    }
+
+    @Test("A diff from a list deletes what is not on the shelf's page", arguments: Implementation.allCases)
+    func diffFromList(_ implementation: Implementation) async throws {
+        try await withDiff(implementation) { (catalog: any CatalogStore, request: inout DiffRequest) async throws in
+            request.limit = 2
+            request.from = .list(["d4", "x"])
+            #expect(try await catalog.diff(request).deletedIDs == ["d4", "x"])
+        }
     }
 
     @Test("Both orders of a diff are from one snapshot")
@@ -60,174 +394,5 @@ import Testing
                 try await group.waitForAll()
             }
         }
-    }
-
-    private func check(_ catalog: some CatalogStore) async throws {
-        try await checkEmptyCatalog(catalog)
-        #expect(try await catalog.put(Store(key: Self.shop, title: "Shop", currency: Currency("EUR")!)))
-        #expect(try await catalog.put(Store(key: Self.shop, title: "My Shop", currency: Currency("EUR")!)) == false)
-        #expect(try await catalog.stores().map(\.title) == ["My Shop"])
-        try await checkShelves(catalog)
-        try await checkProducts(catalog)
-        try await checkPlacements(catalog)
-        try await checkDiffs(catalog)
-        try await checkRemovals(catalog)
-    }
-
-    private func checkDiffs(_ catalog: some CatalogStore) async throws {
-        let prices: [String: Int64] = ["d1": 300, "d2": 100, "d3": 200, "d4": 400]
-        let bread = CatalogKey("bread")!
-        _ = try await catalog.put(Shelf(key: bread, title: "Bread"), in: Self.shop)
-        for (sku, price) in prices.sorted(by: { $0.key < $1.key }) {
-            _ = try await catalog.put(Product(sku: SKU(sku)!, name: sku, priceMinor: price), in: Self.shop)
-            _ = try await catalog.place(SKU(sku)!, on: bread, in: Self.shop)
-        }
-        var request = DiffRequest(
-            store: Self.shop,
-            shelf: bread,
-            from: .view(ShelfView(sort: Sort(.name, .ascending))),
-            to: ShelfView(sort: Sort(.price, .ascending))
-        )
-        let whole = try await catalog.diff(request)
-        #expect(whole.old == ["d1", "d2", "d3", "d4"])
-        #expect(whole.new == ["d2", "d3", "d1", "d4"])
-        #expect(whole.diff.moves.count == 1)
-        #expect(whole.products.isEmpty)
-        request.limit = 2
-        let window = try await catalog.diff(request)
-        #expect(window.old == ["d1", "d2"])
-        #expect(window.new == ["d2", "d3"])
-        #expect(window.insertedIDs == ["d3"])
-        #expect(window.products["d3"]?.priceMinor == 200)
-        request.from = .list(["d4", "x"])
-        #expect(try await catalog.diff(request).deletedIDs == ["d4", "x"])
-        request.limit = 0
-        await #expect(throws: CatalogError.self) { try await catalog.diff(request) }
-        for sku in prices.keys { try await catalog.remove(product: SKU(sku)!, from: Self.shop) }
-        try await catalog.remove(shelf: bread, from: Self.shop)
-    }
-
-    private func checkEmptyCatalog(_ catalog: some CatalogStore) async throws {
-        #expect(try await catalog.stores().isEmpty)
-        await #expect(throws: CatalogError.notFound("store “shop”")) { try await catalog.store(Self.shop) }
-        await #expect(throws: CatalogError.notFound("store “shop”")) { try await catalog.shelf(Self.shop, Self.dairy) }
-        await #expect(throws: CatalogError.self) {
-            try await catalog.put(Shelf(key: Self.dairy, title: "x"), in: Self.shop)
-        }
-    }
-
-    private func checkShelves(_ catalog: some CatalogStore) async throws {
-        await #expect(throws: CatalogError.notFound("shelf “dairy”")) { try await catalog.shelf(Self.shop, Self.dairy) }
-        let sort = Sort(.price, .descending)
-        #expect(try await catalog.put(Shelf(key: Self.dairy, title: "Dairy", defaultSort: sort), in: Self.shop))
-        #expect(try await catalog.put(Shelf(key: Self.cheese, title: "Cheese", parent: Self.dairy), in: Self.shop))
-        let head = try await catalog.shelf(Self.shop, Self.cheese)
-        #expect(head.resolve().sort == sort)
-        #expect(head.resolve().source == .shelf)
-        await #expect(throws: CatalogError.self) {
-            try await catalog.put(Shelf(key: Self.cheese, title: "Cheese", parent: CatalogKey("none")!), in: Self.shop)
-        }
-        await #expect(throws: CatalogError.self) {
-            try await catalog.put(Shelf(key: Self.cheese, title: "C"), in: Self.shop, replacing: head.state.version - 1)
-        }
-        let names = try await catalog.shelves(ShelvesRequest(store: Self.shop, sort: .name)).shelves.map(\.shelf.key)
-        #expect(names == [Self.cheese, Self.dairy])
-        let positions = try await catalog.shelves(ShelvesRequest(store: Self.shop)).shelves.map(\.shelf.key)
-        #expect(positions == [Self.dairy, Self.cheese])
-        let first = try await catalog.shelves(ShelvesRequest(store: Self.shop, sort: .nameDescending, limit: 1))
-        let rest = try await catalog.shelves(
-            ShelvesRequest(store: Self.shop, sort: .nameDescending, limit: 1, after: first.next)
-        )
-        #expect(first.shelves.map(\.shelf.key) == [Self.dairy])
-        #expect(rest.shelves.map(\.shelf.key) == [Self.cheese])
-        #expect(rest.next == nil)
-    }
-
-    private func checkProducts(_ catalog: some CatalogStore) async throws {
-        for number in 1...5 {
-            let product = Product(sku: SKU("p\(number)")!, name: "Product \(number)", priceMinor: Int64(number * 100))
-            #expect(try await catalog.put(product, in: Self.shop))
-        }
-        let first = try await catalog.product(Self.shop, SKU("p1")!)
-        #expect(first.shelves.isEmpty)
-        #expect(first.product.priceMinor == 100)
-        #expect(first.product.popularity == .none)
-        var changed = first.product
-        changed.brand = "Brand"
-        #expect(
-            try await catalog.put(
-                changed,
-                in: Self.shop,
-                pricedIn: Currency("EUR"),
-                replacing: first.product.modifiedAt
-            ) == false
-        )
-        await #expect(throws: CatalogError.self) {
-            try await catalog.put(changed, in: Self.shop, pricedIn: nil, replacing: Timestamp(microseconds: 1))
-        }
-        await #expect(throws: CatalogError.self) {
-            try await catalog.put(changed, in: Self.shop, pricedIn: Currency("USD"), replacing: nil)
-        }
-        // A store with prices keeps its currency.
-        await #expect(throws: CatalogError.self) {
-            try await catalog.put(Store(key: Self.shop, title: "My Shop", currency: Currency("USD")!))
-        }
-        let second = try await catalog.product(Self.shop, SKU("p1")!).product
-        #expect(second.createdAt == first.product.createdAt)
-        #expect(second.brand == "Brand")
-        #expect(try await catalog.products(Self.shop, [SKU("p3")!, SKU("none")!]).products.map(\.sku.text) == ["p3"])
-        let page = try await catalog.products(Self.shop, after: nil, limit: 3)
-        #expect(page.products.map(\.sku.text) == ["p1", "p2", "p3"])
-        let next = try await catalog.products(Self.shop, after: page.next, limit: 3)
-        #expect(next.products.map(\.sku.text) == ["p4", "p5"])
-        #expect(next.next == nil)
-    }
-
-    private func checkPlacements(_ catalog: some CatalogStore) async throws {
-        for sku in ["p2", "p1", "p3"] { #expect(try await catalog.place(SKU(sku)!, on: Self.dairy, in: Self.shop)) }
-        let before = try await catalog.shelf(Self.shop, Self.dairy).state
-        #expect(try await catalog.place(SKU("p1")!, on: Self.dairy, in: Self.shop) == false)
-        #expect(try await catalog.shelf(Self.shop, Self.dairy).state == before)
-        #expect(before.productCount == 3)
-        #expect(try await catalog.order(Self.shop, Self.dairy, .position).ids == ["p2", "p1", "p3"])
-        #expect(try await catalog.order(Self.shop, Self.dairy, nil).ids == ["p3", "p2", "p1"])
-        try await catalog.unplace(SKU("p1")!, from: Self.dairy, in: Self.shop)
-        #expect(try await catalog.order(Self.shop, Self.dairy, .position).ids == ["p2", "p3"])
-        #expect(try await catalog.place(SKU("p1")!, on: Self.dairy, in: Self.shop))
-        #expect(try await catalog.order(Self.shop, Self.dairy, .position).ids == ["p2", "p1", "p3"])
-        let after = try await catalog.shelf(Self.shop, Self.dairy).state
-        #expect(after.version == before.version + 2)
-        #expect(after.orderVersion == before.orderVersion + 2)
-        await #expect(throws: CatalogError.self) {
-            try await catalog.place(SKU("none")!, on: Self.dairy, in: Self.shop)
-        }
-        await #expect(throws: CatalogError.self) {
-            try await catalog.unplace(SKU("p5")!, from: Self.dairy, in: Self.shop)
-        }
-        let request = PageRequest(store: Self.shop, shelf: Self.dairy)
-        let page = try await catalog.page(request)
-        #expect(page.products.map(\.sku.text) == ["p3", "p2", "p1"])
-        let again = try PlannedPage(request, try await catalog.basis(of: request))
-        #expect(again.entityTag(day: 1) == page.planned.entityTag(day: 1))
-    }
-
-    private func checkRemovals(_ catalog: some CatalogStore) async throws {
-        await #expect(throws: CatalogError.self) { try await catalog.remove(shelf: Self.dairy, from: Self.shop) }
-        try await catalog.remove(product: SKU("p2")!, from: Self.shop)
-        await #expect(throws: CatalogError.self) { try await catalog.remove(product: SKU("p2")!, from: Self.shop) }
-        #expect(try await catalog.order(Self.shop, Self.dairy, .position).ids == ["p1", "p3"])
-        try await catalog.remove(shelf: Self.cheese, from: Self.shop)
-        let version = try await catalog.shelf(Self.shop, Self.dairy).state.version
-        try await catalog.remove(shelf: Self.dairy, from: Self.shop)
-        await #expect(throws: CatalogError.self) { try await catalog.remove(shelf: Self.dairy, from: Self.shop) }
-        await #expect(throws: CatalogError.self) {
-            try await catalog.page(PageRequest(store: Self.shop, shelf: Self.dairy))
-        }
-        #expect(try await catalog.shelves(ShelvesRequest(store: Self.shop)).shelves.isEmpty)
-        #expect(try await catalog.put(Shelf(key: Self.dairy, title: "Again"), in: Self.shop))
-        let reborn = try await catalog.shelf(Self.shop, Self.dairy).state
-        #expect(reborn.version > version + 1)
-        #expect(reborn.productCount == 0)
-        #expect(try await catalog.product(Self.shop, SKU("p1")!).shelves.isEmpty)
     }
 }

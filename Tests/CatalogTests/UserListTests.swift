@@ -76,6 +76,17 @@ import Testing
         #expect(texts(list) == ["newest"])
     }
 
+    @Test("Of two changes to a field at the same moment, the first stays")
+    func tieKeepsCurrentValue() throws {
+        var list = try list("a")
+        let id = list.items[0].id
+        for (text, expected) in [("first", "first"), ("second", "first")] {
+            let change = ListItemChange(id, text: text, modifiedAt: Self.later(5))
+            _ = try list.apply(.change([change]), ListFacts(), now: Self.later(10))
+            #expect(texts(list) == [expected])
+        }
+    }
+
     @Test("A clock that runs ahead has no advantage")
     func futureChanges() throws {
         var list = try list("a")

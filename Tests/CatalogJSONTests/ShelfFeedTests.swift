@@ -1,0 +1,79 @@
+import Catalog
+@testable import CatalogJSON
+import InMemoryCatalog
+import TestSupport
+import Testing
+
+@Suite("Feeds of shelves", .timeLimit(.minutes(1))) struct ShelfFeedTests {
+    private static let address = ShelfAddress(CatalogKey("s")!, CatalogKey("x")!)
+    private static let products = (0..<4).map { Product(sku: SKU("p\($0)")!, name: "P\($0)", priceMinor: Int64($0)) }
+
+    private func fill() async throws -> InMemoryCatalog {
+        let catalog = InMemoryCatalog(collate: collator())
+        _ = try await catalog.put(Store(key: Self.address.store, title: "S", currency: Currency("EUR")!))
+        _ = try await catalog.put(Shelf(key: Self.address.shelf, title: "X"), in: Self.address.store)
+        for product in Self.products {
+            _ = try await catalog.put(product, in: Self.address.store)
+            _ = try await catalog.place(product.sku, on: Self.address.shelf, in: Self.address.store)
+        }
+        return catalog
+    }
+
+    private func feed(_ catalog: InMemoryCatalog, limit: Int = 3) -> ShelfFeed {
+        let key = ShelfFeed.Key(address: Self.address, sort: Sort(.price, .ascending), limit: limit)
+        return ShelfFeed(key, catalog, AsyncSemaphore(1))
+    }
+
+    private func text(_ event: (event: LiveEvent, shown: ShelfFeed.Window?)?) -> String {
+        event.map { String(decoding: $0.event.data, as: UTF8.self) } ?? ""
+    }
+
+    /// Changes a price, refreshes the feed and waits for its next window.
+    private func setPrice(_ sku: String, _ price: Int64, _ catalog: InMemoryCatalog, _ feed: ShelfFeed) async throws {
+        let (number, wakeups) = feed.subscribers.add()
+        defer { feed.subscribers.remove(number) }
+        _ = try await catalog.setPrices([PriceChange(sku: SKU(sku)!, priceMinor: price)], in: Self.address.store)
+        feed.refresh()
+        #expect(await wakeups.wake())
+    }
+
+    @Test("The first event has the whole order, and nothing follows without a change")
+    func firstEventIsTheOrder() async throws {
+        let feed = feed(try await fill())
+        try await feed.start()
+        let first = feed.event(from: nil)
+        #expect(text(first).contains(#""ids":["p0","p1","p2"]"#))
+        #expect(feed.event(from: first?.shown) == nil)
+    }
+
+    @Test("A change is sent as the moves from what a subscriber shows")
+    func changeIsSentAsMoves() async throws {
+        let catalog = try await fill()
+        let feed = feed(catalog)
+        try await feed.start()
+        let first = feed.event(from: nil)
+        try await setPrice("p0", 9, catalog, feed)
+        let change = text(feed.event(from: first?.shown))
+        #expect(change.contains(#""deletes":[{"id":"p0","from":0}]"#))
+        #expect(change.contains(#""inserts":[{"id":"p3","to":2"#))
+    }
+
+    @Test("A window is found by its version, until it is no longer kept")
+    func windowIsFoundByVersion() async throws {
+        let catalog = try await fill()
+        let feed = feed(catalog)
+        try await feed.start()
+        let version = try #require(try await catalog.versions(of: [Self.address])[Self.address]).shelf
+        #expect(feed.window(at: version)?.ids == ["p0", "p1", "p2"])
+        #expect(feed.window(at: version + 1) == nil)
+        for step in 0..<17 { try await setPrice("p1", step % 2 == 0 ? 9 : 1, catalog, feed) }
+        #expect(feed.window(at: version) == nil)
+    }
+
+    @Test("The feed of a missing shelf does not start")
+    func missingShelfFails() async throws {
+        let key = ShelfFeed.Key(address: ShelfAddress(Self.address.store, CatalogKey("none")!), sort: nil, limit: 3)
+        let feed = ShelfFeed(key, try await fill(), AsyncSemaphore(1))
+        await #expect(throws: CatalogError.self) { try await feed.start() }
+    }
+}
