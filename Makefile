@@ -80,7 +80,7 @@ test-coverage: deps ## Print how much of the pure core the fast tests run; fails
 	python3 Tests/coverage.py '$(FAST_TESTS)'
 
 .PHONY: test-mutations
-test-mutations: ## Plant faults in the pure core, each of which a fast test must notice
+test-mutations: ## Seed faults in the pure core; the fast tests must detect each
 	python3 Tests/mutations.py
 
 .PHONY: test

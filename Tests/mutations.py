@@ -28,7 +28,7 @@ FAULTS = [
     ("Sources/Catalog/Lists/ListItem.swift", "$0 < moment", "$0 <= moment"),
     ("Sources/Catalog/Lists/ListItem.swift", "min(change.modifiedAt ?? now, now)", "change.modifiedAt ?? now"),
     ("Sources/Catalog/Settings/SettingsEdit.swift", "$0.modifiedAt < moment", "$0.modifiedAt <= moment"),
-    ("Sources/Catalog/Values/RecordedResponse.swift", "fingerprint == call.fingerprint", "!fingerprint.isEmpty"),
+    ("Sources/Catalog/Values/FirstResponse.swift", "fingerprint == call.fingerprint", "!fingerprint.isEmpty"),
     ("Sources/Catalog/Values/SKU.swift", "text.count <= 64", "text.count <= 65"),
     ("Sources/CatalogJSON/Sorting/CursorCodec.swift", "guard difference == 0, ", "guard difference >= 0, "),
     ("Sources/CatalogJSON/JSON/JSONReader.swift", "maximumDepth = 32", "maximumDepth = 33"),
@@ -50,7 +50,7 @@ FAULTS = [
 ]
 
 
-# The fast tests take a minute. A fault that makes one of them wait for ever is detected as well.
+# The fast tests take a minute. A fault that makes one of them hang is detected as well.
 TEST_SECONDS = 240
 
 
@@ -97,12 +97,12 @@ def main():
         file = os.path.join(COPY, path)
         text = open(file).read()
         if old not in text or old == new:
-            bad.append(f"{number}: {path}: its place is not found: {old}")
+            bad.append(f"{number}: {path}: the text is not found: {old}")
             continue
         open(file, "w").write(text.replace(old, new, 1))
         built = swift("build", "--build-tests")
         tested = built or swift("test", "--disable-xctest", "--skip-build", "--filter", FAST, seconds=TEST_SECONDS)
-        outcome = {0: "survives", None: "detected by the deadline"}.get(tested, "detected")
+        outcome = {0: "survives", None: "detected by a timeout"}.get(tested, "detected")
         if built: outcome = "does not build"
         if not outcome.startswith("detected"):
             bad.append(f"{number}: {path}: {outcome}: {old} → {new}")

@@ -13,6 +13,7 @@ public struct ShelfDiff<Product: Sendable>: Sendable {
         }
     }
 
+    /// The change of the order.
     public enum Content: Sendable {
         /// The minimal moves, and the inserted elements in the order of `MoveDiff.inserts`.
         case moves(MoveDiff, inserts: [Insert])

@@ -1,5 +1,5 @@
-internal import CatalogJSON
 package import Catalog
+internal import CatalogJSON
 
 // Forwards each store protocol to its implementation.
 extension PostgresCatalog: CatalogStore {

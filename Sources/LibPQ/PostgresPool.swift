@@ -79,7 +79,7 @@ package final class PostgresPool: Sendable {
         try await withConnection { try await $0.perform(until: deadline, body) }
     }
 
-    /// Runs a block in one transaction, with up to three retries on SQLSTATE 40001 or 40P01.
+    /// Runs a block in one transaction, with up to three retries of a retryable error.
     @discardableResult
     package func transaction<T: Sendable>(
         _ mode: StaticString = "",
@@ -90,8 +90,8 @@ package final class PostgresPool: Sendable {
         return try await Self.retrying { try await perform(until: deadline) { try $0.transaction(mode, body) } }
     }
 
-    /// Runs a block in one transaction and ends it as the block decides, with up to three retries on SQLSTATE 40001 or
-    /// 40P01.
+    /// Runs a block in one transaction and ends it as the block decides, with up to three retries of a retryable
+    /// error.
     @discardableResult
     package func transaction<T: Sendable>(
         within limit: Duration? = nil,
@@ -101,7 +101,7 @@ package final class PostgresPool: Sendable {
         return try await Self.retrying { try await perform(until: deadline) { try $0.transaction(deciding: body) } }
     }
 
-    /// Runs a transaction, with up to three retries on SQLSTATE 40001 or 40P01.
+    /// Runs a transaction, with up to three retries of a retryable error.
     package static func retrying<T>(_ transaction: () async throws -> T) async throws -> T {
         for _ in 0..<3 {
             do { return try await transaction() } catch let error as PostgresError where error.isRetryable { continue }

@@ -18,6 +18,7 @@ package struct PostgresRow: ~Copyable {
     package func int2(_ column: Int) throws -> Int16 { try integer(column) }
     package func int4(_ column: Int) throws -> Int32 { try integer(column) }
     package func int8(_ column: Int) throws -> Int64 { try integer(column) }
+    /// Reads a bigint.
     package func int(_ column: Int) throws -> Int { Int(try integer(column, Int64.self)) }
     package func float8(_ column: Int) throws -> Double { Double(bitPattern: try integer(column)) }
     package func text(_ column: Int) throws -> String {

@@ -13,6 +13,7 @@ package struct PrivateCluster: Sendable {
         package let description: String
     }
 
+    /// A shutdown mode of `pg_ctl`: `immediate` loses nothing that was acknowledged but must recover at the next start.
     package enum StopMode: String, Sendable {
         case fast, immediate
     }

@@ -3,6 +3,7 @@
 /// It needs no index computation, so a server can report one move in a list of a million cheaply, and it can be
 /// applied to a list that has changed elsewhere.
 public struct NeighbourDiff<ID: Hashable & Sendable>: Hashable, Sendable {
+    /// An inserted or moved element with its place in the new list.
     public struct Placement: Hashable, Sendable {
         public var id: ID
         /// The left neighbour; nil for the front.

@@ -64,7 +64,7 @@ final class Transfer: @unchecked Sendable {
         direct.withCString { _ = aisle_setopt_pointer(handle, CURLOPT_NOPROXY, $0) }
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         for header in fetch.headers {
-            // libcurl marks an empty header with a semicolon.
+            // libcurl expects a semicolon after the name of a header without a value.
             let line = header.value.isEmpty ? "\(header.name);" : "\(header.name): \(header.value)"
             headerList = curl_slist_append(headerList, line)
         }

@@ -1,7 +1,7 @@
 import AisleDiff
-import TestSupport
-import Testing
 import Ordering
+import Testing
+import TestSupport
 
 @Suite(.timeLimit(.minutes(15))) struct WireFormTests {
     private typealias Diff = ShelfDiff<NoProduct>

@@ -24,6 +24,55 @@ import TestSupport
         return (code, process.standardOutput, process.standardError)
     }
 
+    @Test("Every command that is defined can be called")
+    func everyCommandIsListed() async throws {
+        let root = URL(fileURLWithPath: TestProcess.executable).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let sources = try #require(FileManager.default.enumerator(atPath: root.path + "/Sources/aisle"))
+        var defined: Set<String> = []
+        for case let path as String in sources where path.hasSuffix(".swift") {
+            let source = try String(contentsOfFile: root.path + "/Sources/aisle/" + path, encoding: .utf8)
+            for match in source.matches(of: /commandName: "([a-z-]+)"/) { defined.insert(String(match.1)) }
+        }
+        #expect(defined.count > 20)
+        let dump = try await run(["--experimental-dump-help"])
+        let listed = Set(dump.1.matches(of: /"commandName" : "([a-z-]+)"/).map { String($0.1) })
+        #expect(defined.subtracting(listed) == [])
+    }
+
+    @Test("The server says why it cannot listen")
+    func portInUseIsReported() async throws {
+        let database = try await TestDatabase.migrated()
+        let url = ["DATABASE_URL": database.configuration.dsn, "AISLE_JWT_SECRET": String(repeating: "x", count: 32)]
+        try await withListener { port in
+            let taken = try await run(["serve", "--port", "\(port)"], environment: url)
+            #expect(taken.0 == 69)
+            #expect(taken.2.contains("the port is in use; choose another with --port"))
+        }
+        let foreign = try await run(["serve", "--host", "192.0.2.1", "--port", "0"], environment: url)
+        #expect(foreign.0 == 69)
+        #expect(foreign.2.contains("not an address of this machine"))
+        try await database.drop()
+    }
+
+    /// Runs a body while a socket of this process listens on a port of its own.
+    private func withListener(_ body: (UInt16) async throws -> Void) async throws {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(descriptor) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isListening = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, length) == 0 && listen(descriptor, 1) == 0
+                    && getsockname(descriptor, $0, &length) == 0
+            }
+        }
+        try #require(isListening)
+        try await body(UInt16(bigEndian: address.sin_port))
+    }
+
     @Test("An imported file is sorted and exported by commands")
     func importsSortsAndExports() async throws {
         let database = try await TestDatabase.migrated()

@@ -1,8 +1,8 @@
 import Foundation
 import LibPQ
 import Platform
-import TestSupport
 import Testing
+import TestSupport
 
 /// The crash report of a server that is ended by a fatal signal.
 @Suite(.timeLimit(.minutes(5))) struct CrashTests {

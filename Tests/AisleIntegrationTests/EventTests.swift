@@ -1,10 +1,10 @@
-import CatalogJSON
 import Catalog
 import CatalogHTTP
+import CatalogJSON
 import Foundation
 import LibPQ
-import TestSupport
 import Testing
+import TestSupport
 
 /// Event streams of two servers on one database, over real sockets.
 @Suite(.serialized, .timeLimit(.minutes(15))) struct EventTests {
@@ -44,6 +44,10 @@ import Testing
             #expect(resumed.events.map { $0.data.contains(#""deleted":true"#) } == [false, true])
             #expect(await phone.waitUntil { $0.events.count == 3 })
             #expect(phone.events.suffix(2).map(\.data) == resumed.events.map(\.data))
+            // A device with an invalid id resyncs, and has no other id before it is told to.
+            let lost = EventReader(servers.url(0, "/me/events"), token: ann, lastEventID: "x")
+            #expect(await lost.waitUntil { $0.events.count == 1 })
+            #expect(lost.events.map(\.name) == ["gap"])
             // Erasing the user sends a gap to all devices.
             try await TestServers.send(.DELETE, servers.url(0, "/me"), as: ann)
             for reader in [phone, resumed] { #expect(await reader.waitUntil { $0.events.last?.name == "gap" }) }

@@ -1,7 +1,7 @@
 import Foundation
 import LibPQ
-import TestSupport
 import Testing
+import TestSupport
 
 /// Cleanup in PostgreSQL after a client process was killed.
 @Suite(.timeLimit(.minutes(5))) struct KilledClientTests {

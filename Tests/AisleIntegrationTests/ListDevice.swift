@@ -1,9 +1,9 @@
-import CatalogJSON
 import AisleDiff
 import Catalog
+import CatalogJSON
 import Foundation
-import TestSupport
 import Testing
+import TestSupport
 
 /// A device that shows one list. It sends offline changes when it reconnects, and learns of the changes of others only
 /// through events while it is online.

@@ -1,9 +1,9 @@
 import Catalog
 import NIOHTTP1
-import Synchronization
-import TestSupport
-import Testing
 import Ordering
+import Synchronization
+import Testing
+import TestSupport
 
 /// Three devices with one list, two of one user and one of another, on two servers. Whatever they change, online or
 /// offline, they converge and lose nothing.

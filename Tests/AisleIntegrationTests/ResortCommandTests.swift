@@ -1,8 +1,8 @@
 import Foundation
 import LibPQ
-import TestSupport
-import Testing
 import Ordering
+import Testing
+import TestSupport
 
 /// End-to-end tests of the re-sort, purchase and price commands, with processes that are killed.
 @Suite(.timeLimit(.minutes(15))) struct ResortCommandTests {

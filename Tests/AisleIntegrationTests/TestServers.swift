@@ -1,10 +1,10 @@
-import CatalogJSON
 import Catalog
 import CatalogHTTP
+import CatalogJSON
 import Foundation
 import LibPQ
-import TestSupport
 import Testing
+import TestSupport
 import WebClient
 
 enum HTTPMethod: String { case GET, PUT, POST, PATCH, DELETE }

@@ -90,11 +90,11 @@ def browser():
             found.close()
 
 
-def wait_until(page, condition, seconds=10):
-    """Waits until a condition outside the page holds; meanwhile the page and its routes go on."""
-    deadline = time.time() + seconds
+def wait_until(page, condition, seconds=10, message=lambda: "the condition did not hold in time"):
+    """Waits until a condition outside the page holds; the page and its routes keep running meanwhile."""
+    deadline = time.monotonic() + seconds
     while not condition():
-        assert time.time() < deadline, "the condition did not hold in time"
+        assert time.monotonic() < deadline, message()
         page.wait_for_timeout(25)
 
 

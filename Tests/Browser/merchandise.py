@@ -37,7 +37,7 @@ def drag(tab, id, onto, side):
 
 def settles(tab, server, ids):
     tab.shows(ids)
-    wait_until(tab.page, lambda: order(server) == ids)
+    wait_until(tab.page, lambda: order(server) == ids, message=lambda: f"the API has\n{order(server)}\nand should have\n{ids}\n{tab.said()}")
 
 
 def a_move_on_its_way(tab, id):
@@ -166,7 +166,7 @@ def changes_are_taken_back_and_told(server, browser):
     tab.page.click("#history-sheet button")
     # A sort is applied to the manual order, and undone by a key.
     tab.page.click("#apply-sort")
-    tab.page.select_option("#apply-sort-sort", "-price")
+    tab.page.select_option("#applied-sort", "-price")
     tab.is_open_to_all()
     tab.page.click("#apply-sort-form button[value=apply]")
     settles(tab, server, server.order(SHELF, "sort=-price"))

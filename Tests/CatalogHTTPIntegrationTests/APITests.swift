@@ -1,13 +1,13 @@
-import InMemoryCatalog
-import CatalogJSON
 import Catalog
 import CatalogHTTP
+import CatalogJSON
 import Foundation
 import HTTPTypes
 import Hummingbird
+import InMemoryCatalog
 import NIOCore
-import TestSupport
 import Testing
+import TestSupport
 
 /// The API over a real socket, on the in-memory catalog: response formats, headers and errors.
 @Suite(.timeLimit(.minutes(15))) struct APITests {

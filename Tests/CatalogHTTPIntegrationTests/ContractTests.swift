@@ -1,12 +1,12 @@
-import CatalogJSON
 import Catalog
 import CatalogHTTP
+import CatalogJSON
 import CatalogPostgres
 import HTTPTypes
-import NIOCore
 import LibPQ
-import TestSupport
+import NIOCore
 import Testing
+import TestSupport
 
 /// Details of the contract where code and documentation once differed.
 @Suite(.timeLimit(.minutes(5))) struct ContractTests {

@@ -1,11 +1,11 @@
-import CatalogJSON
 import Catalog
 import CatalogHTTP
+import CatalogJSON
 import CatalogPostgres
 import HTTPTypes
 import NIOCore
-import TestSupport
 import Testing
+import TestSupport
 
 /// The demo endpoints and their access rules.
 @Suite(.timeLimit(.minutes(15))) struct DemoTests {

@@ -4,8 +4,8 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import NIOCore
-import TestSupport
 import Testing
+import TestSupport
 
 extension APITests {
     private func post(

@@ -1,12 +1,12 @@
-import CatalogJSON
 import Catalog
 import CatalogHTTP
+import CatalogJSON
 import CatalogPostgres
 import HTTPTypes
-import NIOCore
 import LibPQ
-import TestSupport
+import NIOCore
 import Testing
+import TestSupport
 
 /// Minimum and maximum prices and sizes, in every unit, under every rule set and currency exponent: imported,
 /// served, sorted, filtered and diffed. PostgreSQL's exact `numeric` is the oracle of the shown values.

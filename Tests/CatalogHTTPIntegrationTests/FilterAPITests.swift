@@ -1,11 +1,11 @@
-import CatalogJSON
 import Catalog
+import CatalogJSON
 import CatalogPostgres
 import HTTPTypes
 import Hummingbird
 import NIOCore
-import TestSupport
 import Testing
+import TestSupport
 
 /// Filters and facets over a real socket, for every endpoint that lists or diffs a shelf.
 @Suite(.timeLimit(.minutes(15))) struct FilterAPITests {

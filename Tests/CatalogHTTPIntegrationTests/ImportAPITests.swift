@@ -1,12 +1,12 @@
-import CatalogJSON
 import Catalog
 import CatalogHTTP
+import CatalogJSON
 import CatalogPostgres
 import HTTPTypes
 import Hummingbird
 import NIOCore
-import TestSupport
 import Testing
+import TestSupport
 
 /// Imports over a real socket, into a real database.
 @Suite(.timeLimit(.minutes(15))) struct ImportAPITests {

@@ -1,11 +1,11 @@
-import CatalogJSON
 import Catalog
+import CatalogJSON
 import CatalogPostgres
 import HTTPTypes
 import Hummingbird
 import NIOCore
-import TestSupport
 import Testing
+import TestSupport
 
 /// Users' lists over a real socket, on a real database.
 @Suite(.timeLimit(.minutes(15))) struct ListAPITests {

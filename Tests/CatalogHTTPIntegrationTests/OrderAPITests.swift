@@ -1,12 +1,12 @@
-import CatalogJSON
 import Catalog
 import CatalogHTTP
+import CatalogJSON
 import CatalogPostgres
 import HTTPTypes
 import Hummingbird
 import NIOCore
-import TestSupport
 import Testing
+import TestSupport
 
 /// Manual orders over a real socket and a real database, with concurrent users.
 @Suite(.timeLimit(.minutes(15))) struct OrderAPITests {

@@ -1,12 +1,12 @@
-import CatalogJSON
 import Catalog
 import CatalogHTTP
+import CatalogJSON
 import CatalogPostgres
 import HTTPTypes
-import NIOCore
 import LibPQ
-import TestSupport
+import NIOCore
 import Testing
+import TestSupport
 
 /// A read-only database or standby: reads work, writes fail with a clear error, and nothing is an internal error.
 @Suite(.timeLimit(.minutes(5))) struct ReadOnlyTests {

@@ -5,8 +5,8 @@ import HTTPTypes
 import LibPQ
 import NIOCore
 import Synchronization
-import TestSupport
 import Testing
+import TestSupport
 
 /// Imports whose clients are slow or disconnect.
 @Suite(.timeLimit(.minutes(5))) struct SlowImportTests {

@@ -1,14 +1,14 @@
-import InMemoryCatalog
-import CatalogJSON
 import Catalog
 import CatalogHTTP
+import CatalogJSON
 import CatalogPostgres
 import Foundation
 import Hummingbird
 import HummingbirdCore
+import InMemoryCatalog
 import NIOCore
-import TestSupport
 import Testing
+import TestSupport
 
 /// Clients that send many requests and read little, on sockets with small buffers.
 @Suite(.timeLimit(.minutes(15))) struct StallTests {

@@ -4,8 +4,8 @@ import CatalogPostgres
 import HTTPTypes
 import Hummingbird
 import NIOCore
-import TestSupport
 import Testing
+import TestSupport
 
 /// Thousands of purchases and prices over a real socket and a real database.
 @Suite(.timeLimit(.minutes(15))) struct StormAPITests {

@@ -1,6 +1,6 @@
-import CatalogJSON
 import Catalog
 import CatalogHTTP
+import CatalogJSON
 import CatalogPostgres
 import HTTPTypes
 import Hummingbird

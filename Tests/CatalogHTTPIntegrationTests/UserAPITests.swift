@@ -1,11 +1,11 @@
-import CatalogJSON
 import Catalog
+import CatalogJSON
 import CatalogPostgres
 import HTTPTypes
 import Hummingbird
 import NIOCore
-import TestSupport
 import Testing
+import TestSupport
 
 /// Users' settings and accounts over a real socket and a real database.
 @Suite(.timeLimit(.minutes(15))) struct UserAPITests {

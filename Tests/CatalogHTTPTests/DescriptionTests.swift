@@ -77,6 +77,15 @@ import Testing
         #expect(text.contains(facet.rawValue))
     }
 
+    @Test("The description has exactly the fields of a product")
+    func productFieldsMatch() throws {
+        let store = Store(key: CatalogKey("shop")!, title: "Shop", currency: Currency("EUR")!)
+        let bytes = JSONWriter.document { ProductPresentation(store: store).write(.complete, shelves: [], to: &$0) }
+        let written = try #require(try JSONReader.parse(bytes).members)
+        let described = try #require(value("components/schemas/Product/properties")?.members)
+        #expect(Set(described.map(\.name)) == Set(written.map(\.name)))
+    }
+
     @Test("The description has exactly the operations of the endpoint table")
     func operationsMatch() async throws {
         let api = await MemoryAPI().api

@@ -1,6 +1,6 @@
-import CatalogJSON
 import Catalog
 import CatalogHTTP
+import CatalogJSON
 import Crypto
 import CryptoExtras
 import Foundation

@@ -1,5 +1,5 @@
-import CatalogJSON
 import Catalog
+import CatalogJSON
 import Testing
 
 @Suite(.timeLimit(.minutes(15))) struct CursorTests {

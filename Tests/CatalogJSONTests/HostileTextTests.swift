@@ -1,6 +1,6 @@
-import Ordering
-import CatalogJSON
 import Catalog
+import CatalogJSON
+import Ordering
 import Testing
 
 /// Texts that make Unicode's algorithms slow are refused before anything compares, hashes or normalizes them.

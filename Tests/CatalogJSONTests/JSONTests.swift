@@ -1,7 +1,7 @@
-import CatalogJSON
 import Catalog
-import TestSupport
+import CatalogJSON
 import Testing
+import TestSupport
 
 @Suite(.timeLimit(.minutes(15))) struct JSONTests {
     @Test(

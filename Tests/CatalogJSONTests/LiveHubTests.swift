@@ -66,6 +66,22 @@ import TestSupport
         }
     }
 
+    @Test("A device whose state is unknown is told to resync once, and then gets changes")
+    func unknownStartResyncs() async throws {
+        try await withHub { catalog, hub in
+            try await set(catalog, "a", 1)
+            let changes = try await hub.subscribe(Self.user, from: .unknown)
+            // Without an id, a client whose connection breaks here asks the same way again.
+            #expect(await changes.revision == nil)
+            #expect(try await events(changes)?.map(\.name) == [.gap])
+            let known = try #require(await changes.revision)
+            try await set(catalog, "b", 2)
+            let next = try #require(try await events(changes))
+            #expect(next.map(\.name) == [.setting])
+            #expect(next[0].id > known)
+        }
+    }
+
     private func edit(_ catalog: InMemoryCatalog, _ edit: OrderEdit) async throws {
         let request = OrderEditRequest(store: Self.address.store, shelf: Self.address.shelf, edit: edit)
         _ = try await catalog.editOrder(request, once: nil)

@@ -1,10 +1,10 @@
 import Catalog
 @testable import CatalogJSON
 import InMemoryCatalog
-import TestSupport
 import Testing
+import TestSupport
 
-@Suite("Feeds of shelves", .timeLimit(.minutes(1))) struct ShelfFeedTests {
+@Suite("Shelf feeds", .timeLimit(.minutes(1))) struct ShelfFeedTests {
     private static let address = ShelfAddress(CatalogKey("s")!, CatalogKey("x")!)
     private static let products = (0..<4).map { Product(sku: SKU("p\($0)")!, name: "P\($0)", priceMinor: Int64($0)) }
 

@@ -1,5 +1,5 @@
-import CatalogJSON
 import Catalog
+import CatalogJSON
 import Foundation
 import Testing
 

@@ -1,7 +1,7 @@
 import Catalog
 import CatalogPostgres
-import TestSupport
 import Testing
+import TestSupport
 
 /// Announcements of changes between servers.
 @Suite(.timeLimit(.minutes(15))) struct ChangeAnnouncerTests {

@@ -1,10 +1,10 @@
-import InMemoryCatalog
-import CatalogJSON
 import Catalog
+import CatalogJSON
 import CatalogPostgres
-import TestSupport
-import Testing
+import InMemoryCatalog
 import Ordering
+import Testing
+import TestSupport
 
 /// PostgreSQL's filtered pages match the in-memory catalog for every filter, alone and in pairs, with every sort and
 /// from every cursor, and so do its facets.

@@ -1,9 +1,9 @@
-import CatalogJSON
 import Catalog
+import CatalogJSON
 import CatalogPostgres
 import LibPQ
-import TestSupport
 import Testing
+import TestSupport
 
 @Suite(.timeLimit(.minutes(15))) struct ImporterTests {
     struct Chunks: AsyncSequence, Sendable {
@@ -299,6 +299,28 @@ import Testing
                 #expect(String(decoding: copied, as: UTF8.self) == text)
                 let dairy = try await copy.shelf(CatalogKey("corner")!, CatalogKey("dairy-eggs")!).state
                 #expect(dairy.shelf.title == "Dairy & Eggs")
+            }
+        }
+    }
+
+    @Test("A product with every field survives an export and an import")
+    func completeProductRoundTrips() async throws {
+        let (shop, shelf) = (CatalogKey("shop")!, CatalogKey("cans")!)
+        // Files do not carry attributes.
+        var sent = Product.complete
+        sent.attributes = "{}"
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            _ = try await catalog.put(Store(key: shop, title: "shop", currency: Currency("EUR")!))
+            _ = try await catalog.put(Shelf(key: shelf, title: "cans"), in: shop)
+            _ = try await catalog.put(sent, in: shop)
+            _ = try await catalog.place(sent.sku, on: shelf, in: shop)
+            var exported: [UInt8] = []
+            try await CatalogExport(catalog.database).run(of: nil) { exported += $0 }
+            let text = String(decoding: exported, as: UTF8.self)
+            try await withCatalog { (copy: PostgresCatalog) async throws in
+                #expect(try await run(copy, text).1.isEmpty, "\(text)")
+                let read = try await copy.product(shop, sent.sku).product
+                #expect(read == sent.withServerFields(of: read), "\(text)")
             }
         }
     }

@@ -1,11 +1,11 @@
-import InMemoryCatalog
-import CatalogJSON
 import Catalog
+import CatalogJSON
 import CatalogPostgres
-import Synchronization
-import TestSupport
-import Testing
+import InMemoryCatalog
 import Ordering
+import Synchronization
+import Testing
+import TestSupport
 
 /// Lists in PostgreSQL match the in-memory catalog after any edits.
 @Suite(.timeLimit(.minutes(15))) struct ListStoreTests {

@@ -1,12 +1,12 @@
-import InMemoryCatalog
-import CatalogJSON
 import Catalog
+import CatalogJSON
 import CatalogPostgres
 import Foundation
-import Ordering
+import InMemoryCatalog
 import LibPQ
-import TestSupport
+import Ordering
 import Testing
+import TestSupport
 
 /// Manual orders in the database, compared with rearranged plain lists.
 @Suite(.timeLimit(.minutes(15))) struct ManualOrderTests {

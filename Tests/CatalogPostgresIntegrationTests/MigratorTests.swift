@@ -1,9 +1,9 @@
-import Foundation
 import CatalogPostgres
+import Foundation
 import LibPQ
 import Schema
-import TestSupport
 import Testing
+import TestSupport
 
 @Suite(.timeLimit(.minutes(15))) struct MigratorTests {
     @Test("The embedded migrations equal the files byte for byte")

@@ -2,9 +2,9 @@ import Catalog
 import CatalogPostgres
 import Foundation
 import LibPQ
-import TestSupport
-import Testing
 import Ordering
+import Testing
+import TestSupport
 
 /// Popularity in the database, compared with plain sums of purchases.
 @Suite(.timeLimit(.minutes(15))) struct PopularityTests {

@@ -1,10 +1,10 @@
 import Catalog
 import CatalogPostgres
-import Ordering
 import LibPQ
+import Ordering
 import Synchronization
-import TestSupport
 import Testing
+import TestSupport
 
 /// The batch re-sort.
 @Suite(.timeLimit(.minutes(15))) struct ResortTests {

@@ -1,11 +1,11 @@
-import InMemoryCatalog
-import CatalogJSON
 import Catalog
+import CatalogJSON
 import CatalogPostgres
 import Foundation
+import InMemoryCatalog
 import LibPQ
-import TestSupport
 import Testing
+import TestSupport
 
 /// The contract of settings stores, checked in memory and in PostgreSQL.
 @Suite(.timeLimit(.minutes(15))) struct SettingsStoreTests {

@@ -1,10 +1,10 @@
-import InMemoryCatalog
-import CatalogJSON
 import Catalog
+import CatalogJSON
 import CatalogPostgres
-import TestSupport
-import Testing
+import InMemoryCatalog
 import Ordering
+import Testing
+import TestSupport
 
 /// Devices that go offline and reconnect in any order converge.
 @Suite(.timeLimit(.minutes(15))) struct SettingsSyncTests {

@@ -1,10 +1,10 @@
-import InMemoryCatalog
-import CatalogJSON
 import Catalog
+import CatalogJSON
 import CatalogPostgres
-import TestSupport
-import Testing
+import InMemoryCatalog
 import Ordering
+import Testing
+import TestSupport
 
 /// PostgreSQL's order matches the in-memory catalog for every sort, in both directions and from every cursor.
 @Suite(.timeLimit(.minutes(15))) struct SortOracleTests {

@@ -87,6 +87,36 @@ import Testing
         #expect(failures.isEmpty, "\(failures.joined(separator: "\n"))")
     }
 
+    @Test("The tables have exactly the columns of products", arguments: ["product", "placement"])
+    func tablesHaveTheColumnsOfProducts(table: String) async throws {
+        // The keys, the columns that the database generates, and the counts that popularity starts from.
+        let others: Set = [
+            "store_id", "shelf_id", "sku", "availability", "unit_dimension", "unit_price", "tag_count",
+            "popularity_seed", "popularity_seed_day", "purchases_log2",
+        ]
+        let database = try await TestDatabase.migrated()
+        let connection = try await PostgresConnection.connect(database.configuration)
+        let found = try await connection.perform {
+            try $0.query(
+                "SELECT column_name::text FROM information_schema.columns WHERE table_name = $1",
+                [.text(table)]
+            ) { try $0.map { try $0.text(0) } }
+        }
+        await connection.close()
+        try await database.drop()
+        #expect(Set(found).subtracting(others) == Set(ProductColumn.allCases.map(\.name.text)))
+    }
+
+    @Test("Every column of an import file feeds a product, or is read by the importer itself")
+    func everyImportColumnIsUsed() {
+        // The address of a placement, what belongs to other columns, and the seed of the popularity.
+        let others: Set<ImportColumn> = [
+            .store, .shelf, .sku, .promoPrice, .currency, .unit, .packCount, .drained, .popularity, .position,
+        ]
+        let feeding = Set(ProductColumn.allCases.compactMap(\.imported))
+        #expect(feeding.union(others) == Set(ImportColumn.allCases))
+    }
+
     @Test("The columns that are read come first, in row order")
     func columnsThatAreReadComeFirst() {
         #expect(ProductColumn.read.map(\.rawValue) == Array(1...ProductColumn.read.count))

@@ -1,10 +1,10 @@
-import InMemoryCatalog
-import CatalogJSON
 import AisleDiff
 import Catalog
+import CatalogJSON
 import CatalogPostgres
-import TestSupport
+import InMemoryCatalog
 import Testing
+import TestSupport
 
 /// The contract of catalog stores, checked in memory and in PostgreSQL.
 @Suite(.timeLimit(.minutes(15))) struct StoreConformanceTests {
@@ -155,9 +155,9 @@ import Testing
     func removedShelfReturnsEmpty(_ implementation: Implementation) async throws {
         try await implementation.withProducts { (catalog: any CatalogStore) async throws in
             _ = try await catalog.put(Shelf(key: Self.cheese, title: "Cheese", parent: Self.dairy), in: Self.shop)
-            _ = try await catalog.place(SKU("p1")!, on: Self.dairy, in: Self.shop)
             // A shelf with children stays.
             await #expect(throws: CatalogError.self) { try await catalog.remove(shelf: Self.dairy, from: Self.shop) }
+            _ = try await catalog.place(SKU("p1")!, on: Self.dairy, in: Self.shop)
             try await catalog.remove(shelf: Self.cheese, from: Self.shop)
             let version = try await catalog.shelf(Self.shop, Self.dairy).state.version
             try await catalog.remove(shelf: Self.dairy, from: Self.shop)
@@ -184,6 +184,21 @@ import Testing
             #expect(read.shelves.isEmpty)
             #expect(read.product.priceMinor == 100)
             #expect(read.product.popularity == .none)
+        }
+    }
+
+    @Test("Every field of a product is stored", arguments: Implementation.allCases)
+    func everyFieldIsStored(_ implementation: Implementation) async throws {
+        try await implementation.withProducts { (catalog: any CatalogStore) async throws in
+            var sent = Product.complete
+            // As the database writes JSON.
+            sent.attributes = #"{"origin": "PT"}"#
+            _ = try await catalog.put(sent, in: Self.shop)
+            _ = try await catalog.place(sent.sku, on: Self.dairy, in: Self.shop)
+            let read = try await catalog.product(Self.shop, sent.sku).product
+            #expect(read == sent.withServerFields(of: read))
+            let page = try await catalog.page(PageRequest(store: Self.shop, shelf: Self.dairy))
+            #expect(page.products == [read])
         }
     }
 

@@ -1,5 +1,5 @@
-import CatalogJSON
 import Catalog
+import CatalogJSON
 import Testing
 
 /// The semantics, parsing and writing of filters.

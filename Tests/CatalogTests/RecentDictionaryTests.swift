@@ -2,7 +2,7 @@ import Catalog
 import Ordering
 import Testing
 
-@Suite("Recent entries") struct RecentDictionaryTests {
+@Suite("Recent dictionary") struct RecentDictionaryTests {
     @Test("Entries are found, replaced and removed")
     func entriesAreFoundReplacedAndRemoved() {
         var recent = RecentDictionary<String, Int>(limit: 4)

@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test(
-        "A text that would be lost or changed in a file or an address is no SKU",
+        "Text that a file or URL would change is not a valid SKU",
         arguments: ["", " a", "a ", "a/b", ".", "..", "a\nb", "a\u{0}", "\u{7f}"]
     )
     func ambiguousTextsAreRejected(text: String) { #expect(SKU(text) == nil) }

@@ -1,8 +1,8 @@
 import Catalog
 import Foundation
-import TestSupport
-import Testing
 import Ordering
+import Testing
+import TestSupport
 
 @Suite(.timeLimit(.minutes(15))) struct UnitPriceTests {
     struct Case: Decodable {

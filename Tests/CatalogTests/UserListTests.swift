@@ -76,7 +76,7 @@ import Testing
         #expect(texts(list) == ["newest"])
     }
 
-    @Test("Of two changes to a field at the same moment, the first stays")
+    @Test("Of two changes to a field at the same moment, the first wins")
     func tieKeepsCurrentValue() throws {
         var list = try list("a")
         let id = list.items[0].id

@@ -39,7 +39,7 @@ extension InMemoryCatalog {
                 guard since == nil ? !membership.isDeleted : isResync || membership.revision > known else { continue }
                 let current = membership.list.currentItems
                 page.entries.append(
-                    .init(held: membership, items: current.count, checked: current.count(where: \.isChecked))
+                    .init(membership: membership, items: current.count, checked: current.count(where: \.isChecked))
                 )
             }
             guard since == nil else {

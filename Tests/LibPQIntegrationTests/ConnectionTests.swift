@@ -1,6 +1,6 @@
 import LibPQ
-import TestSupport
 import Testing
+import TestSupport
 
 @Suite(.timeLimit(.minutes(15))) struct ConnectionTests {
     @Test("Values of every type survive a round trip")

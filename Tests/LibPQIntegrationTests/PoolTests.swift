@@ -1,7 +1,7 @@
 import LibPQ
 import LocalPostgres
-import TestSupport
 import Testing
+import TestSupport
 
 @Suite(.timeLimit(.minutes(15))) struct PoolTests {
     @Test("Ten thousand leases leak no connection")

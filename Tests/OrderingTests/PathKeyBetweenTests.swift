@@ -1,7 +1,7 @@
 import Foundation
 import Ordering
-import TestSupport
 import Testing
+import TestSupport
 
 @Suite(.timeLimit(.minutes(15))) struct PathKeyBetweenTests {
     private struct Cases: Decodable {

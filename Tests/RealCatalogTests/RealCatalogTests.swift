@@ -1,11 +1,11 @@
-import CatalogJSON
 import Catalog
+import CatalogJSON
 import CatalogPostgres
 import Foundation
-import Ordering
 import LibPQ
-import TestSupport
+import Ordering
 import Testing
+import TestSupport
 
 /// Real price lists from the folder `AISLE_REAL_DATA`: `make test-real`.
 @Suite(.timeLimit(.minutes(15))) struct RealCatalogTests {

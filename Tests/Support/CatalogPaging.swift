@@ -1,5 +1,5 @@
-internal import CatalogJSON
 package import Catalog
+internal import CatalogJSON
 
 extension CatalogStore {
     /// Returns the ids of all pages, starting with the first.

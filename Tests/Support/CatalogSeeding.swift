@@ -1,5 +1,5 @@
-internal import CatalogJSON
 package import Catalog
+internal import CatalogJSON
 package import CatalogPostgres
 internal import LibPQ
 

@@ -1,6 +1,6 @@
 internal import Foundation
-internal import Platform
 internal import LibPQ
+internal import Platform
 internal import Synchronization
 
 /// A PgBouncer in transaction mode in front of the test server, if `AISLE_TEST_POOLER` names its executable.

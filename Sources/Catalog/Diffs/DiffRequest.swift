@@ -49,7 +49,10 @@ package struct DiffRequest: Sendable {
     /// - Throws: `malformed` for a limit out of range, `unprocessable` for a list with a repeated id, `tooLarge`.
     package func check() throws(CatalogError) {
         if let limit, !(1...Self.windowLimit).contains(limit) {
-            throw .malformed(parameter: "limit", detail: "must be between 1 and \(Self.windowLimit) (got \(limit))")
+            throw .malformed(
+                parameter: "limit",
+                detail: "limit must be between 1 and \(Self.windowLimit) (got \(limit))"
+            )
         }
         // Check the whole list, not only the part inside the window.
         if case .list(let ids) = from, limit != nil { try OrderDiff.check(ids, "from") }

@@ -10,8 +10,11 @@ package struct ImportSummary: Sendable, Hashable {
     /// Placements and products deleted by pruning.
     package var removedPlacements = 0
     package var removedProducts = 0
+    /// The number of products whose size is only approximate.
     package var sizesApproximate = 0
+    /// The number of products whose size was not understood.
     package var sizesUnknown = 0
+    /// The number of prices that were rounded to minor units.
     package var pricesRounded = 0
     package var storesCreated = 0
     package var shelvesCreated = 0

@@ -57,7 +57,9 @@ package struct ListItem: Hashable, Sendable {
 
     package var isDeleted: Bool { deletedAt != nil }
 
+    /// The maximum length of the text, in bytes.
     package static let textLimit = 500
+    /// The maximum length of the note, in bytes.
     package static let noteLimit = 1000
     /// The exclusive upper limit of a quantity.
     package static let quantityLimit = ExactDecimal(1_000_000)

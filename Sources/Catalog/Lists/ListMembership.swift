@@ -19,6 +19,7 @@ package struct ListMembership: Sendable, Hashable {
         self.leftAt = leftAt
     }
 
+    /// Whether the user no longer has the list: it was deleted, or they left it.
     package var isDeleted: Bool { leftAt != nil || list.isDeleted }
 
     /// Returns the membership in a list whose owner was erased; only the departure is still known.

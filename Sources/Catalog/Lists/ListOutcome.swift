@@ -44,5 +44,6 @@ package struct ListOutcome: Sendable {
         new = membership.list.isDeleted ? [] : membership.list.shown(facts)
     }
 
+    /// Whether the edit changed the list: it then has a new version.
     package var isChange: Bool { membership.list.version != fromVersion }
 }

@@ -71,10 +71,12 @@ extension ListMembership {
         try checkVersion(expected)
     }
 
+    /// - Throws: `staleList` if the list's version is not among the expected ones; nil accepts any.
     package func checkVersion(_ expected: Set<Int64>?) throws(CatalogError) {
         if let expected, !expected.contains(list.version) { throw .staleList(current: list.version) }
     }
 
+    /// - Throws: `forbidden` if the user is not the list's owner.
     package func checkOwner() throws(CatalogError) {
         guard role == .owner else { throw .forbidden("only the owner of the list can do this") }
     }

@@ -5,11 +5,13 @@ package struct ListsPage: Sendable, Hashable {
     /// A list with the number of its items.
     package struct Entry: Sendable, Hashable {
         package var membership: ListMembership
+        /// The number of items.
         package var items: Int
+        /// The number of checked items.
         package var checked: Int
 
-        package init(held: ListMembership, items: Int, checked: Int) {
-            self.membership = held
+        package init(membership: ListMembership, items: Int, checked: Int) {
+            self.membership = membership
             self.items = items
             self.checked = checked
         }

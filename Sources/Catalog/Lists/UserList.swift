@@ -6,7 +6,7 @@ package struct UserList: Hashable, Sendable {
     /// The user who owns the list; others may be members.
     package var owner: UserID
     package var name: String
-    /// Whether checked items sink below unchecked ones.
+    /// Whether checked items are shown after unchecked ones.
     package var autoSort: Bool
     package var sort: ListItemSort
     /// A counter that grows with every change to the list or its items.

@@ -58,7 +58,7 @@ extension [OrderChange] {
             return last
         }
         guard let change = first(where: { $0.number == number }) else {
-            throw .conflict("change \(number) is not among the last \(OrderEdit.historyLimit)")
+            throw .conflict("change \(number) is not recorded; only the latest changes are")
         }
         guard change.undoneBy == nil else { throw .conflict("change \(number) was already undone") }
         // A change and its undo cancel out, and so do an undo and its redo.

@@ -1,5 +1,6 @@
 /// One move in a manual order: products, in the given sequence, and their target.
 package struct OrderMove: Sendable, Hashable {
+    /// The place that products are moved to.
     package enum Target: Sendable, Hashable {
         /// Immediately after a product, or immediately before it.
         case after(String)

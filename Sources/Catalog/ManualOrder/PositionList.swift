@@ -3,6 +3,7 @@ package import Ordering
 
 /// A shelf's manual order with its keys. Removed products keep their place.
 package struct PositionList: Sendable {
+    /// A product with its ordering key.
     package struct Row: Sendable, Hashable {
         package var id: String
         package var key: PathKey

@@ -32,5 +32,6 @@ extension ProductStore {
         try await put(product, in: store, pricedIn: nil, replacing: nil)
     }
 
+    /// Returns the listing that a cursor of a store's products belongs to.
     package static func productsScope(_ store: CatalogKey) -> String { "products/\(store)" }
 }

@@ -18,6 +18,7 @@ package struct SettingKey: Hashable, Sendable, Comparable, CustomStringConvertib
     /// Creates a key from storage, without validation.
     package init(stored text: String) { self.text = text }
 
+    /// The maximum length of a key, in bytes.
     package static let limit = 256
     package static let rule =
         "1 to \(limit) bytes of printable text; no part between slashes may be empty, . or .."

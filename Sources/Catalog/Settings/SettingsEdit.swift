@@ -1,5 +1,6 @@
 /// An atomic change to a user's settings.
 package struct SettingsEdit: Sendable, Hashable {
+    /// The new value of one setting.
     package struct Write: Sendable, Hashable {
         package var key: SettingKey
         /// The new value; nil deletes the setting.

@@ -29,6 +29,7 @@ package enum FilterKey: String, CaseIterable, Sendable, Hashable {
         case dimensions
     }
 
+    /// The form of the values in requests and on the command line.
     package var form: Form {
         switch self {
         case .brand, .tag: .texts
@@ -53,6 +54,7 @@ package enum FilterKey: String, CaseIterable, Sendable, Hashable {
         case atMostPerQuantity
     }
 
+    /// How a product is compared with the values.
     package var comparison: Comparison {
         switch self {
         case .brand, .dimension: .isAny

@@ -13,6 +13,7 @@ package struct PageRequest: Sendable, Hashable {
     package var limit: Int
     package var after: Cursor?
 
+    /// The allowed numbers of products per page.
     package static let limits = 1...100
     package static let limitRule = "between \(limits.lowerBound) and \(limits.upperBound)"
     package static let defaultLimit = 24

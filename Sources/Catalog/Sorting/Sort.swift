@@ -4,6 +4,7 @@
 /// group (availability, missing values, dimension) the opposite direction is the exact reverse. Every sort has these
 /// tie-breakers, so no two products compare equal.
 package struct Sort: Hashable, Sendable, CustomStringConvertible {
+    /// A sort key with its direction.
     package struct Term: Hashable, Sendable {
         package let key: SortKey
         package let direction: SortDirection
@@ -34,6 +35,7 @@ package struct Sort: Hashable, Sendable, CustomStringConvertible {
         terms[0].direction == terms[0].key.naturalDirection ? .ascending : .descending
     }
 
+    /// Whether sold-out products can be shown last or hidden; the manual order ignores availability.
     package var respectsAvailability: Bool { terms[0].key.respectsAvailability }
 
     /// The sort in the API's grammar: `-unit_price,name`.

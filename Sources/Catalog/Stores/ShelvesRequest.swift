@@ -17,5 +17,6 @@ package struct ShelvesRequest: Sendable {
         self.after = after
     }
 
+    /// The listing that a cursor of the request belongs to.
     package var scope: String { "shelves/\(store)" }
 }

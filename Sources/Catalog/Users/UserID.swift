@@ -11,6 +11,7 @@ package struct UserID: Hashable, Sendable, CustomStringConvertible {
     package var isGuest: Bool { text.utf8.starts(with: Self.guestPrefix.utf8) }
 
     package static let guestPrefix = "guest:"
+    /// The maximum length of an id, in bytes.
     package static let limit = 255
     package static let rule = "1 to \(limit) bytes of printable text"
 

@@ -4,6 +4,7 @@ package struct FNV64: Sendable {
 
     package init() {}
 
+    /// Adds a text; its end is marked, so that "ab" and "c" differ from "a" and "bc".
     package mutating func combine(_ text: String) {
         for byte in text.utf8 { value = (value ^ UInt64(byte)) &* 0x100_0000_01b3 }
         value = (value ^ 0xFF) &* 0x100_0000_01b3

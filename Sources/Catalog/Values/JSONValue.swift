@@ -18,7 +18,7 @@ package enum JSONValue: Hashable, Sendable {
         }
     }
 
-    /// The maximum number of characters of a number.
+    /// The maximum length of a number, in characters.
     package static let numberLimit = 64
 
     /// Whether every number is within the limit when written out: `1e9999` is short here, but has ten thousand digits

@@ -1,8 +1,9 @@
 /// A dictionary with a limited number of entries, which evicts those that were not used recently.
 ///
-/// It holds two generations. When the newer one is full, it replaces the older one, whose entries are evicted; a used
-/// entry moves to the newer generation. So at least the last half of the limit stays, and no operation visits all
-/// entries. Complexity: O(1), amortized.
+/// It has two generations of entries. When the newer one is full, it replaces the older one, whose entries are evicted;
+/// reading an entry moves it to the newer one. So the `limit / 2` most recently used entries are always kept.
+///
+/// - Complexity: O(1), amortized; evicting a generation is O(limit).
 package struct RecentDictionary<Key: Hashable, Value> {
     private var newer: [Key: Value] = [:]
     private var older: [Key: Value] = [:]

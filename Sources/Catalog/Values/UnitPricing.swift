@@ -2,6 +2,7 @@
 package enum UnitPricing: String, CaseIterable, Sendable, Hashable, Codable {
     case eu, se, gb, au, us
 
+    /// How unit prices are rounded for display.
     package var rounding: UnitPriceRounding {
         switch self {
         case .eu: .currency

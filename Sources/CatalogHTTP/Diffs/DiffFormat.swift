@@ -1,6 +1,6 @@
-internal import CatalogJSON
 internal import AisleDiff
 internal import Catalog
+internal import CatalogJSON
 
 /// The response formats of a diff.
 enum DiffFormat: CaseIterable {

@@ -30,7 +30,9 @@ struct EventEndpoints: EndpointGroup {
         // Subscribe before the response starts, so that a failure is an error response, not an empty stream.
         let changes = try await live.subscribe(caller.user, from: start, until: caller.expiresAt)
         // An event without data sets the id to resume from, in case the connection is lost before the first event.
-        let preamble = "retry: \(Self.retry)\nid: \(await changes.revision)\n\n"
+        // Before a resync there is no such id: the client keeps the one that causes the resync.
+        let id = await changes.revision.map { "id: \($0)\n" } ?? ""
+        let preamble = "retry: \(Self.retry)\n\(id)\n"
         return stream(call, opening: preamble, changes)
     }
 
@@ -66,8 +68,8 @@ struct EventEndpoints: EndpointGroup {
     /// The client's reconnect delay, in milliseconds.
     private static let retry = 2000
 
-    /// Returns where a stream starts. An invalid `Last-Event-ID` is no error, which would stop an `EventSource`
-    /// permanently.
+    /// Returns where a stream starts. An invalid `Last-Event-ID` is not an error: an error response would stop an
+    /// `EventSource` permanently.
     private static func start(_ call: Call) throws -> SubscriptionStart {
         if let header = call.request.headers[.init("Last-Event-ID")!], !header.isEmpty {
             return Int64(header).flatMap { $0 >= 0 ? .after($0) : nil } ?? .unknown

@@ -1,8 +1,8 @@
-internal import HummingbirdCore
 internal import Catalog
-internal import Crypto
 internal import CatalogJSON
+internal import Crypto
 internal import HTTPTypes
+internal import HummingbirdCore
 
 extension Call {
     static let jsonTypes = ["application/json"]

@@ -17,18 +17,15 @@ extension Call {
 
     /// Returns a JSON response with an entity tag; 304 if the client has the tag.
     ///
-    /// - Parameter bytes: made only if the client does not have them.
+    /// - Parameter bytes: evaluated only if the client does not have the tag.
     func tagged(
         _ tag: String,
         cache: String,
         headers: HTTPFields = [:],
-        isChunked: Bool = false,
         _ bytes: @autoclosure () -> [UInt8]
     ) -> Response {
         if knownTags.contains(tag) { return .notModified(tag, cache, headers) }
-        var response = Response.json(isChunked ? [] : bytes(), tag: tag, cache: cache, headers: headers)
-        if isChunked { response.body = .chunked(bytes()) }
-        return response
+        return .json(bytes(), tag: tag, cache: cache, headers: headers)
     }
 
     /// Returns a hashed response with a user's private data.
@@ -60,7 +57,7 @@ extension Response {
         headers[.contentType] = "application/json"
         headers[.cacheControl] = cache
         if let tag { headers[.eTag] = tag }
-        return Response(status: status, headers: headers, body: .init(byteBuffer: ByteBuffer(bytes: bytes)))
+        return Response(status: status, headers: headers, body: .chunked(bytes))
     }
 
     static func notModified(_ tag: String, _ cache: String, _ headers: HTTPFields = [:]) -> Response {
@@ -95,9 +92,11 @@ extension Response {
 }
 
 extension ResponseBody {
-    /// Returns a chunked body, so that a slow reader does not keep all of it in the connection's buffer.
+    /// Returns a body; a large one is written in chunks, so that a slow reader does not keep all of it in the connection's
+    /// buffer.
     static func chunked(_ bytes: [UInt8]) -> ResponseBody {
-        ResponseBody(contentLength: bytes.count) { writer in
+        guard bytes.count > 64 << 10 else { return ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)) }
+        return ResponseBody(contentLength: bytes.count) { writer in
             for start in stride(from: 0, to: bytes.count, by: 64 << 10) {
                 try await writer.write(ByteBuffer(bytes: bytes[start..<min(bytes.count, start + 64 << 10)]))
             }

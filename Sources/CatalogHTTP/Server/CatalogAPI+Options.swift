@@ -19,6 +19,7 @@ extension CatalogAPI {
         package var pageCacheLimit = 32 << 20
         /// The demo; nil if the server is not a demo.
         package var demo: Demo?
+        /// Set by the server when it starts to drain; copies of these options share it.
         package var drainState = DrainState()
 
         package init() {}

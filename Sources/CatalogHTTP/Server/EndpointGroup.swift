@@ -1,5 +1,3 @@
-internal import Catalog
-
 /// The endpoints of one feature.
 protocol EndpointGroup: Sendable {
     var endpoints: [Endpoint] { get }

@@ -25,7 +25,7 @@ struct SettingEndpoints: EndpointGroup {
         // The revision changes with every setting; the suffix identifies the subset in the response.
         let tag = "\"\(page.revision)-\(since.map { "\($0)" } ?? "all")\(page.isResync ? "-resync" : "")\""
         let headers: HTTPFields = [.vary: "Authorization"]
-        return call.tagged(tag, cache: "private, no-cache", headers: headers, isChunked: true, page.json)
+        return call.tagged(tag, cache: "private, no-cache", headers: headers, page.json)
     }
 
     private func putMany(_ call: Call) async throws -> Response {
@@ -96,9 +96,7 @@ extension Call {
     func setting(_ bytes: [UInt8], revision: Int64) -> Response {
         let tag = "\"\(revision)\""
         let headers: HTTPFields = [.vary: "Authorization"]
-        guard request.method != .put else {
-            return .json(bytes, tag: tag, cache: "private, no-cache", headers: headers)
-        }
+        if request.method == .put { return .json(bytes, tag: tag, cache: "private, no-cache", headers: headers) }
         return tagged(tag, cache: "private, no-cache", headers: headers, bytes)
     }
 }

@@ -99,6 +99,6 @@ struct PageEndpoints: EndpointGroup {
             sort != .position ? "\"\(contentTag)\"" : filter == nil ? "\"\(manual)\"" : "\"\(manual)-\(contentTag)\""
         let control = sort == nil ? "private, no-cache" : "public, no-cache"
         let headers: HTTPFields = sort == nil ? [.vary: "Authorization"] : [:]
-        return call.tagged(tag, cache: control, headers: headers, isChunked: true, order.json)
+        return call.tagged(tag, cache: control, headers: headers, order.json)
     }
 }

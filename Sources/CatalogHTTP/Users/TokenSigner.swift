@@ -1,5 +1,5 @@
-internal import CatalogJSON
 package import Catalog
+internal import CatalogJSON
 internal import Crypto
 
 /// Signs tokens with the secret.

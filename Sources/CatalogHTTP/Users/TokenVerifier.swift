@@ -1,5 +1,5 @@
-internal import CatalogJSON
 package import Catalog
+internal import CatalogJSON
 internal import Crypto
 internal import Synchronization
 
@@ -27,10 +27,13 @@ package final class TokenVerifier: Sendable {
     /// The maximum lifetime of a token in days; a longer one is a mistake or forged.
     package static let maximumLifetimeDays = 366
 
+    /// The maximum number of cached verified tokens.
+    private static let verifiedLimit = 8192
+
     private let keys: TokenKeys
     private let rules: Rules
     private let clock: @Sendable () -> Timestamp
-    private let verified = Mutex(RecentDictionary<SHA256.Digest, VerifiedToken>(limit: 8192))
+    private let verified = Mutex(RecentDictionary<SHA256.Digest, VerifiedToken>(limit: verifiedLimit))
 
     private struct VerifiedToken {
         let caller: Caller

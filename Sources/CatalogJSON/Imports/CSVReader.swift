@@ -35,6 +35,7 @@ package struct CSVReader {
         }
     }
 
+    /// A record, or the reason why one could not be read.
     package enum Event {
         case record(Record)
         /// An unterminated quote, or a record above the limit; reading continues after it.

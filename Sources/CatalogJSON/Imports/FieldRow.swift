@@ -54,11 +54,15 @@ package struct FieldRow: Sendable, Hashable {
         return text
     }
 
+    /// Returns the text of a column.
+    ///
+    /// - Throws: `ImportRejection` if it is empty.
     package func required(_ column: String) throws(ImportRejection) -> String {
         guard let text = text(column) else { throw ImportRejection(line: line, column: column, reason: "is missing") }
         return text
     }
 
+    /// Returns the rejection of the row for a column, with the column's text.
     package func reject(_ column: String, _ reason: String) -> ImportRejection {
         ImportRejection(line: line, column: column, value: text(column), reason: reason)
     }

@@ -2,6 +2,7 @@ package import Catalog
 
 /// Reads an import file in chunks and emits validated records and rejections.
 package struct ImportReader {
+    /// A valid record, or a rejected row.
     package enum Event {
         case record(ImportRecord)
         case rejected(ImportRejection)

@@ -2,6 +2,7 @@ package import Catalog
 
 /// Reads rows of named columns in chunks: CSV with a header line, or NDJSON.
 package struct RowReader {
+    /// A valid row, or a rejected one.
     package enum Event {
         case row(FieldRow)
         case rejected(ImportRejection)

@@ -15,6 +15,7 @@ package struct BodyReader {
     /// Accepts and ignores members that the server generates.
     package mutating func ignore(_ names: String...) { known.formUnion(names) }
 
+    /// Returns a member; nil if it is missing or null.
     package mutating func value(_ name: String) -> JSONValue? {
         known.insert(name)
         return members[name].flatMap { $0 == .null ? nil : $0 }
@@ -23,6 +24,9 @@ package struct BodyReader {
     /// Returns whether a member exists, including null.
     package func has(_ name: String) -> Bool { members[name] != nil }
 
+    /// Returns a printable string of at most that many bytes; nil if it is missing or null.
+    ///
+    /// - Throws: `malformed` for another type, `unprocessable` for an invalid string.
     package mutating func string(_ name: String, bytes: Int) throws(CatalogError) -> String? {
         guard let value = value(name) else { return nil }
         guard case .string(let text) = value else { throw typeMismatch(name, "a string") }
@@ -47,6 +51,9 @@ package struct BodyReader {
         return text
     }
 
+    /// Returns an integer; nil if it is missing or null.
+    ///
+    /// - Throws: `malformed` for anything else, also for a fraction or an exponent.
     package mutating func integer(_ name: String) throws(CatalogError) -> Int64? {
         guard let value = value(name) else { return nil }
         guard case .number(let digits) = value, let integer = Int64(digits) else {
@@ -69,7 +76,7 @@ package struct BodyReader {
         return flag
     }
 
-    /// An exact decimal, as a string or a number.
+    /// Returns an exact decimal, given as a string or a number; nil if it is missing or null.
     package mutating func decimal(_ name: String) throws(CatalogError) -> ExactDecimal? {
         guard let value = value(name) else { return nil }
         switch value {
@@ -100,6 +107,9 @@ package struct BodyReader {
         do { return try Sort.parse(text) } catch { throw .unknownSortKey(error, parameter: name) }
     }
 
+    /// Returns an array of strings; nil if it is missing or null.
+    ///
+    /// - Throws: `malformed` for anything else.
     package mutating func strings(_ name: String) throws(CatalogError) -> [String]? {
         guard let value = value(name) else { return nil }
         guard case .array(let values) = value else { throw typeMismatch(name, "an array of strings") }

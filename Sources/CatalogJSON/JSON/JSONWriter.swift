@@ -104,6 +104,7 @@ package struct JSONWriter {
 
     package mutating func null() { raw("null") }
 
+    /// Writes a value that is JSON already, without escaping.
     package mutating func raw(_ text: String) {
         comma()
         bytes.append(contentsOf: text.utf8)

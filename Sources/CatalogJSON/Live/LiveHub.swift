@@ -97,7 +97,7 @@ package final class LiveHub: Sendable {
     /// - Parameters:
     ///   - sort: the sort; nil for the shelf's own.
     ///   - filter: the filter; nil for all products.
-    ///   - start: a version counts for the same sort and limit.
+    ///   - start: where to start; a version must have been read with the same sort, filter and limit.
     /// - Throws: `notFound`; `unavailable` if closed or at the subscription limit.
     package func subscribe(
         _ address: ShelfAddress,

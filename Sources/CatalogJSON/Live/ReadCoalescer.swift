@@ -1,5 +1,3 @@
-internal import Catalog
-
 internal import Synchronization
 
 /// Coalesces reads: one at a time, rate-limited; requests during a read result in one more read.
@@ -10,6 +8,9 @@ final class ReadCoalescer: Sendable {
     }
 
     private let state = Mutex(State())
+
+    /// Whether a read is in progress, or a pause after one.
+    var isReading: Bool { state.withLock { $0.isReading } }
 
     /// Schedules a read.
     func run(_ read: @escaping @Sendable () async -> Void) {

@@ -1,5 +1,4 @@
 internal import Catalog
-
 internal import Synchronization
 
 /// The first products of a shelf by a sort, read and compared once for all subscribers.
@@ -56,10 +55,10 @@ final class ShelfFeed: Sendable {
     /// The maximum number of versions per window.
     private static let versionLimit = 64
 
-    init(_ key: Key, _ catalog: any PageStore & ChangeStore, _ turnstile: AsyncSemaphore) {
+    init(_ key: Key, _ catalog: any PageStore & ChangeStore, _ readLimiter: AsyncSemaphore) {
         self.key = key
         self.catalog = catalog
-        self.readLimiter = turnstile
+        self.readLimiter = readLimiter
     }
 
     /// Returns whether the feed is outdated, given the shelf's version; nil if the shelf does not exist.
@@ -126,10 +125,10 @@ final class ShelfFeed: Sendable {
     /// - Throws: `notFound`.
     func start() async throws(CatalogError) {
         let task = state.withLock { state in
-            if let look = state.starting { return look }
-            let look = Task { await self.check() }
-            state.starting = look
-            return look
+            if let starting = state.starting { return starting }
+            let starting = Task { await self.check() }
+            state.starting = starting
+            return starting
         }
         try await task.value.get()
     }

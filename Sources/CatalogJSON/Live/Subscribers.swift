@@ -1,5 +1,4 @@
 internal import Catalog
-
 internal import Synchronization
 
 /// The subscribers waiting for changes. Repeated wake-ups of a subscriber are coalesced.

@@ -1,9 +1,9 @@
 /// Where a subscription starts.
 package enum SubscriptionStart: Sendable, Hashable {
-    /// At the current state.
+    /// At the current state; earlier changes are not sent.
     case now
-    /// After this revision of the user, or at this version of the shelf.
+    /// After a revision of the user, or at a version of the shelf.
     case after(Int64)
-    /// Anywhere: what the subscriber has is unknown, so it must load everything again.
+    /// The subscriber's state is unknown: it must resync.
     case unknown
 }

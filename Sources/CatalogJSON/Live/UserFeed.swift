@@ -1,5 +1,4 @@
 internal import Catalog
-
 internal import Synchronization
 
 /// A user's changes, read once for all subscribed devices.

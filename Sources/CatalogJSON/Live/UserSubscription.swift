@@ -9,7 +9,7 @@ package actor UserSubscription: LiveSubscription {
     private var position: Int64
     private var resets: Int
     private var isCatchingUp: Bool
-    private var mustReload: Bool
+    private var mustResync: Bool
     private let expiry: Timestamp?
     private var heartbeat: HeartbeatTimer
 
@@ -21,7 +21,7 @@ package actor UserSubscription: LiveSubscription {
         // Read before joining, so that a reset in between is noticed.
         resets = feed.resets
         (number, wakeups) = feed.followers.add()
-        mustReload = start == .unknown
+        mustResync = start == .unknown
         if case .after(let revision) = start {
             position = revision
             // The revision may belong to an erased account, so check the database.
@@ -37,8 +37,8 @@ package actor UserSubscription: LiveSubscription {
         hub.unsubscribe(feed.user)
     }
 
-    /// The last delivered revision.
-    package var revision: Int64 { position }
+    /// The last delivered revision; nil while the device must still be told to resync.
+    package var revision: Int64? { mustResync ? nil : position }
 
     package func next() async throws(CatalogError) -> LiveOutput? {
         while true {
@@ -53,23 +53,24 @@ package actor UserSubscription: LiveSubscription {
         }
     }
 
-    /// Continues at the current revision, after an event that makes the device load everything again.
-    private func reload() async throws(CatalogError) -> [LiveEvent] {
+    /// Continues at the current revision, and tells the device to resync.
+    private func resync() async throws(CatalogError) -> [LiveEvent] {
         position = try await hub.catalog.revisions(of: [feed.user])[feed.user] ?? 0
         isCatchingUp = false
         return [.gap(position)]
     }
 
     private func pending() async throws(CatalogError) -> [LiveEvent] {
-        if mustReload {
-            mustReload = false
-            return try await reload()
+        if mustResync {
+            let gap = try await resync()
+            mustResync = false
+            return gap
         }
         if isCatchingUp {
             // At the start, or for a slow reader: read one page at a time from the database.
             let page = try await hub.catalog.changes(of: feed.user, since: position, limit: Self.page)
             if page.isResync {
-                return try await reload()
+                return try await resync()
             }
             position = max(position, page.revision)
             isCatchingUp = page.events.count == Self.page

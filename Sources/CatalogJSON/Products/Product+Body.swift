@@ -54,7 +54,7 @@ extension BodyReader {
         guard attributes.isWithinNumberLimits else {
             throw .unprocessable(
                 field: "attributes",
-                detail: "numbers in attributes must have at most \(JSONValue.numberLimit) digits"
+                detail: "numbers in attributes must have at most \(JSONValue.numberLimit) characters when written out"
             )
         }
         let text = attributes.text

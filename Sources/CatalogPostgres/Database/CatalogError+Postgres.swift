@@ -2,7 +2,7 @@ internal import Catalog
 internal import LibPQ
 
 extension CatalogError {
-    /// Maps a database error to a domain error. Only this file knows SQLSTATEs and constraint names.
+    /// Maps a database error to a domain error.
     init(_ error: any Error) {
         switch error {
         case let error as CatalogError: self = error

@@ -32,9 +32,9 @@ struct IdempotencyRecords {
 
     /// Runs a body once per call; a repeated call gets the recorded response.
     ///
-    /// - Parameter body: returns the outcome, and what only the first call causes, such as announcements.
-    /// - Returns: nil for the latter if the call is a repetition.
-    /// - Throws: as above.
+    /// - Parameter body: returns the outcome and its side effects, such as the users to notify.
+    /// - Returns: the outcome; the effects are nil for a repeated call.
+    /// - Throws: `keyReused`; `conflict` while the first call is in progress.
     func performOnce<Outcome: RecordableOutcome, Effect>(
         _ call: IdempotentCall?,
         _ connection: isolated PostgresConnection,

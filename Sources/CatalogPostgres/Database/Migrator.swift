@@ -16,6 +16,7 @@ package struct Migrator: Sendable {
         case altered(version: Int)
     }
 
+    /// A step of a migration, for reports.
     package enum Step: Sendable, Equatable {
         case collation(locale: String)
         case up(version: Int, name: String)

@@ -1,5 +1,5 @@
-internal import CatalogJSON
 package import Catalog
+internal import CatalogJSON
 internal import LibPQ
 
 /// Exports a catalog's products as a file.
@@ -102,7 +102,16 @@ package struct CatalogExport: Sendable {
         case .tags: "array_to_string(r.tags, '|')"
         case .position: "h.place"
         // The others are columns of a product.
-        default: "r.\(ProductColumn.allCases.first { $0.imported == column }!.name)"
+        default: "r.\(Self.productColumn(column).name)"
         }
+    }
+
+    private static func productColumn(_ column: ImportColumn) -> ProductColumn {
+        guard let found = ProductColumn.allCases.first(where: { $0.imported == column }) else {
+            preconditionFailure(
+                "the column \(column) of import files feeds no column of product; see ProductColumn.imported"
+            )
+        }
+        return found
     }
 }

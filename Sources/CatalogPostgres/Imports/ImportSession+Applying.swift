@@ -1,5 +1,5 @@
-internal import CatalogJSON
 internal import Catalog
+internal import CatalogJSON
 internal import LibPQ
 internal import Ordering
 
@@ -36,7 +36,7 @@ extension ImportSession {
         }
     }
 
-    /// Runs a block in one transaction, with up to three retries on SQLSTATE 40001 or 40P01.
+    /// Runs a block in one transaction, with up to three retries of a retryable error.
     func transaction<T: Sendable>(
         _ body: @escaping @Sendable (isolated PostgresConnection) throws -> T
     ) async throws -> T {

@@ -1,12 +1,12 @@
 internal import Catalog
 internal import LibPQ
 
-/// The transfer, erasure and expiry of lists. Each list uses a separate transaction.
+/// The transfer, erasure and expiry of lists. Each list is changed in its own transaction, because list locks precede
+/// account locks.
 struct ListLifecycle {
     let database: Database
 
-    /// Deletes a user's own lists, also for their members, and removes the user from joined lists. Each list uses a
-    /// separate transaction, because list locks precede account locks.
+    /// Deletes a user's own lists, also for their members, and removes the user from joined lists.
     func eraseLists(of user: UserID) async throws {
         for id in try await listIDs(ListStatements.ownLists, user) {
             try await changeList(id.list, of: user) { list, connection in
@@ -25,7 +25,7 @@ struct ListLifecycle {
         }
     }
 
-    /// Transfers a guest's lists to an account, and adds it to the guest's joined lists.
+    /// Transfers a guest's lists to an account, and makes the account a member of the guest's joined lists.
     func mergeLists(of guest: UserID, into user: UserID) async throws {
         for id in try await listIDs(ListStatements.ownLists, guest) {
             try await changeList(id.list, of: guest) { list, connection in
@@ -94,12 +94,12 @@ struct ListLifecycle {
         of owner: UserID,
         _ body: @escaping @Sendable (UserList, isolated PostgresConnection) throws -> [UserID]
     ) async throws {
-        let told = try await database.writes.transaction(within: .edit) { connection -> [UserID] in
+        let notified = try await database.writes.transaction(within: .edit) { connection -> [UserID] in
             let key: [PostgresValue] = [.text(owner.text), .text(id.text)]
             guard try connection.query(ListStatements.lock, key, { $0.count > 0 }) else { return [] }
             return try body(try ListWriter(user: owner).membership(id, connection, currentOnly: false).list, connection)
         }
-        for user in told { database.announcer.announce(.user(user)) }
+        for user in notified { database.announcer.announce(.user(user)) }
     }
 
     private static func delete(_ list: UserList, _ connection: isolated PostgresConnection) throws {

@@ -1,7 +1,7 @@
-internal import CatalogJSON
 internal import Catalog
-internal import Ordering
+internal import CatalogJSON
 internal import LibPQ
+internal import Ordering
 
 /// The mapping between lists, items and database rows.
 enum ListRow {

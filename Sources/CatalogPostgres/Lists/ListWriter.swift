@@ -24,11 +24,16 @@ struct ListWriter {
         let found = try connection.query(ListStatements.membership, [caller, .text(id.text)]) {
             try $0.first { try ListRow.membership($0) }
         }
-        guard var held = found, !currentOnly || !held.isDeleted else { throw CatalogError.notFound("list “\(id)”") }
-        held.list.items = try connection.query(ListStatements.items, [.text(held.list.owner.text), .text(id.text)]) {
+        guard var membership = found, !currentOnly || !membership.isDeleted else {
+            throw CatalogError.notFound("list “\(id)”")
+        }
+        membership.list.items = try connection.query(
+            ListStatements.items,
+            [.text(membership.list.owner.text), .text(id.text)]
+        ) {
             try $0.map { try ListRow.item($0) }
         }
-        return held
+        return membership
     }
 
     /// Returns the membership; nil if the user does not have the list.
@@ -194,7 +199,9 @@ struct ListWriter {
         return Dictionary(uniqueKeysWithValues: try notified.map { (try UserID(stored: $0.0), $0.1) })
     }
 
-    /// Notifies the user of a list that they joined.
+    /// Records an event about a new list for its user.
+    ///
+    /// - Returns: the users to announce it to.
     func notifyNewMember(_ id: UniqueID, _ connection: isolated PostgresConnection) throws -> [UserID] {
         let data = try membership(id, connection, currentOnly: false).list.announcement
         return Array(try Self.notify([user.text], id, data, connection).keys)
@@ -210,8 +217,8 @@ struct ListWriter {
     }
 
     /// Occasionally deletes a user's old events.
-    static func trim(_ told: [(user: String, revision: Int64)], _ connection: isolated PostgresConnection) throws {
-        for (user, revision) in told where revision % 64 == 0 {
+    static func trim(_ notified: [(user: String, revision: Int64)], _ connection: isolated PostgresConnection) throws {
+        for (user, revision) in notified where revision % 64 == 0 {
             try connection.execute(ListStatements.trimEvents, [.text(user), .int8(Int64(eventLimit))])
         }
     }

@@ -11,9 +11,9 @@ extension PostgresListStore {
         once call: IdempotentCall?
     ) async throws(CatalogError) -> IssuedShare {
         try await writeLists(of: user, id, once: call) { writer, connection in
-            let held = try writer.lockMembership(id, connection)
-            try held.checkOwner()
-            let list: [PostgresValue] = [.text(held.list.owner.text), .text(id.text)]
+            let membership = try writer.lockMembership(id, connection)
+            try membership.checkOwner()
+            let list: [PostgresValue] = [.text(membership.list.owner.text), .text(id.text)]
             let count = try connection.query(ListStatements.shareCount, list) { try $0.first { try $0.int(0) } ?? 0 }
             guard count < ListShare.countLimit else { throw CatalogError.tooManyShares }
             try connection.execute(
@@ -31,11 +31,11 @@ extension PostgresListStore {
         try await database.mappingErrors {
             try await database.writes.snapshot(within: .edit) {
                 connection in
-                let held = try ListWriter(user: user).membership(id, connection)
-                try held.checkOwner()
+                let membership = try ListWriter(user: user).membership(id, connection)
+                try membership.checkOwner()
                 return try connection.query(
                     ListStatements.shares,
-                    [.text(held.list.owner.text), .text(id.text)]
+                    [.text(membership.list.owner.text), .text(id.text)]
                 ) { rows in
                     try rows.map { row in
                         ListShare(
@@ -53,9 +53,9 @@ extension PostgresListStore {
 
     func revoke(_ share: UniqueID, _ id: UniqueID, of user: UserID) async throws(CatalogError) {
         try await writeLists(of: user) { writer, connection in
-            let held = try writer.lockMembership(id, connection)
-            try held.checkOwner()
-            let key: [PostgresValue] = [.text(held.list.owner.text), .text(id.text), .text(share.text)]
+            let membership = try writer.lockMembership(id, connection)
+            try membership.checkOwner()
+            let key: [PostgresValue] = [.text(membership.list.owner.text), .text(id.text), .text(share.text)]
             guard try connection.execute(ListStatements.revoke, key) > 0 else {
                 throw CatalogError.notFound("share “\(share)”")
             }
@@ -70,8 +70,8 @@ extension PostgresListStore {
         once call: IdempotentCall?
     ) async throws(CatalogError) -> ListDocument {
         try await writeLists(of: user, once: call) { writer, connection in
-            let (held, told) = try Self.join(digest, writer, connection)
-            return (held.document(isNew: false), told)
+            let (membership, notified) = try Self.join(digest, writer, connection)
+            return (membership.document(isNew: false), notified)
         }
     }
 
@@ -79,7 +79,7 @@ extension PostgresListStore {
         _ digest: [UInt8],
         _ writer: ListWriter,
         _ connection: isolated PostgresConnection
-    ) throws -> (ListMembership, told: [UserID]) {
+    ) throws -> (ListMembership, notified: [UserID]) {
         let notFound = CatalogError.notFound("share")
         func findShare() throws -> (owner: String, list: UniqueID, share: UniqueID, role: ListRole)? {
             try connection.query(ListStatements.shareByDigest, [.bytea(digest)]) {

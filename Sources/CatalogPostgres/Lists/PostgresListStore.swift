@@ -52,10 +52,10 @@ struct PostgresListStore: ListStore {
             let key = try PathKey(bytes: try row.bytea(place + 1))
             let moment = try ListRow.moment(row, place + 3) ?? .now()
             let departed = ListMembership.departed(id, role, key, try row.int8(place + 2), leftAt: moment)
-            return .init(held: departed, items: 0, checked: 0)
+            return .init(membership: departed, items: 0, checked: 0)
         }
         return .init(
-            held: try ListRow.membership(row, try ListRow.list(row, from: 3), from: place),
+            membership: try ListRow.membership(row, try ListRow.list(row, from: 3), from: place),
             items: try row.int(counts),
             checked: try row.int(counts + 1)
         )
@@ -85,8 +85,11 @@ struct PostgresListStore: ListStore {
         try await database.mappingErrors {
             try await database.writes.snapshot(within: .edit) {
                 connection in
-                let held = try ListWriter(user: user).membership(id, connection)
-                return (held, try ListWriter.facts(held.list.items, for: [sort ?? held.list.sort], connection))
+                let membership = try ListWriter(user: user).membership(id, connection)
+                return (
+                    membership,
+                    try ListWriter.facts(membership.list.items, for: [sort ?? membership.list.sort], connection)
+                )
             }
         }
     }
@@ -126,8 +129,8 @@ struct PostgresListStore: ListStore {
     ) async throws(CatalogError) -> ListDocument {
         try await writeLists(of: user, id, once: call) { writer, connection in
             let before = try writer.lockMembership(id, connection, currentOnly: false)
-            let (outcome, told) = try Self.apply(edit, to: before, expected, writer, connection)
-            return (outcome.document, told)
+            let (outcome, notified) = try Self.apply(edit, to: before, expected, writer, connection)
+            return (outcome.document, notified)
         }
     }
 
@@ -138,29 +141,29 @@ struct PostgresListStore: ListStore {
         _ expected: Set<Int64>?,
         _ writer: ListWriter,
         _ connection: isolated PostgresConnection
-    ) throws -> (ListOutcome, told: [UserID]) {
+    ) throws -> (ListOutcome, notified: [UserID]) {
         try before.check(edit, expected)
         if edit.restoresList, before.list.isDeleted {
             let members = try ListWriter.members(before.list, connection)
             try connection.execute(ListStatements.lockAccounts, [.textArray(members)])
             try writer.checkListCount(connection)
         }
-        var held = before
+        var membership = before
         let products = try ListWriter.facts([], edit.products, for: [], connection)
-        let changed = try held.list.apply(edit, products, now: .now())
-        let sorts = [before.list.sort, held.list.sort]
+        let changed = try membership.list.apply(edit, products, now: .now())
+        let sorts = [before.list.sort, membership.list.sort]
         // The manual order needs no catalog data; other sorts compare all items, including deleted ones.
         let reportedIDs = changed.union(edit.added)
         let neededItems =
             sorts == [.position, .position]
-            ? held.list.items.filter { reportedIDs.contains($0.id) } : before.list.items + held.list.items
+            ? membership.list.items.filter { reportedIDs.contains($0.id) } : before.list.items + membership.list.items
         let facts = try ListWriter.facts(neededItems, for: sorts, connection)
-        var outcome = ListOutcome(of: edit, before.list, held, changed, facts)
-        if held.list != before.list { try writer.update(held.list, replacing: before.list, connection) }
+        var outcome = ListOutcome(of: edit, before.list, membership, changed, facts)
+        if membership.list != before.list { try writer.update(membership.list, replacing: before.list, connection) }
         guard outcome.isChange else { return (outcome, []) }
-        let members = try ListWriter.members(held.list, connection)
-        let revisions = try ListWriter.notify(members, held.list.id, outcome.event, connection)
-        outcome.membership.revision = revisions[writer.user] ?? held.revision
+        let members = try ListWriter.members(membership.list, connection)
+        let revisions = try ListWriter.notify(members, membership.list.id, outcome.event, connection)
+        outcome.membership.revision = revisions[writer.user] ?? membership.revision
         return (outcome, Array(revisions.keys))
     }
 
@@ -169,11 +172,11 @@ struct PostgresListStore: ListStore {
             let before = try writer.lockMembership(id, connection)
             guard before.role == .owner else {
                 try before.checkVersion(expected)
-                let told = try ListWriter.removeMembers([user.text], id, connection)
-                return ((), Array(told.keys))
+                let notified = try ListWriter.removeMembers([user.text], id, connection)
+                return ((), Array(notified.keys))
             }
             let edit = ListEdit.set(ListSettings(isDeleted: true))
-            return ((), try Self.apply(edit, to: before, expected, writer, connection).told)
+            return ((), try Self.apply(edit, to: before, expected, writer, connection).notified)
         }
     }
 
@@ -224,13 +227,13 @@ struct PostgresListStore: ListStore {
         of user: UserID,
         _ list: UniqueID? = nil,
         once call: IdempotentCall?,
-        _ body: @escaping @Sendable (ListWriter, isolated PostgresConnection) throws -> (Outcome, told: [UserID])
+        _ body: @escaping @Sendable (ListWriter, isolated PostgresConnection) throws -> (Outcome, notified: [UserID])
     ) async throws(CatalogError) -> Outcome {
         try await writeLists(of: user, list) { writer, connection in
-            let (outcome, told) = try IdempotencyRecords(user: user).performOnce(call, connection) {
+            let (outcome, notified) = try IdempotencyRecords(user: user).performOnce(call, connection) {
                 try body(writer, connection)
             }
-            return (outcome, told ?? [])
+            return (outcome, notified ?? [])
         }
     }
 
@@ -238,10 +241,10 @@ struct PostgresListStore: ListStore {
     func writeLists<T: Sendable>(
         of user: UserID,
         _ list: UniqueID? = nil,
-        _ body: @escaping @Sendable (ListWriter, isolated PostgresConnection) throws -> (T, told: [UserID])
+        _ body: @escaping @Sendable (ListWriter, isolated PostgresConnection) throws -> (T, notified: [UserID])
     ) async throws(CatalogError) -> T {
         try await database.mappingErrors {
-            let (value, told) = try await database.retryingErasureConflicts { [database] in
+            let (value, notified) = try await database.retryingErasureConflicts { [database] in
                 try await database.writes.transaction(within: .edit) { connection in
                     let writer = ListWriter(user: user)
                     if let list { try writer.checkMembership(list, connection) }
@@ -250,7 +253,7 @@ struct PostgresListStore: ListStore {
                     return try body(writer, connection)
                 }
             }
-            for user in told { database.announcer.announce(.user(user)) }
+            for user in notified { database.announcer.announce(.user(user)) }
             return value
         }
     }

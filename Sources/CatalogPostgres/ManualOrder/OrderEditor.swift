@@ -5,7 +5,7 @@ internal import Ordering
 /// Edits one shelf's manual order in a transaction that locks the shelf's row.
 ///
 /// The row is the lock. Neighbours are read after it is acquired, in separate statements, so that they include all
-/// earlier edits. Source of the measurements: decision 0008.
+/// earlier edits. See decision 0008.
 struct OrderEditor {
     let request: OrderEditRequest
     let storeID: Int32
@@ -15,22 +15,6 @@ struct OrderEditor {
     private let firstGap: OrderGap?
     /// The store that reads the shelf's products in the order of a sort.
     private let pages: PostgresPageStore
-
-    private init(
-        request: OrderEditRequest,
-        storeID: Int32,
-        shelf: LockedShelf,
-        rows: [Row],
-        firstGap: OrderGap?,
-        pages: PostgresPageStore
-    ) {
-        self.request = request
-        self.storeID = storeID
-        self.shelf = shelf
-        self.rows = rows
-        self.firstGap = firstGap
-        self.pages = pages
-    }
 
     /// A shelf whose row is locked.
     struct LockedShelf {
@@ -50,8 +34,8 @@ struct OrderEditor {
 
     var scope: [PostgresValue] { [.int4(storeID), .int4(shelf.id)] }
 
-    /// Locks the shelf, and reads what the first move needs in the same round trip.
-    static func locking(
+    /// Locks the shelf of a request, and reads what the first move needs in the same round trip.
+    static func lockShelf(
         _ request: OrderEditRequest,
         _ storeID: Int32,
         _ pages: PostgresPageStore,

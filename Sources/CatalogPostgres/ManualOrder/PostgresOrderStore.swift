@@ -17,7 +17,7 @@ struct PostgresOrderStore: OrderStore {
                 connection in
                 let store = try ShelfLookup.store(request.store, connection)
                 let outcome = try IdempotencyRecords(storeID: store.id).performOnce(call, connection) {
-                    try OrderEditor.locking(request, store.id, pages, connection).run(connection)
+                    try OrderEditor.lockShelf(request, store.id, pages, connection).run(connection)
                 }
                 // Acquiring the lock already counted a change; roll back if nothing changed.
                 let commits = outcome.change != nil && !request.isDryRun

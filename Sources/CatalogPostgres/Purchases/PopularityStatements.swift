@@ -9,23 +9,23 @@ enum PopularityStatements {
         """
     /// Accepts a batch, `$2`: each event once; events of unknown products are stored separately.
     static let accept: PostgresStatement = """
-        WITH told AS (DELETE FROM purchase_row WHERE batch = $2::text::uuid RETURNING *),
-        single AS (SELECT DISTINCT ON (event_id) * FROM told ORDER BY event_id, line),
+        WITH received AS (DELETE FROM purchase_row WHERE batch = $2::text::uuid RETURNING *),
+        single AS (SELECT DISTINCT ON (event_id) * FROM received ORDER BY event_id, line),
         fresh AS (
             INSERT INTO purchase_event (store_id, event_id, day) SELECT $1, event_id, day FROM single ORDER BY event_id
             ON CONFLICT (store_id, event_id) DO NOTHING RETURNING event_id),
-        news AS (
+        new_events AS (
             SELECT s.*, EXISTS (SELECT FROM product r WHERE r.store_id = $1 AND r.sku = s.sku) AS is_known
             FROM single s JOIN fresh USING (event_id)),
         kept AS (
             INSERT INTO purchase_inbox (store_id, sku, day, customer, quantity)
-            SELECT $1, sku, day, customer, quantity FROM news WHERE is_known),
+            SELECT $1, sku, day, customer, quantity FROM new_events WHERE is_known),
         apart AS (
             INSERT INTO purchase_stray (store_id, event_id, sku, day, customer, quantity)
-            SELECT $1, event_id, sku, day, customer, quantity FROM news WHERE NOT is_known)
-        SELECT (SELECT count(*) FROM told), (SELECT count(*) FROM news WHERE is_known),
-            (SELECT count(*) FROM news WHERE NOT is_known),
-            ARRAY(SELECT DISTINCT sku FROM news WHERE NOT is_known LIMIT 1000)
+            SELECT $1, event_id, sku, day, customer, quantity FROM new_events WHERE NOT is_known)
+        SELECT (SELECT count(*) FROM received), (SELECT count(*) FROM new_events WHERE is_known),
+            (SELECT count(*) FROM new_events WHERE NOT is_known),
+            ARRAY(SELECT DISTINCT sku FROM new_events WHERE NOT is_known LIMIT 1000)
         """
 
     static let retentionStart: PostgresStatement = """

@@ -274,7 +274,17 @@ package struct Resorter: Sendable {
                     return total
                 }
             }
-            return try await group.reduce(into: ResortSummary()) { $0.add($1) }
+            // A failed job does not end the others.
+            var total = ResortSummary()
+            var failure: (any Error)?
+            while let result = await group.nextResult() {
+                switch result {
+                case .success(let summary): total.add(summary)
+                case .failure(let error): failure = failure ?? error
+                }
+            }
+            if let failure { throw failure }
+            return total
         }
     }
 

@@ -56,7 +56,8 @@ struct ShelfResorter {
 
     private typealias ReadStep = (PostgresQuery, (inout ShelfRead, borrowing PostgresRows) throws -> Void)
 
-    /// Returns the statements that read and update the shelf in one round trip, as if it still were what was listed.
+    /// Returns the statements that read and update the shelf in one round trip, assuming that the shelf is
+    /// unchanged since it was listed.
     private func steps(_ shown: Sort, compares: Bool) throws -> [ReadStep] {
         var steps: [ReadStep] = [
             (
@@ -215,7 +216,7 @@ struct ShelfResorter {
         try connection.executeDeferred(ResortStatements.insertPositions, scope + [.textArray(ids), keys])
     }
 
-    /// Returns the sort of a request without one.
+    /// Returns the shelf's effective sort if a request names none.
     private static func sort(of head: ShelfHead) -> Sort { head.resolve().sort }
 
     /// Returns whether this re-sort can change the displayed order.

@@ -2,7 +2,7 @@ internal import LibPQ
 
 /// The statements that lock and erase a user, `$1`.
 enum SettingStatements {
-    /// Locks a user against everything, because erasure deletes the row.
+    /// Locks a user's row exclusively, because erasure deletes it.
     static let lockForErasure: PostgresStatement = "SELECT 1 FROM user_account WHERE user_id = $1 FOR UPDATE"
     static let deleteSettings: PostgresStatement = "DELETE FROM user_setting WHERE user_id = $1"
     static let deleteTickets: PostgresStatement = "DELETE FROM user_ticket WHERE user_id = $1"

@@ -89,7 +89,8 @@ struct SettingsWriter {
         )
     }
 
-    func lock(_ connection: isolated PostgresConnection) throws {
+    /// Locks the user's account, which the transaction may delete.
+    func lockExclusively(_ connection: isolated PostgresConnection) throws {
         try connection.execute(SettingStatements.lockForErasure, [.text(user.text)])
     }
 

@@ -111,7 +111,7 @@ struct FacetStatement: Sendable {
                 } else {
                     facets.prices.append(.init(try row.int8(3), count))
                 }
-            case .tag: throw PostgresError(.decoding, "tags are not counted by a column")
+            case .tag: preconditionFailure("tags are not counted by a column")
             case nil: facets.total = count
             }
         }

@@ -9,11 +9,16 @@ final class PageBasisCache: Sendable {
         let user: UserID
     }
 
+    /// The maximum number of heads, and of statements of each kind.
+    private static let entryLimit = 4096
+    /// The maximum number of users' views.
+    private static let viewLimit = 32_768
+
     private struct State {
-        var heads = RecentDictionary<ShelfAddress, ShelfHead>(limit: 4096)
-        var views = RecentDictionary<View, RememberedViews>(limit: 32_768)
-        var statements = RecentDictionary<PageStatement.Shape, PageStatement>(limit: 4096)
-        var facetStatements = RecentDictionary<FacetStatement.Shape, FacetStatement>(limit: 4096)
+        var heads = RecentDictionary<ShelfAddress, ShelfHead>(limit: entryLimit)
+        var views = RecentDictionary<View, RememberedViews>(limit: viewLimit)
+        var statements = RecentDictionary<PageStatement.Shape, PageStatement>(limit: entryLimit)
+        var facetStatements = RecentDictionary<FacetStatement.Shape, FacetStatement>(limit: entryLimit)
     }
 
     private let state = Mutex(State())

@@ -1,5 +1,5 @@
-internal import CatalogJSON
 internal import Catalog
+internal import CatalogJSON
 internal import LibPQ
 
 /// The statements that read a page, derived from a sort's definition: one for each range of the sort's index, in order,

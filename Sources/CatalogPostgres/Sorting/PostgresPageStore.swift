@@ -1,5 +1,5 @@
-internal import CatalogJSON
 internal import Catalog
+internal import CatalogJSON
 internal import LibPQ
 
 /// Pages in PostgreSQL.

@@ -41,7 +41,7 @@ struct PostgresUserStore: UserStore {
     /// Returns a guest's settings and erases the guest.
     private static func eraseGuest(_ guest: UserID, _ connection: isolated PostgresConnection) throws -> [Setting] {
         let writer = SettingsWriter(user: guest)
-        try writer.lock(connection)
+        try writer.lockExclusively(connection)
         let settings = try allSettings(guest, connection).filter { !$0.isDeleted }
         try writer.erase(connection)
         return settings
@@ -86,7 +86,7 @@ struct PostgresUserStore: UserStore {
                 try await lists.eraseLists(of: user)
                 try await database.writes.transaction(within: .bulk) { connection in
                     let writer = SettingsWriter(user: user)
-                    try writer.lock(connection)
+                    try writer.lockExclusively(connection)
                     try writer.erase(connection)
                 }
             }

@@ -109,13 +109,14 @@ struct Server {
     }
 
     private static func bindFailure(_ error: any Error, _ host: String, _ port: Int) -> CommandFailure? {
-        guard let error = error as? IOError, [EADDRINUSE, EADDRNOTAVAIL, EACCES].contains(error.errnoCode) else {
-            return nil
+        let reason: String
+        switch (error as? IOError)?.errnoCode {
+        case EADDRINUSE: reason = "the port is in use; choose another with --port"
+        case EADDRNOTAVAIL: reason = "this is not an address of this machine; choose another with --host"
+        case EACCES: reason = "permission denied; choose a port above 1023 with --port"
+        default: return nil
         }
-        return CommandFailure(
-            "cannot listen on \(host):\(port): the address is in use, not local or not allowed; choose another with --port",
-            CommandFailure.unavailable
-        )
+        return CommandFailure("cannot listen on \(host):\(port): \(reason)", CommandFailure.unavailable)
     }
 
     /// Returns the first free port at or after a port.

@@ -1,6 +1,6 @@
-internal import CatalogJSON
 internal import Catalog
 internal import CatalogHTTP
+internal import CatalogJSON
 internal import Configuration
 internal import FoundationEssentials
 internal import Logging

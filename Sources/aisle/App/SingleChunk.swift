@@ -1,7 +1,3 @@
-internal import Catalog
-internal import CatalogHTTP
-internal import CatalogPostgres
-
 /// Bytes in memory as a sequence of one chunk.
 struct SingleChunk: AsyncSequence, Sendable {
     let bytes: [UInt8]

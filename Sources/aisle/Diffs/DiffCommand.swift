@@ -1,7 +1,7 @@
-internal import CatalogJSON
 internal import AisleDiff
 internal import ArgumentParser
 internal import Catalog
+internal import CatalogJSON
 internal import CatalogPostgres
 
 struct DiffCommand: AisleCommand {

@@ -1,5 +1,5 @@
-internal import CatalogJSON
 internal import Catalog
+internal import CatalogJSON
 
 /// Rejected rows: the first ones are printed, all are counted and, if requested, written to a file.
 final class Rejections {

@@ -1,6 +1,6 @@
 internal import ArgumentParser
-internal import CatalogJSON
 internal import Catalog
+internal import CatalogJSON
 
 /// An input file with rows of named columns.
 struct RowFile {

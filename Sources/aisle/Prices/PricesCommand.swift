@@ -1,6 +1,6 @@
-internal import CatalogJSON
 internal import ArgumentParser
 internal import Catalog
+internal import CatalogJSON
 internal import CatalogPostgres
 
 struct PricesCommand: AsyncParsableCommand {

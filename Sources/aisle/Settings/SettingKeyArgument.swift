@@ -1,6 +1,5 @@
 internal import ArgumentParser
 internal import Catalog
-internal import CatalogPostgres
 
 /// A setting's key as a command line argument.
 struct SettingKeyArgument: ExpressibleByArgument {

@@ -1,7 +1,7 @@
 import AisleDiff
 import Foundation
-import Ordering
 import OrderedCollections
+import Ordering
 
 /// Measures the CPU time of move diffs in one process, alternating: each kind of input, the kernel as the lower limit,
 /// and other libraries. Run it with `make bench`.

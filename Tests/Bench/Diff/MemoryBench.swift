@@ -1,6 +1,6 @@
-import Ordering
 import AisleDiff
 import Foundation
+import Ordering
 
 /// The peak memory of one diff of a million shuffled elements, without its input. It needs its own process, because the
 /// system reports only the peak of a whole process. Run it with `MALLOC_MMAP_THRESHOLD_=65536`, so that every

@@ -460,7 +460,7 @@ function render() {
   find("arrange").textContent = text(matchMedia("(pointer: coarse)").matches ? "arrangeByTouch" : "arrange");
   state.textContent = grid.childElementCount ? "" : text("emptyShelf");
   find("apply-sort").disabled = !model.isAllowed;
-  find("apply-sort-sort").replaceChildren(...model.shelf.sort_options.filter((option) => option.sort !== "position").map((option) => make("option", { value: option.sort }, option.title)));
+  find("applied-sort").replaceChildren(...model.shelf.sort_options.filter((option) => option.sort !== "position").map((option) => make("option", { value: option.sort }, option.title)));
   renderSelection();
   renderChanges();
 }
@@ -476,7 +476,7 @@ find("discard").addEventListener("click", () => resolveConflict(false));
 find("history").addEventListener("click", () => find("history-sheet").showModal());
 find("apply-sort").addEventListener("click", () => find("apply-sort-sheet").showModal());
 find("apply-sort-close").addEventListener("click", () => find("apply-sort-sheet").close());
-find("apply-sort-form").addEventListener("submit", () => editWholeOrder("/order", "PUT", { from_sort: find("apply-sort-sort").value }));
+find("apply-sort-form").addEventListener("submit", () => editWholeOrder("/order", "PUT", { from_sort: find("applied-sort").value }));
 onLanguage(async () => {
   redrawCards(grid, option);
   if (!model.shelf) return;
