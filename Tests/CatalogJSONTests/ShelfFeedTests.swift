@@ -4,7 +4,7 @@ import InMemoryCatalog
 import Testing
 import TestSupport
 
-@Suite("Shelf feeds", .timeLimit(.minutes(1))) struct ShelfFeedTests {
+@Suite("Shelf feeds", .timeLimit(.minutes(15))) struct ShelfFeedTests {
     private static let address = ShelfAddress(CatalogKey("s")!, CatalogKey("x")!)
     private static let products = (0..<4).map { Product(sku: SKU("p\($0)")!, name: "P\($0)", priceMinor: Int64($0)) }
 
