@@ -114,6 +114,10 @@ import TestSupport
             (["store", "list"], ["DATABASE_URL": empty.configuration.dsn], "", 78),
             (["store", "list"], ["DATABASE_URL": "not a url"], "", 78),
             (["serve"], url.merging(["AISLE_JWT_SECRET": "short"]) { $1 }, "", 78),
+            (["serve"], url.merging(["AISLE_RATE_LIMIT": "fast"]) { $1 }, "", 78),
+            (["serve"], url.merging(["AISLE_TRUSTED_PROXIES": "10.0.0.0/99"]) { $1 }, "", 78),
+            (["serve"], url.merging(["AISLE_JWT_ACCEPTED_SECRETS": "short"]) { $1 }, "", 78),
+            (["serve"], url.merging(["AISLE_JWKS": "http://keys.example/jwks.json"]) { $1 }, "", 78),
             (["version"], [:], "", 0), (["--help"], [:], "", 0),
         ]
         for (arguments, environment, input, expected) in cases {

@@ -42,7 +42,7 @@ def big():
 @contextlib.contextmanager
 def served(database, options="", **environment):
     """Starts a server on a database and yields it when it is ready."""
-    variables = {**os.environ, "AISLE_JWT_SECRET": SECRET, **environment}
+    variables = {**os.environ, "AISLE_JWT_SECRET": SECRET, "AISLE_RATE_LIMIT": "off", **environment}
     words = [AISLE, "serve", "--dsn", f"{DSN} dbname={database} {options}", "--port", str(PORT)]
     server = subprocess.Popen(words, stderr=subprocess.DEVNULL, env=variables)
     try:

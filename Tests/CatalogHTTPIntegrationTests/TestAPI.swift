@@ -42,7 +42,7 @@ enum TestAPI {
             catalog: catalog,
             importer: importer,
             key: DeploymentKey(Array("test".utf8)),
-            verifier: verifier ?? TokenVerifier(keys: TokenKeys(secret: secret)),
+            verifier: verifier ?? TokenVerifier(keys: TokenKeys(secrets: [secret])),
             live: live ?? LiveHub(catalog, source: nil),
             options: options
         )

@@ -86,6 +86,13 @@ import Testing
         #expect(Set(described.map(\.name)) == Set(written.map(\.name)))
     }
 
+    @Test("The description names the scope of each operation")
+    func scopesMatch() async throws {
+        let described = AuthorizationTests.operations.filter { $0.scope != nil }
+        let pairs = described.map { ("\($0.method) \($0.path)", $0.scope!) }
+        #expect(Dictionary(uniqueKeysWithValues: pairs) == (await MemoryAPI().api.requiredScopes))
+    }
+
     @Test("The description has exactly the operations of the endpoint table")
     func operationsMatch() async throws {
         let api = await MemoryAPI().api

@@ -54,7 +54,7 @@ struct MemoryAPI {
             catalog: catalog,
             importer: NoImports(),
             key: DeploymentKey(Array("test".utf8)),
-            verifier: TokenVerifier(keys: TokenKeys(secret: Self.secret)),
+            verifier: TokenVerifier(keys: TokenKeys(secrets: [Self.secret])),
             live: LiveHub(catalog, source: nil),
             options: options
         )
@@ -71,21 +71,30 @@ struct MemoryAPI {
 
     /// A token that is valid for an hour.
     func token(of user: String, writes: Bool = false) -> String {
+        token(of: user, scopes: writes ? [.catalogWrite] : [])
+    }
+
+    /// A token with scopes that is valid for an hour.
+    ///
+    /// - Parameter stores: the stores to which it is limited; nil for all stores.
+    func token(of user: String, scopes: Set<Scope>, stores: Set<CatalogKey>? = nil) -> String {
         let expiry = Timestamp(microseconds: Timestamp.now().microseconds + 3_600_000_000)
-        let caller = Caller(user: UserID(user)!, scopes: writes ? [.catalogWrite] : [], expiresAt: expiry)
+        let caller = Caller(user: UserID(user)!, scopes: scopes, stores: stores, expiresAt: expiry)
         return TokenSigner(secret: Self.secret).token(for: caller)
     }
 
     /// - Parameters:
     ///   - user: nil for a request without a token.
     ///   - writes: whether the token has the scope `catalog:write`.
+    ///   - address: the address that the request comes from.
     func send(
         _ method: HTTPRequest.Method,
         _ path: String,
         _ body: String? = nil,
         as user: String? = "ann",
         writes: Bool = true,
-        _ headers: [String: String] = [:]
+        _ headers: [String: String] = [:],
+        from address: String? = nil
     ) async throws -> Response {
         var head = HTTPRequest(method: method, scheme: "http", authority: "localhost", path: path)
         if let user {
@@ -97,7 +106,7 @@ struct MemoryAPI {
         }
         for (name, value) in headers { head.headerFields[.init(name)!] = value }
         let request = Request(head: head, body: RequestBody(buffer: ByteBuffer(string: body ?? "")))
-        let response = await api.respond(to: request)
+        let response = await api.respond(to: request, from: address.flatMap { NetworkAddress($0) })
         let bytes = Collector.Bytes()
         try await response.body.write(Collector(bytes: bytes))
         return Response(status: response.status.code, headers: response.headers, body: bytes.all.withLock { $0 })

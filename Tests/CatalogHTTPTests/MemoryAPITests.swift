@@ -155,6 +155,10 @@ import Testing
         let fromList = try await api.send(.post, diff, body, as: nil, ["Idempotency-Key": "d"])
         #expect(fromList.texts("deletes", "id") == ["gone"])
         #expect(try await api.send(.post, diff, body, as: nil, ["Idempotency-Key": "d"]).body == fromList.body)
+        // Strangers share no keys, because nothing is recorded for them.
+        let other = try await api.send(.post, diff, #"{"from":["milk"]}"#, as: nil, ["Idempotency-Key": "d"])
+        #expect(other.status == 200)
+        #expect(try await api.send(.post, diff, body, as: nil, ["Idempotency-Key": ""]).status == 400)
         let lists = try await api.send(.post, "/v1/order/diff", #"{"from":["a","b"],"to":["b","a"]}"#, as: nil)
         #expect(lists.texts("moves", "id").count == 1)
         let whole = try await api.send(.post, "/v1/order/diff?mode=order", #"{"from":["a"],"to":["b"]}"#, as: nil)

@@ -63,8 +63,8 @@ import Testing
         rules: TokenVerifier.Rules = .init(),
         clock: @escaping @Sendable () -> Timestamp = { now }
     ) async -> TokenVerifier {
-        let keys =
-            if let set { TokenKeys(secret: secret, load: { set }) } else { TokenKeys(secret: secret) }
+        let secrets = [secret].compactMap { $0 }
+        let keys = if let set { TokenKeys(secrets: secrets, load: { set }) } else { TokenKeys(secrets: secrets) }
         return TokenVerifier(keys: keys, rules: rules, clock: clock)
     }
 
@@ -83,6 +83,35 @@ import Testing
         #expect(try await verifier.verify(Self.hs256()).scopes.isEmpty)
     }
 
+    @Test("A token can be limited to stores")
+    func readsStores() async throws {
+        let verifier = await Self.verifier()
+        let (some, none) = (
+            #"{"sub":"ann","exp":1800000600,"stores":["a","b"]}"#, #"{"sub":"ann","exp":1800000600,"stores":[]}"#
+        )
+        #expect(try await verifier.verify(Self.hs256(some)).stores == [CatalogKey("a")!, CatalogKey("b")!])
+        #expect(try await verifier.verify(Self.hs256(none)).stores == [])
+        #expect(try await verifier.verify(Self.hs256()).stores == nil)
+    }
+
+    @Test("While a secret is rotated, tokens of the old and the new one are accepted")
+    func acceptsSeveralSecrets() async throws {
+        let secrets = (0..<3).map { Array("secret number \($0), of thirty-two bytes or more".utf8) }
+        let verifier = TokenVerifier(keys: TokenKeys(secrets: Array(secrets[..<2])), clock: { Self.now })
+        for secret in secrets[..<2] {
+            #expect(try await verifier.verify(Self.hs256(key: secret)).user == UserID("ann"))
+        }
+        await #expect(throws: TokenError.self) { try await verifier.verify(Self.hs256(key: secrets[2])) }
+    }
+
+    @Test("A signed token is verified with its scopes and stores", arguments: [nil, [], [CatalogKey("a")!]])
+    func signedTokenIsVerified(stores: Set<CatalogKey>?) async throws {
+        let end = Timestamp(microseconds: Self.now.microseconds + 60_000_000)
+        let caller = Caller(user: UserID("ann")!, scopes: [.orderWrite, .pricesWrite], stores: stores, expiresAt: end)
+        let token = TokenSigner(secret: Self.secret).token(for: caller, issuedAt: Self.now)
+        #expect(try await Self.verifier().verify(token) == caller)
+    }
+
     @Test(
         "Invalid claims are rejected",
         arguments: [
@@ -90,6 +119,8 @@ import Testing
             #"{"sub":"a\u0007","exp":1800000600}"#, #"{"sub":"ann"}"#, #"{"sub":"ann","exp":"1800000600"}"#,
             #"{"sub":"ann","exp":1e300}"#, #"{"sub":"ann","exp":-1}"#, #"{"sub":"ann","exp":1799999900}"#,
             #"{"sub":"ann","exp":1800000600,"nbf":1800000100}"#, #"{"sub":"ann","exp":1900000000}"#,
+            #"{"sub":"ann","exp":1800000600,"stores":"a"}"#, #"{"sub":"ann","exp":1800000600,"stores":["A b"]}"#,
+            #"{"sub":"ann","exp":1800000600,"stores":[1]}"#, #"{"sub":"ann","exp":1800000600,"stores":null}"#,
             #"{"sub":"ann","sub":"bob","exp":1800000600}"#, #"["sub"]"#, "no json", "",
         ]
     )
@@ -207,7 +238,7 @@ import Testing
     func fetchesRotatedKeys() async throws {
         let issuer = Issuer()
         let keys = TokenKeys(
-            secret: nil,
+            secrets: [],
             load: { try issuer.load() },
             clock: { issuer.clock.withLock { $0 } }
         )
@@ -240,7 +271,7 @@ import Testing
     func noticesWithdrawnKeys() async throws {
         let issuer = Issuer()
         issuer.document.withLock { $0 = Self.set(Self.jwk("old", Self.elliptic), Self.jwk("new", Self.other)) }
-        let keys = TokenKeys(secret: nil, load: { try issuer.load() }, clock: { issuer.clock.withLock { $0 } })
+        let keys = TokenKeys(secrets: [], load: { try issuer.load() }, clock: { issuer.clock.withLock { $0 } })
         let verifier = TokenVerifier(keys: keys, clock: { Self.now })
         let old = try Self.es256("old")
         _ = try await verifier.verify(old)
@@ -257,7 +288,7 @@ import Testing
     @Test("A cached token expires on time")
     func cachedTokenExpires() async throws {
         let time = Mutex(Self.now)
-        let keys = TokenKeys(secret: Self.secret)
+        let keys = TokenKeys(secrets: [Self.secret])
         let verifier = TokenVerifier(keys: keys, clock: { time.withLock { $0 } })
         _ = try await verifier.verify(Self.hs256())
         time.withLock { $0 = Timestamp(microseconds: $0.microseconds + 629_000_000) }

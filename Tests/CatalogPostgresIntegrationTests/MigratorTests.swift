@@ -40,6 +40,62 @@ import TestSupport
         try await database.drop()
     }
 
+    @Test("What a migration to a lower version deletes is known before")
+    func lossesAreKnown() async throws {
+        let database = try await TestDatabase.migrated()
+        let pool = PostgresPool(database.configuration, options: .init(size: 2))
+        try await pool.perform {
+            try $0.run(script: "INSERT INTO user_account (user_id, revision, horizon) VALUES ('ann', 1, 1); ANALYZE")
+        }
+        #expect(try await Migrator(pool).losses(to: Schema.currentVersion) == [])
+        let lists = try await Migrator(pool).losses(to: 7)
+        #expect(lists.contains(.table(name: "user_list", rows: 0)))
+        #expect(!lists.contains { $0.description.contains("user_account") })
+        let everything = try await Migrator(pool).losses(to: 0)
+        #expect(everything.contains(.table(name: "user_account", rows: 1)))
+        #expect(everything.contains(.table(name: "product", rows: 0)))
+        // Nothing was changed.
+        #expect(try await Migrator.check(pool) == .current)
+        pool.shutDown()
+        try await database.drop()
+    }
+
+    private static let lockWaits: PostgresStatement = """
+        SELECT 1 FROM pg_locks WHERE relation = to_regclass('product') AND NOT granted
+        """
+
+    @Test("A migration does not wait for a lock with others behind it, but tries again")
+    func migrationRetriesItsLocks() async throws {
+        let database = try await TestDatabase.migrated()
+        let pool = PostgresPool(database.configuration, options: .init(size: 2))
+        let blocker = try await PostgresConnection.connect(database.configuration)
+        try await blocker.perform {
+            try $0.begin()
+            _ = try $0.query("SELECT count(*) FROM product") { $0.count }
+        }
+        let migration = Task { try await Migrator(pool).migrate(to: 0) }
+        let observer = try await PostgresConnection.connect(database.configuration)
+        func waitUntil(isWaiting: Bool) async throws {
+            let deadline = ContinuousClock.now + .seconds(60)
+            while try await observer.perform({ try $0.query(Self.lockWaits) { $0.count > 0 } }) != isWaiting {
+                try #require(ContinuousClock.now < deadline)
+            }
+        }
+        try await waitUntil(isWaiting: true)
+        try await waitUntil(isWaiting: false)
+        // Meanwhile others read the table.
+        let read = try await observer.perform(within: .seconds(30)) {
+            try $0.query("SELECT sku FROM product") { $0.count }
+        }
+        #expect(read == 0)
+        try await blocker.perform { $0.rollback() }
+        #expect(try await migration.value.count == Schema.currentVersion)
+        await blocker.close()
+        await observer.close()
+        pool.shutDown()
+        try await database.drop()
+    }
+
     @Test("Concurrent migrators migrate once")
     func concurrentMigratorsMigrateOnce() async throws {
         let database = try await TestDatabase.empty()

@@ -74,7 +74,7 @@ def served(folder, dsn):
     port = free_port()
     with open(f"{folder}/serve.log", "a") as log:
         server = subprocess.Popen([AISLE, "serve", "--port", str(port)], cwd=folder, stderr=log,
-                                  env={**os.environ, "DATABASE_URL": dsn, "AISLE_JWT_SECRET": SECRET})
+                                  env={**os.environ, "DATABASE_URL": dsn, "AISLE_JWT_SECRET": SECRET, "AISLE_RATE_LIMIT": "off"})
     base = f"http://127.0.0.1:{port}"
     try:
         until(lambda: status(base, "/livez") == 200, 30, "the server starts")
@@ -134,7 +134,7 @@ def main():
         subprocess.run(["psql", admin, "-qc", "CREATE DATABASE aisle TEMPLATE template0 ENCODING 'UTF8'"], check=True, timeout=60)
 
         def aisle(*words):
-            environment = {**os.environ, "DATABASE_URL": dsn(primary), "AISLE_JWT_SECRET": SECRET}
+            environment = {**os.environ, "DATABASE_URL": dsn(primary), "AISLE_JWT_SECRET": SECRET, "AISLE_RATE_LIMIT": "off"}
             return subprocess.run([AISLE, *words], cwd=folder, env=environment, check=True, capture_output=True, text=True, timeout=120).stdout
 
         aisle("db", "migrate")

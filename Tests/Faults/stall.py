@@ -148,7 +148,7 @@ async def main():
         run("seed")
         sockets = re.search(r"host='([^']*)'", dsn).group(1)
         home = os.path.dirname(sockets)
-        environment = {**os.environ, "AISLE_JWT_SECRET": SECRET}
+        environment = {**os.environ, "AISLE_JWT_SECRET": SECRET, "AISLE_RATE_LIMIT": "off"}
         token = run("token", "--user", "ann", "--scope", "catalog:write", env=environment).strip()
         proxy = Proxy(sockets + "/.s.PGSQL.5432")
         await proxy.start()

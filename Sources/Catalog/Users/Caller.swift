@@ -2,12 +2,29 @@
 package struct Caller: Sendable, Hashable {
     package var user: UserID
     package var scopes: Set<Scope>
+    /// The only stores for which the scopes are valid; nil for all stores.
+    package var stores: Set<CatalogKey>?
     /// When the token expires.
     package var expiresAt: Timestamp
 
-    package init(user: UserID, scopes: Set<Scope> = [], expiresAt: Timestamp) {
+    package init(
+        user: UserID,
+        scopes: Set<Scope> = [],
+        stores: Set<CatalogKey>? = nil,
+        expiresAt: Timestamp
+    ) {
         self.user = user
         self.scopes = scopes
+        self.stores = stores
         self.expiresAt = expiresAt
+    }
+
+    /// Returns whether the token has a scope, or one that includes it.
+    package func has(_ scope: Scope) -> Bool { scopes.contains(scope) || scopes.contains(.catalogWrite) }
+
+    /// Returns whether the scopes are valid for a store; nil for a request that concerns no single store.
+    package func isValid(for store: CatalogKey?) -> Bool {
+        guard let stores else { return true }
+        return store.map(stores.contains) ?? false
     }
 }

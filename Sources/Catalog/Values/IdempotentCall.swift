@@ -5,18 +5,13 @@ package struct IdempotentCall: Sendable, Hashable {
     /// A hash of the request; the same key with another hash is an error.
     package var fingerprint: [UInt8]
 
-    /// The maximum size of a recorded response that can also be rebuilt, in bytes.
-    package var responseLimit: Int
-
-    package init(key: String, fingerprint: [UInt8], responseLimit: Int = responseLimit) {
+    package init(key: String, fingerprint: [UInt8]) {
         self.key = key
         self.fingerprint = fingerprint
-        self.responseLimit = responseLimit
     }
 
     /// The maximum length of a key, in bytes.
     package static let keyLimit = 255
+    /// The maximum size of a response to record, in bytes; a larger one is computed again for a repeated call.
     package static let responseLimit = 1 << 20
-    /// The response limit for requests without a token, in bytes.
-    package static let anonymousResponseLimit = 16 << 10
 }

@@ -17,7 +17,7 @@ struct DemoEndpoints: EndpointGroup {
             Endpoint(
                 .post,
                 "/demo/stores/{store}/storm",
-                .scope(.catalogWrite),
+                .scope(.pricesWrite),
                 timeLimit: TimeLimit.bulk.request,
                 cost: 20,
                 playStorm

@@ -83,7 +83,7 @@ struct DiffEndpoints: EndpointGroup {
         let diff = try await diffs.diff(request)
         if let once {
             let response = RecordedResponse(mediaType: form.mediaType, body: form.bytes(of: diff))
-            if response.body.count <= once.responseLimit {
+            if response.body.count <= IdempotentCall.responseLimit {
                 try await responses.record(response, of: once, in: store)
             }
         }

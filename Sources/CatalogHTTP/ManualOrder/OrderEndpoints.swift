@@ -14,7 +14,7 @@ struct OrderEndpoints: EndpointGroup {
             _ path: String,
             _ read: @escaping @Sendable (JSONValue?) throws(CatalogError) -> OrderEdit
         ) -> Endpoint {
-            Endpoint(method, path, .scope(.catalogWrite), body: .large, timeLimit: TimeLimit.shelf.request, cost: 5) {
+            Endpoint(method, path, .scope(.orderWrite), body: .large, timeLimit: TimeLimit.shelf.request, cost: 5) {
                 try await self.edit($0, read)
             }
         }
@@ -23,7 +23,7 @@ struct OrderEndpoints: EndpointGroup {
             edit(.post, order + "/moves", OrderEdit.moves),
             edit(.post, order + "/undo", OrderEdit.undo),
             // Requires the scope, because the history names users.
-            Endpoint(.get, order + "/changes", .scope(.catalogWrite), history),
+            Endpoint(.get, order + "/changes", .scope(.orderWrite), history),
         ]
     }
 

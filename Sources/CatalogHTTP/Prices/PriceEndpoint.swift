@@ -11,7 +11,7 @@ struct PriceEndpoint: EndpointGroup {
             Endpoint(
                 .post,
                 "/v1/stores/{store}/prices",
-                .scope(.catalogWrite),
+                .scope(.pricesWrite),
                 body: .large,
                 timeLimit: TimeLimit.prices.request,
                 cost: 20,

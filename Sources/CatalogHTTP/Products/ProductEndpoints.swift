@@ -14,11 +14,11 @@ struct ProductEndpoints: EndpointGroup {
         return [
             Endpoint(.get, "/v1/stores/{store}/products", .anyone, timeLimit: nil, cost: 2, list),
             Endpoint(.get, product, .anyone, timeLimit: nil, read),
-            Endpoint(.put, product, .scope(.catalogWrite), cost: 5, put),
-            Endpoint(.patch, product, .scope(.catalogWrite), cost: 5, patch),
-            Endpoint(.delete, product, .scope(.catalogWrite), cost: 5, delete),
-            Endpoint(.put, placement, .scope(.catalogWrite), cost: 5, place),
-            Endpoint(.delete, placement, .scope(.catalogWrite), cost: 5, unplace),
+            Endpoint(.put, product, .scope(.productsWrite), cost: 5, put),
+            Endpoint(.patch, product, .scope(.productsWrite), cost: 5, patch),
+            Endpoint(.delete, product, .scope(.productsWrite), cost: 5, delete),
+            Endpoint(.put, placement, .scope(.productsWrite), cost: 5, place),
+            Endpoint(.delete, placement, .scope(.productsWrite), cost: 5, unplace),
         ]
     }
 

@@ -11,7 +11,7 @@ struct PurchaseEndpoint: EndpointGroup {
             Endpoint(
                 .post,
                 "/v1/stores/{store}/purchases",
-                .scope(.catalogWrite),
+                .scope(.purchasesWrite),
                 body: .large,
                 timeLimit: TimeLimit.bulk.request,
                 cost: 20,

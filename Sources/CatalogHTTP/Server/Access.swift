@@ -8,6 +8,6 @@ enum Access: Sendable {
     case anyone
     /// Users with a token, for their own data.
     case user
-    /// Users with a token that has the scope.
+    /// Users with a token that has the scope, or one that includes it, for the store of the path.
     case scope(Scope)
 }

@@ -39,7 +39,9 @@ extension Call {
     /// The value of the `Idempotency-Key` header.
     var idempotencyKey: String? { header(.init("Idempotency-Key")!) }
 
-    /// Returns the idempotent call of a request with an `Idempotency-Key`; nil without one.
+    /// Returns the idempotent call of a request with an `Idempotency-Key`; nil without one, or without a token.
+    ///
+    /// What an anonymous request may do changes nothing, so its repetition needs no record, and strangers share no keys.
     ///
     /// - Throws: `malformed` for a key that is not allowed.
     func idempotentCall(_ body: [UInt8]) throws(CatalogError) -> IdempotentCall? {
@@ -50,6 +52,7 @@ extension Call {
                 detail: "Idempotency-Key must have 1 to \(IdempotentCall.keyLimit) printable characters"
             )
         }
+        guard let caller else { return nil }
         var hash = SHA256()
         for part in [request.method.rawValue, request.uri.description] {
             hash.update(data: Array(part.utf8))
@@ -57,11 +60,7 @@ extension Call {
         }
         hash.update(data: body)
         // Keys are scoped per user: no one can read, or detect, another user's response.
-        let own = SHA256.hash(data: Array("\(caller?.user.text ?? "")\u{0}\(key)".utf8))
-        return IdempotentCall(
-            key: Base64URL.encode(own),
-            fingerprint: Array(hash.finalize()),
-            responseLimit: caller == nil ? IdempotentCall.anonymousResponseLimit : IdempotentCall.responseLimit
-        )
+        let own = SHA256.hash(data: Array("\(caller.user.text)\u{0}\(key)".utf8))
+        return IdempotentCall(key: Base64URL.encode(own), fingerprint: Array(hash.finalize()))
     }
 }

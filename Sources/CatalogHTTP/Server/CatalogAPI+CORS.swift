@@ -5,7 +5,7 @@ internal import Hummingbird
 extension CatalogAPI {
     private static let allowedHeaders =
         "Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, Last-Event-ID"
-    private static let exposedHeaders = "ETag, Link, Location, Retry-After"
+    private static let exposedHeaders = "ETag, Link, Location, RateLimit, RateLimit-Policy, Retry-After"
 
     private func allowedOrigin(_ request: Request) -> String? {
         guard let origin = request.headers[.origin] else { return nil }

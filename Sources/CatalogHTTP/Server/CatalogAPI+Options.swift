@@ -17,6 +17,12 @@ extension CatalogAPI {
         package var concurrentLargeBodyLimit = 4
         /// The maximum size of the page cache in bytes; 0 disables it.
         package var pageCacheLimit = 32 << 20
+        /// The quota of each client; nil for none.
+        package var rateLimit: RateLimitPolicy?
+        /// The clock of the quotas.
+        package var clock: @Sendable () -> ContinuousClock.Instant = { .now }
+        /// The proxies whose `X-Forwarded-For` is believed.
+        package var trustedProxies = TrustedProxies()
         /// The demo; nil if the server is not a demo.
         package var demo: Demo?
         /// Set by the server when it starts to drain; copies of these options share it.

@@ -6,13 +6,14 @@ internal import NIOCore
 
 /// The HTTP API: routes requests to endpoints, checks their requirements, and turns errors into problem documents.
 package struct CatalogAPI: HTTPResponder {
-    package typealias Context = BasicRequestContext
+    package typealias Context = CallContext
 
     let options: Options
     private let table: EndpointTable
     private let authenticator: Authenticator
     private let bodies: BodyLoader
     private let observer: Observer
+    private let limiter: RateLimiter?
     private let deadlines = DeadlineWatch()
 
     package init(
@@ -26,6 +27,7 @@ package struct CatalogAPI: HTTPResponder {
     ) {
         self.options = options
         self.observer = observer
+        limiter = options.rateLimit.map { RateLimiter($0, clock: options.clock) }
         let cursors = key.cursors
         let authenticator = Authenticator(verifier: verifier)
         self.authenticator = authenticator
@@ -63,20 +65,34 @@ package struct CatalogAPI: HTTPResponder {
         table = EndpointTable(groups.flatMap(\.endpoints))
     }
 
+    /// The scopes that documented endpoints require, by method and path template.
+    package var requiredScopes: [String: Scope] {
+        var scopes: [String: Scope] = [:]
+        for endpoint in table.endpoints where endpoint.isDocumented {
+            if case .scope(let scope) = endpoint.access {
+                scopes["\(endpoint.method.rawValue) \(endpoint.path)"] = scope
+            }
+        }
+        return scopes
+    }
+
     /// The methods and path templates of all documented endpoints, which `openapi.json` must contain.
     package var documentedOperations: Set<String> {
         Set(table.endpoints.filter(\.isDocumented).map { "\($0.method.rawValue) \($0.path)" })
     }
 
     package func respond(to request: Request, context: Context) async throws -> Response {
-        await respond(to: request)
+        await respond(to: request, from: context.peer.flatMap { NetworkAddress($0) })
     }
 
     /// Returns the response to a request; an error becomes a problem document.
-    package func respond(to request: Request) async -> Response {
+    ///
+    /// - Parameter peer: the address of the connection; nil for a Unix socket.
+    package func respond(to request: Request, from peer: NetworkAddress? = nil) async -> Response {
         let start = ContinuousClock.now
         var bodyLimit = options.bodyLimit
         var endpoint: Endpoint?
+        var quota: RateLimiter.Quota?
         var response: Response
         do {
             guard request.head.authority?.isEmpty == false else {
@@ -86,7 +102,7 @@ package struct CatalogAPI: HTTPResponder {
             guard request.headers[.init("Host")!] == nil else {
                 throw Problem(.malformedRequest, "the Host header must be given only once")
             }
-            response = try await dispatch(request, &bodyLimit, &endpoint)
+            response = try await dispatch(request, from: peer, &bodyLimit, &endpoint, &quota)
         } catch {
             // The log has the details under this id.
             let requestID = UniqueID.random().text
@@ -97,6 +113,7 @@ package struct CatalogAPI: HTTPResponder {
         if request.method == .head {
             response.body = ResponseBody(contentLength: response.body.contentLength) { try await $0.finish(nil) }
         }
+        quota?.add(to: &response.headers)
         addCORS(to: &response, request)
         observer.observe(
             .requestCompleted(
@@ -135,10 +152,13 @@ package struct CatalogAPI: HTTPResponder {
     /// - Parameters:
     ///   - bodyLimit: set to the endpoint's limit.
     ///   - found: set to the endpoint, once it is found.
+    ///   - quota: set to the client's quota, once the request is charged.
     private func dispatch(
         _ request: Request,
+        from peer: NetworkAddress?,
         _ bodyLimit: inout Int,
-        _ found: inout Endpoint?
+        _ found: inout Endpoint?,
+        _ quota: inout RateLimiter.Quota?
     ) async throws -> Response {
         let target = try RequestTarget(path: request.uri.path, query: request.uri.query)
         guard let (resource, parameters) = table.match(target.segments) else {
@@ -162,7 +182,20 @@ package struct CatalogAPI: HTTPResponder {
             throw problem
         }
         found = endpoint
-        let caller = try await authenticator.authenticate(request, for: endpoint.access)
+        let points = endpoint.points(
+            target,
+            body: Self.bodyLength(request),
+            upTo: endpoint.bodyLimit.bytes(options.bodyLimit)
+        )
+        let caller: Caller?
+        do {
+            caller = try await authenticator.authenticate(request, for: endpoint.access, in: parameters.storeIfNamed)
+        } catch {
+            // Who guesses tokens pays for it, too.
+            try charge(1, to: address(of: request, peer), endpoint, &quota)
+            throw error
+        }
+        try charge(points, to: caller.map { .user($0.user) } ?? address(of: request, peer), endpoint, &quota)
         let call = Call(
             endpoint: endpoint,
             request: request,
@@ -175,6 +208,28 @@ package struct CatalogAPI: HTTPResponder {
         return try await deadlines.run(within: limit, or: Self.timeoutProblem(limit)) {
             try await endpoint.handler(call)
         }
+    }
+
+    /// Returns the length of the body in bytes; nil if it is unknown.
+    private static func bodyLength(_ request: Request) -> Int? {
+        if request.headers[.transferEncoding] != nil { return nil }
+        return request.headers[.contentLength].flatMap { Int($0) } ?? 0
+    }
+
+    private func address(of request: Request, _ peer: NetworkAddress?) -> RateLimiter.Client {
+        let forwarded = request.headers[values: .forwardedFor].joined(separator: ",")
+        return options.trustedProxies.client(peer, forwarded: forwarded).map { .address($0.client) } ?? .local
+    }
+
+    private func charge(
+        _ points: Int,
+        to client: RateLimiter.Client,
+        _ endpoint: Endpoint,
+        _ quota: inout RateLimiter.Quota?
+    ) throws {
+        // What is open to everyone costs nothing: probes, pages and the description.
+        guard let limiter, endpoint.isLimited else { return }
+        try limiter.charge(points, to: client, &quota)
     }
 
     private static func timeoutProblem(_ limit: Duration) -> Problem {

@@ -17,8 +17,10 @@ struct Endpoint: Sendable {
     /// The time limit of a request, excluding the arrival of its body; nil if each of its operations has a shorter
     /// limit.
     let timeLimit: Duration?
-    /// The cost of a request relative to reading a page.
+    /// The points that a request costs; reading a page costs one.
     let cost: Int
+    /// The points that a request costs in addition, because of its parameters.
+    let surcharge: @Sendable (RequestTarget) -> Int
     /// Whether `openapi.json` documents the endpoint; storefront pages are not part of the API.
     let isDocumented: Bool
     let handler: Handler
@@ -30,6 +32,7 @@ struct Endpoint: Sendable {
         body: BodyLimit = .standard,
         timeLimit: Duration? = TimeLimit.edit.request,
         cost: Int = 1,
+        surcharge: @escaping @Sendable (RequestTarget) -> Int = { _ in 0 },
         isDocumented: Bool = true,
         _ handler: @escaping Handler
     ) {
@@ -39,8 +42,24 @@ struct Endpoint: Sendable {
         self.bodyLimit = body
         self.timeLimit = timeLimit
         self.cost = cost
+        self.surcharge = surcharge
         self.isDocumented = isDocumented
         self.handler = handler
+    }
+
+    /// Whether requests are charged: all but those that are open to everyone.
+    var isLimited: Bool { if case .open = access { false } else { true } }
+
+    /// The bytes of a body that cost one point.
+    private static let bytesPerPoint = 64 << 10
+
+    /// Returns the points that a request costs.
+    ///
+    /// - Parameters:
+    ///   - length: the length of the body in bytes; nil if it is unknown, which costs as much as the longest body.
+    ///   - limit: the maximum length of the body.
+    func points(_ target: RequestTarget, body length: Int?, upTo limit: Int) -> Int {
+        cost + surcharge(target) + min(length ?? limit, limit) / Self.bytesPerPoint
     }
 
     /// The body limit of an endpoint.

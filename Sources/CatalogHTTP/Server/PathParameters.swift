@@ -31,6 +31,8 @@ struct PathParameters: Sendable {
     }
 
     var store: CatalogKey { get throws(CatalogError) { try require(keys.store, .store) } }
+    /// The store; nil if the path names none.
+    var storeIfNamed: CatalogKey? { keys.store }
     var shelf: CatalogKey { get throws(CatalogError) { try require(keys.shelf, .shelf) } }
     var sku: SKU { get throws(CatalogError) { try require(product, .sku) } }
     var list: UniqueID { get throws(CatalogError) { try require(ids.list, .list) } }

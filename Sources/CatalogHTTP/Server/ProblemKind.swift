@@ -18,6 +18,7 @@ enum ProblemKind: String, CaseIterable {
     case unsupportedMediaType = "unsupported-media-type"
     case unprocessable
     case tooMany = "too-many"
+    case rateLimited = "rate-limited"
     case payloadTimeout = "payload-timeout"
     case readOnly = "read-only"
     case unavailable
@@ -36,7 +37,7 @@ enum ProblemKind: String, CaseIterable {
         case .tooLarge: .contentTooLarge
         case .unsupportedMediaType: .unsupportedMediaType
         case .unprocessable: .unprocessableContent
-        case .tooMany: .tooManyRequests
+        case .tooMany, .rateLimited: .tooManyRequests
         case .payloadTimeout: .requestTimeout
         case .readOnly, .unavailable: .serviceUnavailable
         case .fault: .internalServerError
@@ -59,6 +60,7 @@ enum ProblemKind: String, CaseIterable {
         case .unsupportedMediaType: "Unsupported media type"
         case .unprocessable: "Validation failed"
         case .tooMany: "Too many requests"
+        case .rateLimited: "Rate limit exceeded"
         case .payloadTimeout: "Request timeout"
         case .readOnly: "Service is read-only"
         case .unavailable: "Service unavailable"
@@ -88,6 +90,8 @@ enum ProblemKind: String, CaseIterable {
         case .unsupportedMediaType: "Set Content-Type to one of the types in “allowed”."
         case .unprocessable: "“detail” says which value is invalid and what is accepted."
         case .tooMany: "Close some open streams or requests, or retry after the seconds in “Retry-After”."
+        case .rateLimited:
+            "Send fewer requests. “RateLimit” says how many points are left; retry after the seconds in “Retry-After”."
         case .payloadTimeout:
             "The body arrived too slowly. Check the connection, or send less data per request, and retry."
         case .readOnly:

@@ -13,9 +13,17 @@ struct PageEndpoints: EndpointGroup {
     var endpoints: [Endpoint] {
         let shelf = "/v1/stores/{store}/shelves/{shelf}"
         return [
-            Endpoint(.get, shelf + "/products", .anyone, timeLimit: nil, page),
+            Endpoint(.get, shelf + "/products", .anyone, timeLimit: nil, surcharge: Self.surcharge, page),
             Endpoint(.get, shelf + "/order", .anyone, timeLimit: TimeLimit.shelf.request, cost: 10, order),
         ]
+    }
+
+    /// The points for a page that may scan its shelf: with facets, filters or several sort keys.
+    private static func surcharge(_ target: RequestTarget) -> Int {
+        let facets = target.values("facets").isEmpty ? 0 : 9
+        let filters = FilterKey.allCases.contains { !target.values($0.name).isEmpty } ? 2 : 0
+        let keys = target.values("sort").contains { $0.contains(",") } ? 2 : 0
+        return facets + filters + keys
     }
 
     /// Responds from the client's cache, the server's cache or the database, in this order. A page's basis is always

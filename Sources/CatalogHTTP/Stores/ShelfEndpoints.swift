@@ -16,7 +16,7 @@ struct ShelfEndpoints: EndpointGroup {
             Endpoint(
                 .post,
                 "/v1/stores/{store}/shelves/order/moves",
-                .scope(.catalogWrite),
+                .scope(.orderWrite),
                 body: .large,
                 cost: 5,
                 move

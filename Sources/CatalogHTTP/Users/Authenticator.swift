@@ -11,7 +11,9 @@ struct Authenticator: Sendable {
     ///
     /// A token must be valid even if none is required, so that a client learns about an expired token from its first
     /// response.
-    func authenticate(_ request: Request, for access: Access) async throws -> Caller? {
+    ///
+    /// - Parameter store: the store of the request's path.
+    func authenticate(_ request: Request, for access: Access, in store: CatalogKey?) async throws -> Caller? {
         if case .open = access { return nil }
         var caller: Caller?
         if let header = request.headers[.authorization] { caller = try await self.caller(header) }
@@ -24,14 +26,23 @@ struct Authenticator: Sendable {
             guard let caller else {
                 throw Self.unauthenticated("this endpoint requires a token with the scope \(scope.rawValue)")
             }
-            guard caller.scopes.contains(scope) else {
-                var problem = Problem(.forbidden, "the token lacks the scope \(scope.rawValue)")
-                problem.headers[.wwwAuthenticate] =
-                    "Bearer realm=\"aisle\", error=\"insufficient_scope\", scope=\"\(scope.rawValue)\""
-                throw problem
+            guard caller.has(scope) else {
+                throw Self.insufficient(scope, "the token lacks the scope \(scope.rawValue)")
+            }
+            guard caller.isValid(for: store) else {
+                let place = store.map { "the store “\($0)”" } ?? "all stores"
+                throw Self.insufficient(scope, "the token is not valid for \(place); its claim “stores” names others")
             }
             return caller
         }
+    }
+
+    /// Source: RFC 6750, section 3.1.
+    private static func insufficient(_ scope: Scope, _ detail: String) -> Problem {
+        var problem = Problem(.forbidden, detail)
+        problem.headers[.wwwAuthenticate] =
+            "Bearer realm=\"aisle\", error=\"insufficient_scope\", scope=\"\(scope.rawValue)\""
+        return problem
     }
 
     private func caller(_ header: String) async throws -> Caller {

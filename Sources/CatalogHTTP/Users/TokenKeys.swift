@@ -1,8 +1,8 @@
 internal import Synchronization
 
-/// The source of verification keys: a secret, a rotating key set, or both.
+/// The source of verification keys: secrets, a rotating key set, or both.
 package actor TokenKeys {
-    private let secret: TokenKey?
+    private let secrets: [TokenKey]
     private let load: (@Sendable () async throws -> [UInt8])?
     private nonisolated let clock: @Sendable () -> ContinuousClock.Instant
     private var set: TokenKeySet?
@@ -19,14 +19,15 @@ package actor TokenKeys {
     private static let retryInterval: Duration = .seconds(10)
 
     /// - Parameters:
-    ///   - secret: the secret for HS256; at least 32 bytes.
+    ///   - secrets: the secrets for HS256, each of at least 32 bytes; a token may be signed with any of them, so that
+    ///     they can be rotated.
     ///   - load: fetches the key set for ES256 and RS256, as JSON.
     package init(
-        secret: [UInt8]?,
+        secrets: [[UInt8]],
         load: (@Sendable () async throws -> [UInt8])? = nil,
         clock: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
     ) {
-        self.secret = secret.map { TokenKey(secret: $0) }
+        self.secrets = secrets.map { TokenKey(secret: $0) }
         self.load = load
         self.clock = clock
     }
@@ -67,22 +68,22 @@ package actor TokenKeys {
         generation.add(1, ordering: .releasing)
     }
 
-    /// Returns the key for a token's header; nil if it is unknown.
+    /// Returns the keys that may have signed a token with this header.
     ///
     /// An old set is refreshed in the background; a set without the key is refreshed before the response. If
     /// the refresh fails, the old set stays in use.
     ///
     /// - Throws: `keysUnavailable` if no set was ever fetched.
-    func key(_ algorithm: TokenAlgorithm, _ kid: String?) async throws(TokenError) -> TokenKey? {
-        if algorithm == .hs256 { return secret }
-        guard load != nil else { return nil }
+    func keys(_ algorithm: TokenAlgorithm, _ kid: String?) async throws(TokenError) -> [TokenKey] {
+        if algorithm == .hs256 { return secrets }
+        guard load != nil else { return [] }
         if let key = set?.key(kid) {
             refreshIfDue()
-            return key.algorithm == algorithm ? key : nil
+            return key.algorithm == algorithm ? [key] : []
         }
         if canRetry || loading != nil { await refresh() }
         guard let set else { throw .keysUnavailable }
-        return set.key(kid).flatMap { $0.algorithm == algorithm ? $0 : nil }
+        return [set.key(kid)].compactMap { $0 }.filter { $0.algorithm == algorithm }
     }
 
     private var canRetry: Bool { lastAttempt.map { $0 + Self.retryInterval <= clock() } ?? true }

@@ -63,7 +63,8 @@ package final class TokenVerifier: Sendable {
         guard parts.count == 3, let header = parts[0].flatMap(Self.object), let claims = parts[1].flatMap(Self.object),
             let signature = parts[2]
         else { throw .invalid("the token is not a JSON Web Token") }
-        guard let key = try await key(header), key.accepts(signature, of: Array("\(words[0]).\(words[1])".utf8)) else {
+        let signed = Array("\(words[0]).\(words[1])".utf8)
+        guard try await keys(for: header).contains(where: { $0.accepts(signature, of: signed) }) else {
             throw .invalid("the token is not signed by a known key")
         }
         let (caller, notBefore) = try read(claims)
@@ -77,7 +78,7 @@ package final class TokenVerifier: Sendable {
         return value
     }
 
-    private func key(_ header: JSONValue) async throws(TokenError) -> TokenKey? {
+    private func keys(for header: JSONValue) async throws(TokenError) -> [TokenKey] {
         guard header["crit"] == nil, header["b64"] == nil else {
             throw .invalid("the token's header has unsupported extensions")
         }
@@ -86,8 +87,8 @@ package final class TokenVerifier: Sendable {
             throw .invalid("the token's algorithm must be one of \(accepted)")
         }
         switch header["kid"] {
-        case nil: return try await keys.key(algorithm, nil)
-        case .string(let kid): return try await keys.key(algorithm, kid)
+        case nil: return try await keys.keys(algorithm, nil)
+        case .string(let kid): return try await keys.keys(algorithm, kid)
         default: throw .invalid("the token's kid is not a string")
         }
     }
@@ -118,7 +119,30 @@ package final class TokenVerifier: Sendable {
         var names: [Substring] = []
         if case .string(let scope)? = claims["scope"] { names = scope.split(separator: " ") }
         let scopes = Set(names.compactMap { Scope(rawValue: String($0)) })
-        return (Caller(user: user, scopes: scopes, expiresAt: Timestamp(microseconds: expiry)), notBefore)
+        let caller = Caller(
+            user: user,
+            scopes: scopes,
+            stores: try Self.stores(claims),
+            expiresAt: Timestamp(microseconds: expiry)
+        )
+        return (caller, notBefore)
+    }
+
+    /// Returns the stores to which a token is limited; nil for all stores.
+    private static func stores(_ claims: JSONValue) throws(TokenError) -> Set<CatalogKey>? {
+        guard let claim = claims["stores"] else { return nil }
+        // An unreadable limit must not become none.
+        guard case .array(let values) = claim else {
+            throw .invalid("the token's stores is not an array of store keys")
+        }
+        var stores: Set<CatalogKey> = []
+        for value in values {
+            guard case .string(let text) = value, let store = CatalogKey(text) else {
+                throw .invalid("the token's stores is not an array of store keys")
+            }
+            stores.insert(store)
+        }
+        return stores
     }
 
     private func checkLifetime(_ expiry: Int64, _ notBefore: Int64) throws(TokenError) {

@@ -5,7 +5,9 @@ package import LibPQ
 package final class Database: Sendable {
     /// The pipeline for pages and other short reads.
     package let pages: PostgresPipeline
-    /// The lane for writes, and for reads of whole orders.
+    /// The lane for reads that may scan a whole shelf, so that they delay neither pages nor writes.
+    package let longReads: Lane
+    /// The lane for writes, and for short reads of a user's own data.
     package let writes: Lane
     /// The lane for imports, which occupy connections for a long time.
     package let imports: Lane
@@ -14,8 +16,10 @@ package final class Database: Sendable {
     package let observer: Observer
     private let probe: ReadinessProbe
 
-    /// The number of imports that can run at the same time.
-    private static let importConnections = 4
+    /// The number of writes that can wait for a connection.
+    private static let waitingWrites = 20_000
+    /// The number of long reads that can wait for each connection: as many as it completes in a few seconds.
+    private static let waitingLongReads = 64
 
     /// The default time that a write or a long read waits for a connection.
     package static let leaseTimeout: Duration = .seconds(3)
@@ -24,26 +28,35 @@ package final class Database: Sendable {
     ///
     /// - Parameters:
     ///   - direct: the configuration of imports, if `configuration` points to a pooler.
+    ///   - connections: the maximum numbers of connections of the lanes.
     ///   - leaseTimeout: the maximum time that a write or a long read waits for a connection.
     ///   - announces: whether to notify other servers of changes; otherwise they detect them within two seconds.
     package init(
         _ configuration: PostgresConfiguration,
         direct: PostgresConfiguration? = nil,
-        poolSize: Int = 8,
+        connections: ConnectionCounts = ConnectionCounts(),
         leaseTimeout: Duration = leaseTimeout,
         announces: Bool = false,
         observer: Observer = .none
     ) throws {
-        let writes = PostgresPool(
+        longReads = Lane(
+            configuration.with(DatabaseSettings.longReads),
+            connections: connections.longReads,
+            waiting: connections.longReads * Self.waitingLongReads,
+            leaseTimeout: leaseTimeout
+        )
+        writes = Lane(
             configuration.with(DatabaseSettings.writes),
-            options: .init(size: poolSize, leaseTimeout: leaseTimeout)
+            connections: connections.writes,
+            waiting: Self.waitingWrites,
+            leaseTimeout: leaseTimeout
         )
-        let imports = PostgresPool(
+        imports = Lane(
             (direct ?? configuration).with(DatabaseSettings.imports),
-            options: .init(size: Self.importConnections, leaseTimeout: leaseTimeout)
+            connections: connections.imports,
+            waiting: Self.waitingWrites,
+            leaseTimeout: leaseTimeout
         )
-        self.writes = Lane(pool: writes)
-        self.imports = Lane(pool: imports)
         pages = try PostgresPipeline(configuration.with(DatabaseSettings.pages))
         announcer = ChangeAnnouncer(announces ? configuration : nil)
         probe = ReadinessProbe(writes.configuration)
@@ -51,8 +64,9 @@ package final class Database: Sendable {
     }
 
     package func shutDown() {
-        writes.pool.shutDown()
-        imports.pool.shutDown()
+        longReads.shutDown()
+        writes.shutDown()
+        imports.shutDown()
         pages.shutDown()
         announcer.shutDown()
         Task { [probe] in await probe.close() }

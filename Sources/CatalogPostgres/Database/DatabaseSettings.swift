@@ -5,7 +5,10 @@ enum DatabaseSettings {
     /// Pages and other short reads.
     static let pages = common.merging(["statement_timeout": "5s"]) { $1 }
 
-    /// Settings of writes, and of reads of whole orders.
+    /// Reads that may scan a whole shelf: whole orders, diffs, facets, filters, sorts by several keys, exports.
+    static let longReads = common.merging(safety) { $1 }.merging(["statement_timeout": "30s"]) { $1 }
+
+    /// Settings of writes.
     static let writes = common.merging(safety) { $1 }.merging([
         // A writer that waits for a shelf lock occupies a connection.
         "lock_timeout": "3s"

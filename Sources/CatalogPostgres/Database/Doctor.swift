@@ -24,10 +24,14 @@ package struct Doctor: Sendable {
 
     package init(_ pool: PostgresPool) { self.pool = pool }
 
+    /// - Parameters:
+    ///   - servers: the number of servers that use the database.
+    ///   - connections: the connections of each.
     /// - Throws: `PostgresError` if the database is unreachable.
-    package func examine() async throws -> [Finding] {
+    package func examine(servers: Int = 1, with connections: ConnectionCounts = .init()) async throws -> [Finding] {
         try await pool.perform(within: TimeLimit.shelf.duration) { connection in
             var findings = try Self.server(connection)
+            findings.append(try Self.connections(servers, connections, connection))
             let state = try Migrator.schemaState(connection)
             findings.append(Finding(state == .current, "schema: \(state)", "aisle db migrate"))
             if state == .current {
@@ -65,6 +69,22 @@ package struct Doctor: Sendable {
                 "ALTER SYSTEM SET fsync = on; ALTER SYSTEM SET full_page_writes = on; SELECT pg_reload_conf()"
             ),
         ]
+    }
+
+    private static func connections(
+        _ servers: Int,
+        _ counts: ConnectionCounts,
+        _ connection: isolated PostgresConnection
+    ) throws -> Finding {
+        let available = try connection.query(DoctorStatements.availableConnections) { try $0.first { try $0.int(0) }! }
+        let needed = servers * counts.total
+        let text =
+            "\(servers) \(servers == 1 ? "server needs" : "servers need") up to \(needed) of \(available) connections"
+        return Finding(
+            needed <= available,
+            text,
+            "raise max_connections, lower AISLE_POOL_SIZE or AISLE_LONG_READ_CONNECTIONS, or use a pooler"
+        )
     }
 
     private static func collation(_ connection: isolated PostgresConnection) throws -> [Finding] {

@@ -10,6 +10,10 @@ enum DoctorStatements {
     static let isDurable: PostgresStatement = """
         SELECT current_setting('fsync') = 'on' AND current_setting('full_page_writes') = 'on'
         """
+    /// The connections that are not reserved for superusers.
+    static let availableConnections: PostgresStatement = """
+        SELECT current_setting('max_connections')::bigint - current_setting('superuser_reserved_connections')::bigint
+        """
     /// The collation's version at creation, and the library's current version.
     static let collation: PostgresStatement = """
         SELECT collversion, pg_collation_actual_version(oid) FROM pg_collation

@@ -5,6 +5,20 @@ package import LibPQ
 package struct Lane: Sendable {
     package let pool: PostgresPool
 
+    /// - Parameters:
+    ///   - configuration: with the lane's settings of transactions.
+    ///   - connections: the maximum number of connections.
+    ///   - waiting: the maximum number of callers that wait for one; further callers fail at once.
+    ///   - leaseTimeout: the maximum time that a caller waits for a connection.
+    init(_ configuration: PostgresConfiguration, connections: Int, waiting: Int, leaseTimeout: Duration) {
+        pool = PostgresPool(
+            configuration,
+            options: .init(size: connections, leaseTimeout: leaseTimeout, maximumWaiting: waiting)
+        )
+    }
+
+    func shutDown() { pool.shutDown() }
+
     package var configuration: PostgresConfiguration { pool.configuration }
 
     /// Runs a block of synchronous calls on a connection's thread.

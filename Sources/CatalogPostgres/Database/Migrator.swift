@@ -60,7 +60,9 @@ package struct Migrator: Sendable {
             })
         else { throw PostgresError(.misuse, "locale must be a BCP 47 tag, such as sv or de-AT, or root") }
         let steps = try await RunLock.withLock(.migration, "0", waiting: Self.lockTimeout, in: pool) {
-            try await pool.perform { try Self.migrate($0, target, locale, isDryRun) }
+            let steps = try await pool.perform { try Self.prepare($0, target, locale, isDryRun) }
+            if !isDryRun { for step in steps { try await apply(step) } }
+            return steps
         }
         guard let steps else {
             throw PostgresError(.exhausted, "another migration is still running after \(Self.lockTimeout)")
@@ -68,7 +70,55 @@ package struct Migrator: Sendable {
         return steps
     }
 
-    private static func migrate(
+    /// Returns what a migration to a lower version would delete, by performing and rolling it back.
+    ///
+    /// - Returns: nothing for a version that is not lower.
+    package func losses(to target: Int) async throws -> [MigrationLoss] {
+        try await pool.transaction { connection in
+            let steps = try Self.steps(to: target, "root", connection).filter {
+                if case .down = $0 { true } else { false }
+            }
+            guard !steps.isEmpty else { return .rollback([]) }
+            try connection.set("lock_timeout", Self.statementLockTimeout)
+            let before = try Self.columns(connection)
+            for step in steps { try Self.run(step, connection) }
+            let after = try Self.columns(connection)
+            return .rollback(Self.losses(from: before, to: after))
+        }
+    }
+
+    private struct Column: Hashable {
+        let table: Int64
+        let number: Int64
+    }
+
+    private typealias Columns = [Column: (table: String, name: String, rows: Int64)]
+
+    private static func columns(_ connection: isolated PostgresConnection) throws -> Columns {
+        try connection.query(MigrationStatements.columns) { rows in
+            Dictionary(
+                uniqueKeysWithValues: try rows.map { row in
+                    (
+                        Column(table: try row.int8(0), number: try row.int8(1)),
+                        (try row.text(2), try row.text(3), try row.int8(4))
+                    )
+                }
+            )
+        }
+    }
+
+    private static func losses(from before: Columns, to after: Columns) -> [MigrationLoss] {
+        let remaining = Set(after.keys.map(\.table))
+        let lost = before.filter { after[$0.key] == nil }
+        let tables = Set(lost.filter { !remaining.contains($0.key.table) }.map { $0.value.table })
+        let rows = Dictionary(before.values.map { ($0.table, $0.rows) }) { first, _ in first }
+        let columns = lost.filter { remaining.contains($0.key.table) }.map { ($0.value.table, $0.value.name) }
+        return tables.sorted().map { .table(name: $0, rows: rows[$0] ?? 0) }
+            + columns.sorted { $0 < $1 }.map { .column(name: $0.1, table: $0.0) }
+    }
+
+    /// Returns the steps, after checking the schema and creating the table of applied migrations.
+    private static func prepare(
         _ connection: isolated PostgresConnection,
         _ target: Int,
         _ locale: String,
@@ -93,7 +143,6 @@ package struct Migrator: Sendable {
                 )
                 """
         )
-        for step in steps { try apply(step, connection) }
         return steps
     }
 
@@ -116,7 +165,35 @@ package struct Migrator: Sendable {
         return steps
     }
 
-    private static func apply(_ step: Step, _ connection: isolated PostgresConnection) throws {
+    /// How long a statement of a migration waits for a lock, and all other statements behind it.
+    private static let statementLockTimeout = "1s"
+    /// The pause until a migration tries again to get its locks.
+    private static let lockRetryPause: Duration = .seconds(2)
+    /// How often a migration tries to get its locks.
+    private static let lockAttempts = 100
+
+    /// Applies a step in one transaction. Instead of waiting for a lock, with everyone else waiting behind it, the step
+    /// starts again after a pause.
+    private func apply(_ step: Step) async throws {
+        for _ in 0..<Self.lockAttempts {
+            do {
+                return try await pool.perform { connection in
+                    try connection.transaction { connection -> Void in
+                        try connection.set("lock_timeout", Self.statementLockTimeout)
+                        try Self.run(step, connection)
+                    }
+                }
+            } catch let error as PostgresError where error.sqlState == .lockNotAvailable {
+                try await Task.sleep(for: Self.lockRetryPause)
+            }
+        }
+        throw PostgresError(
+            .exhausted,
+            "\(step.description) did not get its locks in \(Self.lockAttempts) attempts; end long transactions"
+        )
+    }
+
+    private static func run(_ step: Step, _ connection: isolated PostgresConnection) throws {
         switch step {
         case .collation(let locale):
             try connection.run(
@@ -125,18 +202,11 @@ package struct Migrator: Sendable {
             )
         case .up(let version, let name):
             let script = Schema.migrations[version - 1].up
-            try connection.transaction { connection in
-                try connection.run(script: script)
-                try connection.execute(
-                    MigrationStatements.record,
-                    [.int4(Int32(version)), .text(name), .text(script)]
-                )
-            }
+            try connection.run(script: script)
+            try connection.execute(MigrationStatements.record, [.int4(Int32(version)), .text(name), .text(script)])
         case .down(let version, _):
-            try connection.transaction { connection in
-                try connection.run(script: Schema.migrations[version - 1].down)
-                try connection.execute(MigrationStatements.remove, [.int4(Int32(version))])
-            }
+            try connection.run(script: Schema.migrations[version - 1].down)
+            try connection.execute(MigrationStatements.remove, [.int4(Int32(version))])
         }
     }
 

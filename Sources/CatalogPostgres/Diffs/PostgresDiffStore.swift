@@ -10,7 +10,7 @@ struct PostgresDiffStore: DiffStore {
         let start = ContinuousClock.now
         return try await pages.database.mappingErrors {
             // All statements see one snapshot.
-            try await pages.database.writes.snapshot(within: .shelf) { connection in
+            try await pages.database.longReads.snapshot(within: .shelf) { connection in
                 let address = ShelfAddress(request.store, request.shelf)
                 let orders = try pages.orders(
                     address,

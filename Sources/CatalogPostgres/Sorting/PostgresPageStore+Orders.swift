@@ -6,7 +6,7 @@ extension PostgresPageStore {
     func order(_ request: OrderRequest) async throws(CatalogError) -> ShelfOrder {
         try await database.mappingErrors {
             // All statements see one snapshot, so that the version is that of the order.
-            try await database.writes.snapshot(within: .shelf) {
+            try await database.longReads.snapshot(within: .shelf) {
                 connection in
                 try orders(request.address, [request.view], of: request.user, first: nil, connection)[0]
             }
@@ -16,7 +16,7 @@ extension PostgresPageStore {
     /// Returns the ids that several views of a shelf show, from one snapshot.
     func orders(_ address: ShelfAddress, _ views: [ShelfView]) async throws(CatalogError) -> [ShelfOrder] {
         try await database.mappingErrors {
-            try await database.writes.snapshot(within: .shelf) {
+            try await database.longReads.snapshot(within: .shelf) {
                 try orders(address, views, of: nil, first: nil, $0)
             }
         }

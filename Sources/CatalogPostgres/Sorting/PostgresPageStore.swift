@@ -53,16 +53,22 @@ struct PostgresPageStore: PageStore {
         return try await readInTransaction(request)
     }
 
-    /// Returns whether a page may scan much of its shelf: with facets it does, with a filter on a large shelf it may.
+    /// Returns whether a page may scan much of its shelf: with facets it does; with a filter, or a sort by several keys
+    /// whose first one has few values, it may.
     private static func mayScanShelf(_ plan: PagePlan, _ head: ShelfHead) -> Bool {
-        !plan.facets.isEmpty || (!plan.view.filter.isEmpty && head.state.productCount > largeShelf)
+        if !plan.facets.isEmpty { return true }
+        let count = head.state.productCount
+        return (!plan.view.filter.isEmpty && count > filterLimit) || (plan.sort.terms.count > 1 && count > sortLimit)
     }
 
-    private static let largeShelf = 10_000
+    /// The number of products that a filtered page may scan in the pipeline.
+    private static let filterLimit = 10_000
+    /// The number of products that a page may sort in the pipeline.
+    private static let sortLimit = 1_000
 
     /// Reads a page in one snapshot outside the page pipeline, which it would delay.
     private func readInTransaction(_ request: PageRequest) async throws -> ShelfPage {
-        try await database.writes.snapshot(within: .lookup) {
+        try await database.longReads.snapshot(within: .lookup) {
             connection in
             let planned = try PlannedPage(request, try Self.basis(of: request, connection))
             let (plan, head) = (planned.plan, planned.basis.head)

@@ -65,13 +65,28 @@ struct DatabaseCommand: AsyncParsableCommand {
         @Option(help: "The locale of a new collation: a BCP 47 tag, or root.") var locale =
             "root"
         @Option(help: "The target version; a lower one reverts migrations.") var to: Int = Schema.currentVersion
-        @Flag(help: "Report the steps without applying them.") var dryRun = false
+        @Flag(help: "Report the steps, and what they delete, without applying them.") var dryRun = false
+        @Flag(help: "Confirm that reverted migrations delete data.") var yes = false
         func execute() async throws {
             guard (0...Schema.currentVersion).contains(to) else {
                 throw CommandFailure("--to must be between 0 and \(Schema.currentVersion)", CommandFailure.usage)
             }
-            try await database.withPool(size: 1) {
-                try await DatabaseCommand.migrate($0, to: to, locale, isDryRun: dryRun)
+            try await database.withPool(size: 2) { pool in
+                try await confirmLosses(pool)
+                try await DatabaseCommand.migrate(pool, to: to, locale, isDryRun: dryRun)
+            }
+        }
+
+        private func confirmLosses(_ pool: PostgresPool) async throws {
+            let losses = try await Migrator(pool).losses(to: to)
+            if dryRun {
+                for loss in losses { print("would delete: \(loss)") }
+            } else if !yes, !losses.isEmpty {
+                throw CommandFailure(
+                    "migrating down to version \(to) deletes \(losses.map(\.description).joined(separator: ", ")); "
+                        + "confirm with --yes",
+                    CommandFailure.usage
+                )
             }
         }
     }

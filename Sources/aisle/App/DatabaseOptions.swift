@@ -105,13 +105,13 @@ struct DatabaseOptions: ParsableArguments {
 
     /// Runs a body with the catalog, after checking the schema version.
     func withCatalog<T>(_ body: (PostgresCatalog) async throws -> T) async throws -> T {
-        try await Self.with(try await catalog(poolSize: 4), body)
+        try await Self.with(try await catalog(ConnectionCounts(writes: 4)), body)
     }
 
     /// Runs a body with a catalog that has one connection per job, and announces changes to servers.
     func withCatalog<T>(jobs: Int, _ body: (PostgresCatalog) async throws -> T) async throws -> T {
         try await Self.with(
-            try await catalog(poolSize: jobs, leaseTimeout: .seconds(30), announces: true),
+            try await catalog(ConnectionCounts(writes: jobs), leaseTimeout: .seconds(30), announces: true),
             body
         )
     }
@@ -133,11 +133,11 @@ struct DatabaseOptions: ParsableArguments {
 
     /// Returns the catalog configured for a server.
     func catalog(serving settings: ServerSettings) async throws -> PostgresCatalog {
-        try await catalog(poolSize: settings.poolSize, announces: true, observer: settings.observer)
+        try await catalog(settings.connections, announces: true, observer: settings.observer)
     }
 
     private func catalog(
-        poolSize: Int,
+        _ connections: ConnectionCounts,
         leaseTimeout: Duration = Database.leaseTimeout,
         announces: Bool = false,
         observer: Observer = .none
@@ -146,7 +146,7 @@ struct DatabaseOptions: ParsableArguments {
             try Database(
                 try await checkedConfiguration(),
                 direct: try directConfiguration(),
-                poolSize: poolSize,
+                connections: connections,
                 leaseTimeout: leaseTimeout,
                 announces: announces,
                 observer: observer

@@ -9,10 +9,16 @@ struct DoctorCommand: AisleCommand {
     )
 
     @OptionGroup var database: DatabaseOptions
+    @Option(help: "The number of servers that use the database.") var servers = 1
+    @Option(help: "A JSON file with settings (AISLE_CONFIG; aisle.json if it exists).") var config: String?
 
     func execute() async throws {
         Console.note("database: \(database.source.title)")
-        let findings = try await database.withPool(size: 1) { try await Doctor($0).examine() }
+        guard servers > 0 else { throw CommandFailure("--servers must be at least 1", CommandFailure.usage) }
+        let settings = try await ServerOptions.parse(config.map { ["--config", $0] } ?? []).settings()
+        let findings = try await database.withPool(size: 1) {
+            try await Doctor($0).examine(servers: servers, with: settings.connections)
+        }
         for finding in findings { print("\(finding.isOK ? "ok  " : "BAD ") \(finding.text)") }
         let failed = findings.filter { !$0.isOK }
         for remedy in failed.compactMap(\.remedy) { Console.note("fix: \(remedy)") }

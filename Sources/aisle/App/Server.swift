@@ -48,6 +48,8 @@ struct Server {
         var apiOptions = CatalogAPI.Options()
         apiOptions.origins = settings.origins
         apiOptions.demo = demo
+        apiOptions.rateLimit = settings.rateLimit
+        apiOptions.trustedProxies = settings.trustedProxies
         apiOptions.pageCacheLimit = settings.pageCacheMegabytes << 20
         let draining = Draining(state: apiOptions.drainState, delay: settings.drain)
         raiseDescriptorLimit()
@@ -147,7 +149,7 @@ private struct CrashReportingResponder: HTTPResponder {
 
     init(_ api: CatalogAPI) { self.api = api }
 
-    func respond(to request: Request, context: BasicRequestContext) async throws -> Response {
+    func respond(to request: Request, context: CallContext) async throws -> Response {
         CrashReport.prepareThread()
         return try await api.respond(to: request, context: context)
     }

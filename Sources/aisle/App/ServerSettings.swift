@@ -1,5 +1,6 @@
 internal import Catalog
 internal import CatalogHTTP
+internal import CatalogPostgres
 internal import CatalogJSON
 internal import Configuration
 internal import FoundationEssentials
@@ -13,7 +14,11 @@ struct ServerSettings: Sendable {
     let hasOwnPort: Bool
     let origins: [String]
     let pageCacheMegabytes: Int
-    let poolSize: Int
+    let connections: ConnectionCounts
+    /// The quota of each client; nil for none.
+    let rateLimit: RateLimitPolicy?
+    /// The proxies whose `X-Forwarded-For` is believed.
+    let trustedProxies: TrustedProxies
     let cursorKey: String?
     /// The maximum number of open event streams.
     let streamLimit: Int
@@ -41,7 +46,18 @@ struct ServerSettings: Sendable {
         hasOwnPort = options.port != nil
         origins = try Self.present("cors.origins") { try reader.requiredStringArray(forKey: $0) } ?? []
         pageCacheMegabytes = try Self.number("page.cache.mb", in: 0...4096, default: 32, reader)
-        poolSize = try Self.number("pool.size", in: 1...1000, default: 8, reader)
+        let counts = ConnectionCounts()
+        connections = ConnectionCounts(
+            writes: try Self.number("pool.size", in: 1...1000, default: counts.writes, reader),
+            longReads: try Self.number(
+                "long.read.connections",
+                in: 1...1000,
+                default: counts.longReads,
+                reader
+            )
+        )
+        rateLimit = try Self.rateLimit(reader)
+        trustedProxies = try Self.trustedProxies(reader)
         cursorKey = try Self.present("cursor.key") { try reader.requiredString(forKey: $0, isSecret: true) }
         guard (cursorKey?.utf8.count ?? Self.cursorKeyLength) >= Self.cursorKeyLength else {
             throw CommandFailure(
@@ -68,8 +84,10 @@ struct ServerSettings: Sendable {
 
     /// The settings allowed in a file.
     private static let names = [
-        "host", "port", "cors.origins", "page.cache.mb", "pool.size", "cursor.key", "log.level", "streams", "listen",
-        "drain.seconds", "jwt.secret", "jwt.secret.file", "jwks", "jwt.issuer", "jwt.audience",
+        "host", "port", "cors.origins", "page.cache.mb", "pool.size", "long.read.connections", "rate.limit",
+        "trusted.proxies", "cursor.key", "log.level", "streams", "listen",
+        "drain.seconds", "jwt.secret", "jwt.secret.file", "jwt.accepted.secrets", "jwks", "jwks.allow.http",
+        "jwt.issuer", "jwt.audience",
     ]
 
     /// Reads the settings of a file.
@@ -130,6 +148,33 @@ struct ServerSettings: Sendable {
         return number
     }
 
+    private static func rateLimit(_ reader: ConfigReader) throws -> RateLimitPolicy? {
+        guard let text = try present("rate.limit", { try reader.requiredString(forKey: $0) }) else { return .standard }
+        if text == "off" { return nil }
+        guard let policy = RateLimitPolicy(text) else {
+            throw CommandFailure(
+                "rate.limit must be \(RateLimitPolicy.rule) (got “\(text)”)",
+                CommandFailure.configuration
+            )
+        }
+        return policy
+    }
+
+    private static func trustedProxies(_ reader: ConfigReader) throws -> TrustedProxies {
+        let texts = try present("trusted.proxies") { try reader.requiredStringArray(forKey: $0) } ?? []
+        return TrustedProxies(
+            try texts.map { text in
+                guard let range = NetworkRange(text) else {
+                    throw CommandFailure(
+                        "trusted.proxies must be addresses or ranges, such as 10.0.0.0/8 (got “\(text)”)",
+                        CommandFailure.configuration
+                    )
+                }
+                return range
+            }
+        )
+    }
+
     /// Returns a setting; nil if it is missing. A setting of the wrong type is an error.
     static func present<T>(_ key: String, _ read: (ConfigKey) throws -> T) throws -> T? {
         do { return try read(ConfigKey(key)) } catch {
@@ -153,11 +198,14 @@ struct ServerSettings: Sendable {
     var listed: [(name: String, value: String)] {
         [
             ("settings file", file ?? "none"), ("host", host), ("port", "\(port)"),
-            ("cors.origins", origins.joined(separator: ",")), ("pool.size", "\(poolSize)"),
+            ("cors.origins", origins.joined(separator: ",")), ("pool.size", "\(connections.writes)"),
+            ("long.read.connections", "\(connections.longReads)"),
+            ("rate.limit", rateLimit.map { "\($0.burst)/\($0.rate)" } ?? "off"),
             ("page.cache.mb", "\(pageCacheMegabytes)"), ("log.level", "\(logLevel)"),
             ("cursor.key", cursorKey == nil ? "the deployment's" : "set"), ("streams", "\(streamLimit)"),
             ("listen", "\(listens)"), ("drain.seconds", "\(drain.components.seconds)"),
             ("jwt.secret", tokens.secret == nil ? "none" : "set"),
+            ("jwt.accepted.secrets", tokens.acceptedSecrets.isEmpty ? "none" : "\(tokens.acceptedSecrets.count) set"),
             ("jwks", tokens.keySet ?? "none"), ("jwt.issuer", tokens.rules.issuer ?? "any"),
             ("jwt.audience", tokens.rules.audience ?? "any"),
         ]

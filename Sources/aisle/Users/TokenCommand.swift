@@ -13,8 +13,8 @@ struct TokenCommand: AisleCommand {
     )
 
     @Option(help: "The user of the token (its sub).") var user: UserArgument
-    @Option(help: "An additional permission: catalog:write. May be repeated.") var scope: [ScopeArgument] =
-        []
+    @Option(help: "An additional permission. May be repeated.") var scope: [ScopeArgument] = []
+    @Option(help: "Limit the permissions to this store. May be repeated.") var store: [StoreKeyArgument] = []
     @Flag(help: "Create a token for a guest, whose sub starts with guest:.") var guest = false
     @Option(help: "The lifetime of the token, such as 45s, 30m, 12h or 7d.") var expires = Lifetime(seconds: 12 * 3600)
     @Option(help: "A JSON file with settings (AISLE_CONFIG; aisle.json if it exists).") var config: String?
@@ -34,6 +34,7 @@ struct TokenCommand: AisleCommand {
         let caller = Caller(
             user: subject,
             scopes: Set(scope.map(\.scope)),
+            stores: store.isEmpty ? nil : Set(store.map(\.key)),
             expiresAt: Timestamp(microseconds: Timestamp.now().microseconds + expires.seconds * 1_000_000)
         )
         Console.data(TokenSigner(secret: secret, rules: settings.rules).token(for: caller) + "\n")

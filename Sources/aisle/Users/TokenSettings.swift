@@ -6,8 +6,10 @@ internal import WebClient
 
 /// The settings of token verification. Secrets come from the environment or from files, never from arguments.
 struct TokenSettings: Sendable {
-    /// The secret for HS256.
+    /// The secret for HS256, which also signs.
     var secret: [UInt8]?
+    /// Further secrets whose tokens are accepted, while the secret is rotated.
+    let acceptedSecrets: [[UInt8]]
     /// A file or URL with the key set for ES256 and RS256.
     let keySet: String?
     let rules: TokenVerifier.Rules
@@ -26,13 +28,27 @@ struct TokenSettings: Sendable {
             while let last = bytes.last, last == 0x0A || last == 0x0D { bytes.removeLast() }
             secret = bytes
         }
-        if let secret, secret.count < TokenKeys.minimumSecretLength {
+        let accepted = try ServerSettings.present("jwt.accepted.secrets") {
+            try reader.requiredStringArray(forKey: $0, isSecret: true)
+        }
+        acceptedSecrets = (accepted ?? []).map { Array($0.utf8) }
+        for (name, secrets) in [("jwt.secret", [secret].compactMap { $0 }), ("jwt.accepted.secrets", acceptedSecrets)] {
+            if let short = secrets.first(where: { $0.count < TokenKeys.minimumSecretLength }) {
+                throw CommandFailure(
+                    "\(name) must have at least \(TokenKeys.minimumSecretLength) bytes (got \(short.count))",
+                    CommandFailure.configuration
+                )
+            }
+        }
+        keySet = try ServerSettings.present("jwks") { try reader.requiredString(forKey: $0) }
+        let allowsHTTP = try ServerSettings.present("jwks.allow.http") { try reader.requiredBool(forKey: $0) } ?? false
+        if let keySet, keySet.lowercased().hasPrefix("http://"), !allowsHTTP {
             throw CommandFailure(
-                "jwt.secret must have at least \(TokenKeys.minimumSecretLength) bytes (got \(secret.count))",
+                "jwks must be an https:// URL or a file, because anyone on the network path could replace the keys; "
+                    + "set jwks.allow.http to true to accept that",
                 CommandFailure.configuration
             )
         }
-        keySet = try ServerSettings.present("jwks") { try reader.requiredString(forKey: $0) }
         rules = TokenVerifier.Rules(
             issuer: try ServerSettings.present("jwt.issuer") { try reader.requiredString(forKey: $0) },
             audience: try ServerSettings.present("jwt.audience") { try reader.requiredString(forKey: $0) }
@@ -40,12 +56,12 @@ struct TokenSettings: Sendable {
     }
 
     /// Whether no token can be verified.
-    var isEmpty: Bool { secret == nil && keySet == nil }
+    var isEmpty: Bool { secret == nil && acceptedSecrets.isEmpty && keySet == nil }
 
     /// - Throws: `CommandFailure` for an invalid key set file; a URL may become available later.
     func verifier() async throws -> TokenVerifier? {
         guard !isEmpty else { return nil }
-        let keys = TokenKeys(secret: secret, load: keySet.map(Self.loader))
+        let keys = TokenKeys(secrets: [secret].compactMap { $0 } + acceptedSecrets, load: keySet.map(Self.loader))
         if let keySet, !(await keys.refresh()) {
             guard Self.isURL(keySet) else {
                 throw CommandFailure(

@@ -1,0 +1,14 @@
+package import Hummingbird
+package import NIOCore
+
+/// The context of a request: the address that it came from.
+package struct CallContext: RequestContext {
+    package var coreContext: CoreRequestContextStorage
+    /// The address of the client, or of the proxy in front of it.
+    package let peer: SocketAddress?
+
+    package init(source: ApplicationRequestContextSource) {
+        coreContext = .init(source: source)
+        peer = source.channel.remoteAddress
+    }
+}

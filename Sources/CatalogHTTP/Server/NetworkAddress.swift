@@ -1,0 +1,58 @@
+internal import Glibc
+package import NIOCore
+
+/// An IPv4 or IPv6 address. An IPv4 address that is mapped into IPv6 is the IPv4 address.
+package struct NetworkAddress: Hashable, Sendable {
+    /// 4 or 16 bytes.
+    let bytes: [UInt8]
+
+    /// - Parameter text: without a port; an IPv6 address may be in brackets, and have a zone.
+    package init?(_ text: some StringProtocol) {
+        var text = String(text)
+        if text.hasPrefix("["), text.hasSuffix("]") { text = String(text.dropFirst().dropLast()) }
+        if text.contains(":") { text = String(text.prefix { $0 != "%" }) }
+        var all = [UInt8](repeating: 0, count: 16)
+        if inet_pton(AF_INET, text, &all) == 1 {
+            bytes = Array(all.prefix(4))
+        } else if inet_pton(AF_INET6, text, &all) == 1 {
+            let isMapped = all.prefix(10).allSatisfy { $0 == 0 } && all[10] == 0xFF && all[11] == 0xFF
+            bytes = isMapped ? Array(all.suffix(4)) : all
+        } else {
+            return nil
+        }
+    }
+
+    /// Returns nil for a Unix socket.
+    package init?(_ address: SocketAddress) {
+        guard let text = address.ipAddress else { return nil }
+        self.init(text)
+    }
+
+    /// The part of the address that identifies a client: of IPv6, the network of 64 bits, within which a client can choose.
+    var client: [UInt8] { bytes.count == 16 ? Array(bytes.prefix(8)) : bytes }
+}
+
+/// A range of addresses, such as `10.0.0.0/8`, `fd00::/8` or a single address.
+package struct NetworkRange: Hashable, Sendable {
+    private let address: NetworkAddress
+    /// The number of leading bits that all addresses share.
+    private let bits: Int
+
+    package init?(_ text: some StringProtocol) {
+        let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let first = parts.first, let address = NetworkAddress(first) else { return nil }
+        let width = address.bytes.count * 8
+        guard let bits = parts.count == 2 ? Int(parts[1]) : width, (0...width).contains(bits) else { return nil }
+        self.address = address
+        self.bits = bits
+    }
+
+    func contains(_ other: NetworkAddress) -> Bool {
+        guard other.bytes.count == address.bytes.count else { return false }
+        let whole = bits / 8
+        guard other.bytes.prefix(whole) == address.bytes.prefix(whole) else { return false }
+        guard bits % 8 > 0 else { return true }
+        let mask = UInt8(truncatingIfNeeded: 0xFF00 >> (bits % 8))
+        return other.bytes[whole] & mask == address.bytes[whole] & mask
+    }
+}

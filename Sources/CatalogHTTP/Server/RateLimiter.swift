@@ -1,0 +1,72 @@
+internal import Catalog
+internal import HTTPTypes
+internal import Synchronization
+
+/// Limits the work that each client can cause.
+///
+/// Source of the headers: draft-ietf-httpapi-ratelimit-headers.
+final class RateLimiter: Sendable {
+    /// The client that a request is charged to.
+    enum Client: Hashable, Sendable {
+        case user(UserID)
+        case address([UInt8])
+        /// A client without an address: a Unix socket.
+        case local
+    }
+
+    /// What a client has left, for the headers of a response.
+    struct Quota: Sendable, Hashable {
+        let policy: RateLimitPolicy
+        let remaining: Int
+        /// The seconds until the quota is full again.
+        let reset: Int
+
+        func add(to headers: inout HTTPFields) {
+            headers[.rateLimitPolicy] = "\"default\";q=\(policy.burst);w=\(policy.window)"
+            headers[.rateLimit] = "\"default\";r=\(remaining);t=\(reset)"
+        }
+    }
+
+    private let policy: RateLimitPolicy
+    private let clock: @Sendable () -> ContinuousClock.Instant
+    private let buckets: Mutex<RecentDictionary<Client, TokenBucket>>
+
+    /// The maximum number of clients that are remembered; the others start with a full quota again.
+    private static let clientLimit = 200_000
+
+    init(_ policy: RateLimitPolicy, clock: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) {
+        self.policy = policy
+        self.clock = clock
+        buckets = Mutex(RecentDictionary(limit: Self.clientLimit))
+    }
+
+    /// Charges a request to a client.
+    ///
+    /// - Parameter quota: set to what the client has left, also if the request is rejected.
+    /// - Throws: `Problem`, 429.
+    func charge(_ cost: Int, to client: Client, _ quota: inout Quota?) throws(Problem) {
+        let now = clock()
+        let outcome = buckets.withLock { buckets in
+            var bucket = buckets[client] ?? TokenBucket(policy, now: now)
+            defer { buckets[client] = bucket }
+            return bucket.take(cost, policy, now: now)
+        }
+        switch outcome {
+        case .granted(let remaining, let reset): quota = Quota(policy: policy, remaining: remaining, reset: reset)
+        case .rejected(let remaining, let retryAfter):
+            quota = Quota(policy: policy, remaining: remaining, reset: retryAfter)
+            var problem = Problem(
+                .rateLimited,
+                "too many requests; this one costs \(cost) points and \(remaining) are left; retry in \(retryAfter) seconds"
+            )
+            problem.headers[.retryAfter] = "\(retryAfter)"
+            throw problem
+        }
+    }
+}
+
+extension HTTPField.Name {
+    static let rateLimit = Self("RateLimit")!
+    static let rateLimitPolicy = Self("RateLimit-Policy")!
+    static let forwardedFor = Self("X-Forwarded-For")!
+}

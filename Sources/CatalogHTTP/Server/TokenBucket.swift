@@ -1,0 +1,35 @@
+/// A client's quota of points, which refills continuously up to a maximum. It has no clock.
+struct TokenBucket: Sendable {
+    /// The result of taking points.
+    enum Outcome: Sendable, Hashable {
+        /// - Parameters:
+        ///   - remaining: the points that are left.
+        ///   - reset: the seconds until the bucket is full.
+        case granted(remaining: Int, reset: Int)
+        /// - Parameter retryAfter: the seconds until there are enough points; at least 1.
+        case rejected(remaining: Int, retryAfter: Int)
+    }
+
+    private var points: Double
+    private var updatedAt: ContinuousClock.Instant
+
+    /// Creates a full bucket.
+    init(_ policy: RateLimitPolicy, now: ContinuousClock.Instant) {
+        points = Double(policy.burst)
+        updatedAt = now
+    }
+
+    /// Takes points if there are enough. A request that costs more than the whole quota needs a full bucket.
+    mutating func take(_ cost: Int, _ policy: RateLimitPolicy, now: ContinuousClock.Instant) -> Outcome {
+        let (burst, rate) = (Double(policy.burst), Double(policy.rate))
+        points = min(burst, points + max(0, (now - updatedAt) / .seconds(1)) * rate)
+        updatedAt = max(updatedAt, now)
+        let wanted = min(Double(cost), burst)
+        guard points >= wanted else {
+            let wait = ((wanted - points) / rate).rounded(.up)
+            return .rejected(remaining: Int(points), retryAfter: max(1, Int(wait)))
+        }
+        points -= wanted
+        return .granted(remaining: Int(points), reset: Int(((burst - points) / rate).rounded(.up)))
+    }
+}

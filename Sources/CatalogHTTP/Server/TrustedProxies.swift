@@ -1,0 +1,35 @@
+/// The proxies whose `X-Forwarded-For` is believed.
+package struct TrustedProxies: Sendable {
+    private let ranges: [NetworkRange]
+
+    package init(_ ranges: [NetworkRange] = []) { self.ranges = ranges }
+
+    /// Returns the address of the client: the last one in the chain of proxies that is not a trusted proxy.
+    ///
+    /// Each proxy appends the address that it was called from, so the chain is read from its end, and what stands before
+    /// the first untrusted address may be forged.
+    ///
+    /// - Parameters:
+    ///   - peer: the address of the connection; nil for a Unix socket.
+    ///   - forwarded: the value of `X-Forwarded-For`.
+    func client(_ peer: NetworkAddress?, forwarded: String?) -> NetworkAddress? {
+        guard var client = peer, isTrusted(client) else { return peer }
+        for entry in (forwarded ?? "").split(separator: ",").reversed() {
+            guard let previous = NetworkAddress(entry.trimming { $0 == " " }) else { break }
+            client = previous
+            if !isTrusted(client) { break }
+        }
+        return client
+    }
+
+    private func isTrusted(_ address: NetworkAddress) -> Bool { ranges.contains { $0.contains(address) } }
+}
+
+extension Substring {
+    /// Returns the text without leading and trailing characters that match.
+    fileprivate func trimming(_ matches: (Character) -> Bool) -> Substring {
+        var text = drop(while: matches)
+        while let last = text.last, matches(last) { text.removeLast() }
+        return text
+    }
+}

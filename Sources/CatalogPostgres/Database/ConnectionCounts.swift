@@ -1,0 +1,21 @@
+/// The maximum numbers of database connections of one server.
+package struct ConnectionCounts: Sendable, Hashable {
+    /// For writes.
+    package var writes: Int
+    /// For long reads.
+    package var longReads: Int
+    /// For imports, and so the number of imports that can run at the same time.
+    package var imports: Int
+
+    package init(writes: Int = 8, longReads: Int = 4, imports: Int = 4) {
+        self.writes = writes
+        self.longReads = longReads
+        self.imports = imports
+    }
+
+    /// Two for pages, and one each for announcing changes, listening to them, and readiness.
+    private static let others = 5
+
+    /// The maximum number of connections of a server.
+    package var total: Int { writes + longReads + imports + Self.others }
+}

@@ -1,0 +1,12 @@
+internal import Synchronization
+
+/// A clock that stands still until it is advanced.
+package final class FakeClock: Sendable {
+    private let time = Mutex(ContinuousClock.now)
+
+    package init() {}
+
+    package var now: ContinuousClock.Instant { time.withLock { $0 } }
+
+    package func advance(_ duration: Duration) { time.withLock { $0 += duration } }
+}
