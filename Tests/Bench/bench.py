@@ -5,7 +5,7 @@ Usage: bench.py AISLE [CSV]    AISLE: the release executable; CSV: a catalog fil
 """
 import http.client, json, os, re, statistics, subprocess, sys, time, urllib.request
 
-import filters, resort, titles, users
+import abuse, filters, resort, titles, users
 from harness import *
 
 CSV = os.path.abspath(sys.argv[2]) if len(sys.argv) > 2 else None
@@ -187,7 +187,7 @@ def million():
     print(f"50 ids in the middle of a million: {sum(int(n or 0) for n in hits.groups())} buffers (aim: ≤ 5)")
 
 
-only = os.environ.get("AISLE_BENCH_ONLY", "imports titles pages filters moves million users resort").split()
+only = os.environ.get("AISLE_BENCH_ONLY", "imports titles pages filters moves million users resort abuse").split()
 try:
     if CSV and "imports" in only:
         imports()
@@ -207,5 +207,7 @@ try:
         users.all()
     if "resort" in only:
         resort.all()
+    if "abuse" in only:
+        abuse.all()
 finally:
     run(AISLE, "db", "stop")
