@@ -12,9 +12,10 @@ enum MigrationStatements {
     static let remove: PostgresStatement = "DELETE FROM schema_migration WHERE version = $1"
     static let hasTable: PostgresStatement = "SELECT to_regclass('schema_migration') IS NOT NULL"
     static let version: PostgresStatement = "SELECT coalesce(max(version), 0)::bigint FROM schema_migration"
-    /// The columns of the schema's tables, by table; a renamed one keeps its number. With the estimated rows of the table.
+    /// The columns of the schema's tables, by table; a renamed one keeps its number. With the estimated rows of the table, if it
+    /// was analyzed.
     static let columns: PostgresStatement = """
-        SELECT c.oid::bigint, a.attnum::bigint, c.relname::text, a.attname::text, greatest(c.reltuples, 0)::bigint
+        SELECT c.oid::bigint, a.attnum::bigint, c.relname::text, a.attname::text, nullif(c.reltuples, -1)::bigint
         FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
         WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relnamespace = current_schema()::regnamespace
         ORDER BY c.relname, a.attnum

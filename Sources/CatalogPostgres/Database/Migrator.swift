@@ -92,7 +92,7 @@ package struct Migrator: Sendable {
         let number: Int64
     }
 
-    private typealias Columns = [Column: (table: String, name: String, rows: Int64)]
+    private typealias Columns = [Column: (table: String, name: String, rows: Int64?)]
 
     private static func columns(_ connection: isolated PostgresConnection) throws -> Columns {
         try connection.query(MigrationStatements.columns) { rows in
@@ -100,7 +100,7 @@ package struct Migrator: Sendable {
                 uniqueKeysWithValues: try rows.map { row in
                     (
                         Column(table: try row.int8(0), number: try row.int8(1)),
-                        (try row.text(2), try row.text(3), try row.int8(4))
+                        (try row.text(2), try row.text(3), try row.int8OrNil(4))
                     )
                 }
             )
@@ -113,7 +113,7 @@ package struct Migrator: Sendable {
         let tables = Set(lost.filter { !remaining.contains($0.key.table) }.map { $0.value.table })
         let rows = Dictionary(before.values.map { ($0.table, $0.rows) }) { first, _ in first }
         let columns = lost.filter { remaining.contains($0.key.table) }.map { ($0.value.table, $0.value.name) }
-        return tables.sorted().map { .table(name: $0, rows: rows[$0] ?? 0) }
+        return tables.sorted().map { .table(name: $0, rows: rows[$0] ?? nil) }
             + columns.sorted { $0 < $1 }.map { .column(name: $0.1, table: $0.0) }
     }
 
