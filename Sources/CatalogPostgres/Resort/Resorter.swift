@@ -69,30 +69,9 @@ package struct Resorter: Sendable {
     package func history(_ limit: Int) async throws(CatalogError) -> [ResortRun] {
         try await database.mappingErrors {
             try await database.writes.perform(within: .lookup) {
-                try $0.query(ResortStatements.runs, [.int8(Int64(limit))]) { try $0.map { try Self.run($0) } }
+                try $0.query(ResortStatements.runs, [.int8(Int64(limit))]) { try $0.map { try ResortRun($0) } }
             }
         }
-    }
-
-    private static func run(_ row: borrowing PostgresRow) throws -> ResortRun {
-        let endedAt = row.isNull(2) ? nil : Timestamp(microseconds: try row.timestamptz(2))
-        let failure = try row.textOrNil(4)
-        var summary = ResortSummary()
-        summary.events = try row.int(5)
-        summary.products = try row.int(6)
-        summary.shelves = try row.int(7)
-        summary.changed = try row.int(8)
-        summary.moved = try row.int(9)
-        let isAlive = try row.bool(10)
-        return ResortRun(
-            number: try row.int8(0),
-            state: endedAt == nil ? (isAlive ? .running : .interrupted) : (failure == nil ? .done : .failed),
-            startedAt: Timestamp(microseconds: try row.timestamptz(1)),
-            endedAt: endedAt,
-            request: try row.text(3),
-            failure: failure,
-            summary: summary
-        )
     }
 
     private func check(_ request: ResortRequest) async throws {
