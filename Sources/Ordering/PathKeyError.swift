@@ -1,4 +1,4 @@
-/// The reason why bytes are not a path key, or why there is no key between two others.
+/// An invalid path key, or a gap that has no room for another key.
 package enum PathKeyError: Error, Equatable, Sendable {
     case empty
     /// A part starts with a reserved byte.

@@ -44,7 +44,7 @@ import TestSupport
             #expect(resumed.events.map { $0.data.contains(#""deleted":true"#) } == [false, true])
             #expect(await phone.waitUntil { $0.events.count == 3 })
             #expect(phone.events.suffix(2).map(\.data) == resumed.events.map(\.data))
-            // A device with an invalid id resyncs, and has no other id before it is told to.
+            // A device with an invalid id resyncs; the stream sends no other id before.
             let lost = EventReader(servers.url(0, "/me/events"), token: ann, lastEventID: "x")
             #expect(await lost.waitUntil { $0.events.count == 1 })
             #expect(lost.events.map(\.name) == ["gap"])

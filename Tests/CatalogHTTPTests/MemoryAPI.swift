@@ -106,7 +106,10 @@ struct MemoryAPI {
         }
         for (name, value) in headers { head.headerFields[.init(name)!] = value }
         let request = Request(head: head, body: RequestBody(buffer: ByteBuffer(string: body ?? "")))
-        let response = await api.respond(to: request, from: address.flatMap { NetworkAddress($0) })
+        let response = await api.respond(
+            to: request,
+            from: address.flatMap { try? SocketAddress(ipAddress: $0, port: 0) }
+        )
         let bytes = Collector.Bytes()
         try await response.body.write(Collector(bytes: bytes))
         return Response(status: response.status.code, headers: response.headers, body: bytes.all.withLock { $0 })

@@ -24,7 +24,7 @@ import Testing
         try await api.send(.get, path, nil, as: user, from: address).status
     }
 
-    @Test("A client beyond its quota is told when to retry; others are not affected")
+    @Test("A client that exceeds its quota gets Retry-After; other clients are not affected")
     func quotaIsPerClient() async throws {
         let api = await api(20)
         for left in (10..<20).reversed() {

@@ -27,7 +27,7 @@ import Testing
         #expect(bucket.take(1, Self.policy, now: start + .seconds(3600)) == .granted(remaining: 9, reset: 1))
     }
 
-    @Test("A client that waits as long as it is told to is served")
+    @Test("A client that waits for the retry time is served")
     func waitIsEnough() {
         var now = ContinuousClock.now
         var bucket = TokenBucket(Self.policy, now: now)
@@ -83,7 +83,7 @@ import Testing
     }
 
     @Test(
-        "Another text is no quota",
+        "An invalid quota is rejected",
         arguments: ["", "10", "10/", "/10", "5/10", "10/0", "-1/-1", "1/1/1", "a/b", "99999999999/1"]
     )
     func otherTextsAreRejected(text: String) { #expect(RateLimitPolicy(text) == nil) }

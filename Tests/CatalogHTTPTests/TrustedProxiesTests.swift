@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test(
-        "Another text is no range",
+        "An invalid range is rejected",
         arguments: ["", "10.0.0.0/33", "10.0.0.0/-1", "10.0.0/8", "x", "::/129", "1.2.3.4/", "1.2.3.4:80"]
     )
     func otherTextsAreRejected(text: String) { #expect(NetworkRange(text) == nil) }

@@ -30,7 +30,7 @@ struct EventEndpoints: EndpointGroup {
         // Subscribe before the response starts, so that a failure is an error response, not an empty stream.
         let changes = try await live.subscribe(caller.user, from: start, until: caller.expiresAt)
         // An event without data sets the id to resume from, in case the connection is lost before the first event.
-        // Before a resync there is no such id: the client keeps the one that causes the resync.
+        // Until a resync no id is sent, so that a client that reconnects causes the resync again.
         let id = await changes.revision.map { "id: \($0)\n" } ?? ""
         let preamble = "retry: \(Self.retry)\n\(id)\n"
         return stream(call, opening: preamble, changes)

@@ -95,10 +95,11 @@ extension ResponseBody {
     /// Returns a body; a large one is written in chunks, so that a slow reader does not keep all of it in the connection's
     /// buffer.
     static func chunked(_ bytes: [UInt8]) -> ResponseBody {
-        guard bytes.count > 64 << 10 else { return ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)) }
+        let size = 64 << 10
+        guard bytes.count > size else { return ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)) }
         return ResponseBody(contentLength: bytes.count) { writer in
-            for start in stride(from: 0, to: bytes.count, by: 64 << 10) {
-                try await writer.write(ByteBuffer(bytes: bytes[start..<min(bytes.count, start + 64 << 10)]))
+            for start in stride(from: 0, to: bytes.count, by: size) {
+                try await writer.write(ByteBuffer(bytes: bytes[start..<min(bytes.count, start + size)]))
             }
             try await writer.finish(nil)
         }

@@ -82,13 +82,13 @@ package struct CatalogAPI: HTTPResponder {
     }
 
     package func respond(to request: Request, context: Context) async throws -> Response {
-        await respond(to: request, from: context.peer.flatMap { NetworkAddress($0) })
+        await respond(to: request, from: context.peer)
     }
 
     /// Returns the response to a request; an error becomes a problem document.
     ///
-    /// - Parameter peer: the address of the connection; nil for a Unix socket.
-    package func respond(to request: Request, from peer: NetworkAddress? = nil) async -> Response {
+    /// - Parameter peer: the address of the connection, if it is known.
+    package func respond(to request: Request, from peer: SocketAddress? = nil) async -> Response {
         let start = ContinuousClock.now
         var bodyLimit = options.bodyLimit
         var endpoint: Endpoint?
@@ -129,8 +129,7 @@ package struct CatalogAPI: HTTPResponder {
 
     /// Returns whether a large unread body may follow, which is not worth reading after an error.
     private func hasLargeUnreadBody(_ request: Request, _ limit: Int) -> Bool {
-        if request.headers[.transferEncoding] != nil { return true }
-        return request.headers[.contentLength].flatMap { Int($0) }.map { $0 > limit } ?? false
+        Self.bodyLength(request).map { $0 > limit } ?? true
     }
 
     private func problem(_ error: any Error, _ requestID: String) -> Problem {
@@ -155,7 +154,7 @@ package struct CatalogAPI: HTTPResponder {
     ///   - quota: set to the client's quota, once the request is charged.
     private func dispatch(
         _ request: Request,
-        from peer: NetworkAddress?,
+        from peer: SocketAddress?,
         _ bodyLimit: inout Int,
         _ found: inout Endpoint?,
         _ quota: inout RateLimiter.Quota?
@@ -182,20 +181,24 @@ package struct CatalogAPI: HTTPResponder {
             throw problem
         }
         found = endpoint
-        let points = endpoint.points(
-            target,
-            body: Self.bodyLength(request),
-            upTo: endpoint.bodyLimit.bytes(options.bodyLimit)
-        )
         let caller: Caller?
         do {
             caller = try await authenticator.authenticate(request, for: endpoint.access, in: parameters.storeIfNamed)
         } catch {
-            // Who guesses tokens pays for it, too.
+            // Guessing tokens is charged as well.
             try charge(1, to: address(of: request, peer), endpoint, &quota)
             throw error
         }
-        try charge(points, to: caller.map { .user($0.user) } ?? address(of: request, peer), endpoint, &quota)
+        try charge(
+            endpoint.points(
+                target,
+                body: Self.bodyLength(request),
+                upTo: endpoint.bodyLimit.bytes(options.bodyLimit)
+            ),
+            to: caller.map { .user($0.user) } ?? address(of: request, peer),
+            endpoint,
+            &quota
+        )
         let call = Call(
             endpoint: endpoint,
             request: request,
@@ -216,20 +219,24 @@ package struct CatalogAPI: HTTPResponder {
         return request.headers[.contentLength].flatMap { Int($0) } ?? 0
     }
 
-    private func address(of request: Request, _ peer: NetworkAddress?) -> RateLimiter.Client {
-        let forwarded = request.headers[values: .forwardedFor].joined(separator: ",")
-        return options.trustedProxies.client(peer, forwarded: forwarded).map { .address($0.client) } ?? .local
+    private func address(of request: Request, _ peer: SocketAddress?) -> RateLimiter.Client {
+        let client = options.trustedProxies.client(
+            peer.flatMap { NetworkAddress($0) },
+            forwarded: request.headers[values: .forwardedFor].joined(separator: ",")
+        )
+        return client.map { .address($0.client) } ?? .local
     }
 
+    /// Charges a request to a client. The points and the client are evaluated only if requests are limited.
     private func charge(
-        _ points: Int,
-        to client: RateLimiter.Client,
+        _ points: @autoclosure () -> Int,
+        to client: @autoclosure () -> RateLimiter.Client,
         _ endpoint: Endpoint,
         _ quota: inout RateLimiter.Quota?
     ) throws {
         // What is open to everyone costs nothing: probes, pages and the description.
         guard let limiter, endpoint.isLimited else { return }
-        try limiter.charge(points, to: client, &quota)
+        try limiter.charge(points(), to: client(), &quota)
     }
 
     private static func timeoutProblem(_ limit: Duration) -> Problem {

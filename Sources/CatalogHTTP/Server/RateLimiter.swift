@@ -18,7 +18,7 @@ final class RateLimiter: Sendable {
     struct Quota: Sendable, Hashable {
         let policy: RateLimitPolicy
         let remaining: Int
-        /// The seconds until the quota is full again.
+        /// The seconds until the quota is full again, or until a rejected request can be repeated.
         let reset: Int
 
         func add(to headers: inout HTTPFields) {

@@ -11,10 +11,10 @@ package struct TrustedProxies: Sendable {
     ///
     /// - Parameters:
     ///   - peer: the address of the connection; nil for a Unix socket.
-    ///   - forwarded: the value of `X-Forwarded-For`.
-    func client(_ peer: NetworkAddress?, forwarded: String?) -> NetworkAddress? {
+    ///   - forwarded: the value of `X-Forwarded-For`; evaluated only for a trusted proxy.
+    func client(_ peer: NetworkAddress?, forwarded: @autoclosure () -> String) -> NetworkAddress? {
         guard var client = peer, isTrusted(client) else { return peer }
-        for entry in (forwarded ?? "").split(separator: ",").reversed() {
+        for entry in forwarded().split(separator: ",").reversed() {
             guard let previous = NetworkAddress(entry.trimming { $0 == " " }) else { break }
             client = previous
             if !isTrusted(client) { break }

@@ -37,7 +37,7 @@ package actor UserSubscription: LiveSubscription {
         hub.unsubscribe(feed.user)
     }
 
-    /// The last delivered revision; nil while the device must still be told to resync.
+    /// The last delivered revision; nil until the device has been sent a due resync.
     package var revision: Int64? { mustResync ? nil : position }
 
     package func next() async throws(CatalogError) -> LiveOutput? {

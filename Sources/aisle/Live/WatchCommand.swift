@@ -10,7 +10,7 @@ struct WatchCommand: AisleCommand {
     )
 
     @OptionGroup var database: DatabaseOptions
-    @Option(help: "The user whose changes to print.") var user: UserArgument?
+    @Option(help: "The user whose changes to print.") var user: UserID?
     @Option(help: "STORE/SHELF, or just SHELF if there is only one store.") var shelf: ShelfName?
     @Option(parsing: .unconditional, help: "The sort; defaults to the shelf's sort.") var by: String?
     @Option(help: "The number of products to watch.") var limit: Int?
@@ -33,7 +33,7 @@ struct WatchCommand: AisleCommand {
             let live = LiveHub(catalog, source: PostgresChangeSource(try database.directConfiguration()))
             let changes: any LiveSubscription
             if let user {
-                changes = try await live.subscribe(user.id, from: start)
+                changes = try await live.subscribe(user, from: start)
             } else {
                 let (store, key) = try await shelf!.resolve(catalog)
                 changes = try await live.subscribe(

@@ -12,18 +12,18 @@ struct PrefCommand: AsyncParsableCommand {
 
     struct Get: AisleCommand {
         static let configuration = CommandConfiguration(abstract: "Print a setting's value, as JSON.")
-        @Argument(help: "The setting, such as stores/corner/shelves/dairy/sort.") var key: SettingKeyArgument
+        @Argument(help: "The setting, such as stores/corner/shelves/dairy/sort.") var key: SettingKey
         @OptionGroup var options: PrefOptions
         func execute() async throws {
             try await options.database.withCatalog { catalog in
-                Console.data(try await catalog.setting(key.key, of: options.user.id).value!.text + "\n")
+                Console.data(try await catalog.setting(key, of: options.user).value!.text + "\n")
             }
         }
     }
 
     struct Set: AisleCommand {
         static let configuration = CommandConfiguration(abstract: "Set a setting; text that is not JSON is a string.")
-        @Argument(help: "The setting.") var key: SettingKeyArgument
+        @Argument(help: "The setting.") var key: SettingKey
         // An array, because a single value that starts with a dash, such as a sort, would be parsed as an option.
         @Argument(parsing: .allUnrecognized, help: "Its value.") var value: [String]
         @OptionGroup var options: PrefOptions
@@ -48,23 +48,23 @@ struct PrefCommand: AsyncParsableCommand {
                     CommandFailure.badData
                 )
             }
-            try Setting.check(parsed, for: key.key)
+            try Setting.check(parsed, for: key)
             try await options.database.withCatalog { catalog in
-                let result = try await catalog.edit(SettingsEdit([.init(key.key, parsed)]), of: options.user.id)[0]
-                Console.note("set \(key.key) to \(parsed.text); revision \(result.setting.revision)")
+                let result = try await catalog.edit(SettingsEdit([.init(key, parsed)]), of: options.user)[0]
+                Console.note("set \(key) to \(parsed.text); revision \(result.setting.revision)")
             }
         }
     }
 
     struct Remove: AisleCommand {
         static let configuration = CommandConfiguration(commandName: "rm", abstract: "Delete a setting.")
-        @Argument(help: "The setting.") var key: SettingKeyArgument
+        @Argument(help: "The setting.") var key: SettingKey
         @OptionGroup var options: PrefOptions
         func execute() async throws {
             try await options.database.withCatalog { catalog in
-                let result = try await catalog.edit(SettingsEdit([.init(key.key, nil)]), of: options.user.id)[0]
-                guard result.isApplied else { throw CatalogError.notFound("setting “\(key.key)”") }
-                Console.note("deleted \(key.key); revision \(result.setting.revision)")
+                let result = try await catalog.edit(SettingsEdit([.init(key, nil)]), of: options.user)[0]
+                guard result.isApplied else { throw CatalogError.notFound("setting “\(key)”") }
+                Console.note("deleted \(key); revision \(result.setting.revision)")
             }
         }
     }
@@ -76,7 +76,7 @@ struct PrefCommand: AsyncParsableCommand {
         @Option(help: "table, tsv, json, ndjson or csv.") var format: OutputFormat?
         func execute() async throws {
             try await options.database.withCatalog { catalog in
-                let page = try await catalog.settings(of: options.user.id, since: since, limit: nil)
+                let page = try await catalog.settings(of: options.user, since: since, limit: nil)
                 let chosen = OutputFormat.resolve(format)
                 if chosen == .json { return Console.data(page.json + [0x0A]) }
                 if chosen == .ndjson {
@@ -103,7 +103,7 @@ struct PrefCommand: AsyncParsableCommand {
         @OptionGroup var options: PrefOptions
         func execute() async throws {
             try await options.database.withCatalog { catalog in
-                Console.data(try await catalog.export(options.user.id).json + [0x0A])
+                Console.data(try await catalog.export(options.user).json + [0x0A])
             }
         }
     }
@@ -128,7 +128,7 @@ struct PrefCommand: AsyncParsableCommand {
             }
             let edit = try SettingsEdit.many(body: .object([.init("settings", settings)]))
             try await options.database.withCatalog { catalog in
-                let results = try await catalog.edit(edit, of: options.user.id)
+                let results = try await catalog.edit(edit, of: options.user)
                 let applied = results.count(where: \.isApplied)
                 Console.note(
                     "\(applied) settings imported; \(results.count - applied) kept, because they changed at the same time or later"

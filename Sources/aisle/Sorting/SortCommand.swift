@@ -16,7 +16,7 @@ struct SortCommand: AisleCommand {
     @Option(parsing: .unconditional, help: "The sort, such as -unit_price,name; defaults to the shelf's sort.") var by:
         String?
     @OptionGroup(title: "Filters") var filters: FilterArguments
-    @Option(help: "The user whose remembered sort and filter apply without --by.") var user: UserArgument?
+    @Option(help: "The user whose remembered sort and filter apply without --by.") var user: UserID?
     @Option(help: "The maximum number of products; all by default.") var limit: Int?
     @Option(help: "table, tsv, json, ndjson or csv.") var format: OutputFormat?
 
@@ -28,7 +28,7 @@ struct SortCommand: AisleCommand {
         if let limit, limit < 1 { throw CommandFailure("--limit must be 1 or more", CommandFailure.usage) }
         try await database.withCatalog { catalog in
             let (store, key) = try await shelf.resolve(catalog)
-            var request = PageRequest(store: store, shelf: key, sort: sort, filter: filter, user: user?.id)
+            var request = PageRequest(store: store, shelf: key, sort: sort, filter: filter, user: user)
             var products: [Product] = []
             var first: ShelfPage?
             repeat {

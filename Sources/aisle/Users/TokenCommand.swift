@@ -12,9 +12,9 @@ struct TokenCommand: AisleCommand {
             """
     )
 
-    @Option(help: "The user of the token (its sub).") var user: UserArgument
-    @Option(help: "An additional permission. May be repeated.") var scope: [ScopeArgument] = []
-    @Option(help: "Limit the permissions to this store. May be repeated.") var store: [StoreKeyArgument] = []
+    @Option(help: "The user of the token (its sub).") var user: UserID
+    @Option(help: "An additional permission. May be repeated.") var scope: [Scope] = []
+    @Option(help: "Limit the permissions to this store. May be repeated.") var store: [CatalogKey] = []
     @Flag(help: "Create a token for a guest, whose sub starts with guest:.") var guest = false
     @Option(help: "The lifetime of the token, such as 45s, 30m, 12h or 7d.") var expires = Lifetime(seconds: 12 * 3600)
     @Option(help: "A JSON file with settings (AISLE_CONFIG; aisle.json if it exists).") var config: String?
@@ -27,14 +27,14 @@ struct TokenCommand: AisleCommand {
                 CommandFailure.configuration
             )
         }
-        let name = guest && !user.id.isGuest ? UserID.guestPrefix + user.id.text : user.id.text
+        let name = guest && !user.isGuest ? UserID.guestPrefix + user.text : user.text
         guard let subject = UserID(name) else {
             throw CommandFailure("--user must be \(UserID.rule)", CommandFailure.usage)
         }
         let caller = Caller(
             user: subject,
-            scopes: Set(scope.map(\.scope)),
-            stores: store.isEmpty ? nil : Set(store.map(\.key)),
+            scopes: Set(scope),
+            stores: store.isEmpty ? nil : Set(store),
             expiresAt: Timestamp(microseconds: Timestamp.now().microseconds + expires.seconds * 1_000_000)
         )
         Console.data(TokenSigner(secret: secret, rules: settings.rules).token(for: caller) + "\n")
