@@ -20,6 +20,7 @@ BEGIN
 END $$;
 
 SELECT create_reference_table('deployment');
+SELECT create_reference_table('database_life');
 SELECT create_reference_table('store');
 SELECT create_distributed_table('shelf', 'store_id');
 SELECT create_distributed_table('product', 'store_id', colocate_with => 'shelf');

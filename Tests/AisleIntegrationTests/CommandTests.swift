@@ -382,6 +382,9 @@ extension CommandTests {
         await admin.close()
         let url = ["DATABASE_URL": cluster.dsn]
         #expect(try await TestProcess(["db", "migrate"], environment: url).wait() == 0)
+        let restored = try TestProcess(["db", "restored"], environment: url)
+        #expect(await restored.wait() == 0)
+        #expect(restored.standardOutput == "recorded; devices resync when they next ask for changes\n")
         #expect(try await TestProcess(["seed"], environment: url).wait() == 0)
         let tokens = url.merging(["AISLE_JWT_SECRET": String(repeating: "s", count: 32)]) { $1 }
         let server = try TestProcess(["serve", "--port", "0"], environment: tokens)

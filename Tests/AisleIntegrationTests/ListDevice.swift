@@ -89,7 +89,7 @@ actor ListDevice {
                 continue
             }
             if next <= version { continue }
-            guard next == version + 1 else {
+            guard json["diff"]?["from_version"]?.text == "\(version)" else {
                 gaps += 1
                 try await reload()
                 continue

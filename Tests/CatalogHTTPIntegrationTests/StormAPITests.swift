@@ -105,9 +105,10 @@ import TestSupport
             let first = try await post(client, "prices", body)
             #expect(first.status == 200)
             #expect(first.text == #"{"changed":1,"unchanged":1,"shelves":["x"]}"#)
-            #expect(try await version() == before + 1)
+            let after = try await version()
+            #expect(after > before)
             #expect(try await post(client, "prices", body).text == #"{"changed":0,"unchanged":2,"shelves":[]}"#)
-            #expect(try await version() == before + 1)
+            #expect(try await version() == after)
             // The regular price stays if omitted, and is removed if null.
             _ = try await post(client, "prices", #"[{"sku":"a","price_minor":49}]"#)
             #expect(try await catalog.product(Self.store, SKU("a")!).product.regularPriceMinor == 80)

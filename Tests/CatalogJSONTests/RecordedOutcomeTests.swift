@@ -9,6 +9,7 @@ import Testing
     @Test("A recorded order edit survives encoding and decoding")
     func orderEdits() throws {
         let outcome = OrderEditOutcome(
+            fromVersion: 6,
             version: 8,
             orderVersion: 5,
             moved: [.init(id: "a", after: nil, from: 3, to: 0), .init(id: "é\"", after: "a")],
@@ -18,7 +19,7 @@ import Testing
         #expect(text(again.json) == text(outcome.json))
         #expect(again.moved == outcome.moved)
         #expect(again.change == 4)
-        let unchanged = OrderEditOutcome(version: 8, orderVersion: 5, moved: [])
+        let unchanged = OrderEditOutcome(fromVersion: 8, version: 8, orderVersion: 5, moved: [])
         #expect(text(try OrderEditOutcome(recorded: unchanged.recorded).json) == text(unchanged.json))
     }
 
@@ -32,7 +33,7 @@ import Testing
                 to: number
             )
         }
-        let outcome = OrderEditOutcome(version: 2, orderVersion: 2, moved: moved, change: 1)
+        let outcome = OrderEditOutcome(fromVersion: 1, version: 2, orderVersion: 2, moved: moved, change: 1)
         #expect(try OrderEditOutcome(recorded: outcome.recorded).moved.count == OrderDiff.listLimit)
     }
 

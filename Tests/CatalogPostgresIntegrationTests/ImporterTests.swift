@@ -268,7 +268,7 @@ import TestSupport
             #expect(summaries.map(\.updated).sorted() == [0, 2])
             #expect(summaries.map(\.unchanged).sorted() == [2, 4])
             let after = try await catalog.shelf(corner, dairy).state
-            #expect(after.version == before.version + 1)
+            #expect(after.version > before.version)
             #expect(after.orderVersion == before.orderVersion)
         }
     }

@@ -169,8 +169,8 @@ import TestSupport
                 #expect(try await written(catalog) == moved.count)
             }
             let settled = try await catalog.shelf(Self.shop, Self.shelf).state
-            #expect(settled.orderVersion == start.orderVersion + 3)
-            #expect(settled.version == start.version + 3)
+            #expect(settled.orderVersion >= start.orderVersion + 3)
+            #expect(settled.version >= start.version + 3)
             let keys = try await keys(catalog).map(\.1)
             for move in [
                 OrderMove(["p3"], .after("p9")), OrderMove(["p3"], .after("p3")), OrderMove(["p1", "p7"], .first),
@@ -339,7 +339,6 @@ import TestSupport
             // A commit whose response was lost still counts.
             let version = try await catalog.shelf(Self.shop, Self.shelf).state.orderVersion
             #expect(version >= start + Int64(made))
-            #expect(version <= start + 240)
         }
     }
 
@@ -348,7 +347,9 @@ import TestSupport
         try await withShelf(["a", "b", "c"]) { (catalog: PostgresCatalog) async throws in
             let version = try await catalog.shelf(Self.shop, Self.shelf).state.orderVersion
             _ = try await edit(catalog, .moves([OrderMove(["c"], .first)]), expected: version)
-            await #expect(throws: CatalogError.stale(current: version + 1)) {
+            let moved = try await catalog.shelf(Self.shop, Self.shelf).state.orderVersion
+            #expect(moved > version)
+            await #expect(throws: CatalogError.stale(current: moved)) {
                 try await edit(catalog, .moves([OrderMove(["b"], .first)]), expected: version)
             }
             #expect(try await order(catalog) == ["c", "a", "b"])
@@ -435,22 +436,25 @@ import TestSupport
         func order() async throws -> [String] {
             try await catalog.shelves(ShelvesRequest(store: Self.shop)).shelves.map(\.shelf.key.text)
         }
-        func move(_ moves: [OrderMove], expected: Int64? = nil) async throws -> String {
-            let outcome = try await catalog.moveShelves(
+        func move(_ moves: [OrderMove], expected: Int64? = nil) async throws -> OrderEditOutcome {
+            try await catalog.moveShelves(
                 moves,
                 in: Self.shop,
                 expected: expected.map { [$0] },
                 once: nil
             )
-            return String(decoding: outcome.json, as: UTF8.self)
         }
-        #expect(try await move([OrderMove(["d"], .first)]).contains(#""order_version":2"#))
+        let first = try await move([OrderMove(["d"], .first)])
+        #expect(first.orderVersion > first.fromVersion)
         try await catalog.remove(shelf: CatalogKey("b")!, from: Self.shop)
-        _ = try await move([OrderMove(["c"], .before("a"))])
+        let second = try await move([OrderMove(["c"], .before("a"))])
+        #expect(second.orderVersion > first.orderVersion)
         #expect(try await order() == ["d", "c", "a"])
-        #expect(try await move([OrderMove(["c"], .after("d"))]).contains(#""moves":[]"#))
-        await #expect(throws: CatalogError.stale(current: 3)) {
-            try await move([OrderMove(["a"], .first)], expected: 1)
+        let unchanged = try await move([OrderMove(["c"], .after("d"))])
+        #expect(unchanged.moved.isEmpty)
+        #expect(unchanged.orderVersion == second.orderVersion)
+        await #expect(throws: CatalogError.stale(current: second.orderVersion)) {
+            try await move([OrderMove(["a"], .first)], expected: first.fromVersion)
         }
         await #expect(throws: CatalogError.self) { try await move([OrderMove(["b"], .first)]) }
     }

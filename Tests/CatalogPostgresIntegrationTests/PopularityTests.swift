@@ -175,7 +175,7 @@ import TestSupport
             // A changed rule recounts everything, including shelves.
             let version = try await catalog.shelf(Self.shop, Self.shelf).state.version
             _ = try await book.count(Self.shop, day: Self.today)
-            #expect(try await catalog.shelf(Self.shop, Self.shelf).state.version == version + 1)
+            #expect(try await catalog.shelf(Self.shop, Self.shelf).state.version > version)
             func score(_ sku: String) async throws -> Double {
                 try await catalog.product(Self.shop, SKU(sku)!).product.popularity.score(
                     day: Self.today,

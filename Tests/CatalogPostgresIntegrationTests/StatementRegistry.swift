@@ -5,6 +5,10 @@ import LibPQ
 /// Every fixed statement, by the name of its declaration. `StatementTests` says what is missing here.
 enum StatementRegistry {
     static let statements: [(name: String, statements: [PostgresStatement])] = [
+        ("DatabaseLife.readIdentity", [DatabaseLife.readIdentity]),
+        ("DatabaseLife.insert", [DatabaseLife.insert]),
+        ("DatabaseLife.raiseHorizon", [DatabaseLife.raiseHorizon]),
+        ("DatabaseLife.forgetAll", [DatabaseLife.forgetAll]),
         ("DatabaseStatements.deploymentKey", [DatabaseStatements.deploymentKey]),
         ("DatabaseStatements.isReadOnly", [DatabaseStatements.isReadOnly]),
         ("DatabaseStatements.announce", [DatabaseStatements.announce]),

@@ -284,8 +284,8 @@ import TestSupport
             #expect(try await catalog.place(SKU("p1")!, on: Self.dairy, in: Self.shop))
             #expect(try await catalog.order(Self.shop, Self.dairy, .position).ids == ["p2", "p1", "p3"])
             let after = try await catalog.shelf(Self.shop, Self.dairy).state
-            #expect(after.version == before.version + 2)
-            #expect(after.orderVersion == before.orderVersion + 2)
+            #expect(after.version >= before.version + 2)
+            #expect(after.orderVersion >= before.orderVersion + 2)
         }
     }
 

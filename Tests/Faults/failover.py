@@ -8,6 +8,7 @@ AISLE = os.path.abspath(sys.argv[1])
 SECRET = "the secret of a server whose database fails over"
 # The maximum recovery time of a server after a promotion.
 RECOVERY = 20
+WRITES, PAGES, DEVICES = 100, 10, 100
 
 
 def binaries():
@@ -95,6 +96,25 @@ def until(condition, seconds, what):
         time.sleep(0.05)
 
 
+def tagged(base, path, tags=()):
+    """Requests a page that the client has seen with some tags; returns the status and the page's tag."""
+    request = urllib.request.Request(base + path, headers={"if-none-match": ", ".join(tags)} if tags else {})
+    try:
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return answer.status, answer.headers["etag"]
+    except urllib.error.HTTPError as error:
+        return error.code, error.headers["etag"]
+
+
+def first_event(base, token, last):
+    """Returns the name of the first event after one that a device has seen."""
+    headers = {"authorization": f"Bearer {token}", "last-event-id": str(last)}
+    with urllib.request.urlopen(urllib.request.Request(base + "/v1/me/events", headers=headers), timeout=30) as stream:
+        for line in stream:
+            if line.startswith(b"event:"):
+                return line[6:].strip().decode()
+
+
 def send(base, path, method="GET", body=None, token=None):
     headers = {"content-type": "application/json", **({"authorization": f"Bearer {token}"} if token else {})}
     request = urllib.request.Request(base + path, None if body is None else json.dumps(body).encode(), headers, method=method)
@@ -109,6 +129,66 @@ def send(base, path, method="GET", body=None, token=None):
 
 def status(base, path, *more):
     return send(base, path, *more)[0]
+
+
+def loses_commits(dsn, primary, standby, running, folder, aisle, write, token):
+    """Promotes a standby that lacks the last commits; the pages and devices of the lost ones must not survive it."""
+    pages = [f"/v1/stores/corner/shelves/dairy/products?sort=price&limit={20 + number}" for number in range(PAGES)]
+    tokens = [aisle("token", "--user", f"device{number}").strip() for number in range(DEVICES)]
+    with served(folder, dsn(primary, standby, attributes="target_session_attrs=read-write")) as base:
+        def put(number, value):
+            answer = send(base, "/v1/me/settings/colour", "PUT", {"value": value}, tokens[number])
+            assert answer[0] == 200, answer
+            return answer[1]["revision"]
+
+        for number in range(DEVICES):
+            # The life that the first promotion began is noticed here.
+            kept = put(number, "kept")
+            assert send(base, f"/v1/me/settings?since={kept}", token=tokens[number])[0] == 200
+        position = psql(dsn(primary), "SELECT pg_current_wal_flush_lsn()")
+        until(lambda: psql(dsn(standby), f"SELECT pg_last_wal_replay_lsn() >= '{position}'") == "t", 30, "the standby follows")
+        standby.stop()
+        running.remove(standby)
+
+        lost = {page: [] for page in pages}
+        for number in range(WRITES):
+            assert status(base, write, "PATCH", {"price_minor": 1000 + number}, token) == 200
+            for page in pages:
+                lost[page].append(tagged(base, page)[1])
+        assert len({tag for tags in lost.values() for tag in tags}) == WRITES * PAGES
+        seen = [put(number, "lost") for number in range(DEVICES)]
+        for number in range(DEVICES):
+            changes = send(base, f"/v1/me/settings?since={seen[number]}", token=tokens[number])[1]
+            assert not changes.get("resync"), changes
+
+        primary.stop()
+        running.remove(primary)
+        standby.start()
+        running.append(standby)
+        standby.run("pg_ctl", "promote", "-D", standby.data, "-w", "-t", "60")
+        until(lambda: status(base, write, "PATCH", {"price_minor": 5000}, token) == 200, RECOVERY, "a write after the promotion")
+        wrong = 0
+        for number in range(WRITES):
+            for page in pages:
+                wrong += tagged(base, page, lost[page])[0] != 200
+            assert status(base, write, "PATCH", {"price_minor": 5001 + number}, token) == 200
+        assert wrong == 0, f"{wrong} pages matched a tag of a lost commit"
+
+        resynced = 0
+        for number in range(DEVICES):
+            settings = send(base, f"/v1/me/settings?since={seen[number]}", token=tokens[number])[1]
+            resynced += settings.get("resync", False) and [setting["value"] for setting in settings["settings"]] == ["kept"]
+            lists = send(base, f"/v1/me/lists?since={seen[number]}", token=tokens[number])[1]
+            assert lists.get("resync"), lists
+            assert first_event(base, tokens[number], seen[number]) == "gap"
+            again = send(base, f"/v1/me/settings?since={settings['revision']}", token=tokens[number])[1]
+            assert not again.get("resync") and again["settings"] == [], again
+        assert resynced == DEVICES, f"{resynced} of {DEVICES} devices resynced"
+        print(f"after the loss of {WRITES + DEVICES} commits: 0 of {WRITES * PAGES} tags matched, {resynced} of {DEVICES} devices resynced")
+
+
+def psql(dsn, query):
+    return subprocess.run(["psql", dsn, "-Atc", query], capture_output=True, text=True, timeout=30).stdout.strip()
 
 
 def main():
@@ -163,8 +243,7 @@ def main():
 
         with served(folder, dsn(primary, standby, attributes="target_session_attrs=read-write")) as base:
             assert status(base, "/readyz") == 200 and status(base, write, "PATCH", {"price_minor": 302}, token) == 200
-            until(lambda: subprocess.run(["psql", dsn(standby), "-Atc", "SELECT price_minor FROM product WHERE sku = 'C1007'"],
-                                         capture_output=True, text=True, timeout=30).stdout.strip() == "302", 30, "the standby follows")
+            until(lambda: psql(dsn(standby), "SELECT price_minor FROM product WHERE sku = 'C1007'") == "302", 30, "the standby follows")
             primary.stop()
             running.remove(primary)
             until(lambda: status(base, "/readyz") == 503, 10, "the loss of the primary is noticed")
@@ -175,6 +254,15 @@ def main():
             until(lambda: status(base, page) == 200, RECOVERY, "a page after the promotion")
             print(f"reads and writes on the new primary {time.monotonic() - promoted:.2f} s after its promotion")
             assert send(base, write)[1]["price_minor"] == 303
+
+        # The old primary follows the new one, which then loses its last commits.
+        shutil.rmtree(primary.data)
+        primary.run("pg_basebackup", "-D", primary.data, "-R", "-X", "stream", "-c", "fast",
+                    "-d", f"host=localhost port={standby.port} user=aisle dbname=postgres")
+        primary.configure()
+        primary.start()
+        running.append(primary)
+        loses_commits(dsn, standby, primary, running, folder, aisle, write, token)
     finally:
         for cluster in running:
             with contextlib.suppress(Exception):

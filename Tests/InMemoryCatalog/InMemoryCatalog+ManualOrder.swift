@@ -60,14 +60,21 @@ extension InMemoryCatalog {
         if let wholeOrder { do { made = try list.reorder(to: wholeOrder) } catch { throw .fault("\(error)") } }
         let target = list.ids
         guard (!made.isEmpty && target != before.ids) || undone != nil else {
-            return OrderEditOutcome(version: shelf.version, orderVersion: shelf.orderVersion, moved: [])
+            return OrderEditOutcome(
+                fromVersion: shelf.version,
+                version: shelf.version,
+                orderVersion: shelf.orderVersion,
+                moved: []
+            )
         }
+        let fromVersion = shelf.version
         for (id, key) in made { shelf.positions[SKU(stored: id)] = key }
         shelf.version += 1
         shelf.orderVersion += 1
         shelf.changes += 1
         recordChange(before.leftNeighbours(of: Set(made.map(\.id))), request, undone, now, &shelf)
         return OrderEditOutcome(
+            fromVersion: fromVersion,
             version: shelf.version,
             orderVersion: shelf.orderVersion,
             moved: OrderEditOutcome.Moved.of(
@@ -140,6 +147,7 @@ extension InMemoryCatalog {
             try OrderEdit.checkWork(moves: moves.count, of: old.count)
             let target = try moves.apply(to: old)
             var outcome = OrderEditOutcome(
+                fromVersion: content.shelfOrderVersion,
                 version: content.shelfOrderVersion,
                 orderVersion: content.shelfOrderVersion,
                 moved: []

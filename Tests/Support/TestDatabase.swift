@@ -76,7 +76,18 @@ package struct TestDatabase: Sendable {
 
     /// A database with the current schema.
     package static func migrated() async throws -> TestDatabase {
-        try await create("TEMPLATE \(try await template.value)")
+        let database = try await create("TEMPLATE \(try await template.value)")
+        try await database.continueLife()
+        return database
+    }
+
+    /// Records that nothing stored was lost by the copy of the template.
+    private func continueLife() async throws {
+        let connection = try await PostgresConnection.connect(configuration)
+        try await connection.perform(within: Self.limit) {
+            try $0.run(script: "UPDATE database_life SET identity = \(DatabaseLife.identity.text)")
+        }
+        await connection.close()
     }
 
     /// A database with an ICU locale and the current schema.

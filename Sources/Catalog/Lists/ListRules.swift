@@ -41,6 +41,7 @@ extension NewList {
             name: name,
             autoSort: autoSort ?? (sinksChecked != .bool(false)),
             sort: sort,
+            version: now.microseconds,
             createdAt: now,
             modifiedAt: now
         )

@@ -66,8 +66,8 @@ package struct UserList: Hashable, Sendable {
 }
 
 extension UserList {
-    /// Applies an edit atomically; every list store uses it. The version grows by one if anything
-    /// visible changed.
+    /// Applies an edit atomically; every list store uses it. The version grows, at least to the current time in
+    /// microseconds, if anything visible changed.
     ///
     /// - Returns: the changed items; empty if only the list's own settings changed.
     /// - Throws: `unprocessable`; `notFound` for a deleted list or a single missing item. If several items are
@@ -85,7 +85,7 @@ extension UserList {
             return []
         }
         guard copy.version < Int64.max else { throw .fault("list \(id.text) has exhausted its version counter") }
-        copy.version += 1
+        copy.version = max(copy.version + 1, now.microseconds)
         copy.modifiedAt = max(now, modifiedAt)
         for index in copy.items.indices where changed.contains(copy.items[index].id) {
             copy.items[index].version = copy.version

@@ -38,6 +38,8 @@ package struct OrderEditOutcome: Sendable {
         }
     }
 
+    /// The version of the shelf before the edit.
+    package var fromVersion: Int64
     package var version: Int64
     package var orderVersion: Int64
     /// The moved products, from the front; empty if nothing moved.
@@ -47,7 +49,8 @@ package struct OrderEditOutcome: Sendable {
     /// Whether a key is long enough to need compaction.
     package var needsCompaction = false
 
-    package init(version: Int64, orderVersion: Int64, moved: [Moved], change: Int64? = nil) {
+    package init(fromVersion: Int64, version: Int64, orderVersion: Int64, moved: [Moved], change: Int64? = nil) {
+        self.fromVersion = fromVersion
         self.version = version
         self.orderVersion = orderVersion
         self.moved = moved

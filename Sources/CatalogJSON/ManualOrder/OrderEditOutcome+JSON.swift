@@ -9,7 +9,7 @@ extension OrderEditOutcome {
             json.field("order_version", orderVersion)
             json.field("change", change)
             json.object("diff") { json in
-                json.field("from_version", moved.isEmpty ? version : version - 1)
+                json.field("from_version", fromVersion)
                 json.field("to_version", version)
                 json.field("mode", DiffMode.moves.rawValue)
                 Self.write(moved, to: &json)
@@ -40,10 +40,17 @@ extension OrderEditOutcome: RecordableOutcome {
     package init(recorded: RecordedResponse) throws(CatalogError) {
         self = try recorded.read { reader throws(CatalogError) in
             guard let version = try reader.integer("version"), let orderVersion = try reader.integer("order_version"),
-                let moved = try Self.moved(reader.value("diff"))
+                let diff = reader.value("diff"), let moved = try Self.moved(diff)
             else { return nil }
-            let change = try reader.integer("change")
-            return OrderEditOutcome(version: version, orderVersion: orderVersion, moved: moved, change: change)
+            var diffReader = try BodyReader(diff)
+            guard let fromVersion = try diffReader.integer("from_version") else { return nil }
+            return OrderEditOutcome(
+                fromVersion: fromVersion,
+                version: version,
+                orderVersion: orderVersion,
+                moved: moved,
+                change: try reader.integer("change")
+            )
         }
     }
 

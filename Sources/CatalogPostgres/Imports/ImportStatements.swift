@@ -90,7 +90,7 @@ enum ImportStatements {
 
     /// Restores shelves that were deleted after the file was read.
     static let restoreShelves: PostgresStatement = """
-        UPDATE shelf h SET deleted_at = NULL, modified_at = now(), version = h.version + 1
+        UPDATE shelf h SET deleted_at = NULL, modified_at = now(), version = \(SQL.nextVersion(after: "h.version"))
         WHERE h.store_id = $2 AND h.deleted_at IS NOT NULL
             AND h.key IN (SELECT i.shelf_key FROM import_row i WHERE \(ownRows))
         """
@@ -211,8 +211,8 @@ enum ImportStatements {
 
     /// `$1` store, `$2` changed shelves, `$3` those with a changed manual order: updates counts, dimensions, versions.
     static let bumpShelves: PostgresStatement = """
-        UPDATE shelf h SET version = h.version + 1, modified_at = now(),
-            order_version = h.order_version + CASE WHEN r.shelf_id IS NULL THEN 0 ELSE 1 END,
+        UPDATE shelf h SET version = \(SQL.nextVersion(after: "h.version")), modified_at = now(),
+            order_version = CASE WHEN r.shelf_id IS NULL THEN h.order_version ELSE \(SQL.nextVersion(after: "h.order_version")) END,
             product_count = coalesce(c.products, 0), settled_dimension = coalesce(c.dimension, h.settled_dimension)
         FROM unnest($2) AS touched (shelf_id)
         LEFT JOIN unnest($3) AS r (shelf_id) ON r.shelf_id = touched.shelf_id LEFT JOIN (
@@ -241,7 +241,7 @@ enum ImportStatements {
         SELECT $1, made.key, made.title, made.position, now() FROM unnest($2, $3, $4) AS made (key, title, position)
         ON CONFLICT (store_id, key) DO UPDATE SET deleted_at = NULL, title = excluded.title, parent_id = NULL,
             default_sort = NULL, dimension = NULL, sold_out = NULL, position_source = NULL,
-            modified_at = now(), version = shelf.version + 1 WHERE shelf.deleted_at IS NOT NULL
+            modified_at = now(), version = \(SQL.nextVersion(after: "shelf.version")) WHERE shelf.deleted_at IS NOT NULL
         """
     /// Removes products, `$2`, from all shelves; returns the shelf of each placement.
     static let removeFromShelves: PostgresStatement = """

@@ -118,7 +118,7 @@ enum ListStatements {
             SELECT user_id FROM user_account WHERE user_id = ANY ($1) ORDER BY user_id FOR NO KEY UPDATE),
         silenced AS (DELETE FROM user_event WHERE $4 AND user_id = ANY ($1) AND list_id = $2::uuid),
         counted AS (
-            UPDATE user_account a SET revision = a.revision + 1 FROM held WHERE a.user_id = held.user_id
+            UPDATE user_account a SET revision = \(SQL.nextVersion(after: "a.revision")) FROM held WHERE a.user_id = held.user_id
             RETURNING a.user_id, a.revision),
         placed AS (
             UPDATE user_list_place p SET revision = c.revision, left_at = CASE WHEN $4 THEN now() ELSE p.left_at END
@@ -128,8 +128,9 @@ enum ListStatements {
         RETURNING user_id, revision
         """
     /// The equivalent for a change to the order of a user's lists.
-    static let incrementRevision: PostgresStatement =
-        "UPDATE user_account SET revision = revision + 1 WHERE user_id = $1 RETURNING revision"
+    static let incrementRevision: PostgresStatement = """
+        UPDATE user_account SET revision = \(SQL.nextVersion(after: "revision")) WHERE user_id = $1 RETURNING revision
+        """
     static let recordMoveEvent: PostgresStatement = """
         INSERT INTO user_event (user_id, revision, data, created_at) VALUES ($1, $2, $3, now())
         """

@@ -39,42 +39,54 @@ struct PostgresChangeStore: ChangeStore {
 
     func changes(of user: UserID, since: Int64, limit: Int) async throws(CatalogError) -> ChangesPage {
         try await database.mappingErrors {
-            let (name, maximum) = (PostgresValue.text(user.text), PostgresValue.int8(Int64(limit)))
-            let initial = (page: SettingsPage(settings: [], revision: 0, isResync: since > 0), lists: [LiveEvent]())
-            // Read the account first: later list events follow with the next read.
-            let (page, lists) = try await database.pages.read(
-                [
-                    PostgresQuery(PostgresSettingsStore.changedSettings, [name, .int8(since), maximum]),
-                    PostgresQuery(ListStatements.changes, [name, .int8(since), maximum]),
-                ],
-                into: initial
-            ) { value, index, rows in
-                if index == 0 {
-                    try PostgresSettingsStore.add(rows, to: &value.page)
-                } else {
-                    try rows.forEach { row in
-                        // Events may have been purged between the two statements.
-                        if since > 0, try row.int8(0) > since { value.page.isResync = true }
-                        guard !row.isNull(1) else { return }
-                        let data = Array(try row.text(2).utf8)
-                        value.lists.append(LiveEvent(.list, id: try row.int8(1), data: data))
-                    }
+            try await PostgresSettingsStore(database: database).resyncingDevices(of: user) {
+                try await readChanges(of: user, since: since, limit: limit)
+            }
+        }
+    }
+
+    private func readChanges(
+        of user: UserID,
+        since: Int64,
+        limit: Int
+    ) async throws -> (value: ChangesPage, isOutlived: Bool) {
+        let (name, maximum) = (PostgresValue.text(user.text), PostgresValue.int8(Int64(limit)))
+        let initial = (read: ChangedSettings(since: since), lists: [LiveEvent]())
+        // Read the account first: later list events follow with the next read.
+        let (read, lists) = try await database.pages.read(
+            [
+                PostgresQuery(PostgresSettingsStore.changedSettings, [name, .int8(since), maximum]),
+                PostgresQuery(ListStatements.changes, [name, .int8(since), maximum]),
+            ],
+            into: initial
+        ) { value, index, rows in
+            if index == 0 {
+                try value.read.add(rows)
+            } else {
+                try rows.forEach { row in
+                    // Events may have been purged between the two statements.
+                    if since > 0, try row.int8(0) > since { value.read.page.isResync = true }
+                    guard !row.isNull(1) else { return }
+                    let data = Array(try row.text(2).utf8)
+                    value.lists.append(LiveEvent(.list, id: try row.int8(1), data: data))
                 }
             }
-            let settings = page.settings.map { LiveEvent(.setting, id: $0.revision, data: $0.json) }
-            // If one source reached the limit, events after its last one must wait, too.
-            let ends = [settings, lists].filter { $0.count == limit }.map { $0.last!.id }
-            let end = min(page.revision, ends.min() ?? .max)
-            let events = (settings + lists).filter { $0.id <= end }.sorted {
-                $0.id < $1.id
-            }
-            let shown = Array(events.prefix(limit))
-            return ChangesPage(
-                events: shown,
-                revision: shown.count < events.count ? shown.last!.id : end,
-                isResync: page.isResync
-            )
         }
+        let page = read.page
+        let settings = page.settings.map { LiveEvent(.setting, id: $0.revision, data: $0.json) }
+        // If one source reached the limit, events after its last one must wait, too.
+        let ends = [settings, lists].filter { $0.count == limit }.map { $0.last!.id }
+        let end = min(page.revision, ends.min() ?? .max)
+        let events = (settings + lists).filter { $0.id <= end }.sorted {
+            $0.id < $1.id
+        }
+        let shown = Array(events.prefix(limit))
+        let changes = ChangesPage(
+            events: shown,
+            revision: shown.count < events.count ? shown.last!.id : end,
+            isResync: page.isResync
+        )
+        return (changes, read.isOutlived)
     }
 
     static let shelfVersions: PostgresStatement = """

@@ -21,6 +21,9 @@ struct OrderEditor {
         let id: Int32
         let version: Int64
         let orderVersion: Int64
+        /// The versions if the edit changes something.
+        let newVersion: Int64
+        let newOrderVersion: Int64
         /// The number of the current change.
         let change: Int64
 
@@ -28,7 +31,9 @@ struct OrderEditor {
             self.id = id
             version = try row.int8(0)
             orderVersion = try row.int8(1)
-            change = try row.int8(2)
+            newVersion = try row.int8(2)
+            newOrderVersion = try row.int8(3)
+            change = try row.int8(4)
         }
     }
 
@@ -205,7 +210,12 @@ struct OrderEditor {
     // MARK: - Ends
 
     var unchanged: OrderEditOutcome {
-        OrderEditOutcome(version: shelf.version, orderVersion: shelf.orderVersion, moved: [])
+        OrderEditOutcome(
+            fromVersion: shelf.version,
+            version: shelf.version,
+            orderVersion: shelf.orderVersion,
+            moved: []
+        )
     }
 
     /// Returns the shelf's products in the order of a sort.
@@ -232,8 +242,9 @@ struct OrderEditor {
         let keys: [PostgresValue] = [.textArray(made.map(\.id)), .byteaArray(made.map(\.key.bytes))]
         try connection.executeDeferred(OrderStatements.finishChange, scope + keys + [slot] + entry)
         return OrderEditOutcome(
-            version: shelf.version + 1,
-            orderVersion: shelf.orderVersion + 1,
+            fromVersion: shelf.version,
+            version: shelf.newVersion,
+            orderVersion: shelf.newOrderVersion,
             moved: [],
             change: change
         )

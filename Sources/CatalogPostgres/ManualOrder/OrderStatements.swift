@@ -9,9 +9,13 @@ enum OrderStatements {
     ///
     /// The shelf's modification time is not updated, so that the row can stay on its heap page.
     static let lockShelf: PostgresStatement = """
-        UPDATE shelf SET version = version + 1, order_version = order_version + 1, order_changes = order_changes + 1
-        WHERE store_id = $1 AND shelf_id = $2 AND deleted_at IS NULL
-        RETURNING version - 1, order_version - 1, order_changes
+        WITH held AS (
+            SELECT version, order_version FROM shelf WHERE store_id = $1 AND shelf_id = $2 AND deleted_at IS NULL
+            FOR NO KEY UPDATE)
+        UPDATE shelf h SET version = \(SQL.nextVersion(after: "h.version")), order_changes = h.order_changes + 1,
+            order_version = \(SQL.nextVersion(after: "h.order_version"))
+        FROM held WHERE h.store_id = $1 AND h.shelf_id = $2
+        RETURNING held.version, held.order_version, h.version, h.order_version, h.order_changes
         """
     /// Products with their keys, and the key and SKU of the nearest left neighbour that is placed, and that is removed.
     static let rows: PostgresStatement = """
@@ -131,7 +135,10 @@ enum OrderStatements {
             """
     }
 
+    /// A generation grows with the clock like a version, but is a 4-byte integer.
+    private static let secondsSince2020: SQL = "(extract(epoch FROM now()) - 1577836800)::integer"
     static let bumpGeneration: PostgresStatement = """
-        UPDATE shelf SET key_generation = key_generation + 1 WHERE store_id = $1 AND shelf_id = $2
+        UPDATE shelf SET key_generation = greatest(key_generation + 1, \(secondsSince2020))
+        WHERE store_id = $1 AND shelf_id = $2
         """
 }

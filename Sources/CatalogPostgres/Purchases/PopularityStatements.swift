@@ -226,7 +226,8 @@ enum PopularityStatements {
         """
     static let setCounted: PostgresStatement = """
         UPDATE store SET counted_metric = popularity_metric, counted_half_life_days = popularity_half_life_days,
-            counted_newcomer_boost = newcomer_boost, counted_on = $2, version = version + 1
+            counted_newcomer_boost = newcomer_boost, counted_on = $2,
+            version = \(SQL.nextVersion(after: "version"))
         WHERE store_id = $1 AND (counted_metric, counted_half_life_days, counted_newcomer_boost, counted_on)
             IS DISTINCT FROM (popularity_metric, popularity_half_life_days, newcomer_boost, $2::date)
         """
@@ -272,7 +273,6 @@ enum PopularityStatements {
     static let allowLongLockWait: PostgresStatement = "SET LOCAL lock_timeout = '120s'"
     /// Settings for one of many transactions that are repeated if they are lost.
     static let runInBatch: PostgresStatement = """
-        SELECT set_config('lock_timeout', '120s', true), set_config('synchronous_commit', 'off', true),
-            set_config('enable_seqscan', 'off', true)
+        SELECT set_config('lock_timeout', '120s', true), set_config('enable_seqscan', 'off', true)
         """
 }

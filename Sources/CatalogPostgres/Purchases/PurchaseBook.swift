@@ -191,9 +191,8 @@ package struct PurchaseBook: Sendable {
         try connection.executeDeferred(PopularityStatements.allowLongLockWait)
     }
 
-    /// Configures one of many repeatable transactions: only the last one of a run waits for the disk, and
-    /// thereby for all earlier ones. Joins use index lookups: freshly filled tables have no statistics to suggest
-    /// them.
+    /// Configures one of many repeatable transactions. Joins use index lookups: freshly filled tables have no statistics
+    /// to suggest them.
     static func runInBatch(_ connection: isolated PostgresConnection) throws {
         try connection.executeDeferred(
             PopularityStatements.runInBatch

@@ -106,10 +106,12 @@ enum ResortStatements {
         INSERT INTO placement_position (store_id, shelf_id, sku, key) SELECT $1, $2, made.sku, made.key
         FROM unnest($3, $4) AS made (sku, key)
         """
-    /// `$3` is 1 if the shelf changed, `$4` is 1 if its manual order changed.
+    /// `$3` says whether the shelf changed, `$4` whether its manual order did.
     static let finishShelf: PostgresStatement = """
-        UPDATE shelf SET version = version + $3, order_version = order_version + $4, resorted_version = version + $3,
-            modified_at = CASE WHEN $3 > 0 THEN now() ELSE modified_at END
+        UPDATE shelf SET version = \(resortedVersion), resorted_version = \(resortedVersion),
+            order_version = CASE WHEN $4 THEN \(SQL.nextVersion(after: "order_version")) ELSE order_version END,
+            modified_at = CASE WHEN $3 THEN now() ELSE modified_at END
         WHERE store_id = $1 AND shelf_id = $2
         """
+    private static let resortedVersion: SQL = "CASE WHEN $3 THEN \(SQL.nextVersion(after: "version")) ELSE version END"
 }

@@ -163,7 +163,7 @@ struct ShelfResorter {
         if isChanged || read.resortedVersion != head.state.version {
             try connection.executeDeferred(
                 ResortStatements.finishShelf,
-                scope + [.int8(isChanged ? 1 : 0), .int8(isSnapshot && moved > 0 ? 1 : 0)]
+                scope + [.bool(isChanged), .bool(isSnapshot && moved > 0)]
             )
         }
         guard isChanged else { return nil }

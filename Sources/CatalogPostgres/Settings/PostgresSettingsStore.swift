@@ -27,31 +27,41 @@ struct PostgresSettingsStore: SettingsStore {
                 Self.changedSettings,
                 [.text(user.text), .int8(since), .int8(limit.map { Int64($0) })]
             )
-            let isNew = SettingsPage(settings: [], revision: 0, isResync: since ?? 0 > 0)
-            guard let limit else {
-                // The result may be long: do not read it on the pipeline for pages.
-                return try await database.writes.perform(within: .edit) { connection in
-                    try connection.query(query.statement, query.parameters) { rows in
-                        var page = isNew
-                        try Self.add(rows, to: &page)
-                        return page
+            return try await resyncingDevices(of: user) {
+                let new = ChangedSettings(since: since ?? 0)
+                guard let limit else {
+                    // The result may be long: do not read it on the pipeline for pages.
+                    let read = try await database.writes.perform(within: .edit) { connection in
+                        try connection.query(query.statement, query.parameters) { rows in
+                            var read = new
+                            try read.add(rows)
+                            return read
+                        }
                     }
+                    return (read.page, read.isOutlived)
                 }
-            }
-            return try await database.pages.read([query], into: isNew) { page, _, rows in
-                try Self.add(rows, to: &page)
+                var read = try await database.pages.read([query], into: new) { try $0.add($2) }
                 // A truncated page continues from its last setting.
-                if page.settings.count == limit { page.revision = page.settings.last!.revision }
+                if read.page.settings.count == limit { read.page.revision = read.page.settings.last!.revision }
+                return (read.page, read.isOutlived)
             }
         }
     }
 
-    static func add(_ rows: borrowing PostgresRows, to page: inout SettingsPage) throws {
-        try rows.forEach { row in
-            page.revision = try row.int8(0)
-            page.isResync = try row.bool(1)
-            if !row.isNull(2) { page.settings.append(try SettingRow.read(row, from: 2)) }
+    /// Reads a user's changes, and again if the database has begun a new life since the last read.
+    func resyncingDevices<T: Sendable>(
+        of user: UserID,
+        _ read: () async throws -> (value: T, isOutlived: Bool)
+    ) async throws -> T {
+        for _ in 0..<3 {
+            let (value, isOutlived) = try await read()
+            if !isOutlived { return value }
+            try await database.writes.transaction(within: .edit) {
+                try DatabaseLife.makeDevicesResync(of: user, $0)
+            }
+            database.announcer.announce(.user(user))
         }
+        throw CatalogError.unavailable
     }
 
     func rememberedViews(
@@ -122,7 +132,7 @@ struct PostgresSettingsStore: SettingsStore {
 
     /// Each row includes the account, from one snapshot. Revisions before the horizon or of an erased account get all.
     static let changedSettings: PostgresStatement = """
-        SELECT a.revision, a.is_resync, \(SettingRow.columns)
+        SELECT a.revision, a.is_resync, a.is_outlived, \(SettingRow.columns)
         FROM \(SettingRow.account) AS a
         LEFT JOIN user_setting s ON s.user_id = a.user_id AND s.user_id = $1
             AND s.revision > CASE WHEN a.is_resync THEN 0 ELSE coalesce($2, 0) END

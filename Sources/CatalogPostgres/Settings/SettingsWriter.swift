@@ -108,11 +108,12 @@ struct SettingsWriter {
     /// Locks or creates the account and reserves revisions before it is known whether anything changes.
     static let reserveRevisions: PostgresStatement = """
         INSERT INTO user_account AS a (user_id, revision, horizon) VALUES ($1, $2 + $3, $2)
-        ON CONFLICT (user_id) DO UPDATE SET revision = a.revision + $3 RETURNING revision
+        ON CONFLICT (user_id) DO UPDATE SET
+            revision = CASE WHEN $3 > 0 THEN greatest(a.revision, $2) + $3 ELSE a.revision END RETURNING revision
         """
     static let setOne: PostgresStatement = """
         WITH account AS (INSERT INTO user_account AS a (user_id, revision, horizon) VALUES ($1, $2 + 1, $2)
-            ON CONFLICT (user_id) DO UPDATE SET revision = a.revision + 1 RETURNING revision),
+            ON CONFLICT (user_id) DO UPDATE SET revision = greatest(a.revision, $2) + 1 RETURNING revision),
         previous AS (SELECT \(SettingRow.columns) FROM user_setting s WHERE s.user_id = $1 AND s.key = $3),
         written AS (INSERT INTO user_setting AS s (user_id, key, value, revision, modified_at)
             SELECT $1, $3, $4::json, account.revision, $5 FROM account

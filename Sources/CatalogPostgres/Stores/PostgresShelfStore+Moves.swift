@@ -44,7 +44,12 @@ extension PostgresShelfStore {
         try OrderEdit.checkWork(moves: moves.count, of: old.count)
         let target = try moves.apply(to: old)
         let made = try list.reorder(to: target)
-        var outcome = OrderEditOutcome(version: orderVersion, orderVersion: orderVersion, moved: [])
+        var outcome = OrderEditOutcome(
+            fromVersion: orderVersion,
+            version: orderVersion,
+            orderVersion: orderVersion,
+            moved: []
+        )
         guard !made.isEmpty else { return outcome }
         var written = made
         if made.contains(where: \.key.isLong) {
@@ -56,12 +61,11 @@ extension PostgresShelfStore {
             ShelfStatements.setPositions,
             [.int4(store.id), .textArray(written.map(\.id)), .byteaArray(written.map(\.key.bytes))]
         )
-        try connection.execute(
+        outcome.orderVersion = try connection.query(
             ShelfStatements.bumpShelfOrder,
             [.int4(store.id)]
-        )
-        outcome.orderVersion += 1
-        outcome.version += 1
+        ) { try $0.first { try $0.int8(0) }! }
+        outcome.version = outcome.orderVersion
         outcome.moved = OrderEditOutcome.Moved.of(made.map(\.id), from: old, to: target)
         return outcome
     }

@@ -147,7 +147,8 @@ extension PostgresShelfStore {
 
     static let updateStore: PostgresStatement = """
         UPDATE store SET title = $2, currency = $3, locale = $4, unit_pricing = $5, sold_out = $6, default_sort = $7,
-            popularity_metric = $8, popularity_half_life_days = $9, newcomer_boost = $10, version = version + 1
+            popularity_metric = $8, popularity_half_life_days = $9, newcomer_boost = $10,
+            version = \(SQL.nextVersion(after: "version"))
         WHERE key = $1
         """
 
@@ -158,7 +159,8 @@ extension PostgresShelfStore {
 
     static let updateShelf: PostgresStatement = """
         UPDATE shelf SET title = $3, parent_id = $4, default_sort = $5, dimension = $6, sold_out = $7,
-            position_source = $8, modified_at = now(), version = version + 1, deleted_at = NULL
+            position_source = $8, modified_at = now(), deleted_at = NULL,
+            version = \(SQL.nextVersion(after: "version"))
         WHERE store_id = $1 AND key = $2 AND (
             (title, parent_id, default_sort, dimension, sold_out, position_source)
                 IS DISTINCT FROM ($3, $4, $5, $6, $7, $8) OR deleted_at IS NOT NULL)

@@ -61,7 +61,7 @@ enum ShelfLocks {
         guard !shelves.isEmpty else { return }
         try connection.execute(
             ShelfStatements.bump,
-            [.int4(storeID), .int8Array(shelves.map(Int64.init)), .int8(order ? 1 : 0), .int4(count)]
+            [.int4(storeID), .int8Array(shelves.map(Int64.init)), .bool(order), .int4(count)]
         )
     }
 

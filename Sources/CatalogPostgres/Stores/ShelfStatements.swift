@@ -11,7 +11,7 @@ enum ShelfStatements {
         """
     /// Bumps the version and modification time of every shelf of a store.
     static let touchAll: PostgresStatement = """
-        UPDATE shelf SET version = version + 1, modified_at = now()
+        UPDATE shelf SET version = \(SQL.nextVersion(after: "version")), modified_at = now()
         WHERE store_id = $1 AND deleted_at IS NULL
         """
     /// Locks a store; returns the version of the order of its shelves.
@@ -26,7 +26,8 @@ enum ShelfStatements {
         WHERE h.store_id = $1 AND h.key = made.key
         """
     static let bumpShelfOrder: PostgresStatement = """
-        UPDATE store SET shelf_order_version = shelf_order_version + 1 WHERE store_id = $1
+        UPDATE store SET shelf_order_version = \(SQL.nextVersion(after: "shelf_order_version"))
+        WHERE store_id = $1 RETURNING shelf_order_version
         """
     /// Locks a store against all writes to it or its products.
     static let lockStoreExclusively: PostgresStatement = "SELECT 1 FROM store WHERE store_id = $1 FOR UPDATE"
@@ -36,7 +37,9 @@ enum ShelfStatements {
         LIMIT 1
         """
     /// Bumps the version of every shelf of a store.
-    static let bumpAll: PostgresStatement = "UPDATE shelf SET version = version + 1 WHERE store_id = $1"
+    static let bumpAll: PostgresStatement = """
+        UPDATE shelf SET version = \(SQL.nextVersion(after: "version")) WHERE store_id = $1
+        """
     /// Locks a store against changes of its settings.
     static let lockStore: PostgresStatement = "SELECT 1 FROM store WHERE store_id = $1 FOR NO KEY UPDATE"
     static let lockByKey: PostgresStatement = """
@@ -55,8 +58,8 @@ enum ShelfStatements {
     static let deleteHistory: PostgresStatement = "DELETE FROM order_change WHERE store_id = $1 AND shelf_id = $2"
     /// Marks a shelf, `$2`, as deleted.
     static let delete: PostgresStatement = """
-        UPDATE shelf SET deleted_at = now(), modified_at = now(), version = version + 1,
-            order_version = order_version + 1, product_count = 0 WHERE store_id = $1 AND shelf_id = $2
+        UPDATE shelf SET deleted_at = now(), modified_at = now(), version = \(SQL.nextVersion(after: "version")),
+            order_version = \(SQL.nextVersion(after: "order_version")), product_count = 0 WHERE store_id = $1 AND shelf_id = $2
         """
     /// A shelf, `$2`, and its ancestors, nearest first.
     static let ancestors: PostgresStatement = """
@@ -83,10 +86,11 @@ enum ShelfStatements {
     static let lockProducts: PostgresStatement = """
         SELECT 1 FROM product WHERE store_id = $1 AND sku = ANY ($2) ORDER BY sku FOR UPDATE
         """
-    /// Bumps the versions of shelves, `$2`, their order versions by `$3` and their product counts by `$4`.
+    /// Bumps the versions of shelves, `$2`, and their order versions if `$3`; adds `$4` to their product counts.
     static let bump: PostgresStatement = """
-        UPDATE shelf SET version = version + 1, order_version = order_version + $3, product_count = product_count + $4,
-            modified_at = now() WHERE store_id = $1 AND shelf_id = ANY ($2)
+        UPDATE shelf SET version = \(SQL.nextVersion(after: "version")),
+            order_version = CASE WHEN $3 THEN \(SQL.nextVersion(after: "order_version")) ELSE order_version END,
+            product_count = product_count + $4, modified_at = now() WHERE store_id = $1 AND shelf_id = ANY ($2)
         """
     static let lastPosition: PostgresStatement = """
         SELECT position FROM shelf WHERE store_id = $1 ORDER BY position DESC LIMIT 1

@@ -8,7 +8,7 @@ struct DatabaseCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "db",
         abstract: "Manage the private PostgreSQL and the schema.",
-        subcommands: [Initialize.self, Start.self, Stop.self, Status.self, Migrate.self, Reset.self]
+        subcommands: [Initialize.self, Start.self, Stop.self, Status.self, Migrate.self, Restored.self, Reset.self]
     )
 
     struct Initialize: AisleCommand {
@@ -88,6 +88,21 @@ struct DatabaseCommand: AsyncParsableCommand {
                     CommandFailure.usage
                 )
             }
+        }
+    }
+
+    struct Restored: AisleCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Record that the database was restored from a copy of its files, so that all devices resync.",
+            discussion: """
+                Failovers, point-in-time recovery and restored dumps are detected. A disk's snapshot is not: it looks like \
+                the same database after a crash.
+                """
+        )
+        @OptionGroup var database: DatabaseOptions
+        func execute() async throws {
+            try await database.withPool(size: 1) { try await DatabaseLife.forget($0) }
+            print("recorded; devices resync when they next ask for changes")
         }
     }
 

@@ -135,7 +135,7 @@ function change(method, rest, body) {
     const { value, bytes } = answer;
     const isWhole = value.diff.mode === "order";
     // After another change, the diff does not apply to the shown list.
-    if (value.version !== model.list.version + 1 || (!isWhole && value.diff.old_count !== idsOf(container).length)) {
+    if (value.diff.from_version !== model.list.version || (!isWhole && value.diff.old_count !== idsOf(container).length)) {
       if (value.version > model.list.version) await attempt(catchUp);
     } else {
       applyResponse(value, value.diff);

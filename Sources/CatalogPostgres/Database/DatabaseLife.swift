@@ -1,0 +1,56 @@
+internal import Catalog
+package import LibPQ
+
+/// The lives of the database. A failover or a restore begins a new one, which may lack the last commits of the one
+/// before.
+///
+/// Versions never repeat in another life, because they grow with the clock (`SQL.nextVersion`). But a device may know
+/// settings and lists whose commits were lost, so devices that last synced in an earlier life resync. Whether they did
+/// is checked when they ask for changes; other requests cost nothing. See decision 0031.
+package enum DatabaseLife {
+    /// What a copy of the database does not share with it: the cluster, its timeline, the database and the table. NULL on
+    /// a standby, which has no timeline of its own.
+    ///
+    /// `pg_control_checkpoint()` would name the old timeline until the first checkpoint after a failover.
+    package static let identity: SQL = """
+        CASE WHEN NOT pg_is_in_recovery() THEN (SELECT system_identifier FROM pg_control_system()) || '/'
+            || left(pg_walfile_name(pg_current_wal_lsn()), 8) || '/'
+            || (SELECT oid FROM pg_database WHERE datname = current_database()) || '/'
+            || (SELECT 'database_life'::regclass::oid) END
+        """
+
+    /// Whether a revision and a horizon are both older than the present life; false on a standby. An unknown life has only
+    /// just begun.
+    static func isOlder(_ revision: SQL, _ horizon: SQL) -> SQL {
+        """
+        CASE WHEN \(revision) > 0 AND NOT pg_is_in_recovery() THEN greatest(\(revision), \(horizon)) < coalesce(
+            (SELECT started_at FROM database_life WHERE identity = \(identity)), 9223372036854775807) ELSE false END
+        """
+    }
+
+    /// Makes all devices of a user resync that last synced in an earlier life.
+    static func makeDevicesResync(of user: UserID, _ connection: isolated PostgresConnection) throws {
+        let identity = try connection.query(readIdentity) { try $0.first { try $0.textOrNil(0) } ?? nil }
+        // The database has become a standby.
+        guard let identity else { throw CatalogError.unavailable }
+        try connection.execute(insert, [.text(identity)])
+        try connection.execute(raiseHorizon, [.text(user.text), .text(identity)])
+    }
+
+    /// Begins a new life with the next request for changes, so that all devices resync: after a restore that left no trace,
+    /// such as that of a disk's snapshot.
+    package static func forget(_ pool: PostgresPool) async throws {
+        try await pool.perform(within: TimeLimit.lookup.duration) { try $0.execute(forgetAll) }
+    }
+
+    static let readIdentity: PostgresStatement = "SELECT \(identity)"
+    static let insert: PostgresStatement = """
+        INSERT INTO database_life (identity, started_at) VALUES ($1, \(SQL.microseconds)) ON CONFLICT DO NOTHING
+        """
+    static let raiseHorizon: PostgresStatement = """
+        UPDATE user_account SET revision = \(SQL.nextVersion(after: "revision")),
+            horizon = \(SQL.nextVersion(after: "revision"))
+        WHERE user_id = $1 AND horizon < (SELECT started_at FROM database_life WHERE identity = $2)
+        """
+    static let forgetAll: PostgresStatement = "DELETE FROM database_life"
+}

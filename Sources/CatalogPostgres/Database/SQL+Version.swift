@@ -1,0 +1,12 @@
+internal import LibPQ
+
+extension SQL {
+    /// The microseconds since 1970 at the start of the transaction.
+    static let microseconds: SQL = "(extract(epoch FROM now()) * 1000000)::bigint"
+
+    /// The version after the version in a column: the next number, but at least the current time in microseconds.
+    ///
+    /// A database that lost its last commits, in a failover or a restore, would otherwise assign the lost versions to other
+    /// states. See decision 0031.
+    static func nextVersion(after column: SQL) -> SQL { "greatest(\(column) + 1, \(microseconds))" }
+}

@@ -1,0 +1,3 @@
+DROP TABLE database_life;
+ALTER TABLE store ALTER COLUMN version SET DEFAULT 1, ALTER COLUMN shelf_order_version SET DEFAULT 1;
+ALTER TABLE shelf ALTER COLUMN version SET DEFAULT 1, ALTER COLUMN order_version SET DEFAULT 1;
