@@ -313,6 +313,25 @@ def a_sort_is_remembered_for_its_user(server, browser):
     return tab
 
 
+def a_sort_in_the_url_wins_over_a_remembered_one(server, browser):
+    key, token = "stores/corner/shelves/dairy/sort", server.token("otto")
+    server.send("PUT", f"/v1/me/settings/{key}", {"value": "-price"}, token)
+    tab = Tab(browser)
+    held = tab.holds("**/v1/me/settings*")
+    tab.open(server.base + PLACE + "&sort=price&user=otto")
+    order = server.order(SHELF, "sort=price")
+    tab.shows(order)
+    held.wait()
+    held.release()
+    tab.wait("(key) => JSON.parse(localStorage.getItem('aisle.settings.otto'))?.values[key] === '-price'", key)
+    assert "sort=price" in tab.page.url, tab.page.url
+    tab.shows(order)
+    # What another device chooses from now on applies.
+    server.send("PUT", f"/v1/me/settings/{key}", {"value": "name"}, token)
+    tab.shows(server.order(SHELF, "sort=name"))
+    return tab
+
+
 def a_second_device_follows_and_catches_up(server, browser):
     tab = Tab(browser, viewport={"width": 1280, "height": 1000}).open(server.base + PLACE + "&user=dora")
     tab.page.click("#devices")
@@ -383,7 +402,7 @@ TESTS = [
     sorts_glide_to_the_places_of_the_api, reduced_motion_is_honoured, filters_and_facets_narrow_the_shelf, what_others_change_arrives,
     what_cannot_be_is_left_out_and_told, what_is_chosen_while_away_is_sent_when_back, prices_and_counts_are_those_of_now,
     a_server_that_is_busy_is_not_asked_in_a_loop, what_another_device_chose_is_not_lost_by_one_that_was_away,
-    a_sort_is_remembered_for_its_user, a_second_device_follows_and_catches_up, a_storm_of_prices_moves_the_shelf_by_itself,
+    a_sort_is_remembered_for_its_user, a_sort_in_the_url_wins_over_a_remembered_one, a_second_device_follows_and_catches_up, a_storm_of_prices_moves_the_shelf_by_itself,
     products_go_on_a_list, a_phone_shows_it_in_russian_and_by_keyboard, nothing_is_barred_to_anybody,
     the_client_reads_every_form_of_a_diff, settings_are_kept_while_away_and_sent_when_back, a_server_that_comes_back_is_met_again,
 ]

@@ -117,3 +117,16 @@ test("unreadable storage is replaced by the server's settings", async () => {
   await settings.sync();
   assert.equal(settings.get("theme"), "dark");
 });
+
+test("what the first sync finds is told apart from what changes later", async () => {
+  const server = new Server();
+  await server.send("", { method: "PUT", body: { settings: [{ key: "theme", value: "dark", modified_at: "2025" }] } });
+  const settings = new Settings(server, { storage: storage() });
+  const heard = [];
+  settings.addEventListener("change", ({ detail }) => heard.push([detail.value, detail.isInitial]));
+  await settings.sync();
+  await server.send("", { method: "PUT", body: { settings: [{ key: "theme", value: "light", modified_at: "2026" }] } });
+  await settings.sync();
+  settings.take({ name: "setting", data: { key: "theme", value: "blue", revision: 9 } });
+  assert.deepEqual(heard, [["dark", true], ["light", false], ["blue", false]]);
+});

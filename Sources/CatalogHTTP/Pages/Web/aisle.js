@@ -341,7 +341,8 @@ export async function animate(container, diff, make, { duration = 450, easing = 
 /**
  * A user's settings on this device: they are there at once, kept while offline, and sent when the server can be reached; of
  * two changes the later wins, whichever device made it. Tells of each, here or elsewhere, by a `change` event whose `detail` has
- * the `key` and the `value`, and of one that the server refused by `refused`.
+ * the `key`, the `value`, and `isInitial`: whether the first sync found it, which does not say when it was made. Tells of one that
+ * the server refused by `refused`.
  */
 export class Settings extends EventTarget {
   /** @param {Aisle} aisle @param {{storage?: Storage, name?: string}} [options] */
@@ -350,7 +351,7 @@ export class Settings extends EventTarget {
     let kept;
     try { kept = JSON.parse(storage.getItem(name)); } catch { /* What cannot be read is read anew from the server. */ }
     const empty = { revision: 0, values: {}, revisions: {}, queue: {}, sent: {} };
-    Object.assign(this, { aisle, storage, name, isCurrent: false }, empty, kept);
+    Object.assign(this, { aisle, storage, name, isCurrent: false, hasSynced: false }, empty, kept);
   }
 
   get(key) { return this.values[key]; }
@@ -398,13 +399,14 @@ export class Settings extends EventTarget {
   async #exchange() {
     for (let waiting; (waiting = Object.entries(this.queue).slice(0, 500)).length; ) await this.#send(waiting);
     const { value } = await this.aisle.send("/v1/me/settings", { query: { since: this.revision } });
+    const isInitial = !this.hasSynced;
     if (value.resync) {
       const there = new Set(value.settings.map((setting) => setting.key));
-      for (const key of Object.keys(this.values)) if (!there.has(key)) this.#hear({ key, deleted: true, revision: value.revision });
+      for (const key of Object.keys(this.values)) if (!there.has(key)) this.#hear({ key, deleted: true, revision: value.revision }, isInitial);
     }
-    for (const setting of value.settings) this.#hear(setting);
+    for (const setting of value.settings) this.#hear(setting, isInitial);
     this.revision = Math.max(this.revision, value.revision);
-    this.isCurrent = true;
+    this.isCurrent = this.hasSynced = true;
     this.#store();
   }
 
@@ -442,19 +444,19 @@ export class Settings extends EventTarget {
     this.#store();
   }
 
-  #hear({ key, value, deleted, revision }) {
+  #hear({ key, value, deleted, revision }, isInitial = false) {
     // What was changed here since is sent, and the later of both comes back; what was read earlier says nothing new.
     if (this.queue[key] || revision < (this.revisions[key] ?? 0)) return;
     this.revisions[key] = revision;
-    this.#keep(key, deleted ? undefined : value);
+    this.#keep(key, deleted ? undefined : value, isInitial);
   }
 
-  #keep(key, value) {
+  #keep(key, value, isInitial = false) {
     const isNew = JSON.stringify(this.values[key]) !== JSON.stringify(value);
     if (value === undefined) delete this.values[key];
     else this.values[key] = value;
     this.#store();
-    if (isNew) this.dispatchEvent(new CustomEvent("change", { detail: { key, value } }));
+    if (isNew) this.dispatchEvent(new CustomEvent("change", { detail: { key, value, isInitial } }));
   }
 
   #store() {

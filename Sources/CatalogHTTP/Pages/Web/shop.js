@@ -18,8 +18,8 @@ const animationLimit = 300;
 /** The maximum numbers of products that are updated by a diff and that are covered by the event stream. */
 const [diffLimit, subscriptionLimit] = [10_000, 100];
 
-/** The requested view. It is part of the URL, so links and the back button restore it. */
-const view = { store: null, shelf: null, sort: null, filter: {} };
+/** The requested view. It is part of the URL, so links and the back button restore it. `isSortRequested`: whether the URL named a sort. */
+const view = { store: null, shelf: null, sort: null, filter: {}, isSortRequested: false };
 /** The state of the page. */
 const model = {
   stores: [],
@@ -61,8 +61,10 @@ const ensureSession = () => (model.signingIn ??= signIn().then((found) => {
   if (!model.session) return;
   model.settings = new Settings(aisle, { name: `aisle.settings.${[model.session.user, device].filter(Boolean).join(".")}` });
   model.settings.addEventListener("refused", ({ detail: { error } }) => showAlert(problemText(error)));
-  model.settings.addEventListener("change", ({ detail: { key, value } }) => {
+  model.settings.addEventListener("change", ({ detail: { key, value, isInitial } }) => {
     if (key !== settingKey() || !model.shelf) return;
+    // A sort in the URL wins over one that was remembered before.
+    if (isInitial && view.isSortRequested) return;
     if (value === undefined) {
       view.sort = null;
       open({ keepsCards: true });
@@ -306,6 +308,7 @@ grid.addEventListener("click", (event) => {
 
 function readURL(parts) {
   [view.store, view.shelf, view.sort] = [parts.get("store"), parts.get("shelf"), parts.get("sort")];
+  view.isSortRequested = parts.has("sort");
   view.filter = {};
   for (const name of filters) if (parts.has(name)) view.filter[name] = parts.getAll(name);
 }
@@ -318,7 +321,7 @@ function updateURL({ replaces = false } = {}) {
 }
 
 function choose(store, shelf) {
-  Object.assign(view, { store, shelf, sort: null, filter: {} });
+  Object.assign(view, { store, shelf, sort: null, filter: {}, isSortRequested: false });
   updateURL();
   scrollTo({ top: 0 });
   open().then(() => find("title").focus({ preventScroll: true }));
