@@ -114,6 +114,11 @@ test-faults: build ## Stop the database under load, behind a proxy too (STALL=60
 	$(TEST_LIMIT) python3 Tests/Faults/stall.py $(AISLE) $(STALL)
 	$(TEST_LIMIT) python3 Tests/Faults/failover.py $(AISLE)
 
+.PHONY: test-upgrade
+test-upgrade: build ## Serve with this build and with the next one side by side, while a migration runs
+	@$(MAKE) --no-print-directory deps PACKAGES="python3"
+	python3 Tests/Faults/upgrade.py $(AISLE)
+
 .PHONY: test-thread test-address
 test-thread test-address: test-%: deps # Run the tests of pure logic and of libpq under a sanitizer
 	@$(MAKE) --no-print-directory deps PACKAGES="$(TEST_PACKAGES)"
@@ -127,6 +132,7 @@ test-all: lint test ## Run everything but mutations: also coverage, sanitizers, 
 	$(MAKE) --no-print-directory test-pooler
 	$(MAKE) --no-print-directory test-citus
 	$(MAKE) --no-print-directory test-faults
+	$(MAKE) --no-print-directory test-upgrade
 	$(MAKE) --no-print-directory test-browser
 	$(MAKE) --no-print-directory test-coverage
 	$(MAKE) --no-print-directory test-address

@@ -1,14 +1,5 @@
 /// The schema's files, in order, embedded in the program.
 package enum Schema {
-    package struct Migration: Sendable, Hashable {
-        package let version: Int
-        package let name: String
-        /// The SQL that applies it.
-        package let up: String
-        /// The SQL that reverts it.
-        package let down: String
-    }
-
     /// The migrations in `migrations/`, by version: `v001_tables.up.sql` and `v001_tables.down.sql` are the first.
     ///
     /// - Precondition: versions are 1, 2, 3 and so on, each with both files.

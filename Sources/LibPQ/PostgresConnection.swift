@@ -158,12 +158,15 @@ package actor PostgresConnection {
     }
 
     /// Runs SQL text of any number of statements, without parameters: migrations, BEGIN, SET.
-    package func run(script: String) throws {
+    package func run(script: String) throws { _ = try execute(script: script) }
+
+    /// Runs SQL text of any number of statements, and returns the number of rows that the last one affected.
+    package func execute(script: String) throws -> Int {
         guard !script.utf8.contains(0) else { throw PostgresError(.misuse, "SQL text contains a NUL byte") }
         try flushDeferred()
         let raw = try open()
         try send { PQsendQuery(raw, script) }
-        _ = try lastResult(raw)
+        return try lastResult(raw).affected
     }
 
     /// Returns a call of a statement, which is prepared on the server at its first use.

@@ -1,3 +1,4 @@
+import Catalog
 import CatalogPostgres
 import Foundation
 import LibPQ
@@ -113,15 +114,124 @@ import TestSupport
     func rejectsForeignSchemas() async throws {
         let database = try await TestDatabase.migrated()
         let pool = PostgresPool(database.configuration, options: .init(size: 1))
-        try await pool.perform { try $0.run(script: "UPDATE schema_migration SET checksum = 'x' WHERE version = 2") }
-        #expect(try await Migrator.check(pool) == .altered(version: 2))
-        await #expect(throws: PostgresError.self) { try await Migrator(pool).migrate() }
         try await pool.perform {
             try $0.run(script: "INSERT INTO schema_migration (version, name, checksum) VALUES (99, 'later', 'y')")
         }
         #expect(try await Migrator.check(pool) == .newer(version: 99))
         await #expect(throws: PostgresError.self) { try await Migrator(pool).migrate() }
+        try await pool.perform { try $0.run(script: "UPDATE schema_migration SET checksum = 'x' WHERE version = 2") }
+        #expect(try await Migrator.check(pool) == .altered(version: 2))
+        await #expect(throws: PostgresError.self) { try await Migrator(pool).migrate() }
         await #expect(throws: PostgresError.self) { try await Migrator(pool).migrate(locale: "x'; DROP") }
+        pool.shutDown()
+        try await database.drop()
+    }
+
+    @Test("A migration says in comments what it is compatible with, and its parts")
+    func migrationsSayHowTheyRun() {
+        let whole = Migration(version: 11, name: "whole", up: "-- A table.\nCREATE TABLE x ();", down: "")
+        #expect(whole.oldestCompatible == 11)
+        #expect(whole.parts.isEmpty)
+        let up = """
+            -- Compatible with: 9
+            -- Step: column x
+            ALTER;
+            -- Batches: values of x
+            -- Some.
+            UPDATE;
+            -- Step: index
+            CREATE INDEX CONCURRENTLY y;
+            """
+        let split = Migration(version: 11, name: "split", up: up, down: "")
+        #expect(split.oldestCompatible == 9)
+        #expect(split.parts.map(\.title) == ["column x", "values of x", "index"])
+        #expect(split.parts.map(\.sql) == ["ALTER;", "-- Some.\nUPDATE;", "CREATE INDEX CONCURRENTLY y;"])
+        #expect(split.parts.map(\.isBatched) == [false, true, false])
+        #expect(split.parts.map(\.isConcurrent) == [false, false, true])
+    }
+
+    /// The program's migrations, and one more.
+    private static func next(_ up: String, down: String = "SELECT 1", after: [Migration] = Schema.migrations)
+        -> [Migration]
+    {
+        after + [Migration(version: after.count + 1, name: "next", up: up, down: down)]
+    }
+
+    @Test("A server works with a newer schema that says so")
+    func worksWithCompatibleSchemas() async throws {
+        let database = try await TestDatabase.migrated()
+        let pool = PostgresPool(database.configuration, options: .init(size: 2))
+        let version = Schema.currentVersion
+        let compatible = Self.next("-- Compatible with: \(version)\nALTER TABLE shelf ADD COLUMN next integer")
+        #expect(try await Migrator(pool, migrations: compatible).migrate().count == 1)
+        #expect(try await Migrator.check(pool) == .compatible(version: version + 1))
+        #expect(try await Migrator.check(pool, against: compatible) == .current)
+        let catalog = PostgresCatalog(try Database(database.configuration))
+        #expect(await catalog.readiness() == .ready)
+        #expect(try await Migrator(pool).migrate().isEmpty)
+        await #expect(throws: PostgresError.self) { try await Migrator(pool).migrate(to: 0) }
+
+        let incompatible = Self.next("ALTER TABLE shelf DROP COLUMN next", after: compatible)
+        #expect(try await Migrator(pool, migrations: incompatible).migrate().count == 1)
+        #expect(try await Migrator.check(pool) == .newer(version: version + 2))
+        #expect(await catalog.readiness() == .unavailable)
+        #expect(try await Migrator(pool, migrations: incompatible).migrate(to: version).count == 2)
+        #expect(await catalog.readiness() == .ready)
+        catalog.shutDown()
+        pool.shutDown()
+        try await database.drop()
+    }
+
+    @Test("A migration in parts runs in batches and outside of transactions, and again after an interruption")
+    func migratesInParts() async throws {
+        let database = try await TestDatabase.migrated()
+        let pool = PostgresPool(database.configuration, options: .init(size: 2))
+        try await pool.perform {
+            try $0.run(
+                script:
+                    "CREATE TABLE part_test (id integer, twin integer); INSERT INTO part_test SELECT i FROM generate_series(1, 2500) i"
+            )
+        }
+        let migrations = Self.next(
+            """
+            -- Step: batches done
+            CREATE SEQUENCE IF NOT EXISTS part_test_batches;
+            -- Batches: twins
+            UPDATE part_test SET twin = id + 0 * (SELECT nextval('part_test_batches'))
+            WHERE id IN (SELECT id FROM part_test WHERE twin IS NULL LIMIT 1000);
+            -- Step: index
+            CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS part_test_twin ON part_test (twin);
+            """
+        )
+        let migrator = Migrator(pool, migrations: migrations)
+        // The twin of row 1 is there already, so the index fails and remains invalid.
+        try await pool.perform { try $0.run(script: "INSERT INTO part_test VALUES (1, 1)") }
+        await #expect(throws: PostgresError.self) { try await migrator.migrate() }
+        #expect(try await Migrator.check(pool) == .current)
+        let batches: PostgresStatement = "SELECT last_value FROM part_test_batches"
+        #expect(try await pool.perform { try $0.query(batches) { try $0.first { try $0.int8(0) } } } == 3)
+        let isValid: PostgresStatement = "SELECT indisvalid FROM pg_index WHERE indexrelid = 'part_test_twin'::regclass"
+        #expect(try await pool.perform { try $0.query(isValid) { try $0.first { try $0.bool(0) } } } == false)
+
+        try await pool.perform {
+            try $0.run(script: "DELETE FROM part_test WHERE ctid IN (SELECT max(ctid) FROM part_test WHERE id = 1)")
+        }
+        #expect(try await migrator.migrate() == [.up(version: migrations.count, name: "next")])
+        #expect(try await pool.perform { try $0.query(isValid) { try $0.first { try $0.bool(0) } } } == true)
+        #expect(try await Migrator.check(pool, against: migrations) == .current)
+        pool.shutDown()
+        try await database.drop()
+    }
+
+    @Test("A schema of 0.1.0, which recorded no compatibility, is migrated")
+    func recordsCompatibilityInOldSchemas() async throws {
+        let database = try await TestDatabase.migrated()
+        let pool = PostgresPool(database.configuration, options: .init(size: 2))
+        try await pool.perform { try $0.run(script: "ALTER TABLE schema_migration DROP COLUMN oldest_compatible") }
+        #expect(try await Migrator.check(pool) == .current)
+        let migrations = Self.next("-- Compatible with: 1\nSELECT 1")
+        #expect(try await Migrator(pool, migrations: migrations).migrate().count == 1)
+        #expect(try await Migrator.check(pool) == .compatible(version: migrations.count))
         pool.shutDown()
         try await database.drop()
     }

@@ -2,10 +2,10 @@
 
 Usage: failover.py AISLE.
 """
-import contextlib, json, os, shutil, signal, socket, subprocess, sys, tempfile, time, urllib.error, urllib.request
+import contextlib, os, shutil, signal, subprocess, sys, tempfile, time, urllib.error, urllib.request
+from harness import SECRET, free_port, psql, send, status, until
 
 AISLE = os.path.abspath(sys.argv[1])
-SECRET = "the secret of a server whose database fails over"
 # The maximum recovery time of a server after a promotion.
 RECOVERY = 20
 WRITES, PAGES, DEVICES = 100, 10, 100
@@ -14,12 +14,6 @@ WRITES, PAGES, DEVICES = 100, 10, 100
 def binaries():
     versions = sorted((int(name) for name in os.listdir("/usr/lib/postgresql") if name.isdigit()), reverse=True)
     return f"/usr/lib/postgresql/{versions[0]}/bin"
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 class Cluster:
@@ -89,13 +83,6 @@ def served(folder, dsn):
             raise
 
 
-def until(condition, seconds, what):
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, f"not within {seconds} s: {what}"
-        time.sleep(0.05)
-
-
 def tagged(base, path, tags=()):
     """Requests a page that the client has seen with some tags; returns the status and the page's tag."""
     request = urllib.request.Request(base + path, headers={"if-none-match": ", ".join(tags)} if tags else {})
@@ -113,22 +100,6 @@ def first_event(base, token, last):
         for line in stream:
             if line.startswith(b"event:"):
                 return line[6:].strip().decode()
-
-
-def send(base, path, method="GET", body=None, token=None):
-    headers = {"content-type": "application/json", **({"authorization": f"Bearer {token}"} if token else {})}
-    request = urllib.request.Request(base + path, None if body is None else json.dumps(body).encode(), headers, method=method)
-    try:
-        with urllib.request.urlopen(request, timeout=30) as answer:
-            return answer.status, json.loads(answer.read() or "null") if path.startswith("/v1") else None
-    except urllib.error.HTTPError as error:
-        return error.code, json.loads(error.read() or "null")
-    except OSError:
-        return 0, None
-
-
-def status(base, path, *more):
-    return send(base, path, *more)[0]
 
 
 def loses_commits(dsn, primary, standby, running, folder, aisle, write, token):
@@ -185,10 +156,6 @@ def loses_commits(dsn, primary, standby, running, folder, aisle, write, token):
             assert not again.get("resync") and again["settings"] == [], again
         assert resynced == DEVICES, f"{resynced} of {DEVICES} devices resynced"
         print(f"after the loss of {WRITES + DEVICES} commits: 0 of {WRITES * PAGES} tags matched, {resynced} of {DEVICES} devices resynced")
-
-
-def psql(dsn, query):
-    return subprocess.run(["psql", dsn, "-Atc", query], capture_output=True, text=True, timeout=30).stdout.strip()
 
 
 def main():

@@ -33,8 +33,8 @@ package struct Doctor: Sendable {
             var findings = try Self.server(connection)
             findings.append(try Self.connections(servers, connections, connection))
             let state = try Migrator.schemaState(connection)
-            findings.append(Finding(state == .current, "schema: \(state)", "aisle db migrate"))
-            if state == .current {
+            findings.append(Finding(state.isUsable, "schema: \(state)", "aisle db migrate"))
+            if state.isUsable {
                 findings += try Self.collation(connection)
                 findings += try Self.indexes(connection)
             }
@@ -106,7 +106,9 @@ package struct Doctor: Sendable {
     private static func indexes(_ connection: isolated PostgresConnection) throws -> [Finding] {
         var definitions: [(name: String, sql: String)] = []
         for line in Schema.migrations.flatMap({ $0.up.split(separator: "\n") }) {
+            // The words of options apart, the third is the name.
             let words = line.split(whereSeparator: { $0 == " " || $0 == ";" })
+                .filter { !["CONCURRENTLY", "IF", "NOT", "EXISTS"].contains($0) }
             if line.hasPrefix("CREATE INDEX ") { definitions.append((name: String(words[2]), sql: String(line))) }
             if line.hasPrefix("DROP INDEX ") { definitions.removeAll { $0.name == words[2] } }
         }

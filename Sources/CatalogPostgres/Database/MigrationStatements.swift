@@ -5,9 +5,23 @@ enum MigrationStatements {
     static let hasCollation: PostgresStatement = """
         SELECT 1 FROM pg_collation WHERE collname = 'catalog' AND pg_collation_is_visible(oid)
         """
-    /// Records a version, its name and its script.
+    /// Records a version, its name, its script, and the oldest version whose programs work with it.
     static let record: PostgresStatement = """
-        INSERT INTO schema_migration (version, name, checksum) VALUES ($1, $2, md5($3))
+        INSERT INTO schema_migration (version, name, checksum, oldest_compatible) VALUES ($1, $2, md5($3), $4)
+        """
+    /// Whether programs of version `$1` work with all later migrations. Those of 0.1.0 recorded none of it.
+    static let isCompatible: PostgresStatement = """
+        SELECT coalesce(bool_and((to_jsonb(m) ->> 'oldest_compatible')::integer <= $1), false)
+        FROM schema_migration m WHERE version > $1
+        """
+    static let recordsCompatibility: PostgresStatement = """
+        SELECT EXISTS (SELECT FROM pg_attribute
+            WHERE attrelid = to_regclass('schema_migration') AND attname = 'oldest_compatible')
+        """
+    /// The indexes that an interrupted CREATE INDEX CONCURRENTLY left behind.
+    static let invalidIndexes: PostgresStatement = """
+        SELECT c.relname::text FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+        WHERE NOT i.indisvalid AND c.relkind = 'i' AND c.relnamespace = current_schema()::regnamespace
         """
     static let remove: PostgresStatement = "DELETE FROM schema_migration WHERE version = $1"
     static let hasTable: PostgresStatement = "SELECT to_regclass('schema_migration') IS NOT NULL"

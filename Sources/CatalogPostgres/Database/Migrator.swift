@@ -1,21 +1,9 @@
 internal import Catalog
 package import LibPQ
-internal import Schema
+package import Schema
 
 /// Migrates a database's schema, with one transaction per migration and one migrator at a time.
 package struct Migrator: Sendable {
-    /// The state of a database's schema, relative to the program's.
-    package enum SchemaState: Sendable, Equatable {
-        case current
-        /// No migration has been applied.
-        case empty
-        case outdated(version: Int)
-        /// The schema was created by a newer program.
-        case newer(version: Int)
-        /// A migration was changed after it was applied.
-        case altered(version: Int)
-    }
-
     /// A step of a migration, for reports.
     package enum Step: Sendable, Equatable {
         case collation(locale: String)
@@ -34,23 +22,23 @@ package struct Migrator: Sendable {
     /// The maximum wait for another migrator.
     private static let lockTimeout: Duration = .seconds(600)
 
-    private let pool: PostgresPool
+    let pool: PostgresPool
+    private let migrations: [Migration]
 
-    package init(_ pool: PostgresPool) { self.pool = pool }
-
-    /// Returns the state of the database's schema, without changing anything.
-    package static func check(_ pool: PostgresPool) async throws -> SchemaState {
-        try await pool.perform(within: TimeLimit.lookup.duration) { try schemaState($0) }
+    /// - Parameter migrations: all of the program, by version.
+    package init(_ pool: PostgresPool, migrations: [Migration] = Schema.migrations) {
+        (self.pool, self.migrations) = (pool, migrations)
     }
 
-    /// Applies missing migrations up to a version, or reverts later ones.
+    /// Applies missing migrations up to a version, or reverts later ones. Does nothing on a compatible newer schema.
     ///
     /// - Parameters:
+    ///   - target: the version; by default the newest.
     ///   - locale: the locale of a new collation: a BCP 47 tag, or `root`.
     ///   - isDryRun: whether to report the steps without applying them.
     /// - Returns: the steps, in order.
     package func migrate(
-        to target: Int = Schema.currentVersion,
+        to target: Int? = nil,
         locale: String = "root",
         isDryRun: Bool = false
     ) async throws -> [Step] {
@@ -60,8 +48,10 @@ package struct Migrator: Sendable {
             })
         else { throw PostgresError(.misuse, "locale must be a BCP 47 tag, such as sv or de-AT, or root") }
         let steps = try await RunLock.withLock(.migration, "0", waiting: Self.lockTimeout, in: pool) {
-            let steps = try await pool.perform { try Self.prepare($0, target, locale, isDryRun) }
-            if !isDryRun { for step in steps { try await apply(step) } }
+            let steps = try await pool.perform { try checkedSteps(to: target ?? migrations.count, locale, $0) }
+            guard !isDryRun, !steps.isEmpty else { return steps }
+            try await createTable()
+            for step in steps { try await apply(step) }
             return steps
         }
         guard let steps else {
@@ -70,117 +60,100 @@ package struct Migrator: Sendable {
         return steps
     }
 
-    /// Returns what a migration to a lower version would delete, by performing and rolling it back.
-    ///
-    /// - Returns: nothing for a version that is not lower.
-    package func losses(to target: Int) async throws -> [MigrationLoss] {
-        try await pool.transaction { connection in
-            let steps = try Self.steps(to: target, "root", connection).filter {
-                if case .down = $0 { true } else { false }
-            }
-            guard !steps.isEmpty else { return .rollback([]) }
-            try connection.set("lock_timeout", Self.statementLockTimeout)
-            let before = try Self.columns(connection)
-            for step in steps { try Self.run(step, connection) }
-            let after = try Self.columns(connection)
-            return .rollback(Self.losses(from: before, to: after))
-        }
-    }
-
-    private struct Column: Hashable {
-        let table: Int64
-        let number: Int64
-    }
-
-    private typealias Columns = [Column: (table: String, name: String, rows: Int64?)]
-
-    private static func columns(_ connection: isolated PostgresConnection) throws -> Columns {
-        try connection.query(MigrationStatements.columns) { rows in
-            Dictionary(
-                uniqueKeysWithValues: try rows.map { row in
-                    (
-                        Column(table: try row.int8(0), number: try row.int8(1)),
-                        (try row.text(2), try row.text(3), try row.int8OrNil(4))
-                    )
-                }
-            )
-        }
-    }
-
-    private static func losses(from before: Columns, to after: Columns) -> [MigrationLoss] {
-        let remaining = Set(after.keys.map(\.table))
-        let lost = before.filter { after[$0.key] == nil }
-        let tables = Set(lost.filter { !remaining.contains($0.key.table) }.map { $0.value.table })
-        let rows = Dictionary(before.values.map { ($0.table, $0.rows) }) { first, _ in first }
-        let columns = lost.filter { remaining.contains($0.key.table) }.map { ($0.value.table, $0.value.name) }
-        return tables.sorted().map { .table(name: $0, rows: rows[$0] ?? nil) }
-            + columns.sorted { $0 < $1 }.map { .column(name: $0.1, table: $0.0) }
-    }
-
-    /// Returns the steps, after checking the schema and creating the table of applied migrations.
-    private static func prepare(
-        _ connection: isolated PostgresConnection,
-        _ target: Int,
+    /// Returns the steps, after checking the schema.
+    private func checkedSteps(
+        to target: Int,
         _ locale: String,
-        _ isDryRun: Bool
+        _ connection: isolated PostgresConnection
     ) throws -> [Step] {
-        switch try schemaState(connection) {
+        switch try Self.schemaState(connection, against: migrations) {
         case .newer(let version):
             throw PostgresError(.misuse, "schema version \(version) is newer than this program")
+        case .compatible(let version) where target < migrations.count:
+            throw PostgresError(.misuse, "only the program of schema version \(version) can revert it")
         case .altered(let version):
             throw PostgresError(.misuse, "migration \(version) differs from the one that was applied")
-        case .current, .empty, .outdated: break
+        case .compatible: return []
+        case .current, .empty, .outdated: return try steps(to: target, locale, connection)
         }
-        let steps = try steps(to: target, locale, connection)
-        guard !isDryRun else { return steps }
-        try connection.run(
-            script: """
-                CREATE TABLE IF NOT EXISTS schema_migration (
-                    version integer CONSTRAINT schema_migration_pkey PRIMARY KEY,
-                    name text NOT NULL,
-                    checksum text NOT NULL,
-                    applied_at timestamptz NOT NULL DEFAULT now()
-                )
-                """
-        )
-        return steps
+    }
+
+    /// Creates the table of applied migrations.
+    private func createTable() async throws {
+        try await retryingLocks("the table of migrations") { connection in
+            try connection.run(
+                script: """
+                    CREATE TABLE IF NOT EXISTS schema_migration (
+                        version integer CONSTRAINT schema_migration_pkey PRIMARY KEY,
+                        name text NOT NULL,
+                        checksum text NOT NULL,
+                        applied_at timestamptz NOT NULL DEFAULT now()
+                    )
+                    """
+            )
+            let isComplete = try connection.query(MigrationStatements.recordsCompatibility) {
+                try $0.first { try $0.bool(0) } ?? false
+            }
+            if !isComplete {
+                try connection.run(script: "ALTER TABLE schema_migration ADD COLUMN oldest_compatible integer")
+            }
+        }
     }
 
     /// Returns the steps that lead from the schema's state to a version.
-    private static func steps(
+    func steps(
         to target: Int,
         _ locale: String,
         _ connection: isolated PostgresConnection
     ) throws -> [Step] {
         let hasCollation = try connection.query(MigrationStatements.hasCollation) { $0.count > 0 }
-        let applied = try appliedVersion(connection)
+        let applied = try Self.appliedVersion(connection)
         var steps: [Step] = []
         if !hasCollation { steps.append(.collation(locale: (locale == "root" ? "und" : locale) + "-u-kn-true")) }
-        for migration in Schema.migrations where migration.version > applied && migration.version <= target {
+        for migration in migrations where migration.version > applied && migration.version <= target {
             steps.append(.up(version: migration.version, name: migration.name))
         }
-        for migration in Schema.migrations.reversed() where migration.version <= applied && migration.version > target {
+        for migration in migrations.reversed() where migration.version <= applied && migration.version > target {
             steps.append(.down(version: migration.version, name: migration.name))
         }
         return steps
     }
 
     /// How long a statement of a migration waits for a lock, and all other statements behind it.
-    private static let statementLockTimeout = "1s"
+    static let statementLockTimeout = "1s"
     /// The pause until a migration tries again to get its locks.
     private static let lockRetryPause: Duration = .seconds(2)
     /// How often a migration tries to get its locks.
     private static let lockAttempts = 100
 
-    /// Applies a step in one transaction. Instead of waiting for a lock, with everyone else waiting behind it, the step
-    /// starts again after a pause.
+    /// Applies a step: in one transaction, or in the parts of its migration.
     private func apply(_ step: Step) async throws {
+        guard case .up(let version, _) = step, case let parts = migrations[version - 1].parts, !parts.isEmpty else {
+            return try await retryingLocks(step.description) { try run(step, $0) }
+        }
+        for part in parts {
+            let title = "\(step.description): \(part.title)"
+            if part.isConcurrent {
+                try await pool.perform { try Self.runConcurrently(part, $0) }
+            } else {
+                while try await retryingLocks(title, { try $0.execute(script: part.sql) }) > 0, part.isBatched {}
+            }
+        }
+        try await retryingLocks(step.description) { try record(version, $0) }
+    }
+
+    /// Runs work in a transaction. Instead of waiting for a lock, with everyone else waiting behind it, the work starts
+    /// again after a pause.
+    private func retryingLocks<T: Sendable>(
+        _ title: String,
+        _ work: @escaping @Sendable (isolated PostgresConnection) throws -> T
+    ) async throws -> T {
         for _ in 0..<Self.lockAttempts {
             do {
                 return try await pool.perform { connection in
-                    try connection.transaction { connection -> Void in
+                    try connection.transaction { connection in
                         try connection.set("lock_timeout", Self.statementLockTimeout)
-                        try Self.run(step, connection)
+                        return try work(connection)
                     }
                 }
             } catch let error as PostgresError where error.sqlState == .lockNotAvailable {
@@ -189,48 +162,44 @@ package struct Migrator: Sendable {
         }
         throw PostgresError(
             .exhausted,
-            "\(step.description) did not get its locks in \(Self.lockAttempts) attempts; end long transactions"
+            "\(title) did not get its locks in \(Self.lockAttempts) attempts; end long transactions"
         )
     }
 
-    private static func run(_ step: Step, _ connection: isolated PostgresConnection) throws {
+    /// Runs a part outside of a transaction, after removing what an interrupted run left behind. It waits for other
+    /// transactions, but no other waits for it.
+    private static func runConcurrently(_ part: Migration.Part, _ connection: isolated PostgresConnection) throws {
+        let invalid = try connection.query(MigrationStatements.invalidIndexes) { try $0.map { try $0.text(0) } }
+        for index in invalid where part.sql.contains(" \(index) ") {
+            try connection.run(script: "DROP INDEX CONCURRENTLY \(index)")
+        }
+        try connection.run(script: part.sql)
+    }
+
+    func run(_ step: Step, _ connection: isolated PostgresConnection) throws {
         switch step {
         case .collation(let locale):
             try connection.run(
                 script:
                     "CREATE COLLATION IF NOT EXISTS catalog (provider = icu, locale = '\(locale)', deterministic = true)"
             )
-        case .up(let version, let name):
-            let script = Schema.migrations[version - 1].up
-            try connection.run(script: script)
-            try connection.execute(MigrationStatements.record, [.int4(Int32(version)), .text(name), .text(script)])
+        case .up(let version, _):
+            try connection.run(script: migrations[version - 1].up)
+            try record(version, connection)
         case .down(let version, _):
-            try connection.run(script: Schema.migrations[version - 1].down)
+            try connection.run(script: migrations[version - 1].down)
             try connection.execute(MigrationStatements.remove, [.int4(Int32(version))])
         }
     }
 
-    private static func appliedVersion(_ connection: isolated PostgresConnection) throws -> Int {
-        let exists = try connection.query(MigrationStatements.hasTable) {
-            try $0.first { try $0.bool(0) } ?? false
-        }
-        guard exists else { return 0 }
-        return try connection.query(MigrationStatements.version) {
-            try $0.first { try $0.int(0) } ?? 0
-        }
-    }
-
-    static func schemaState(_ connection: isolated PostgresConnection) throws -> SchemaState {
-        let version = try appliedVersion(connection)
-        guard version > 0 else { return .empty }
-        guard version <= Schema.currentVersion else { return .newer(version: version) }
-        let scripts = Schema.migrations.prefix(version).map(\.up)
-        // The applied migrations must be exactly the program's own.
-        let altered = try connection.query(
-            MigrationStatements.firstChanged,
-            [.textArray(Array(scripts))]
-        ) { try $0.first { try $0.int(0) } }
-        if let altered { return .altered(version: altered) }
-        return version == Schema.currentVersion ? .current : .outdated(version: version)
+    private func record(_ version: Int, _ connection: isolated PostgresConnection) throws {
+        let migration = migrations[version - 1]
+        try connection.execute(
+            MigrationStatements.record,
+            [
+                .int4(Int32(version)), .text(migration.name), .text(migration.up),
+                .int4(Int32(migration.oldestCompatible)),
+            ]
+        )
     }
 }

@@ -44,7 +44,7 @@ actor ReadinessProbe {
         do {
             let connection = try await open()
             let readiness = try await connection.perform(within: Self.timeout) { connection in
-                guard try Migrator.schemaState(connection) == .current else { return Readiness.unavailable }
+                guard try Migrator.schemaState(connection).isUsable else { return Readiness.unavailable }
                 let isReadOnly = try connection.query(
                     DatabaseStatements.isReadOnly
                 ) { try $0.first { try $0.bool(0) } ?? true }

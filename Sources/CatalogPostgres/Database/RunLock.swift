@@ -68,17 +68,22 @@ enum RunLock {
                     SET LOCAL lock_timeout = \(timeout?.milliseconds ?? 0)
                     """
             )
-            guard timeout != nil else {
-                return try connection.query("SELECT \(tryAcquire(kind, key))", parameters) {
-                    try $0.first { try $0.bool(0) } ?? false
-                }
-            }
             do {
-                try connection.execute("SELECT pg_advisory_xact_lock(\(kind.rawValue), \(key))", parameters)
-                return true
+                if timeout != nil {
+                    try connection.execute("SELECT pg_advisory_xact_lock(\(kind.rawValue), \(key))", parameters)
+                } else {
+                    let isAcquired = try connection.query("SELECT \(tryAcquire(kind, key))", parameters) {
+                        try $0.first { try $0.bool(0) } ?? false
+                    }
+                    guard isAcquired else { return false }
+                }
             } catch let error as PostgresError where error.sqlState == .lockNotAvailable {
                 return false
             }
+            // The result above keeps its snapshot until the next statement. During the run it would hold back VACUUM, and
+            // CREATE INDEX CONCURRENTLY for ever.
+            try connection.run(script: "SET LOCAL lock_timeout = 0")
+            return true
         }
     }
 }

@@ -131,6 +131,11 @@ struct DatabaseCommand: AsyncParsableCommand {
     private static func migrate(_ pool: PostgresPool, to version: Int, _ locale: String, isDryRun: Bool) async throws {
         let steps = try await Migrator(pool).migrate(to: version, locale: locale, isDryRun: isDryRun)
         for step in steps { print((isDryRun ? "would apply: " : "applied: ") + step.description) }
-        if steps.isEmpty { Console.note("nothing to do: the schema has version \(version)") }
+        guard steps.isEmpty else { return }
+        if case .compatible(let newer) = try await Migrator.check(pool) {
+            Console.note("nothing to do: the schema has version \(newer), which works with this program's \(version)")
+        } else {
+            Console.note("nothing to do: the schema has version \(version)")
+        }
     }
 }

@@ -164,7 +164,7 @@ struct DatabaseOptions: ParsableArguments {
 
     static func require(_ state: Migrator.SchemaState) throws {
         switch state {
-        case .current: return
+        case .current, .compatible: return
         case .empty:
             throw CommandFailure(
                 "the database has no aisle schema; run: aisle db migrate",

@@ -1,0 +1,50 @@
+internal import LibPQ
+
+extension Migrator {
+    /// Returns what a migration to a lower version would delete, by performing and rolling it back.
+    ///
+    /// - Returns: nothing for a version that is not lower.
+    package func losses(to target: Int) async throws -> [MigrationLoss] {
+        try await pool.transaction { connection in
+            let steps = try steps(to: target, "root", connection).filter {
+                if case .down = $0 { true } else { false }
+            }
+            guard !steps.isEmpty else { return .rollback([]) }
+            try connection.set("lock_timeout", Self.statementLockTimeout)
+            let before = try Self.columns(connection)
+            for step in steps { try run(step, connection) }
+            let after = try Self.columns(connection)
+            return .rollback(Self.losses(from: before, to: after))
+        }
+    }
+
+    private struct Column: Hashable {
+        let table: Int64
+        let number: Int64
+    }
+
+    private typealias Columns = [Column: (table: String, name: String, rows: Int64?)]
+
+    private static func columns(_ connection: isolated PostgresConnection) throws -> Columns {
+        try connection.query(MigrationStatements.columns) { rows in
+            Dictionary(
+                uniqueKeysWithValues: try rows.map { row in
+                    (
+                        Column(table: try row.int8(0), number: try row.int8(1)),
+                        (try row.text(2), try row.text(3), try row.int8OrNil(4))
+                    )
+                }
+            )
+        }
+    }
+
+    private static func losses(from before: Columns, to after: Columns) -> [MigrationLoss] {
+        let remaining = Set(after.keys.map(\.table))
+        let lost = before.filter { after[$0.key] == nil }
+        let tables = Set(lost.filter { !remaining.contains($0.key.table) }.map { $0.value.table })
+        let rows = Dictionary(before.values.map { ($0.table, $0.rows) }) { first, _ in first }
+        let columns = lost.filter { remaining.contains($0.key.table) }.map { ($0.value.table, $0.value.name) }
+        return tables.sorted().map { .table(name: $0, rows: rows[$0] ?? nil) }
+            + columns.sorted { $0 < $1 }.map { .column(name: $0.1, table: $0.0) }
+    }
+}

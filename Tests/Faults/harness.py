@@ -1,0 +1,166 @@
+"""What the fault tests share: a private PostgreSQL, servers as processes, and requests."""
+import contextlib, json, os, re, shutil, signal, socket, subprocess, tempfile, threading, time, urllib.error, urllib.request
+
+SECRET = "the secret of the servers in fault tests"
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def until(condition, seconds, what):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, f"not within {seconds} s: {what}"
+        time.sleep(0.02)
+
+
+def psql(dsn, query):
+    done = subprocess.run(["psql", dsn, "-Atc", query], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def send(base, path, method="GET", body=None, token=None, headers=None, timeout=30):
+    """Returns the status and the parsed body of a response; status 0 if none came."""
+    headers = {"content-type": "application/json", **({"authorization": f"Bearer {token}"} if token else {}), **(headers or {})}
+    request = urllib.request.Request(base + path, None if body is None else json.dumps(body).encode(), headers, method=method)
+    try:
+        with urllib.request.urlopen(request, timeout=timeout) as answer:
+            return answer.status, json.loads(answer.read() or "null") if path.startswith("/v1") else None
+    except urllib.error.HTTPError as error:
+        return error.code, json.loads(error.read() or "null")
+    except (OSError, ValueError):
+        return 0, None
+
+
+def status(base, path, *more):
+    return send(base, path, *more)[0]
+
+
+class Database:
+    """A private PostgreSQL in a folder of its own, migrated and seeded by a build of the program."""
+
+    def __init__(self, aisle):
+        self.aisle = aisle
+        self.folder = tempfile.mkdtemp(prefix="aisle-faults-")
+        os.chmod(self.folder, 0o755)
+        self.dsn = self.run("db", "start").strip()
+        self.home = os.path.dirname(re.search(r"host='([^']*)'", self.dsn).group(1))
+        self.run("db", "migrate")
+        self.run("seed")
+
+    def run(self, *words, aisle=None):
+        done = subprocess.run([aisle or self.aisle, *words], cwd=self.folder, capture_output=True, text=True, timeout=300,
+                              env={**os.environ, "AISLE_JWT_SECRET": SECRET})
+        assert done.returncode == 0, (words, done.stdout, done.stderr)
+        return done.stdout
+
+    def token(self, user, *scopes):
+        return self.run("token", "--user", user, *(word for scope in scopes for word in ("--scope", scope))).strip()
+
+    @property
+    def postmaster(self):
+        with open(self.home + "/data/postmaster.pid") as file:
+            return int(file.readline())
+
+    def crash(self):
+        """Kills PostgreSQL like a power failure, and starts it again."""
+        postmaster = self.postmaster
+        os.kill(postmaster, signal.SIGQUIT)
+        until(lambda: not is_alive(postmaster), 30, "PostgreSQL ends")
+        self.run("db", "start")
+
+    def close(self):
+        with contextlib.suppress(AssertionError):
+            self.run("db", "stop")
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def is_alive(process):
+    try:
+        with open(f"/proc/{process}/stat") as file:
+            return file.read().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+class Server:
+    """A server process."""
+
+    def __init__(self, aisle, folder, dsn, **settings):
+        self.aisle, self.folder, self.port = aisle, folder, free_port()
+        self.base = f"http://127.0.0.1:{self.port}"
+        self.environment = {**os.environ, "DATABASE_URL": dsn, "AISLE_JWT_SECRET": SECRET, "AISLE_RATE_LIMIT": "off", **settings}
+        self.log = f"{folder}/serve-{self.port}.log"
+        self.start()
+
+    def start(self):
+        with open(self.log, "a") as log:
+            self.process = subprocess.Popen([self.aisle, "serve", "--port", str(self.port)], cwd=self.folder, stderr=log, stdout=log,
+                                            env=self.environment)
+        until(lambda: self.process.poll() is not None or status(self.base, "/livez") == 200, 60, "the server starts")
+        assert self.process.poll() is None, open(self.log).read()[-2000:]
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait(30)
+
+    def stop(self):
+        self.process.terminate()
+        try:
+            assert self.process.wait(60) == 0, (self.process.returncode, open(self.log).read()[-2000:])
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            raise
+
+    @property
+    def resident(self):
+        """The resident memory, in MB."""
+        with open(f"/proc/{self.process.pid}/status") as file:
+            return int(re.search(r"VmRSS:\s+(\d+)", file.read())[1]) / 1024
+
+    @property
+    def is_running(self):
+        return self.process.poll() is None
+
+
+class Load:
+    """Threads that repeat requests until they are stopped, and count the responses by kind and status."""
+
+    def __init__(self):
+        self.counts, self.lock, self.threads = {}, threading.Lock(), []
+
+    def add(self, kind, request):
+        """Starts a thread; `request` takes the number of the request and returns a status. Returns a function that ends the thread."""
+        is_over = threading.Event()
+
+        def work():
+            number = 0
+            while not is_over.is_set():
+                found = request(number)
+                number += 1
+                with self.lock:
+                    self.counts[kind, found] = self.counts.get((kind, found), 0) + 1
+
+        thread = threading.Thread(target=work, daemon=True)
+        thread.start()
+        self.threads.append(is_over)
+
+        def end():
+            is_over.set()
+            thread.join(60)
+            assert not thread.is_alive(), f"{kind} does not end"
+
+        return end
+
+    @property
+    def total(self):
+        with self.lock:
+            return sum(self.counts.values())
+
+    def failed(self):
+        with self.lock:
+            return {key: count for key, count in self.counts.items() if not 200 <= key[1] < 400}

@@ -1,0 +1,57 @@
+/// A version of the schema, and the way to it.
+///
+/// Lines of comment in its file say how it is applied on a live system:
+/// - `-- Compatible with: 10`: programs of schema version 10 and later work with the schema after it.
+/// - `-- Step: title` begins a part that runs in a transaction of its own, or outside of one if it says `CONCURRENTLY`.
+/// - `-- Batches: title` begins a part that is repeated, each time in a transaction, until it changes no row.
+///
+/// A file without parts runs in one transaction. Parts must be repeatable: after an interruption all of them run again.
+package struct Migration: Sendable, Hashable {
+    package struct Part: Sendable, Hashable {
+        package let title: String
+        package let sql: String
+        /// Whether it is repeated until it changes no row.
+        package let isBatched: Bool
+
+        /// Whether it must run outside of a transaction.
+        package var isConcurrent: Bool { sql.contains(" CONCURRENTLY ") }
+    }
+
+    package let version: Int
+    package let name: String
+    /// The SQL that applies it.
+    package let up: String
+    /// The SQL that reverts it, in one transaction.
+    package let down: String
+
+    package init(version: Int, name: String, up: String, down: String) {
+        (self.version, self.name, self.up, self.down) = (version, name, up, down)
+    }
+
+    /// The oldest schema version whose programs work with the schema after this migration.
+    package var oldestCompatible: Int {
+        for line in up.split(separator: "\n") where line.hasPrefix(Self.compatible) {
+            return Int(line.dropFirst(Self.compatible.count)) ?? version
+        }
+        return version
+    }
+
+    /// The parts that run one after another; empty if the migration runs in one transaction.
+    package var parts: [Part] {
+        var parts: [(title: String, lines: [Substring], isBatched: Bool)] = []
+        for line in up.split(separator: "\n", omittingEmptySubsequences: false) {
+            if line.hasPrefix(Self.step) {
+                parts.append((String(line.dropFirst(Self.step.count)), [], false))
+            } else if line.hasPrefix(Self.batches) {
+                parts.append((String(line.dropFirst(Self.batches.count)), [], true))
+            } else if !parts.isEmpty {
+                parts[parts.count - 1].lines.append(line)
+            }
+        }
+        return parts.map { Part(title: $0.title, sql: $0.lines.joined(separator: "\n"), isBatched: $0.isBatched) }
+    }
+
+    private static let compatible = "-- Compatible with: "
+    private static let step = "-- Step: "
+    private static let batches = "-- Batches: "
+}
