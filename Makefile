@@ -109,10 +109,11 @@ test-citus: build-tests ## Plan every statement on Citus, where ../shared/citus 
 	fi
 
 .PHONY: test-faults
-test-faults: build ## Stop the database under load, behind a proxy too (STALL=60 seconds); promote a standby
+test-faults: build ## Stop the database under load (STALL=60 seconds), promote a standby, kill at random points (KILLS="--kills 500")
 	@$(MAKE) --no-print-directory deps PACKAGES="openssl procps python3"
 	$(TEST_LIMIT) python3 Tests/Faults/stall.py $(AISLE) $(STALL)
 	$(TEST_LIMIT) python3 Tests/Faults/failover.py $(AISLE)
+	$(TEST_LIMIT) python3 Tests/Faults/kills.py $(AISLE) $(KILLS)
 
 .PHONY: test-upgrade
 test-upgrade: build ## Serve with this build and with the next one side by side, while a migration runs

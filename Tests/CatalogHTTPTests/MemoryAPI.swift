@@ -49,6 +49,7 @@ struct MemoryAPI {
     init(_ change: (inout CatalogAPI.Options) -> Void = { _ in }) async {
         catalog = InMemoryCatalog(collate: collator())
         var options = CatalogAPI.Options()
+        options.rejectionDelay = .zero
         change(&options)
         api = CatalogAPI(
             catalog: catalog,

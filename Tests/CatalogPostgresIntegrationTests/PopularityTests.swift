@@ -160,6 +160,45 @@ import TestSupport
         }
     }
 
+    private static let waits: PostgresStatement = "SELECT 1 FROM pg_locks WHERE NOT granted"
+
+    @Test("Counting by a sliding window does not block writes of other products")
+    func windowsBlockNoWrites() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            try await Self.fill(catalog)
+            var store = try await catalog.store(Self.shop)
+            store.popularityMetric = .last30Days
+            _ = try await catalog.put(store)
+            let book = PurchaseBook(catalog)
+            _ = try await book.count(Self.shop, day: Self.today)
+            let sku = Self.skus[0]
+            _ = try await catalog.add(
+                [Purchase(eventID: Self.uuid(1), sku: sku, quantity: 1, at: .now())],
+                to: Self.shop
+            )
+            #expect(try await book.fold(Self.shop) == 1)
+            // The count waits for a product that another transaction holds.
+            let holder = try await PostgresConnection.connect(catalog.database.writes.configuration)
+            try await holder.perform {
+                try $0.begin()
+                try $0.run(script: "SELECT 1 FROM product WHERE sku = 'p3' FOR UPDATE")
+            }
+            let count = Task { try await book.count(Self.shop, day: Self.today) }
+            let deadline = ContinuousClock.now + .seconds(60)
+            while try await catalog.database.writes.perform(within: .lookup, { try $0.query(Self.waits) { $0.count } })
+                == 0
+            {
+                try #require(ContinuousClock.now < deadline)
+            }
+            _ = try await catalog.put(Product(sku: SKU("new")!, name: "New"), in: Self.shop)
+            _ = try await catalog.place(Self.skus[6], on: Self.shelf, in: Self.shop)
+            _ = try await catalog.put(Product(sku: Self.skus[6], name: "Renamed"), in: Self.shop)
+            await holder.close()
+            #expect(try await count.value == 1)
+            #expect(Self.isNear(try await Self.scores(catalog)[sku]!, 1))
+        }
+    }
+
     @Test("Seeds, purchases and the newcomer boost add up")
     func seedsAndBoostsAddUp() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in

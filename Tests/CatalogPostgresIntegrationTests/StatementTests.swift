@@ -33,7 +33,7 @@ import Testing
         "OrderStatements.setKeys": "integer, integer, text[], bytea[]",
         "PopularityStatements.queueRecreatedProducts": "integer, text[]",
         "PopularityStatements.windowAll": "integer, integer, date, boolean",
-        "PopularityStatements.windowDue": "integer, integer, date, boolean",
+        "PopularityStatements.windowSome": "integer, integer, date, boolean, text[]",
         "PopularityStatements.windowShelf": "integer, integer, date, boolean, integer",
         "PostgresChangeStore.shelfVersions": "text[], text[]",
         "PostgresPriceStore.priceProducts": "integer, text[], bigint[], bigint[], boolean[]",

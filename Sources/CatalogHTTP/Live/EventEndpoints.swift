@@ -9,6 +9,7 @@ struct EventEndpoints: EndpointGroup {
     let live: LiveHub
     let users: any UserStore
     let settings: any SettingsStore
+    let streams: ClientStreams
 
     var endpoints: [Endpoint] {
         [
@@ -28,12 +29,13 @@ struct EventEndpoints: EndpointGroup {
                 try await redeem(ticket)
             } else { throw Authenticator.unauthenticated("a user's events require a token or a ticket") }
         // Subscribe before the response starts, so that a failure is an error response, not an empty stream.
+        let open = try streams.open(.user(caller.user))
         let changes = try await live.subscribe(caller.user, from: start, until: caller.expiresAt)
         // An event without data sets the id to resume from, in case the connection is lost before the first event.
         // Until a resync no id is sent, so that a client that reconnects causes the resync again.
         let id = await changes.revision.map { "id: \($0)\n" } ?? ""
         let preamble = "retry: \(Self.retry)\n\(id)\n"
-        return stream(call, opening: preamble, changes)
+        return stream(call, open, opening: preamble, changes)
     }
 
     /// Redeems a ticket and returns its user.
@@ -61,8 +63,9 @@ struct EventEndpoints: EndpointGroup {
             (sort, filter) = (own?.sort, filter ?? own?.filter)
             start = .unknown
         }
+        let open = try streams.open(call.client)
         let changes = try await live.subscribe(shelf, by: sort, filter: filter, limit: limit, from: start)
-        return stream(call, opening: "retry: \(Self.retry)\n\n", changes)
+        return stream(call, open, opening: "retry: \(Self.retry)\n\n", changes)
     }
 
     /// The client's reconnect delay, in milliseconds.
@@ -77,7 +80,12 @@ struct EventEndpoints: EndpointGroup {
         return try call.target.revision("since").map { .after($0) } ?? .now
     }
 
-    private func stream(_ call: Call, opening: String, _ changes: any LiveSubscription) -> Response {
+    private func stream(
+        _ call: Call,
+        _ open: ClientStreams.Stream,
+        opening: String,
+        _ changes: any LiveSubscription
+    ) -> Response {
         let (live, request) = (live, call.request)
         return Response(
             status: .ok,
@@ -87,6 +95,7 @@ struct EventEndpoints: EndpointGroup {
                 .connection: "close",
             ],
             body: ResponseBody { writer in
+                defer { withExtendedLifetime(open) {} }
                 try await writer.write(ByteBuffer(string: opening))
                 // Detect a disconnect immediately, not at the next event.
                 try await request.body.consumeWithCancellationOnInboundClose { _ in

@@ -10,34 +10,44 @@ struct BodyLoader: Sendable {
     let limit: Int
     /// The timeout for receiving a body; large bodies get more time.
     let timeout: Duration
-    /// The slots for concurrent large bodies.
-    let largeBodies: Slots
 
     /// The minimum transfer rate of a large body, in bytes per second.
     private static let minimumRate = 128 << 10
 
-    /// - Parameter types: the media types that are accepted; nil for any.
-    func bytes(_ request: Request, types: [String]?, limit: Int) async throws -> [UInt8] {
+    /// - Parameters:
+    ///   - types: the media types that are accepted; nil for any.
+    ///   - memory: counts the bytes.
+    func bytes(_ request: Request, types: [String]?, limit: Int, in memory: BodyMemory.Body?) async throws -> [UInt8] {
         if let types, let type = request.mediaType, !types.contains(type) {
             throw Problem(.unsupportedMediaType, "unsupported body type \(type.prefix(64))", allowed: types)
         }
         try Self.checkCoding(request)
         let given = request.headers[.contentLength].flatMap { Int($0) }
         if let given, given > limit { throw Self.tooLarge(limit) }
-        // A large body takes longer, and needs several times its size in memory while it is parsed.
+        // A large body takes longer.
         let length = given ?? (request.headers[.transferEncoding] == nil ? 0 : limit)
-        let isLarge = length > self.limit
-        guard !isLarge || largeBodies.tryAcquire() else { throw CatalogError.unavailable }
-        defer { if isLarge { largeBodies.release() } }
         return try await RequestDeadline.withLimit(timeout + .seconds(length / Self.minimumRate), or: Self.timedOut) {
-            do { return Array(buffer: try await request.body.collect(upTo: limit)) } catch is NIOTooManyBytesError {
-                throw Self.tooLarge(limit)
+            do { return try await Self.collect(request.body, limit, memory) } catch let error as CatalogError {
+                throw error
+            } catch let problem as Problem {
+                throw problem
             } catch is CancellationError {
                 throw CancellationError()
             } catch {
                 throw Self.incomplete
             }
         }
+    }
+
+    private static func collect(_ body: RequestBody, _ limit: Int, _ memory: BodyMemory.Body?) async throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        for try await var piece in body {
+            let count = piece.readableBytes
+            guard bytes.count + count <= limit else { throw tooLarge(limit) }
+            try memory?.add(count)
+            bytes.append(contentsOf: piece.readBytes(length: count) ?? [])
+        }
+        return bytes
     }
 
     static func json(_ bytes: [UInt8]) throws(CatalogError) -> JSONValue {

@@ -1,6 +1,7 @@
 internal import Catalog
 internal import HTTPTypes
 internal import Hummingbird
+internal import NIOCore
 
 /// A request to an endpoint, with everything that a handler needs.
 struct Call: Sendable {
@@ -12,6 +13,11 @@ struct Call: Sendable {
     /// The authenticated user; nil without a token.
     let caller: Caller?
     let bodies: BodyLoader
+    /// The address of the connection; nil if it is unknown.
+    let peer: SocketAddress?
+    let trustedProxies: TrustedProxies
+    /// The memory of the body; nil if there is none.
+    var body: BodyMemory.Body?
 
     /// The user of an endpoint whose access is `user`.
     var user: UserID { get throws(CatalogError) { try requiredCaller.user } }
@@ -26,6 +32,11 @@ struct Call: Sendable {
 
     var shelf: ShelfAddress {
         get throws(CatalogError) { ShelfAddress(try parameters.store, try parameters.shelf) }
+    }
+
+    /// The client that the request is charged to.
+    var client: RateLimiter.Client {
+        caller.map { .user($0.user) } ?? trustedProxies.anonymous(request, from: peer)
     }
 
     /// The path of the request.

@@ -13,11 +13,15 @@ extension CatalogAPI {
         package var importTimeout: Duration = .seconds(1800)
         /// The minimum transfer rate of an import's body.
         package var importPace = ImportPace()
-        /// The maximum number of concurrent bodies above the body limit; further ones get 503 with Retry-After.
-        package var concurrentLargeBodyLimit = 4
+        /// The maximum size of all bodies in flight, in bytes; further ones get 503 with Retry-After.
+        package var bodyMemoryLimit = 256 << 20
+        /// The maximum number of a client's event streams.
+        package var streamsPerClientLimit = 200
+        /// How long the response to a request beyond the quota waits, so that a client that ignores it is slowed down.
+        package var rejectionDelay: Duration = .milliseconds(500)
         /// The maximum size of the page cache in bytes; 0 disables it.
         package var pageCacheLimit = 32 << 20
-        /// The quota of each client; nil for none.
+        /// The quota of each client; nil for none, and for no other limits per client.
         package var rateLimit: RateLimitPolicy?
         /// The clock of the quotas.
         package var clock: @Sendable () -> ContinuousClock.Instant = { .now }

@@ -12,8 +12,11 @@ package struct CatalogAPI: HTTPResponder {
     private let table: EndpointTable
     private let authenticator: Authenticator
     private let bodies: BodyLoader
+    private let memory: BodyMemory
     private let observer: Observer
     private let limiter: RateLimiter?
+    /// The responses to requests beyond a quota that may wait.
+    private let delays = Slots(1000)
     private let deadlines = DeadlineWatch()
 
     package init(
@@ -33,9 +36,10 @@ package struct CatalogAPI: HTTPResponder {
         self.authenticator = authenticator
         bodies = BodyLoader(
             limit: options.bodyLimit,
-            timeout: options.bodyTimeout,
-            largeBodies: Slots(options.concurrentLargeBodyLimit)
+            timeout: options.bodyTimeout
         )
+        memory = BodyMemory(limit: options.bodyMemoryLimit, limitsClients: options.rateLimit != nil)
+        let streams = ClientStreams(limit: options.rateLimit == nil ? .max : options.streamsPerClientLimit)
         let groups: [any EndpointGroup] = [
             PageEndpoints(store: catalog, cursors: cursors, cache: PageCache(limit: options.pageCacheLimit)),
             StoreEndpoints(stores: catalog),
@@ -48,7 +52,7 @@ package struct CatalogAPI: HTTPResponder {
             ListEndpoints(lists: catalog),
             ListShareEndpoints(lists: catalog, key: key),
             UserEndpoints(users: catalog, responses: catalog, authenticator: authenticator, key: key),
-            EventEndpoints(live: live, users: catalog, settings: catalog),
+            EventEndpoints(live: live, users: catalog, settings: catalog, streams: streams),
             ImportEndpoint(
                 importer: importer,
                 responses: catalog,
@@ -108,6 +112,7 @@ package struct CatalogAPI: HTTPResponder {
             let requestID = UniqueID.random().text
             var problem = problem(error, requestID)
             if hasLargeUnreadBody(request, bodyLimit) { problem.closesConnection = true }
+            if problem.kind == .rateLimited { await delayRejection() }
             response = problem.response(requestID: requestID)
         }
         if request.method == .head {
@@ -125,6 +130,13 @@ package struct CatalogAPI: HTTPResponder {
             )
         )
         return response
+    }
+
+    /// Waits, so that a client that ignores its quota is slowed down at no cost; does not if too many wait.
+    private func delayRejection() async {
+        guard options.rejectionDelay > .zero, delays.tryAcquire() else { return }
+        defer { delays.release() }
+        try? await Task.sleep(for: options.rejectionDelay)
     }
 
     /// Returns whether a large unread body may follow, which is not worth reading after an error.
@@ -186,30 +198,38 @@ package struct CatalogAPI: HTTPResponder {
             caller = try await authenticator.authenticate(request, for: endpoint.access, in: parameters.storeIfNamed)
         } catch {
             // Guessing tokens is charged as well.
-            try charge(1, to: address(of: request, peer), endpoint, &quota)
+            try charge(1, to: options.trustedProxies.anonymous(request, from: peer), endpoint, &quota)
             throw error
         }
-        try charge(
-            endpoint.points(
-                target,
-                body: Self.bodyLength(request),
-                upTo: endpoint.bodyLimit.bytes(options.bodyLimit)
-            ),
-            to: caller.map { .user($0.user) } ?? address(of: request, peer),
-            endpoint,
-            &quota
-        )
-        let call = Call(
+        var call = Call(
             endpoint: endpoint,
             request: request,
             target: target,
             parameters: parameters,
             caller: caller,
-            bodies: bodies
+            bodies: bodies,
+            peer: peer,
+            trustedProxies: options.trustedProxies
         )
+        let length = Self.bodyLength(request)
+        try charge(
+            endpoint.points(target, body: length, upTo: endpoint.bodyLimit.bytes(options.bodyLimit)),
+            to: call.client,
+            endpoint,
+            &quota
+        )
+        if length != 0 { call.body = try memory.open(call.client) }
+        return try await handle(call, length)
+    }
+
+    /// - Parameter length: the length of the body in bytes; nil if it is unknown.
+    private func handle(_ call: Call, _ length: Int?) async throws -> Response {
+        let endpoint = call.endpoint
+        let executor = endpoint.isCostly(body: length) ? BackgroundExecutor.shared : nil
         guard let limit = endpoint.timeLimit else { return try await endpoint.handler(call) }
         return try await deadlines.run(within: limit, or: Self.timeoutProblem(limit)) {
-            try await endpoint.handler(call)
+            guard let executor else { return try await endpoint.handler(call) }
+            return try await withTaskExecutorPreference(executor) { try await endpoint.handler(call) }
         }
     }
 
@@ -217,14 +237,6 @@ package struct CatalogAPI: HTTPResponder {
     private static func bodyLength(_ request: Request) -> Int? {
         if request.headers[.transferEncoding] != nil { return nil }
         return request.headers[.contentLength].flatMap { Int($0) } ?? 0
-    }
-
-    private func address(of request: Request, _ peer: SocketAddress?) -> RateLimiter.Client {
-        let client = options.trustedProxies.client(
-            peer.flatMap { NetworkAddress($0) },
-            forwarded: request.headers[values: .forwardedFor].joined(separator: ",")
-        )
-        return client.map { .address($0.client) } ?? .local
     }
 
     /// Charges a request to a client. The points and the client are evaluated only if requests are limited.

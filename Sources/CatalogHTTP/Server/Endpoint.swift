@@ -62,6 +62,14 @@ struct Endpoint: Sendable {
         cost + surcharge(target) + min(length ?? limit, limit) / Self.bytesPerPoint
     }
 
+    /// The length of a body in bytes from which on its parsing is costly.
+    private static let costlyBodyLength = 64 << 10
+
+    /// Whether a request takes much time of a processor: whole orders and their diffs, and large bodies.
+    ///
+    /// - Parameter length: the length of the body in bytes; nil if it is unknown.
+    func isCostly(body length: Int?) -> Bool { cost >= 10 || (length ?? .max) >= Self.costlyBodyLength }
+
     /// The body limit of an endpoint.
     enum BodyLimit: Sendable {
         /// The configured standard limit.

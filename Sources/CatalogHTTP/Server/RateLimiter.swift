@@ -12,6 +12,14 @@ final class RateLimiter: Sendable {
         case address([UInt8])
         /// A client without an address: a Unix socket.
         case local
+
+        /// Whether the client has no token.
+        var isAnonymous: Bool {
+            switch self {
+            case .user: false
+            case .address, .local: true
+            }
+        }
     }
 
     /// What a client has left, for the headers of a response.

@@ -1,3 +1,7 @@
+internal import HTTPTypes
+internal import Hummingbird
+internal import NIOCore
+
 /// The proxies whose `X-Forwarded-For` is believed.
 package struct TrustedProxies: Sendable {
     private let ranges: [NetworkRange]
@@ -22,7 +26,16 @@ package struct TrustedProxies: Sendable {
         return client
     }
 
-    private func isTrusted(_ address: NetworkAddress) -> Bool { ranges.contains { $0.contains(address) } }
+    /// Returns the client that sent a request without a token.
+    func anonymous(_ request: Request, from peer: SocketAddress?) -> RateLimiter.Client {
+        let client = client(
+            peer.flatMap { NetworkAddress($0) },
+            forwarded: request.headers[values: .forwardedFor].joined(separator: ",")
+        )
+        return client.map { .address($0.client) } ?? .local
+    }
+
+    func isTrusted(_ address: NetworkAddress) -> Bool { ranges.contains { $0.contains(address) } }
 }
 
 extension Substring {

@@ -6,16 +6,19 @@ package struct ConnectionCounts: Sendable, Hashable {
     package var longReads: Int
     /// For imports, and so the number of imports that can run at the same time.
     package var imports: Int
+    /// For re-sorts and housekeeping.
+    package var batch: Int
 
-    package init(writes: Int = 8, longReads: Int = 4, imports: Int = 4) {
+    package init(writes: Int = 8, longReads: Int = 4, imports: Int = 4, batch: Int = 2) {
         self.writes = writes
         self.longReads = longReads
         self.imports = imports
+        self.batch = batch
     }
 
     /// Two for pages, and one each for announcing changes, listening to them, and readiness.
     private static let others = 5
 
     /// The maximum number of connections of a server.
-    package var total: Int { writes + longReads + imports + Self.others }
+    package var total: Int { writes + longReads + imports + batch + Self.others }
 }

@@ -11,6 +11,8 @@ package final class Database: Sendable {
     package let writes: Lane
     /// The lane for imports, which occupy connections for a long time.
     package let imports: Lane
+    /// The lane for re-sorts and housekeeping, so that they delay no user's writes.
+    package let batch: Lane
     /// Announces changes to other servers.
     package let announcer: ChangeAnnouncer
     package let observer: Observer
@@ -23,6 +25,9 @@ package final class Database: Sendable {
 
     /// The default time that a write or a long read waits for a connection.
     package static let leaseTimeout: Duration = .seconds(3)
+
+    /// The time that batch work waits for a connection: nobody waits for it.
+    private static let batchLeaseTimeout: Duration = .seconds(60)
 
     /// Creates the lanes; connections are opened on demand.
     ///
@@ -57,6 +62,12 @@ package final class Database: Sendable {
             waiting: Self.waitingWrites,
             leaseTimeout: leaseTimeout
         )
+        batch = Lane(
+            configuration.with(DatabaseSettings.writes),
+            connections: connections.batch,
+            waiting: Self.waitingWrites,
+            leaseTimeout: Self.batchLeaseTimeout
+        )
         pages = try PostgresPipeline(configuration.with(DatabaseSettings.pages))
         announcer = ChangeAnnouncer(announces ? configuration : nil)
         probe = ReadinessProbe(writes.configuration)
@@ -67,6 +78,7 @@ package final class Database: Sendable {
         longReads.shutDown()
         writes.shutDown()
         imports.shutDown()
+        batch.shutDown()
         pages.shutDown()
         announcer.shutDown()
         Task { [probe] in await probe.close() }

@@ -36,7 +36,7 @@ struct PostgresResponseStore: ResponseStore {
     /// Deletes expired responses and returns their number.
     func sweep() async throws(CatalogError) -> Int {
         try await database.mappingErrors {
-            try await database.writes.transaction(within: .edit) { try IdempotencyRecords.sweep($0) }
+            try await database.batch.transaction(within: .edit) { try IdempotencyRecords.sweep($0) }
         }
     }
 

@@ -115,7 +115,7 @@ struct ListLifecycle {
         try await database.mappingErrors {
             let moment = Timestamp.now().microseconds - Int64(days) * 86_400_000_000
             let old = PostgresValue.timestamptz(moment)
-            let lists = try await database.writes.perform(within: .edit) { connection in
+            let lists = try await database.batch.perform(within: .edit) { connection in
                 try connection.query(ListStatements.expiredLists, [old]) {
                     try $0.map { (try UserID(stored: try $0.text(0)), UniqueID(try $0.text(1))!) }
                 }
@@ -130,16 +130,16 @@ struct ListLifecycle {
                     return []
                 }
             }
-            let users = try await database.writes.perform(within: .edit) { connection in
+            let users = try await database.batch.perform(within: .edit) { connection in
                 try connection.query(ListStatements.expiredEvents, [old]) { try $0.map { try $0.text(0) } }
             }
             for user in users {
-                try await database.writes.transaction(within: .edit) { connection in
+                try await database.batch.transaction(within: .edit) { connection in
                     try connection.execute(UserStatements.lockAccount, [.text(user)])
                     try connection.execute(ListStatements.deleteExpiredEvents, [.text(user), old])
                 }
             }
-            return try await database.writes.perform(within: .edit) {
+            return try await database.batch.perform(within: .edit) {
                 try $0.execute(ListStatements.sweepItems, [old]) + $0.execute(ListStatements.sweepPlaces, [old])
                     + $0.execute(ListStatements.sweepShares, [old])
             } + lists.count + users.count

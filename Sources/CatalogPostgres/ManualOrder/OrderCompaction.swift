@@ -31,14 +31,14 @@ package struct OrderCompaction: Sendable {
             var written = 0
             while true {
                 let (store, shelf) = (storeID, shelfID)
-                let due = try await database.writes.perform(within: .shelf) {
+                let due = try await database.batch.perform(within: .shelf) {
                     try $0.query(OrderStatements.shelvesWithLongKeys, [.int4(store), .int4(shelf)]) {
                         try $0.map { (try $0.int4(0), try $0.int4(1)) }
                     }
                 }
                 var writtenNow = 0
                 for (store, shelf) in due {
-                    writtenNow += try await database.writes.transaction(within: .edit) {
+                    writtenNow += try await database.batch.transaction(within: .edit) {
                         try Self.compact(store, shelf, $0)
                     }
                 }

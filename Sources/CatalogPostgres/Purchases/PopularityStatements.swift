@@ -165,9 +165,9 @@ enum PopularityStatements {
     static let windowAll: PostgresStatement = .init(windowed(all))
     /// `$5` is the shelf.
     static let windowShelf: PostgresStatement = .init(windowed(of(shelf: "$5")))
-    /// The same as `windowAll`; changed products are queued for copying to their shelves.
-    static let windowDue: PostgresStatement = """
-        WITH changed AS (\(windowed(all)) RETURNING r.sku)
+    /// The same for the products `$5`; changed ones are queued for copying to their shelves.
+    static let windowSome: PostgresStatement = """
+        WITH changed AS (\(windowed("r.sku = ANY ($5)")) RETURNING r.sku)
         INSERT INTO popularity_due AS u (store_id, sku, mark) SELECT $1, sku, -1 FROM changed ORDER BY sku
         ON CONFLICT (store_id, sku) DO UPDATE SET mark = -abs(u.mark) - 1
         """
@@ -183,6 +183,16 @@ enum PopularityStatements {
         claimed AS (
             UPDATE popularity_due u SET mark = -u.mark FROM held h WHERE u.store_id = $1 AND u.sku = h.sku RETURNING u.sku)
         SELECT ARRAY(SELECT sku FROM claimed), coalesce((SELECT max(sku) FROM due), ''), (SELECT count(*) FROM due)
+        """
+    /// Locks at most `$3` products after `$2` until the transaction ends, and returns them.
+    static let lockProducts: PostgresStatement = """
+        SELECT sku FROM product WHERE store_id = $1 AND sku > $2 ORDER BY sku LIMIT $3 FOR NO KEY UPDATE
+        """
+    /// Marks what is due of the products `$2` as counted.
+    static let claimSome: PostgresStatement = """
+        UPDATE popularity_due u SET mark = -u.mark FROM (
+            SELECT sku FROM popularity_due WHERE store_id = $1 AND sku = ANY ($2) AND mark > 0 ORDER BY sku FOR UPDATE) d
+        WHERE u.store_id = $1 AND u.sku = d.sku
         """
     /// Marks everything that is due as counted.
     static let claimAll: PostgresStatement = """

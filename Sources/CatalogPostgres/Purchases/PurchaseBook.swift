@@ -22,7 +22,7 @@ package struct PurchaseBook: Sendable {
             let storeID = try await lookup.readStore(store).id
             var returned = 0
             repeat {
-                returned = try await database.writes.transaction(within: .bulk) {
+                returned = try await database.batch.transaction(within: .bulk) {
                     try $0.execute(PopularityStatements.moveStraysToInbox, [.int4(storeID)])
                 }
             } while returned > 0
@@ -31,7 +31,7 @@ package struct PurchaseBook: Sendable {
             while true {
                 try Task.checkCancellation()
                 let from = last
-                let (count, sku, number) = try await database.writes.transaction(within: .fold) {
+                let (count, sku, number) = try await database.batch.transaction(within: .fold) {
                     connection in
                     try Self.runInBatch(connection)
                     return try connection.query(
@@ -48,19 +48,31 @@ package struct PurchaseBook: Sendable {
 
     /// Scores a store's products: those with new purchases or refunds, or all of them for a sliding window or after the
     /// store's rule changed. After a rule change, shelves are updated in the same transaction; otherwise later, each in
-    /// its own.
+    /// its own. Only a rule change blocks writers.
     ///
     /// - Parameter day: today's UTC day.
     /// - Returns: the number of products whose score changed.
     package func count(_ store: CatalogKey, day: Int) async throws(CatalogError) -> Int {
         try await database.mappingErrors {
-            let read = try await lookup.readStore(store)
-            if read.store.lastCount.hasSameRule(of: read.store.popularityRule), read.store.popularityMetric == .decay {
-                if let changed = try await countDue(read, day) { return changed }
+            for _ in 0..<Self.ruleChangeLimit {
+                let read = try await lookup.readStore(store)
+                let isSameRule = read.store.lastCount.hasSameRule(of: read.store.popularityRule)
+                let changed: Int? =
+                    if !isSameRule {
+                        try await countAll(store, day)
+                    } else if read.store.popularityMetric == .decay {
+                        try await countDue(read, day)
+                    } else {
+                        try await countWindow(read, day)
+                    }
+                if let changed { return changed }
             }
-            return try await countAll(store, day)
+            throw CatalogError.unavailable
         }
     }
+
+    /// How often a count starts again because the rule changed concurrently.
+    private static let ruleChangeLimit = 5
 
     /// Scores due products in batches; nil if the rule changed concurrently.
     private func countDue(_ read: ShelfRow.StoreRead, _ day: Int) async throws -> Int? {
@@ -69,7 +81,7 @@ package struct PurchaseBook: Sendable {
         while true {
             try Task.checkCancellation()
             let from = last
-            let piece: (changed: Int, last: String, count: Int)? = try await database.writes.transaction(
+            let piece: (changed: Int, last: String, count: Int)? = try await database.batch.transaction(
                 within: .fold
             ) { (connection) -> (changed: Int, last: String, count: Int)? in
                 try Self.runInBatch(connection)
@@ -98,77 +110,98 @@ package struct PurchaseBook: Sendable {
         }
     }
 
-    /// Scores every product of a store in one transaction that blocks product writes: for sliding windows and after a
-    /// rule change, when shelves are updated as well, because scores of two rules are not comparable.
-    private func countAll(_ store: CatalogKey, _ day: Int) async throws -> Int {
-        let (changed, ruleChanged) = try await database.writes.transaction(within: .maintenance) {
-            (connection) -> (Int, Bool) in
+    /// Scores every product of a store by its sliding window in batches, each of which locks only its products; nil if
+    /// the rule changed concurrently.
+    private func countWindow(_ read: ShelfRow.StoreRead, _ day: Int) async throws -> Int? {
+        let key = PostgresValue.int4(read.id)
+        var changed = 0
+        var last = ""
+        while true {
+            try Task.checkCancellation()
+            let from = last
+            let piece: (changed: Int, last: String?) = try await database.batch.transaction(within: .fold) {
+                connection in
+                try Self.runInBatch(connection)
+                let products = try connection.query(
+                    PopularityStatements.lockProducts,
+                    [key, .text(from), .int8(Self.windowBatchSize)]
+                ) { try $0.map { try $0.text(0) } }
+                guard let last = products.last else { return (0, nil) }
+                try connection.execute(PopularityStatements.claimSome, [key, .textArray(products)])
+                let scored = try connection.execute(
+                    PopularityStatements.windowSome,
+                    Self.windowValues(read, day) + [.textArray(products)]
+                )
+                return (scored, last)
+            }
+            changed += piece.changed
+            guard let next = piece.last else { break }
+            last = next
+        }
+        let isCounted = try await database.batch.transaction(within: .edit) { connection in
+            try Self.allowLongLockWait(connection)
+            let now = try ShelfLookup.store(read.store.key, connection, ShelfLookup.lockedStore)
+            guard now.store.popularityRule == read.store.popularityRule else { return false }
+            try connection.execute(PopularityStatements.setCounted, [key, Self.date(day)])
+            return true
+        }
+        return isCounted ? changed : nil
+    }
+
+    /// The number of products scored by a window per transaction; their writers wait meanwhile.
+    private static let windowBatchSize: Int64 = 2000
+
+    /// Scores every product of a store after a rule change, in one transaction that blocks product writes. Shelves are
+    /// updated as well, because scores of two rules are not comparable.
+    ///
+    /// - Returns: nil if another count has done it.
+    private func countAll(_ store: CatalogKey, _ day: Int) async throws -> Int? {
+        let changed = try await database.batch.transaction(within: .maintenance) { (connection) -> Int? in
             try Self.removeLimits(connection)
             let read = try ShelfLookup.store(store, connection, ShelfLookup.exclusiveStore)
-            let ruleChanged = !read.store.lastCount.hasSameRule(of: read.store.popularityRule)
+            guard !read.store.lastCount.hasSameRule(of: read.store.popularityRule) else { return nil }
             let key: [PostgresValue] = [.int4(read.id)]
-            guard ruleChanged || read.store.popularityMetric != .decay else { return (0, false) }
-            if ruleChanged {
-                try connection.execute(
-                    ShelfStatements.lockAll,
-                    key
-                )
-            }
+            try connection.execute(ShelfStatements.lockAll, key)
             try connection.execute(PopularityStatements.claimAll, key)
-            let changed = try Self.score(read, day, ruleChanged ? .all : .due, connection)
-            if ruleChanged {
-                try connection.execute(PopularityStatements.copyScoresToStore, key)
-                try connection.execute(
-                    ShelfStatements.touchAll,
-                    key
-                )
-            }
+            let changed = try Self.score(read, day, nil, connection)
+            try connection.execute(PopularityStatements.copyScoresToStore, key)
+            try connection.execute(ShelfStatements.touchAll, key)
             try connection.execute(PopularityStatements.setCounted, key + [Self.date(day)])
-            return (changed, ruleChanged)
+            return changed
         }
-        if ruleChanged { database.announcer.announce(.store(store)) }
+        if changed != nil { database.announcer.announce(.store(store)) }
         return changed
     }
 
-    enum Scope {
-        case all
-        /// All products; changed ones become due.
-        case due
-        case shelf(Int32)
-    }
-
-    /// Scores products by the store's rule; returns the number of changed scores.
+    /// Scores the products of a shelf, or of the whole store, by the store's rule; returns the number of changed scores.
     static func score(
         _ read: ShelfRow.StoreRead,
         _ day: Int,
-        _ scope: Scope,
+        _ shelf: Int32?,
         _ connection: isolated PostgresConnection
     ) throws -> Int {
-        let store = read.store
-        guard store.popularityMetric == .decay else {
-            // A window so long that it covers everything.
-            let window = store.popularityMetric.window ?? 20_000
-            let values: [PostgresValue] = [
-                .int4(read.id), .int4(Int32(window)), date(day), .bool(store.popularityMetric == .trend),
-            ]
-            return switch scope {
-            case .all: try connection.execute(PopularityStatements.windowAll, values)
-            case .due: try connection.execute(PopularityStatements.windowDue, values)
-            case .shelf(let id): try connection.execute(PopularityStatements.windowShelf, values + [.int4(id)])
-            }
+        if read.store.popularityMetric != .decay {
+            let values = windowValues(read, day)
+            guard let shelf else { return try connection.execute(PopularityStatements.windowAll, values) }
+            return try connection.execute(PopularityStatements.windowShelf, values + [.int4(shelf)])
         }
-        let values: [PostgresValue] = [.int4(read.id), .int4(Int32(store.popularityHalfLifeDays))]
-        return switch scope {
-        case .all, .due: try connection.execute(PopularityStatements.decayAll, values)
-        case .shelf(let id): try connection.execute(PopularityStatements.decayShelf, values + [.int4(id)])
-        }
+        let values: [PostgresValue] = [.int4(read.id), .int4(Int32(read.store.popularityHalfLifeDays))]
+        guard let shelf else { return try connection.execute(PopularityStatements.decayAll, values) }
+        return try connection.execute(PopularityStatements.decayShelf, values + [.int4(shelf)])
+    }
+
+    /// The parameters of the statements that score by a sliding window.
+    private static func windowValues(_ read: ShelfRow.StoreRead, _ day: Int) -> [PostgresValue] {
+        // A window so long that it covers everything.
+        let window = read.store.popularityMetric.window ?? 20_000
+        return [.int4(read.id), .int4(Int32(window)), date(day), .bool(read.store.popularityMetric == .trend)]
     }
 
     /// Applies the retention period: anonymizes customers, and purges event ids and stray events. Runs once a day
     /// per store; returns the number of rows.
     package func applyRetention(_ store: CatalogKey, olderThan days: Int, day: Int) async throws(CatalogError) -> Int {
         try await database.mappingErrors {
-            try await database.writes.transaction(within: .maintenance) { connection in
+            try await database.batch.transaction(within: .maintenance) { connection in
                 try Self.removeLimits(connection)
                 let key: [PostgresValue] = [
                     .int4(try ShelfLookup.store(store, connection).id), Self.date(day - days),
@@ -204,7 +237,7 @@ package struct PurchaseBook: Sendable {
         var last = ""
         while true {
             let from = last
-            let next = try await database.writes.transaction(within: .fold) {
+            let next = try await database.batch.transaction(within: .fold) {
                 (connection) -> String in
                 try Self.runInBatch(connection)
                 return try connection.query(

@@ -68,7 +68,7 @@ package struct Resorter: Sendable {
     /// Returns the recorded runs, the latest first.
     package func history(_ limit: Int) async throws(CatalogError) -> [ResortRun] {
         try await database.mappingErrors {
-            try await database.writes.perform(within: .lookup) {
+            try await database.batch.perform(within: .lookup) {
                 try $0.query(ResortStatements.runs, [.int8(Int64(limit))]) { try $0.map { try ResortRun($0) } }
             }
         }
@@ -87,7 +87,7 @@ package struct Resorter: Sendable {
         resuming: Bool,
         _ listener: Listener
     ) async throws -> ResortSummary? {
-        let started: (number: Int64, request: String)? = try await database.writes.perform(
+        let started: (number: Int64, request: String)? = try await database.batch.perform(
             within: .edit
         ) {
             connection in
@@ -110,20 +110,20 @@ package struct Resorter: Sendable {
             (request.jobs, request.diffs) = (requested.jobs, requested.diffs)
         }
         let key = ResortStatements.lockKey("$1")
-        let summary = try await RunLock.withLock(.resortRun, key, [.int8(started.number)], in: database.writes.pool) {
+        let summary = try await RunLock.withLock(.resortRun, key, [.int8(started.number)], in: database.batch.pool) {
             () -> ResortSummary? in
             if resuming {
                 // Another process may have finished the run before the lock was released.
-                let isOpen = try await database.writes.perform(within: .edit) {
+                let isOpen = try await database.batch.perform(within: .edit) {
                     try $0.query(ResortStatements.isOpen, [.int8(started.number)]) { $0.count > 0 }
                 }
                 guard isOpen else { return nil }
             } else {
-                try await database.writes.perform(within: .edit) {
+                try await database.batch.perform(within: .edit) {
                     _ = try $0.execute(ResortStatements.begin, [.int8(started.number), .text(started.request)])
                 }
             }
-            let record = ResortRecord(lane: database.writes, number: started.number)
+            let record = ResortRecord(lane: database.batch, number: started.number)
             let outcome: Result<ResortSummary, any Error>
             do { outcome = .success(try await execute(request, record, listener)) } catch { outcome = .failure(error) }
             // Do not end a cancelled run: it can be resumed.
@@ -171,7 +171,7 @@ package struct Resorter: Sendable {
         }
         let read = try await lookup.readStore(store)
         let due = try await dueShelves(read, request)
-        let targets = try await database.writes.transaction(within: .bulk) { connection in
+        let targets = try await database.batch.transaction(within: .bulk) { connection in
             try connection.query(
                 ResortStatements.targets,
                 [
@@ -189,7 +189,7 @@ package struct Resorter: Sendable {
     /// every placement for each row.
     private func analyzeDueTable(_ products: Int) async {
         guard products >= Self.analyzeThreshold else { return }
-        try? await database.writes.perform(within: .shelf) {
+        try? await database.batch.perform(within: .shelf) {
             try $0.run(script: "ANALYZE popularity_due")
         }
     }
@@ -197,7 +197,7 @@ package struct Resorter: Sendable {
     private static let analyzeThreshold = 1000
 
     private func number(_ statement: PostgresStatement, _ storeID: Int32) async throws -> Int {
-        try await database.writes.perform(within: .bulk) {
+        try await database.batch.perform(within: .bulk) {
             try $0.query(statement, [.int4(storeID)]) { try $0.first { try $0.int(0) } ?? 0 }
         }
     }
@@ -214,7 +214,7 @@ package struct Resorter: Sendable {
             } else {
                 ResortStatements.allShelves
             }
-        return try await database.writes.transaction(within: .store) { connection in
+        return try await database.batch.transaction(within: .store) { connection in
             try PurchaseBook.removeLimits(connection)
             return Set(try connection.query(statement, [.int4(read.id)]) { try $0.map { try $0.int4(0) } })
         }
@@ -286,7 +286,7 @@ package struct Resorter: Sendable {
     }
 
     private func heads(_ ids: ArraySlice<Int32>, _ storeID: Int32) async throws -> [ShelfHead] {
-        try await database.writes.perform(within: .shelf) {
+        try await database.batch.perform(within: .shelf) {
             try $0.query(ResortStatements.heads, [.int4(storeID), .int8Array(ids.map(Int64.init))]) {
                 try $0.map { try ShelfRow.head($0) }
             }

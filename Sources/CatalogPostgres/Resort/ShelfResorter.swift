@@ -35,7 +35,7 @@ struct ShelfResorter {
     }
 
     private func runOnce() async throws -> Attempt {
-        try await pages.database.writes.transaction(within: .store) { connection in
+        try await pages.database.batch.transaction(within: .store) { connection in
             // Imports lock shelves for a long time; wait for them.
             try PurchaseBook.runInBatch(connection)
             if request.isDryRun {
@@ -44,7 +44,7 @@ struct ShelfResorter {
                 let store = try ShelfLookup.store(listed.store.key, connection)
                 _ = try connection.execute(PopularityStatements.moveShelfStraysToInbox, scope)
                 _ = try connection.execute(PopularityStatements.foldShelf, scope)
-                _ = try PurchaseBook.score(store, day, .shelf(listed.location.shelfID), connection)
+                _ = try PurchaseBook.score(store, day, listed.location.shelfID, connection)
             }
             switch try resort(connection) {
             case .done(let report):

@@ -153,11 +153,11 @@ struct PostgresUserStore: UserStore {
     func sweep(after days: Int = Setting.tombstoneDays) async throws(CatalogError) -> Int {
         try await database.mappingErrors {
             let old = Timestamp.now().microseconds - Int64(days) * 86_400_000_000
-            let users = try await database.writes.perform(within: .edit) { connection in
+            let users = try await database.batch.perform(within: .edit) { connection in
                 try connection.query(Self.usersWithOldTombstones, [.timestamptz(old)]) { try $0.map { try $0.text(0) } }
             }
             for user in users {
-                try await database.writes.transaction(within: .edit) { connection in
+                try await database.batch.transaction(within: .edit) { connection in
                     try connection.execute(
                         UserStatements.lockAccount,
                         [.text(user)]
@@ -165,7 +165,7 @@ struct PostgresUserStore: UserStore {
                     try connection.execute(Self.purgeTombstones, [.text(user), .timestamptz(old)])
                 }
             }
-            return try await database.writes.perform(within: .edit) {
+            return try await database.batch.perform(within: .edit) {
                 try $0.execute(Self.sweepTickets)
             }
                 + users.count

@@ -111,7 +111,7 @@ struct DatabaseOptions: ParsableArguments {
     /// Runs a body with a catalog that has one connection per job, and announces changes to servers.
     func withCatalog<T>(jobs: Int, _ body: (PostgresCatalog) async throws -> T) async throws -> T {
         try await Self.with(
-            try await catalog(ConnectionCounts(writes: jobs), leaseTimeout: .seconds(30), announces: true),
+            try await catalog(ConnectionCounts(writes: jobs, batch: jobs), leaseTimeout: .seconds(30), announces: true),
             body
         )
     }

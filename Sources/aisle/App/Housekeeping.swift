@@ -15,16 +15,19 @@ struct Housekeeping: Service {
         let purchases = PurchaseBook(catalog)
         let ticks = AsyncTimerSequence(interval: Self.interval, clock: .continuous).map { _ in }
         for await _ in merge(ticks, catalog.compactionSignal.signals).cancelOnGracefulShutdown() {
-            // An unreachable database is reported elsewhere; try again at the next run.
-            do {
-                _ = try await compaction.run()
-                while try await catalog.sweepResponses() > 0 {}
-                while try await catalog.sweepUsers() > 0 {}
-                while try await catalog.sweepLists() > 0 {}
-                for store in try await catalog.stores() { _ = try await purchases.fold(store.key) }
-            } catch CatalogError.fault(let detail) {
-                catalog.database.observer.observe(.fault(request: "housekeeping", detail: detail))
-            } catch {}
+            await run { _ = try await compaction.run() }
+            await run { while try await catalog.sweepResponses() > 0 {} }
+            await run { while try await catalog.sweepUsers() > 0 {} }
+            await run { while try await catalog.sweepLists() > 0 {} }
+            await run { for store in try await catalog.stores() { _ = try await purchases.fold(store.key) } }
         }
+    }
+
+    /// Runs one task, so that its failure prevents no other.
+    private func run(_ task: () async throws -> Void) async {
+        // An unreachable database is reported elsewhere; try again at the next run.
+        do { try await task() } catch CatalogError.fault(let detail) {
+            catalog.database.observer.observe(.fault(request: "housekeeping", detail: detail))
+        } catch {}
     }
 }

@@ -24,9 +24,12 @@ struct Server {
     var demo: Demo?
 
     /// The limits of a connection: 16 KiB of headers, 100 of them, a minute of silence.
-    private static var channel: HTTP1Channel.Configuration {
+    private var channel: HTTP1Channel.Configuration {
+        // A client can have a tenth of the connections.
+        let limit = settings.rateLimit == nil ? Int.max : max(1, settings.connectionLimit / 10)
+        let limiter = ConnectionLimiter(limit: limit, except: settings.trustedProxies)
         var channel = HTTP1Channel.Configuration(
-            additionalChannelHandlers: [ClosingHandler(), StallHandler()],
+            additionalChannelHandlers: [limiter.handler(), ClosingHandler(), StallHandler()],
             idleTimeout: .seconds(60)
         )
         channel.httpDecoder = .init(maxHeaderFieldSize: 16 << 10, maxHeaderListSize: 16 << 10, maxHeaderFieldCount: 100)
@@ -50,6 +53,7 @@ struct Server {
         apiOptions.demo = demo
         apiOptions.rateLimit = settings.rateLimit
         apiOptions.trustedProxies = settings.trustedProxies
+        apiOptions.bodyMemoryLimit = settings.bodyMegabytes << 20
         apiOptions.pageCacheLimit = settings.pageCacheMegabytes << 20
         let draining = Draining(state: apiOptions.drainState, delay: settings.drain)
         raiseDescriptorLimit()
@@ -72,8 +76,12 @@ struct Server {
         let (host, wanted, showsWelcome) = (settings.host, port, showsWelcome)
         let app = Application(
             responder: CrashReportingResponder(api),
-            server: .http1(configuration: Self.channel),
-            configuration: .init(address: .hostname(host, port: wanted), serverName: nil),
+            server: .http1(configuration: channel),
+            configuration: .init(
+                address: .hostname(host, port: wanted),
+                serverName: nil,
+                availableConnectionsDelegate: MaximumAvailableConnections(settings.connectionLimit)
+            ),
             onServerRunning: { channel in
                 let port = channel.localAddress?.port ?? wanted
                 Console.note("Listening on http://\(host):\(port)")

@@ -22,6 +22,10 @@ struct ServerSettings: Sendable {
     let cursorKey: String?
     /// The maximum number of open event streams.
     let streamLimit: Int
+    /// The maximum number of open connections.
+    let connectionLimit: Int
+    /// The maximum size of all request bodies in flight, in megabytes.
+    let bodyMegabytes: Int
     /// Whether to use LISTEN for changes; a transaction pooler does not support it.
     let listens: Bool
     /// How long a stopping server still accepts new requests, until load balancers notice.
@@ -74,6 +78,8 @@ struct ServerSettings: Sendable {
         }
         self.logLevel = logLevel
         streamLimit = try Self.number("streams", in: 1...1_000_000, default: 10_000, reader)
+        connectionLimit = try Self.number("connections", in: 1...1_000_000, default: 20_000, reader)
+        bodyMegabytes = try Self.number("body.memory.mb", in: 160...65_536, default: 256, reader)
         listens = try Self.present("listen") { try reader.requiredBool(forKey: $0) } ?? true
         drain = .seconds(try Self.number("drain.seconds", in: 0...3600, default: 0, reader))
         tokens = try TokenSettings(reader)
@@ -85,7 +91,7 @@ struct ServerSettings: Sendable {
     /// The settings allowed in a file.
     private static let names = [
         "host", "port", "cors.origins", "page.cache.mb", "pool.size", "long.read.connections", "rate.limit",
-        "trusted.proxies", "cursor.key", "log.level", "streams", "listen",
+        "trusted.proxies", "cursor.key", "log.level", "streams", "connections", "body.memory.mb", "listen",
         "drain.seconds", "jwt.secret", "jwt.secret.file", "jwt.accepted.secrets", "jwks", "jwks.allow.http",
         "jwt.issuer", "jwt.audience",
     ]
@@ -203,6 +209,7 @@ struct ServerSettings: Sendable {
             ("rate.limit", rateLimit.map { "\($0.burst)/\($0.rate)" } ?? "off"),
             ("page.cache.mb", "\(pageCacheMegabytes)"), ("log.level", "\(logLevel)"),
             ("cursor.key", cursorKey == nil ? "the deployment's" : "set"), ("streams", "\(streamLimit)"),
+            ("connections", "\(connectionLimit)"), ("body.memory.mb", "\(bodyMegabytes)"),
             ("listen", "\(listens)"), ("drain.seconds", "\(drain.components.seconds)"),
             ("jwt.secret", tokens.secret == nil ? "none" : "set"),
             ("jwt.accepted.secrets", tokens.acceptedSecrets.isEmpty ? "none" : "\(tokens.acceptedSecrets.count) set"),
