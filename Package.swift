@@ -216,3 +216,18 @@ let package = Package(
         ),
     ]
 )
+
+// `make fuzz` builds everything for libFuzzer, which brings its own main function.
+if Context.environment["AISLE_FUZZ"] != nil {
+    package.targets.append(
+        .executableTarget(
+            name: "Fuzz",
+            dependencies: [
+                "AisleDiff", "Catalog", "CatalogHTTP", "CatalogJSON",
+                .product(name: "Crypto", package: "swift-crypto"),
+            ],
+            path: "Tests/Fuzz",
+            exclude: ["corpora"]
+        )
+    )
+}

@@ -603,6 +603,34 @@ import TestSupport
         }
     }
 
+    @Test("The items of all lists of a user are limited, and a guest's lists count when they are merged")
+    func limitsItemsOfAllLists() async throws {
+        try await withServer { client, catalog in
+            let (ann, guest) = (UserID("ann")!, UserID("guest:9")!)
+            let perList = UserList.itemLimit
+            let items = (0..<perList).map { number in "{\"text\":\"\(number)\"}" }
+            for number in 0..<(UserList.allItemsLimit / perList) {
+                let path = try await list(client, "\(number)")
+                for start in stride(from: 0, to: perList, by: UserList.addLimit) {
+                    let body = "{\"items\":[\(items[start..<start + UserList.addLimit].joined(separator: ","))]}"
+                    #expect(try await send(client, .post, path + "/items", body).status == 201)
+                }
+            }
+            let path = try await list(client, "Surplus")
+            let surplus = try await send(client, .post, path + "/items", #"{"items":[{"text":"x"}]}"#)
+            #expect(surplus.status == 422)
+            #expect(surplus.text("detail").contains("20000 items together"))
+            // A member of the list adds to its owner's items.
+            let theirs = try await list(client, "Guest's", as: guest.text)
+            _ = try await item(client, theirs, "a", as: guest.text)
+            let token = try await TestAPI.token(guest.text)
+            let merged = try await send(client, .post, "/v1/me/merge", "{\"guest_token\":\"\(token)\"}", as: ann.text)
+            #expect(merged.status == 422, "\(merged.json.text)")
+            // Nothing was moved.
+            #expect(try await send(client, .get, theirs, as: guest.text).text("role") == "owner")
+        }
+    }
+
     @Test("Merging a guest moves the guest's lists, and erasing the account deletes them")
     func mergesAndErasesLists() async throws {
         try await withServer { client, _ in

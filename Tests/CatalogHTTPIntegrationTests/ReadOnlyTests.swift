@@ -27,7 +27,9 @@ import TestSupport
             try database.run(script: "ALTER DATABASE \(name ?? "") SET default_transaction_read_only = on")
         }
         writable.shutDown()
-        let catalog = PostgresCatalog(try Database(database.pooled, direct: database.configuration))
+        let catalog = PostgresCatalog(
+            try Database(database.pooled.inServerRole, direct: database.configuration.inServerRole)
+        )
         try await TestAPI.run(await TestAPI.api(catalog, importer: Importer(catalog)), body)
         catalog.shutDown()
         try await database.drop()

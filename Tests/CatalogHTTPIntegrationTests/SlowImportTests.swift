@@ -99,7 +99,8 @@ import TestSupport
                 }
                 guard number < 3 else { return nil }
                 guard number > 0 else { return Array("store,sku,name\n".utf8) + Array(rows.utf8) }
-                _ = try await catalog.database.writes.perform {
+                let owner = try await PostgresConnection.connect(catalog.database.writes.configuration.inOwnerRole)
+                _ = try await owner.perform {
                     try $0.execute(
                         """
                         SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
@@ -107,6 +108,7 @@ import TestSupport
                         """
                     )
                 }
+                await owner.close()
                 return Array(rows.utf8)
             }
             let options = ImportOptions(format: .csv, currency: Currency("EUR")!)

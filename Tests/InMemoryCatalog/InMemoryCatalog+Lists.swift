@@ -112,6 +112,10 @@ extension InMemoryCatalog {
         if edit.restoresList, before.list.isDeleted { try Self.checkListLimit(users, user) }
         var list = before.list
         let changed = try list.apply(edit, facts([list], edit.products), now: now)
+        let added = Set(list.items.map(\.id)).subtracting(before.list.items.map(\.id)).count
+        guard added == 0 || Self.itemCount(users, list.owner) + added <= UserList.allItemsLimit else {
+            throw .tooManyItems
+        }
         users[list.owner]!.lists[id] = list
         let facts = facts([before.list, list], edit.products)
         var outcome = ListOutcome(
@@ -198,6 +202,27 @@ extension InMemoryCatalog {
         if let held = try? membership(id, user, users, currentOnly: false) { return held }
         let place = users[user]!.places[id]!
         return .departed(id, place.role, place.key, place.revision, leftAt: place.leftAt ?? clock())
+    }
+
+    /// The number of items of a user's own lists.
+    static func itemCount(_ users: Users, _ user: UserID) -> Int {
+        users[user]?.lists.values.reduce(0) { $0 + $1.items.count } ?? 0
+    }
+
+    /// - Throws: `unprocessable` if a user would exceed a limit with the lists of a guest.
+    static func checkMerge(of guest: UserID, into user: UserID, _ users: Users) throws(CatalogError) {
+        func counts(_ user: UserID) -> (current: Int, all: Int) {
+            let places = users[user]?.places ?? [:]
+            let current = places.count { id, place in
+                place.leftAt == nil && users[place.owner]?.lists[id]?.isDeleted == false
+            }
+            return (current, places.count)
+        }
+        let (own, brought) = (counts(user), counts(guest))
+        guard brought.all > 0 else { return }
+        guard own.current + brought.current <= UserList.countLimit else { throw .tooManyLists }
+        guard own.all + brought.all <= UserList.totalCountLimit else { throw .tooManyDeletedLists }
+        guard itemCount(users, user) + itemCount(users, guest) <= UserList.allItemsLimit else { throw .tooManyItems }
     }
 
     static func checkListLimit(_ users: Users, _ user: UserID) throws(CatalogError) {

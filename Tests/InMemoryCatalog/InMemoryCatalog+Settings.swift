@@ -126,6 +126,7 @@ extension InMemoryCatalog {
         once call: IdempotentCall?
     ) async throws(CatalogError) -> GuestMerge {
         let brought = users.withLock { $0[guest]?.settings.values.filter { !$0.isDeleted } } ?? []
+        try transact { users, _ throws(CatalogError) in try Self.checkMerge(of: guest, into: user, users) }
         let (outcome, isFirst) = try change(user) { content, now throws(CatalogError) in
             if let outcome: GuestMerge = try content.responses.known(call) { return (outcome, false) }
             let results = try Self.apply(GuestMerge.edit(brought), &content, now)

@@ -63,6 +63,8 @@ package struct TestDatabase: Sendable {
         admin.shutDown()
         let pool = PostgresPool(try TestServer.configuration.database(name), options: .init(size: 1))
         _ = try await Migrator(pool).migrate()
+        let roles = try await DatabaseRoles().script(pool)
+        try await pool.perform(within: limit) { try $0.run(script: roles) }
         // A template must have no sessions.
         try await pool.withConnection { await $0.close() }
         pool.shutDown()
@@ -126,6 +128,22 @@ package struct TestDatabase: Sendable {
     }
 }
 
+extension PostgresConfiguration {
+    /// The configuration whose transactions have the rights of servers.
+    package var inServerRole: PostgresConfiguration {
+        var copy = self
+        copy.settings["role"] = DatabaseRoles().server
+        return copy
+    }
+
+    /// The configuration without that restriction.
+    package var inOwnerRole: PostgresConfiguration {
+        var copy = self
+        copy.settings["role"] = nil
+        return copy
+    }
+}
+
 /// Runs one block at a time.
 private actor AsyncLock {
     private var last: Task<Void, any Error>?
@@ -146,7 +164,11 @@ package func withCatalog(_ body: (PostgresCatalog) async throws -> Void) async t
     let database = try await TestDatabase.migrated()
     // All tests share two cores, so slowness is not an error.
     let catalog = PostgresCatalog(
-        try Database(database.pooled, direct: database.configuration, leaseTimeout: .seconds(60))
+        try Database(
+            database.pooled.inServerRole,
+            direct: database.configuration.inServerRole,
+            leaseTimeout: .seconds(60)
+        )
     )
     do { try await body(catalog) } catch {
         catalog.shutDown()

@@ -15,6 +15,11 @@ extension CatalogError {
         field: "lists",
         detail: "too many recently deleted lists; they are purged after \(UserList.tombstoneDays) days"
     )
+    package static let tooManyItems = CatalogError.unprocessable(
+        field: "items",
+        detail:
+            "a user's lists can have at most \(UserList.allItemsLimit) items together; delete lists that are no longer needed"
+    )
     package static let tooManyShares = CatalogError.unprocessable(
         field: "shares",
         detail: "a list can have at most \(ListShare.countLimit) shares; revoke shares that are no longer needed"

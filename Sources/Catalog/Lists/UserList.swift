@@ -59,6 +59,8 @@ package struct UserList: Hashable, Sendable {
     package static let itemLimit = 2000
     /// The maximum number of lists per user, including deleted ones that can be restored.
     package static let totalCountLimit = 2000
+    /// The maximum number of items of all lists of a user, including recently deleted ones.
+    package static let allItemsLimit = 20_000
     /// The maximum number of items per addition.
     package static let addLimit = 100
     /// How long a deleted list or item can be restored, in days.

@@ -26,7 +26,12 @@ struct ListLifecycle {
     }
 
     /// Transfers a guest's lists to an account, and makes the account a member of the guest's joined lists.
+    ///
+    /// - Throws: `unprocessable`, before anything changes, if the account would exceed a limit.
     func mergeLists(of guest: UserID, into user: UserID) async throws {
+        try await database.writes.perform(within: .edit) {
+            try ListWriter(user: user).checkMerge(of: ListWriter(user: guest), $0)
+        }
         for id in try await listIDs(ListStatements.ownLists, guest) {
             try await changeList(id.list, of: guest) { list, connection in
                 var transferred = list

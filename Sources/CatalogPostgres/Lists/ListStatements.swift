@@ -147,6 +147,10 @@ enum ListStatements {
         FROM user_list_place p LEFT JOIN user_list l ON l.user_id = p.owner_id AND l.list_id = p.list_id
         WHERE p.user_id = $1
         """
+    /// The number of items of a user's own lists, at most `$2`.
+    static let itemCount: PostgresStatement = """
+        SELECT count(*) FROM (SELECT FROM user_list_item WHERE user_id = $1 LIMIT $2) AS items
+        """
     static let lastKey: PostgresStatement =
         "SELECT key FROM user_list_place WHERE user_id = $1 ORDER BY key DESC LIMIT 1"
     /// Adds a user to a list: `$3` owner, `$4` role, `$5` share, `$6` key at the end; a former member keeps its key.

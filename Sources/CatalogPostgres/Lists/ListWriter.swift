@@ -122,11 +122,36 @@ struct ListWriter {
     ///   creations.
     func checkListCount(_ connection: isolated PostgresConnection) throws {
         try connection.execute(UserStatements.lockAccount, [caller])
-        let (current, all) = try connection.query(ListStatements.listCounts, [caller]) {
-            try $0.first { (try $0.int(0), try $0.int(1)) } ?? (0, 0)
-        }
+        let (current, all) = try listCounts(connection)
         guard current < UserList.countLimit else { throw CatalogError.tooManyLists }
         guard all < UserList.totalCountLimit else { throw CatalogError.tooManyDeletedLists }
+    }
+
+    /// Checks that the user can take over the lists of a guest.
+    ///
+    /// - Throws: `unprocessable` if the user would exceed a limit.
+    func checkMerge(of guest: ListWriter, _ connection: isolated PostgresConnection) throws {
+        let (own, brought) = (try listCounts(connection), try guest.listCounts(connection))
+        guard brought.all > 0 else { return }
+        guard own.current + brought.current <= UserList.countLimit else { throw CatalogError.tooManyLists }
+        guard own.all + brought.all <= UserList.totalCountLimit else { throw CatalogError.tooManyDeletedLists }
+        guard try itemCount(connection) + guest.itemCount(connection) <= UserList.allItemsLimit else {
+            throw CatalogError.tooManyItems
+        }
+    }
+
+    /// Returns the numbers of a user's lists, and of all including deleted and left ones.
+    private func listCounts(_ connection: isolated PostgresConnection) throws -> (current: Int, all: Int) {
+        try connection.query(ListStatements.listCounts, [caller]) {
+            try $0.first { (try $0.int(0), try $0.int(1)) } ?? (0, 0)
+        }
+    }
+
+    /// Returns the number of items of the user's own lists, at most one more than allowed.
+    func itemCount(_ connection: isolated PostgresConnection) throws -> Int {
+        try connection.query(ListStatements.itemCount, [caller, .int8(Int64(UserList.allItemsLimit + 1))]) {
+            try $0.first { try $0.int(0) } ?? 0
+        }
     }
 
     /// Writes a list and its changed items, and deletes items that it no longer has.
@@ -146,6 +171,10 @@ struct ListWriter {
         let known = Set(before.items)
         let items = list.items.filter { !known.contains($0) }
         guard !items.isEmpty else { return }
+        let added = Set(items.map(\.id)).subtracting(before.items.map(\.id)).count
+        if added > 0, try ListWriter(user: list.owner).itemCount(connection) + added > UserList.allItemsLimit {
+            throw CatalogError.tooManyItems
+        }
         try connection.executeDeferred(
             ListStatements.writeItems,
             [.text(list.owner.text), .text(list.id.text), .jsonb(ListRow.json(items))]
@@ -216,7 +245,7 @@ struct ListWriter {
         try notify(users, list, LiveEvent.leftList(list, 0).data, isLeaving: true, connection)
     }
 
-    /// Occasionally deletes a user's old events.
+    /// Deletes a user's old events, at one in 64 changes: revisions grow with the clock.
     static func trim(_ notified: [(user: String, revision: Int64)], _ connection: isolated PostgresConnection) throws {
         for (user, revision) in notified where revision % 64 == 0 {
             try connection.execute(ListStatements.trimEvents, [.text(user), .int8(Int64(eventLimit))])

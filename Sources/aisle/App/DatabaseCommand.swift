@@ -8,7 +8,9 @@ struct DatabaseCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "db",
         abstract: "Manage the private PostgreSQL and the schema.",
-        subcommands: [Initialize.self, Start.self, Stop.self, Status.self, Migrate.self, Restored.self, Reset.self]
+        subcommands: [
+            Initialize.self, Start.self, Stop.self, Status.self, Migrate.self, Roles.self, Restored.self, Reset.self,
+        ]
     )
 
     struct Initialize: AisleCommand {
@@ -88,6 +90,30 @@ struct DatabaseCommand: AsyncParsableCommand {
                     CommandFailure.usage
                 )
             }
+        }
+    }
+
+    struct Roles: AisleCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Print the SQL that creates the roles of the owner, the servers and readers.",
+            discussion: """
+                Run it as a superuser: aisle db roles | psql "$DATABASE_URL". Then set passwords, migrate as the owner, and \
+                serve as the server. Repeat it after a migration.
+                """
+        )
+        @OptionGroup var database: DatabaseOptions
+        @Option(help: "The role that owns and migrates the schema.") var owner = "aisle_owner"
+        @Option(help: "The role of servers, which read and write rows.") var server = "aisle_server"
+        @Option(help: "The role that reads the catalog, but no keys and nothing of users.") var reader = "aisle_reader"
+        func execute() async throws {
+            let roles = DatabaseRoles(owner: owner, server: server, reader: reader)
+            print(
+                try await database.withPool(size: 1) { pool in
+                    try DatabaseOptions.require(try await Migrator.check(pool))
+                    return try await roles.script(pool)
+                },
+                terminator: ""
+            )
         }
     }
 

@@ -1,0 +1,79 @@
+package import LibPQ
+
+/// The database roles of a deployment, and the SQL that creates them.
+package struct DatabaseRoles: Sendable {
+    /// Owns the schema and migrates it.
+    package let owner: String
+    /// Reads and writes rows; cannot change the schema.
+    package let server: String
+    /// Reads the catalog and its statistics; neither keys nor what belongs to users.
+    package let reader: String
+
+    package init(owner: String = "aisle_owner", server: String = "aisle_server", reader: String = "aisle_reader") {
+        (self.owner, self.server, self.reader) = (owner, server, reader)
+    }
+
+    /// The tables that the reader cannot read: keys, recorded responses, and what belongs to users or says who they are.
+    private static func isPrivate(_ table: String) -> Bool {
+        table == "deployment" || table == "idempotency_record" || table == "order_change" || table.hasPrefix("user_")
+            || table.hasPrefix("purchase_")
+    }
+
+    /// The tables that servers analyze after they have filled them.
+    private static let analyzed = ["product", "placement", "placement_position", "shelf", "popularity_due"]
+
+    /// Returns a script that creates the roles in a migrated database. It can be repeated, and must be after a migration
+    /// that creates tables.
+    package func script(_ pool: PostgresPool) async throws -> String {
+        try await pool.perform(within: .seconds(30)) { connection in
+            let (database, schema, version) = try connection.query(RoleStatements.place) {
+                try $0.first { (try $0.text(0), try $0.text(1), try $0.int8(2)) }!
+            }
+            let tables = try connection.query(RoleStatements.tables) { try $0.map { try $0.text(0) } }
+            let others = try connection.query(RoleStatements.others) { try $0.map { try $0.text(0) } }
+            return script(database, schema, tables, others, analyzes: version >= 170_000)
+        }
+    }
+
+    private func script(
+        _ database: String,
+        _ schema: String,
+        _ tables: [String],
+        _ others: [String],
+        analyzes: Bool
+    ) -> String {
+        let (owner, server, reader) = (Self.quoted(owner), Self.quoted(server), Self.quoted(reader))
+        let (database, schema) = (Self.quoted(database), Self.quoted(schema))
+        func list(_ tables: [String]) -> String {
+            tables.map { "\(schema).\(Self.quoted($0))" }.joined(separator: ", ")
+        }
+        var lines = [
+            "-- The owner migrates, servers read and write, and the reader reads what is neither secret nor personal."
+        ]
+        for role in [owner, server, reader] {
+            lines.append("DO $$ BEGIN CREATE ROLE \(role) LOGIN; EXCEPTION WHEN duplicate_object THEN NULL; END $$;")
+        }
+        lines += [
+            "REVOKE CREATE ON SCHEMA \(schema) FROM PUBLIC;",
+            "GRANT CONNECT ON DATABASE \(database) TO \(owner), \(server), \(reader);",
+            "GRANT USAGE, CREATE ON SCHEMA \(schema) TO \(owner);",
+            "GRANT USAGE ON SCHEMA \(schema) TO \(server), \(reader);",
+        ]
+        lines += tables.map { "ALTER TABLE \(list([$0])) OWNER TO \(owner);" }
+        lines += others.map { "ALTER \($0) OWNER TO \(owner);" }
+        lines += [
+            "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA \(schema) TO \(server);",
+            "ALTER DEFAULT PRIVILEGES FOR ROLE \(owner) IN SCHEMA \(schema) GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO \(server);",
+            "GRANT USAGE ON ALL SEQUENCES IN SCHEMA \(schema) TO \(server);",
+            "ALTER DEFAULT PRIVILEGES FOR ROLE \(owner) IN SCHEMA \(schema) GRANT USAGE ON SEQUENCES TO \(server);",
+            "REVOKE INSERT, UPDATE, DELETE ON \(schema).schema_migration FROM \(server);",
+            "GRANT SELECT ON \(list(tables.filter { !Self.isPrivate($0) })) TO \(reader);",
+        ]
+        if analyzes { lines.append("GRANT MAINTAIN ON \(list(Self.analyzed)) TO \(server);") }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private static func quoted(_ name: String) -> String {
+        "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+    }
+}

@@ -1,0 +1,69 @@
+import CatalogPostgres
+import LibPQ
+import Testing
+import TestSupport
+
+/// The rights of the roles that `aisle db roles` creates. All other tests run in the server's role.
+@Suite(.timeLimit(.minutes(5))) struct DatabaseRolesTests {
+    /// The SQLSTATE of a statement in a role; nil if it succeeds.
+    private static func state(
+        of script: String,
+        as role: String,
+        in database: TestDatabase
+    ) async throws -> SQLState? {
+        let connection = try await PostgresConnection.connect(database.configuration)
+        let state = try await connection.perform { connection -> SQLState? in
+            try connection.begin()
+            try connection.run(script: "SET LOCAL ROLE \(role)")
+            defer { connection.rollback() }
+            do { try connection.run(script: script) } catch let error as PostgresError { return error.sqlState }
+            return nil
+        }
+        await connection.close()
+        return state
+    }
+
+    private static let denied = SQLState("42501")
+
+    @Test("Servers change rows but not the schema, and readers see nothing secret or personal")
+    func rolesHaveTheirRights() async throws {
+        let database = try await TestDatabase.migrated()
+        let roles = DatabaseRoles()
+        let pool = PostgresPool(database.configuration, options: .init(size: 1))
+        // The script can be repeated.
+        let script = try await roles.script(pool)
+        try await pool.perform { try $0.run(script: script) }
+        pool.shutDown()
+        let allowed = [
+            (roles.server, "DELETE FROM product; DELETE FROM user_setting; SELECT * FROM deployment, schema_migration"),
+            (roles.reader, "SELECT * FROM product, placement, shelf, store, schema_migration"),
+            (roles.owner, "ALTER TABLE product ADD COLUMN x integer; CREATE TABLE y (); DROP TABLE user_list CASCADE"),
+        ]
+        for (role, script) in allowed {
+            #expect(try await Self.state(of: script, as: role, in: database) == nil, "\(role)")
+        }
+        let forbidden = [
+            (roles.server, "ALTER TABLE product ADD COLUMN x integer"), (roles.server, "DROP TABLE product"),
+            (roles.server, "CREATE TABLE y ()"), (roles.server, "DELETE FROM schema_migration"),
+            (roles.server, "TRUNCATE product"),
+            (roles.reader, "SELECT * FROM deployment"), (roles.reader, "SELECT * FROM user_setting"),
+            (roles.reader, "SELECT * FROM user_ticket"), (roles.reader, "SELECT * FROM purchase_day"),
+            (roles.reader, "SELECT * FROM order_change"), (roles.reader, "SELECT * FROM idempotency_record"),
+            (roles.reader, "UPDATE product SET name = name"),
+        ]
+        for (role, script) in forbidden {
+            #expect(try await Self.state(of: script, as: role, in: database) == Self.denied, "\(role): \(script)")
+        }
+        try await database.drop()
+    }
+
+    @Test("Names of roles are quoted")
+    func namesAreQuoted() async throws {
+        let database = try await TestDatabase.migrated()
+        let pool = PostgresPool(database.configuration, options: .init(size: 1))
+        let script = try await DatabaseRoles(owner: "o\"; DROP TABLE product; --").script(pool)
+        #expect(script.contains("CREATE ROLE \"o\"\"; DROP TABLE product; --\" LOGIN"))
+        pool.shutDown()
+        try await database.drop()
+    }
+}

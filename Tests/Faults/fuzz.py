@@ -1,0 +1,211 @@
+"""Sends mutated HTTP requests over raw sockets, and expects neither a crash, a hang nor an unexplained 5xx.
+
+Usage: fuzz.py AISLE [--requests N] [--seed S]. Slow and silent clients keep connections open meanwhile.
+"""
+import argparse, base64, json, multiprocessing, os, random, re, select, socket, sys, time
+from harness import Database, Server, status, until
+
+parser = argparse.ArgumentParser()
+parser.add_argument("aisle", type=os.path.abspath)
+parser.add_argument("--requests", type=int, default=20_000)
+parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 32))
+options = parser.parse_args()
+
+SHELF = "/v1/stores/corner/shelves/dairy"
+WORKERS = 2
+# The longest wait for a response, which only a hang exceeds.
+LIMIT = 60
+# How many requests a connection may carry.
+BATCH = 40
+ODD = [b"\0", b"\xff", b"%00", b"%ff", b"%F0%9F%A5%9B", b"\r\n", b"\n", b" ", b"\t", b"'", b'"', b"--", b"/", b"..", b"?", b"&", b"=", b"{", b"[", b"]",
+       b",", b"-", b"9" * 40, b"1e999", b"NaN", b"null", b"true", b"\xed\xa0\x80", b"\xe2\x80\xae", b"a" * 5000, b"[" * 200, b"-0", b"0.0000000000000001"]
+
+
+def seeds(token, writer):
+    """Valid requests: method, target, headers and body."""
+    user, staff = [b"authorization: Bearer " + token], [b"authorization: Bearer " + writer]
+    json_type = [b"content-type: application/json"]
+    cursor = base64.urlsafe_b64encode(bytes(40)).rstrip(b"=").decode()
+    for target in (
+        f"{SHELF}/products?sort=price&limit=5", f"{SHELF}/products?sort=-unit_price,name&brand=a&price_min=1&in_stock=true&facets=brand,price",
+        f"{SHELF}/products?cursor={cursor}", f"{SHELF}/order?sort=name", f"{SHELF}/order/diff?from_sort=price&to_sort=name&mode=order", "/v1/stores",
+        "/v1/stores/corner", SHELF, "/v1/stores/corner/products/C1007", "/v1/stores/corner/products?sku=C1007&sku=C1010", f"{SHELF}/events?since=1&limit=3",
+        "/livez", "/readyz", "/openapi.json", "/", "/docs", "/shop.js",
+    ):
+        yield b"GET", target.encode(), [], b""
+    for target in ("/v1/me/settings?since=0", "/v1/me/lists?since=5", "/v1/me/export", "/v1/me/settings/a/b", "/v1/me/events?since=3"):
+        yield b"GET", target.encode(), user, b""
+    for method, target, body, headers in (
+        ("PUT", "/v1/me/settings/theme", {"value": {"a": [1, "x", None]}}, user),
+        ("PUT", "/v1/me/settings", {"settings": [{"key": "a", "value": 1, "modified_at": "2026-01-01T00:00:00Z"}]}, user),
+        ("POST", "/v1/me/lists", {"name": "Fuzz", "sort": "price"}, user),
+        ("POST", "/v1/me/lists/join", {"token": "x" * 43}, user), ("POST", "/v1/me/tickets", {}, user),
+        ("POST", "/v1/me/merge", {"guest_token": token.decode()}, user),
+        ("POST", "/v1/order/diff", {"from": ["a", "b", "c"], "to": ["c", "a", "d"]}, []),
+        ("POST", f"{SHELF}/order/diff", {"from": ["C1007", "C1010"], "to_sort": "price"}, []),
+        ("POST", f"{SHELF}/order/moves", {"moves": [{"ids": ["C1007"], "place": "first"}]}, staff),
+        ("POST", f"{SHELF}/order/undo", {}, staff), ("PUT", f"{SHELF}/order", {"ids": ["C1007"]}, staff),
+        ("PUT", "/v1/stores/corner/products/fuzz", {"name": "Fuzz", "price_minor": 99, "size": {"amount": "1.5", "unit": "l"}, "tags": ["a"]}, staff),
+        ("PATCH", "/v1/stores/corner/products/C1007", {"price_minor": 300, "brand": None}, staff),
+        ("PUT", "/v1/stores/corner/shelves/fuzz", {"title": "Fuzz", "default_sort": "-price,name"}, staff),
+        ("PUT", "/v1/stores/fuzz", {"title": "Fuzz", "currency": "JPY", "unit_pricing": "us"}, staff),
+        ("POST", "/v1/stores/corner/prices", [{"sku": "C1007", "price_minor": 301, "effective_at": None}], staff),
+        ("POST", "/v1/stores/corner/purchases", [{"event_id": "00000000-0000-4000-8000-000000000001", "sku": "C1007", "quantity": 1, "at": "2026-01-01T00:00:00Z"}], staff),
+    ):
+        yield method.encode(), target.encode(), headers + json_type, json.dumps(body).encode()
+    csv = b"sku,name,price,shelf,size\nf1,Fuzz,1.00,Dairy,500 g\nf2,\"Fu,zz\",2.00,Dairy,2x1 l\n"
+    yield b"POST", b"/v1/stores/fuzz/imports?currency=EUR&dry_run=true", staff + [b"content-type: text/csv"], csv
+    yield b"POST", b"/v1/stores/fuzz/imports?dry_run=true", staff + [b"content-type: application/x-ndjson"], b'{"sku":"f1","name":"x","price":"1.00"}\n'
+
+
+def mutated(data, dice):
+    data = bytearray(data)
+    for _ in range(dice.choice([1, 1, 1, 2, 4, 8])):
+        place, kind = dice.randrange(len(data) + 1), dice.randrange(6)
+        if kind == 0:
+            data[place:place] = dice.choice(ODD)
+        elif kind == 1:
+            data[place:place + dice.randrange(1, 8)] = b""
+        elif kind == 2 and data:
+            data[place % len(data)] ^= 1 << dice.randrange(8)
+        elif kind == 3:
+            data[place:place] = data[place:place + dice.randrange(1, 40)]
+        elif kind == 4:
+            end = place + dice.randrange(1, 12)
+            data[place:end] = dice.choice(ODD)
+        else:
+            data[place:place + 1] = bytes([dice.randrange(256)])
+    return bytes(data)
+
+
+def request(dice, all_seeds):
+    """A request with one or more mutated parts; its framing is mostly right, so that it reaches the handlers."""
+    method, target, headers, body = dice.choice(all_seeds)
+    part = dice.randrange(8)
+    if part < 3:
+        body = mutated(body, dice)
+    elif part < 5:
+        target = mutated(target, dice)
+    elif part == 5:
+        headers = [mutated(header, dice) for header in headers]
+    elif part == 6:
+        method = dice.choice([b"GET", b"PUT", b"POST", b"PATCH", b"DELETE", b"HEAD", b"OPTIONS", mutated(method, dice)])
+    head = [b"%s %s HTTP/1.1" % (method, target), b"host: localhost", *headers]
+    if body or method in (b"PUT", b"POST", b"PATCH"):
+        if dice.random() < 0.1:
+            head.append(b"transfer-encoding: chunked")
+            body = b"%x\r\n%s\r\n0\r\n\r\n" % (len(body), body)
+        else:
+            head.append(b"content-length: %d" % len(body))
+    whole = b"\r\n".join(head) + b"\r\n\r\n" + body
+    return mutated(whole, dice) if part == 7 else whole
+
+
+STATUS = re.compile(rb"HTTP/1\.1 (\d\d\d) ")
+
+
+def worker(port, seed, count, all_seeds, results):
+    dice, statuses, bad, sent = random.Random(seed), {}, [], 0
+    while sent < count:
+        batch = [request(dice, all_seeds) for _ in range(BATCH)]
+        try:
+            connection = socket.create_connection(("127.0.0.1", port), timeout=LIMIT)
+        except OSError as error:
+            bad.append(f"cannot connect after {sent} requests: {error}")
+            break
+        received, tail, waiting, end = 0, b"", list(batch), time.monotonic() + LIMIT
+        connection.setblocking(False)
+        pending = b""
+        isOpen = True
+        # One request at a time: then its response is known, and a connection that is closed loses none.
+        for one in batch:
+            sent += 1
+            pending, found, answer = one, False, b""
+            end = time.monotonic() + LIMIT
+            grace = None
+            while isOpen:
+                reads, writes, _ = select.select([connection], [connection] if pending else [], [], 0.05 if grace else 1)
+                try:
+                    if writes:
+                        pending = pending[connection.send(pending):]
+                    if reads:
+                        data = connection.recv(1 << 20)
+                        isOpen = bool(data)
+                        answer = (answer + data)[-65536:] if found else answer + data
+                        for code in STATUS.findall(data if found else answer):
+                            found = True
+                            statuses[int(code)] = statuses.get(int(code), 0) + 1
+                            if int(code) >= 500 and int(code) != 503:
+                                bad.append(f"{int(code)}: {one[:600]!r}")
+                        if found and grace is None:
+                            grace = time.monotonic()
+                except OSError:
+                    isOpen = False
+                # A mutated request may be incomplete: without a response it is given up, and its connection too.
+                if not pending and not reads and (grace or time.monotonic() > end - LIMIT + 0.3):
+                    break
+                if time.monotonic() > end:
+                    bad.append(f"a request was not read within {LIMIT} s: {one[:600]!r}")
+                    break
+            if not found or b"text/event-stream" in answer:
+                break
+            if not isOpen:
+                break
+        connection.close()
+    results.put((sent, statuses, bad))
+
+
+def silent(port, count):
+    """Connections that send nothing, or a byte now and then."""
+    found = []
+    for number in range(count):
+        connection = socket.create_connection(("127.0.0.1", port), timeout=10)
+        if number % 2:
+            connection.sendall(b"POST /v1/order/diff HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: 1000000\r\n\r\n{")
+        found.append(connection)
+    return found
+
+
+def main():
+    print(f"seed {options.seed}", flush=True)
+    database = Database(options.aisle)
+    server = None
+    try:
+        server = Server(options.aisle, database.folder, database.dsn)
+        all_seeds = list(seeds(database.token("fuzzer").encode(), database.token("staff", "catalog:write").encode()))
+        quiet = silent(server.port, 300)
+        for _ in range(20):
+            assert status(server.base, f"{SHELF}/products?sort=price") == 200
+        before, started = server.resident, time.monotonic()
+        results = multiprocessing.Queue()
+        children = [multiprocessing.Process(target=worker, args=(server.port, options.seed + number, options.requests // WORKERS, all_seeds, results))
+                    for number in range(WORKERS)]
+        for child in children:
+            child.start()
+        total, statuses, bad = 0, {}, []
+        for _ in children:
+            sent, found, problems = results.get(timeout=6 * 3600)
+            total += sent
+            bad += problems
+            for code, count in found.items():
+                statuses[code] = statuses.get(code, 0) + count
+        for child in children:
+            child.join(60)
+        for connection in quiet:
+            connection.close()
+        log = open(server.log).read()
+        assert server.is_running, log[-3000:]
+        assert not bad, "\n".join(bad[:20])
+        assert "fault" not in log, log[-3000:]
+        until(lambda: status(server.base, f"{SHELF}/products?sort=price") == 200, 10, "a page after the fuzzing")
+        server.stop()
+        print(f"{total} requests in {time.monotonic() - started:.0f} s, 300 slow or silent connections beside: 0 crashes, 0 hangs, "
+              f"0 unexplained 5xx; responses {dict(sorted(statuses.items()))}; resident memory {before:.0f} MB before")
+    finally:
+        if server and server.is_running:
+            server.kill()
+        database.close()
+    print("fuzz tests passed")
+
+
+main()

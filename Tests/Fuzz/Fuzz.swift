@@ -1,0 +1,101 @@
+import AisleDiff
+import Catalog
+import CatalogHTTP
+import CatalogJSON
+import Crypto
+import Dispatch
+import Foundation
+
+/// A libFuzzer program for the parsers of what comes from outside. `AISLE_FUZZ_TARGET` selects one of the targets.
+///
+/// Each target checks a property, too: what was parsed can be written and parsed again.
+enum FuzzTarget: String, CaseIterable {
+    case json, csv, cursor, wire, size, jwt
+
+    static let selected: FuzzTarget = {
+        guard let target = FuzzTarget(rawValue: ProcessInfo.processInfo.environment["AISLE_FUZZ_TARGET"] ?? "") else {
+            fatalError("AISLE_FUZZ_TARGET must be one of \(allCases.map(\.rawValue).joined(separator: ", "))")
+        }
+        return target
+    }()
+
+    func run(_ bytes: [UInt8]) {
+        switch self {
+        case .json: Self.json(bytes)
+        case .csv: Self.csv(bytes)
+        case .cursor: Self.cursor(bytes)
+        case .wire: Self.wire(bytes)
+        case .size: Self.size(bytes)
+        case .jwt: Self.jwt(bytes)
+        }
+    }
+
+    private static func json(_ bytes: [UInt8]) {
+        guard let value = try? JSONReader.parse(bytes) else { return }
+        precondition(try! JSONReader.parse(Array(value.text.utf8)) == value)
+    }
+
+    /// The first byte says where the rest is split, and how it is read.
+    private static func csv(_ bytes: [UInt8]) {
+        guard let first = bytes.first else { return }
+        let rest = Array(bytes.dropFirst())
+        func rows(_ pieces: [ArraySlice<UInt8>]) -> [String] {
+            var reader = CSVReader()
+            var found: [String] = []
+            for piece in pieces { piece.withUnsafeBytes { reader.read($0) { found.append("\($0)") } } }
+            reader.end { found.append("\($0)") }
+            return found
+        }
+        let place = rest.isEmpty ? 0 : Int(first) % rest.count
+        precondition(rows([rest[...]]) == rows([rest[..<place], rest[place...]]))
+        for format in [ImportOptions.Format.csv, .ndjson] {
+            let options = ImportOptions(format: format, store: CatalogKey("s"), readsSizeFromName: first % 2 == 0)
+            var reader = ImportReader(options, currencies: [:])
+            try? rest.withUnsafeBytes { try reader.read($0) { _ in } }
+            try? reader.end { _ in }
+        }
+    }
+
+    /// Everything is signed, so that the fields are read.
+    private static func cursor(_ bytes: [UInt8]) {
+        let codec = CursorCodec { _ in [UInt8](repeating: 0, count: 16) }
+        let text = Base64URL.encode(bytes + [UInt8](repeating: 0, count: 16))
+        guard let cursor = try? codec.decode(text) else { return }
+        precondition(try! codec.decode(codec.encode(cursor)) == cursor)
+    }
+
+    private static func wire(_ bytes: [UInt8]) {
+        guard let diff = try? ShelfDiff(wireForm: bytes, limit: 10_000) else { return }
+        guard let again = diff.wireForm() else { return }
+        _ = try! ShelfDiff(wireForm: again)
+    }
+
+    private static func size(_ bytes: [UInt8]) {
+        guard let text = String(validating: bytes, as: UTF8.self), let size = SizeText.parse(text) else { return }
+        precondition(Size.quantityRange.contains(size.baseQuantity))
+        precondition(Size.packRange.contains(size.packs))
+    }
+
+    private static let secret = [UInt8](repeating: 7, count: 32)
+    private static let verifier = TokenVerifier(keys: TokenKeys(secrets: [secret]))
+
+    /// Two lines: the header and the claims. They are signed, so that the claims are read.
+    private static func jwt(_ bytes: [UInt8]) {
+        let lines = bytes.split(separator: 10, maxSplits: 1, omittingEmptySubsequences: false)
+        let signed = lines.map { Base64URL.encode(Array($0)) }.joined(separator: ".")
+        let signature = HMAC<SHA256>.authenticationCode(for: Data(signed.utf8), using: SymmetricKey(data: secret))
+        let token = "\(signed).\(Base64URL.encode(Array(signature)))"
+        let isDone = DispatchSemaphore(value: 0)
+        Task {
+            if let caller = try? await verifier.verify(token) { precondition(!caller.user.text.isEmpty) }
+            isDone.signal()
+        }
+        isDone.wait()
+    }
+}
+
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzz(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    FuzzTarget.selected.run(Array(UnsafeBufferPointer(start: data, count: count)))
+    return 0
+}
