@@ -120,6 +120,19 @@ test-upgrade: build ## Serve with this build and with the next one side by side,
 	@$(MAKE) --no-print-directory deps PACKAGES="python3"
 	python3 Tests/Faults/upgrade.py $(AISLE)
 
+FUZZ_SECONDS ?= 300
+FUZZ_TARGETS := json csv cursor wire size jwt
+
+.PHONY: fuzz
+fuzz: deps ## Fuzz the parsers of what comes from outside, each for FUZZ_SECONDS (300), with libFuzzer
+	AISLE_FUZZ=1 swift build --scratch-path .build-fuzz -Xswiftc -sanitize=fuzzer -Xswiftc -use-ld=lld --product Fuzz
+	for target in $(FUZZ_TARGETS); do \
+	    mkdir -p .aisle/fuzz/$$target Tests/Fuzz/corpora/$$target && echo "$$target:" && \
+	    AISLE_FUZZ_TARGET=$$target .build-fuzz/debug/Fuzz -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 \
+	        -verbosity=0 -print_final_stats=1 -artifact_prefix=.aisle/fuzz/$$target- .aisle/fuzz/$$target Tests/Fuzz/corpora/$$target \
+	        || exit 1; \
+	done
+
 .PHONY: test-thread test-address
 test-thread test-address: test-%: deps # Run the tests of pure logic and of libpq under a sanitizer
 	@$(MAKE) --no-print-directory deps PACKAGES="$(TEST_PACKAGES)"

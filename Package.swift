@@ -227,7 +227,8 @@ if Context.environment["AISLE_FUZZ"] != nil {
                 .product(name: "Crypto", package: "swift-crypto"),
             ],
             path: "Tests/Fuzz",
-            exclude: ["corpora"]
+            exclude: ["corpora"],
+            swiftSettings: [.unsafeFlags(["-parse-as-library"])]
         )
     )
 }

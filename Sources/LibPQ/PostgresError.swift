@@ -73,7 +73,8 @@ extension PostgresError {
         }
         self.init(
             .server,
-            PQresultErrorMessage(result).map { String(cString: $0) } ?? "",
+            // Without the detail and the context, which quote rows.
+            field("M") ?? PQresultErrorMessage(result).map { String(cString: $0) } ?? "",
             sqlState: field("C").map(SQLState.init(rawValue:)),
             constraint: field("n")
         )

@@ -38,6 +38,29 @@ import Testing
         #expect(try await api.send(.get, "/v1/stores/s/shelves/bread").status == 404)
     }
 
+    @Test(
+        "A target in absolute form must name the same host as the Host header",
+        arguments: [
+            ("http://localhost/v1/stores", 200), ("http://LOCALHOST/v1/stores", 200), ("/v1/stores", 200),
+            ("http://other.example/v1/stores", 400), ("http://localhost:81/v1/stores", 400),
+        ]
+    )
+    func absoluteTargetsNameTheHost(target: String, status: Int) async throws {
+        let api = try await MemoryAPI.withShelf()
+        #expect(try await api.send(.get, target).status == status)
+    }
+
+    @Test("A Link header that proxies would refuse is left out; the body has the cursor")
+    func longLinksAreLeftOut() async throws {
+        let api = try await MemoryAPI.withShelf()
+        let short = try await api.send(.get, Self.shelf + "/products?limit=1&tag=none&tag=")
+        #expect(short.headers[.init("Link")!] != nil)
+        let tags = (0..<40).map { "&tag=\($0)" + String(repeating: "x", count: 60) }.joined()
+        let long = try await api.send(.get, Self.shelf + "/products?limit=1&tag=\(tags)")
+        #expect(long.status == 200)
+        #expect(long.headers[.init("Link")!] == nil)
+    }
+
     @Test("Products are created, read, patched, placed and deleted")
     func products() async throws {
         let api = try await MemoryAPI.withShelf()

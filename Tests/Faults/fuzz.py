@@ -15,6 +15,8 @@ SHELF = "/v1/stores/corner/shelves/dairy"
 WORKERS = 2
 # The longest wait for a response, which only a hang exceeds.
 LIMIT = 60
+# How long nothing happens after a response, and without one.
+QUIET, PATIENCE = 0.02, 0.2
 # How many requests a connection may carry.
 BATCH = 40
 ODD = [b"\0", b"\xff", b"%00", b"%ff", b"%F0%9F%A5%9B", b"\r\n", b"\n", b" ", b"\t", b"'", b'"', b"--", b"/", b"..", b"?", b"&", b"=", b"{", b"[", b"]",
@@ -104,54 +106,72 @@ def request(dice, all_seeds):
 STATUS = re.compile(rb"HTTP/1\.1 (\d\d\d) ")
 
 
+class Connection:
+    """A connection that sends one request at a time."""
+
+    def __init__(self, port):
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=LIMIT)
+        self.socket.setblocking(False)
+        self.isOpen = True
+
+    def send(self, data):
+        """Sends a request, and returns the statuses of its responses; none if it is incomplete, or opens a stream.
+
+        Raises TimeoutError if the server does not read it.
+        """
+        answer, end = b"", time.monotonic() + LIMIT
+        while self.isOpen:
+            # An incomplete request gets no response, and a mutated one perhaps several: both are over when nothing happens.
+            quiet = None if data else QUIET if STATUS.search(answer) else PATIENCE
+            reads, writes, _ = select.select([self.socket], [self.socket] if data else [], [], quiet if quiet is not None else 1)
+            if not data and not reads:
+                break
+            if time.monotonic() > end:
+                raise TimeoutError
+            try:
+                if writes:
+                    data = data[self.socket.send(data):]
+                if reads:
+                    received = self.socket.recv(1 << 20)
+                    self.isOpen = bool(received)
+                    answer += received
+                    if complete(answer):
+                        break
+            except OSError:
+                self.isOpen = False
+        return [int(code) for code in STATUS.findall(answer)]
+
+
+def complete(answer):
+    """Whether the bytes are exactly one response with a known length."""
+    head, found, body = answer.partition(b"\r\n\r\n")
+    length = re.search(rb"(?i)\r\ncontent-length: (\d+)", head)
+    return bool(found and length and len(body) == int(length.group(1)))
+
+
 def worker(port, seed, count, all_seeds, results):
     dice, statuses, bad, sent = random.Random(seed), {}, [], 0
-    while sent < count:
-        batch = [request(dice, all_seeds) for _ in range(BATCH)]
+    while sent < count and len(bad) < 20:
         try:
-            connection = socket.create_connection(("127.0.0.1", port), timeout=LIMIT)
+            connection = Connection(port)
         except OSError as error:
             bad.append(f"cannot connect after {sent} requests: {error}")
             break
-        received, tail, waiting, end = 0, b"", list(batch), time.monotonic() + LIMIT
-        connection.setblocking(False)
-        pending = b""
-        isOpen = True
-        # One request at a time: then its response is known, and a connection that is closed loses none.
-        for one in batch:
+        for _ in range(BATCH):
+            one = request(dice, all_seeds)
             sent += 1
-            pending, found, answer = one, False, b""
-            end = time.monotonic() + LIMIT
-            grace = None
-            while isOpen:
-                reads, writes, _ = select.select([connection], [connection] if pending else [], [], 0.05 if grace else 1)
-                try:
-                    if writes:
-                        pending = pending[connection.send(pending):]
-                    if reads:
-                        data = connection.recv(1 << 20)
-                        isOpen = bool(data)
-                        answer = (answer + data)[-65536:] if found else answer + data
-                        for code in STATUS.findall(data if found else answer):
-                            found = True
-                            statuses[int(code)] = statuses.get(int(code), 0) + 1
-                            if int(code) >= 500 and int(code) != 503:
-                                bad.append(f"{int(code)}: {one[:600]!r}")
-                        if found and grace is None:
-                            grace = time.monotonic()
-                except OSError:
-                    isOpen = False
-                # A mutated request may be incomplete: without a response it is given up, and its connection too.
-                if not pending and not reads and (grace or time.monotonic() > end - LIMIT + 0.3):
-                    break
-                if time.monotonic() > end:
-                    bad.append(f"a request was not read within {LIMIT} s: {one[:600]!r}")
-                    break
-            if not found or b"text/event-stream" in answer:
+            try:
+                codes = connection.send(one)
+            except TimeoutError:
+                bad.append(f"not read within {LIMIT} s: {one[:600]!r}")
                 break
-            if not isOpen:
+            for code in codes:
+                statuses[code] = statuses.get(code, 0) + 1
+                if code >= 500 and code != 503:
+                    bad.append(f"{code}: {one[:600]!r}")
+            if not codes or not connection.isOpen:
                 break
-        connection.close()
+        connection.socket.close()
     results.put((sent, statuses, bad))
 
 

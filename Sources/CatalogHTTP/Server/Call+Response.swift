@@ -38,10 +38,14 @@ extension Call {
         .json(bytes, status: isNew ? .created : .ok, headers: isNew ? [.location: path] : [:])
     }
 
-    /// Returns the Link header for the next page.
+    /// The maximum length of a Link header in bytes: proxies commonly refuse headers of more than 8 KB in all.
+    private static let linkLimit = 4096
+
+    /// Returns the Link header for the next page; nothing if it would be too long. The body has the cursor, too.
     func nextLink(_ query: String, _ token: String?) -> HTTPFields {
         guard let token else { return [:] }
-        return [.init("Link")!: "<\(path)?\(query)&cursor=\(token)>; rel=\"next\""]
+        let link = "<\(path)?\(query)&cursor=\(token)>; rel=\"next\""
+        return link.utf8.count <= Self.linkLimit ? [.init("Link")!: link] : [:]
     }
 }
 

@@ -106,6 +106,10 @@ package struct CatalogAPI: HTTPResponder {
             guard request.headers[.init("Host")!] == nil else {
                 throw Problem(.malformedRequest, "the Host header must be given only once")
             }
+            // A target in absolute form names the host as well (RFC 9112, section 3.2.2); two hosts are a trick.
+            guard request.uri.host.map({ Self.isSameHost(request.head.authority, $0, request.uri.port) }) ?? true else {
+                throw Problem(.malformedRequest, "the request target and the Host header name different hosts")
+            }
             response = try await dispatch(request, from: peer, &bodyLimit, &endpoint, &quota)
         } catch {
             // The log has the details under this id.
@@ -130,6 +134,10 @@ package struct CatalogAPI: HTTPResponder {
             )
         )
         return response
+    }
+
+    private static func isSameHost(_ authority: String?, _ host: String, _ port: Int?) -> Bool {
+        authority?.lowercased() == (port.map { "\(host):\($0)" } ?? host).lowercased()
     }
 
     /// Waits, so that a client that ignores its quota is slowed down at no cost; does not if too many wait.

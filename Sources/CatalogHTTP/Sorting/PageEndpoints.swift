@@ -58,7 +58,7 @@ struct PageEndpoints: EndpointGroup {
         let page = try await store.page(request, likely: planned)
         let token = page.next.map { cursors.encode($0) }
         var headers = vary
-        if let token { headers[.init("Link")!] = link(call, request, page, token) }
+        for field in call.nextLink(parameters(request, page), token) { headers.append(field) }
         headers[.contentType] = "application/json"
         headers[.cacheControl] = control
         let tag = page.planned.entityTag(day: day)
@@ -82,11 +82,12 @@ struct PageEndpoints: EndpointGroup {
         return request
     }
 
-    private func link(_ call: Call, _ request: PageRequest, _ page: ShelfPage, _ token: String) -> String {
-        var query = "limit=\(page.plan.limit)&cursor=\(token)"
+    /// Returns the parameters of the next page, apart from the cursor.
+    private func parameters(_ request: PageRequest, _ page: ShelfPage) -> String {
+        var query = "limit=\(page.plan.limit)"
         if request.sort != nil { query = "sort=\(page.plan.sort.description)&" + query }
         if let filter = request.filter { query = "\(filter.query)&\(query)" }
-        return "<\(call.path)?\(query)>; rel=\"next\""
+        return query
     }
 
     private func order(_ call: Call) async throws -> Response {

@@ -52,6 +52,11 @@ enum RunLock {
         return try result.get()
     }
 
+    /// The pause until a waiting run tries again.
+    private static let retryPause: Duration = .milliseconds(200)
+
+    /// Tries until the timeout. A statement that waits for the lock would keep its snapshot, and a migration that holds the
+    /// lock may build an index concurrently, which waits for all snapshots: both would wait for ever.
     private static func acquire(
         _ kind: Kind,
         _ key: SQL,
@@ -59,31 +64,27 @@ enum RunLock {
         _ timeout: Duration?,
         _ connection: PostgresConnection
     ) async throws -> Bool {
-        try await connection.perform(within: (timeout ?? .zero) + .seconds(10)) { connection in
+        try await connection.perform(within: .seconds(10)) { connection in
             // The transaction is idle during the run; keepalives detect a lost client.
             try connection.run(
                 script: """
                     BEGIN; SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL tcp_keepalives_idle = 10;
-                    SET LOCAL tcp_keepalives_interval = 5; SET LOCAL tcp_keepalives_count = 3;
-                    SET LOCAL lock_timeout = \(timeout?.milliseconds ?? 0)
+                    SET LOCAL tcp_keepalives_interval = 5; SET LOCAL tcp_keepalives_count = 3
                     """
             )
-            do {
-                if timeout != nil {
-                    try connection.execute("SELECT pg_advisory_xact_lock(\(kind.rawValue), \(key))", parameters)
-                } else {
-                    let isAcquired = try connection.query("SELECT \(tryAcquire(kind, key))", parameters) {
-                        try $0.first { try $0.bool(0) } ?? false
-                    }
-                    guard isAcquired else { return false }
+        }
+        let deadline = ContinuousClock.now + (timeout ?? .zero)
+        while true {
+            let isAcquired = try await connection.perform(within: .seconds(10)) { connection in
+                let isAcquired = try connection.query("SELECT \(tryAcquire(kind, key))", parameters) {
+                    try $0.first { try $0.bool(0) } ?? false
                 }
-            } catch let error as PostgresError where error.sqlState == .lockNotAvailable {
-                return false
+                // The result above keeps its snapshot until the next statement.
+                try connection.run(script: "SET LOCAL lock_timeout = 0")
+                return isAcquired
             }
-            // The result above keeps its snapshot until the next statement. During the run it would hold back VACUUM, and
-            // CREATE INDEX CONCURRENTLY for ever.
-            try connection.run(script: "SET LOCAL lock_timeout = 0")
-            return true
+            guard !isAcquired, ContinuousClock.now < deadline else { return isAcquired }
+            try await Task.sleep(for: retryPause)
         }
     }
 }

@@ -59,7 +59,8 @@ struct CommandFailure: Error {
         case .tooMany(let detail): self.init(detail, Self.tryAgain)
         case .keyReused: self.init("the idempotency key was used with another request", Self.usage)
         case .tooLarge(let detail): self.init(detail, Self.badData)
-        case .conflict(let detail): self.init(detail, Self.tryAgain)
+        // A repetition would fail again.
+        case .conflict(let detail): self.init(detail, Self.badData)
         case .unavailable: self.init("the database is unreachable or overloaded", Self.unavailable)
         case .readOnly: self.init("the database is read-only; connect to the primary server", Self.unavailable)
         case .cancelled: self.init("interrupted", 130)

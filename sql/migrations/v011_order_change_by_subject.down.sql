@@ -1,0 +1,1 @@
+DROP INDEX order_change_by_subject;
