@@ -109,11 +109,12 @@ test-citus: build-tests ## Plan every statement on Citus, where ../shared/citus 
 	fi
 
 .PHONY: test-faults
-test-faults: build ## Stop the database under load (STALL=60 seconds), promote a standby, kill at random points (KILLS="--kills 500")
+test-faults: build ## Stop the database under load (STALL=60 seconds), promote a standby, kill at random points (KILLS="--kills 500"), fuzz HTTP (REQUESTS="--requests 2000000")
 	@$(MAKE) --no-print-directory deps PACKAGES="openssl procps python3"
 	$(TEST_LIMIT) python3 Tests/Faults/stall.py $(AISLE) $(STALL)
 	$(TEST_LIMIT) python3 Tests/Faults/failover.py $(AISLE)
 	$(TEST_LIMIT) python3 Tests/Faults/kills.py $(AISLE) $(KILLS)
+	$(TEST_LIMIT) python3 Tests/Faults/fuzz.py $(AISLE) $(REQUESTS)
 
 .PHONY: test-upgrade
 test-upgrade: build ## Serve with this build and with the next one side by side, while a migration runs
@@ -147,6 +148,7 @@ test-all: lint test ## Run everything but mutations: also coverage, sanitizers, 
 	$(MAKE) --no-print-directory test-citus
 	$(MAKE) --no-print-directory test-faults
 	$(MAKE) --no-print-directory test-upgrade
+	$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=60
 	$(MAKE) --no-print-directory test-browser
 	$(MAKE) --no-print-directory test-coverage
 	$(MAKE) --no-print-directory test-address

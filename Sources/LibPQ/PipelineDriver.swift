@@ -129,7 +129,7 @@ final class PipelineDriver: @unchecked Sendable {
         case .failure(let error):
             lastFailure = error
             slots[index].failures += 1
-            let pause = Duration.milliseconds(100 * (1 << min(slots[index].failures - 1, 4)))
+            let pause = Duration.milliseconds(100 * (1 << min(slots[index].failures - 1, 3)))
             slots[index].retryAt = .now + pause * Double.random(in: 0.5...1)
         }
     }

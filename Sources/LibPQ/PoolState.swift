@@ -13,7 +13,7 @@ struct PoolState {
         var lifetime: Duration = .seconds(1800)
         /// The delay after consecutive connection failures; doubles from the first to the longest.
         var initialDelay: Duration = .milliseconds(100)
-        var maximumDelay: Duration = .seconds(2)
+        var maximumDelay: Duration = .seconds(1)
     }
 
     enum Action: Equatable {

@@ -12,7 +12,7 @@ parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(
 options = parser.parse_args()
 
 SHELF = "/v1/stores/corner/shelves/dairy"
-WORKERS = 2
+WORKERS = 8
 # The longest wait for a response, which only a hang exceeds.
 LIMIT = 60
 # How long nothing happens after a response, and without one.
