@@ -68,8 +68,9 @@ export class Aisle {
   /** @param {Record<string, any>} [query] values, or arrays of them; what is undefined or null is left out */
   async #fetch(path, query = {}, headers, options, isRefused = false) {
     if (this.isOffline) throw new Problem(0);
-    const pairs = Object.entries(query).flatMap(([name, value]) => [value].flat().map((one) => [name, one]));
-    const parameters = new URLSearchParams(pairs.filter(([, value]) => value !== undefined && value !== null));
+    const parameters = new URLSearchParams(
+      Object.entries(query).flatMap(([name, value]) => [value].flat().map((one) => [name, one])).filter(([, value]) => value != null),
+    );
     const isGiven = typeof this.token === "function";
     const token = isGiven ? await this.token(isRefused) : this.token;
     const sent = { ...headers };
@@ -351,7 +352,7 @@ export class Settings extends EventTarget {
     let kept;
     try { kept = JSON.parse(storage.getItem(name)); } catch { /* What cannot be read is read anew from the server. */ }
     const empty = { revision: 0, values: {}, revisions: {}, queue: {}, sent: {} };
-    Object.assign(this, { aisle, storage, name, isCurrent: false, hasSynced: false }, empty, kept);
+    Object.assign(this, { aisle, storage, name }, empty, kept);
   }
 
   get(key) { return this.values[key]; }
@@ -399,14 +400,15 @@ export class Settings extends EventTarget {
   async #exchange() {
     for (let waiting; (waiting = Object.entries(this.queue).slice(0, 500)).length; ) await this.#send(waiting);
     const { value } = await this.aisle.send("/v1/me/settings", { query: { since: this.revision } });
-    const isInitial = !this.hasSynced;
+    this.isInitial ??= true;
     if (value.resync) {
       const there = new Set(value.settings.map((setting) => setting.key));
-      for (const key of Object.keys(this.values)) if (!there.has(key)) this.#hear({ key, deleted: true, revision: value.revision }, isInitial);
+      for (const key of Object.keys(this.values)) if (!there.has(key)) this.#hear({ key, deleted: true, revision: value.revision });
     }
-    for (const setting of value.settings) this.#hear(setting, isInitial);
+    for (const setting of value.settings) this.#hear(setting);
+    this.isInitial = false;
     this.revision = Math.max(this.revision, value.revision);
-    this.isCurrent = this.hasSynced = true;
+    this.isCurrent = true;
     this.#store();
   }
 
@@ -444,19 +446,19 @@ export class Settings extends EventTarget {
     this.#store();
   }
 
-  #hear({ key, value, deleted, revision }, isInitial = false) {
+  #hear({ key, value, deleted, revision }) {
     // What was changed here since is sent, and the later of both comes back; what was read earlier says nothing new.
     if (this.queue[key] || revision < (this.revisions[key] ?? 0)) return;
     this.revisions[key] = revision;
-    this.#keep(key, deleted ? undefined : value, isInitial);
+    this.#keep(key, deleted ? undefined : value);
   }
 
-  #keep(key, value, isInitial = false) {
+  #keep(key, value) {
     const isNew = JSON.stringify(this.values[key]) !== JSON.stringify(value);
     if (value === undefined) delete this.values[key];
     else this.values[key] = value;
     this.#store();
-    if (isNew) this.dispatchEvent(new CustomEvent("change", { detail: { key, value, isInitial } }));
+    if (isNew) this.dispatchEvent(new CustomEvent("change", { detail: { key, value, isInitial: this.isInitial } }));
   }
 
   #store() {
