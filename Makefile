@@ -125,7 +125,7 @@ FUZZ_SECONDS ?= 300
 FUZZ_TARGETS := json csv cursor wire size jwt
 
 .PHONY: fuzz
-fuzz: deps ## Fuzz the parsers of what comes from outside, each for FUZZ_SECONDS (300), with libFuzzer
+fuzz: deps ## Fuzz the parsers of untrusted input, each for FUZZ_SECONDS (300), with libFuzzer
 	AISLE_FUZZ=1 swift build --scratch-path .build-fuzz -Xswiftc -sanitize=fuzzer -Xswiftc -use-ld=lld --product Fuzz
 	for target in $(FUZZ_TARGETS); do \
 	    mkdir -p .aisle/fuzz/$$target Tests/Fuzz/corpora/$$target && echo "$$target:" && \

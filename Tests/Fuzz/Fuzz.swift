@@ -6,9 +6,9 @@ import Crypto
 import Dispatch
 import Foundation
 
-/// A libFuzzer program for the parsers of what comes from outside. `AISLE_FUZZ_TARGET` selects one of the targets.
+/// A libFuzzer program for the parsers of untrusted input. `AISLE_FUZZ_TARGET` selects one of the targets.
 ///
-/// Each target checks a property, too: what was parsed can be written and parsed again.
+/// Each target also checks a property: parsed input can be written, and parsed again with the same result.
 enum FuzzTarget: String, CaseIterable {
     case json, csv, cursor, wire, size, jwt
 

@@ -118,7 +118,7 @@ test("unreadable storage is replaced by the server's settings", async () => {
   assert.equal(settings.get("theme"), "dark");
 });
 
-test("what the first sync finds is told apart from what changes later", async () => {
+test("a change found by the first sync is marked as initial", async () => {
   const server = new Server();
   await server.send("", { method: "PUT", body: { settings: [{ key: "theme", value: "dark", modified_at: "2025" }] } });
   const settings = new Settings(server, { storage: storage() });

@@ -340,10 +340,10 @@ export async function animate(container, diff, make, { duration = 450, easing = 
 }
 
 /**
- * A user's settings on this device: they are there at once, kept while offline, and sent when the server can be reached; of
- * two changes the later wins, whichever device made it. Tells of each, here or elsewhere, by a `change` event whose `detail` has
- * the `key`, the `value`, and `isInitial`: whether the first sync found it, which does not say when it was made. Tells of one that
- * the server refused by `refused`.
+ * A user's settings on this device. Changes apply immediately, are kept while offline, and are sent when the server can be
+ * reached. Of two changes the later wins, whichever device made it. Each change, here or elsewhere, dispatches a `change` event
+ * whose `detail` has the `key`, the `value`, and `isInitial`: whether the first sync found it, so that it may be an old change.
+ * A change that the server rejects dispatches `refused`.
  */
 export class Settings extends EventTarget {
   /** @param {Aisle} aisle @param {{storage?: Storage, name?: string}} [options] */
