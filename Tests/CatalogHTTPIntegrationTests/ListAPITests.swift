@@ -620,7 +620,7 @@ import TestSupport
             let surplus = try await send(client, .post, path + "/items", #"{"items":[{"text":"x"}]}"#)
             #expect(surplus.status == 422)
             #expect(surplus.text("detail").contains("20000 items together"))
-            // A member of the list adds to its owner's items.
+            // The guest's items would exceed the limit.
             let theirs = try await list(client, "Guest's", as: guest.text)
             _ = try await item(client, theirs, "a", as: guest.text)
             let token = try await TestAPI.token(guest.text)

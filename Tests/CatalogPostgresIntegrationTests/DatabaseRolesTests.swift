@@ -3,7 +3,7 @@ import LibPQ
 import Testing
 import TestSupport
 
-/// The rights of the roles that `aisle db roles` creates. All other tests run in the server's role.
+/// The rights of the roles that `aisle db roles` creates. Tests with `withCatalog` run in the server's role.
 @Suite(.timeLimit(.minutes(5))) struct DatabaseRolesTests {
     /// The SQLSTATE of a statement in a role; nil if it succeeds.
     private static func state(

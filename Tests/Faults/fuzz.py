@@ -2,7 +2,7 @@
 
 Usage: fuzz.py AISLE [--requests N] [--seed S]. Slow and silent clients keep connections open meanwhile.
 """
-import argparse, base64, json, multiprocessing, os, random, re, select, socket, sys, time
+import argparse, base64, json, multiprocessing, os, random, re, select, socket, time
 from harness import Database, Server, status, until
 
 parser = argparse.ArgumentParser()

@@ -131,7 +131,7 @@ class Load:
     """Threads that repeat requests until they are stopped, and count the responses by kind and status."""
 
     def __init__(self):
-        self.counts, self.lock, self.threads = {}, threading.Lock(), []
+        self.counts, self.lock = {}, threading.Lock()
 
     def add(self, kind, request):
         """Starts a thread; `request` takes the number of the request and returns a status. Returns a function that ends the thread."""
@@ -147,7 +147,6 @@ class Load:
 
         thread = threading.Thread(target=work, daemon=True)
         thread.start()
-        self.threads.append(is_over)
 
         def end():
             is_over.set()

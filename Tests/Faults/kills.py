@@ -5,7 +5,7 @@ Workers write settings, list items, manual orders, prices and purchases, and rep
 acknowledged. Meanwhile servers are killed, PostgreSQL crashes, backends are terminated, and the proxy delays, stalls and cuts. At the
 end, every row must be as if nothing had failed.
 """
-import argparse, os, random, re, socket, sys, threading, time, uuid
+import argparse, os, random, re, socket, threading, time, uuid
 from harness import Database, Server, free_port, psql, send, status, until
 
 parser = argparse.ArgumentParser()
@@ -89,7 +89,6 @@ class Worker:
     def __init__(self, servers, seed):
         self.servers, self.dice, self.done, self.tries = servers, random.Random(seed), 0, 0
         self.unexplained, self.failure, self.isOver = [], None, threading.Event()
-        self.last = time.monotonic()
 
     def start(self):
         self.thread = threading.Thread(target=self.run, daemon=True)
@@ -100,7 +99,6 @@ class Worker:
             while not self.isOver.is_set():
                 self.step()
                 self.done += 1
-                self.last = time.monotonic()
         except BaseException as error:
             self.failure = error
             raise

@@ -3,21 +3,15 @@
 Usage: stall.py AISLE [SECONDS]. A private PostgreSQL is stopped (SIGSTOP) for SECONDS, then continued. Every request gets a
 response within its deadline plus one second, /readyz within one second, and the server recovers within two.
 """
-import asyncio, contextlib, json, os, re, shutil, signal, socket, subprocess, sys, tempfile, time
+import asyncio, contextlib, json, os, re, shutil, signal, subprocess, sys, tempfile, time
+from harness import SECRET, free_port
 
 AISLE = os.path.abspath(sys.argv[1])
 STALL = float(sys.argv[2]) if len(sys.argv) > 2 else 60
-SECRET = "the secret of a server that is stalled"
 # Time limits in seconds: those of the database lanes, and the maximum of the HTTP layer.
 LIMITS = {"page": 5, "ready": 1, "ready-reads": 1, "setting": 20, "order": 40, "diff": 40, "move": 40, "export": 40, "write": 20}
 GRACE = 1.0
 RECOVERY = 2.0
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 class Proxy:

@@ -209,16 +209,18 @@ extension InMemoryCatalog {
         users[user]?.lists.values.reduce(0) { $0 + $1.items.count } ?? 0
     }
 
+    /// The numbers of a user's lists, and of all including deleted and left ones.
+    private static func listCounts(_ users: Users, _ user: UserID) -> (current: Int, all: Int) {
+        let places = users[user]?.places ?? [:]
+        let current = places.count { id, place in
+            place.leftAt == nil && users[place.owner]?.lists[id]?.isDeleted == false
+        }
+        return (current, places.count)
+    }
+
     /// - Throws: `unprocessable` if a user would exceed a limit with the lists of a guest.
     static func checkMerge(of guest: UserID, into user: UserID, _ users: Users) throws(CatalogError) {
-        func counts(_ user: UserID) -> (current: Int, all: Int) {
-            let places = users[user]?.places ?? [:]
-            let current = places.count { id, place in
-                place.leftAt == nil && users[place.owner]?.lists[id]?.isDeleted == false
-            }
-            return (current, places.count)
-        }
-        let (own, brought) = (counts(user), counts(guest))
+        let (own, brought) = (listCounts(users, user), listCounts(users, guest))
         guard brought.all > 0 else { return }
         guard own.current + brought.current <= UserList.countLimit else { throw .tooManyLists }
         guard own.all + brought.all <= UserList.totalCountLimit else { throw .tooManyDeletedLists }
@@ -226,11 +228,9 @@ extension InMemoryCatalog {
     }
 
     static func checkListLimit(_ users: Users, _ user: UserID) throws(CatalogError) {
-        let number = users[user]!.places.count { id, place in
-            place.leftAt == nil && users[place.owner]?.lists[id]?.isDeleted == false
-        }
-        guard number < UserList.countLimit else { throw .tooManyLists }
-        guard users[user]!.places.count < UserList.totalCountLimit else { throw .tooManyDeletedLists }
+        let (current, all) = listCounts(users, user)
+        guard current < UserList.countLimit else { throw .tooManyLists }
+        guard all < UserList.totalCountLimit else { throw .tooManyDeletedLists }
     }
 
     /// Places a list after all other lists of a user, or at its old position.

@@ -73,7 +73,7 @@ final class BodyMemory: Sendable {
         }
     }
 
-    /// A body in flight; its memory is returned when it is no longer referenced.
+    /// A body in flight. Its memory is returned when the last reference to it ends.
     final class Body: Sendable {
         private let memory: BodyMemory
         private let client: RateLimiter.Client

@@ -2,7 +2,7 @@ internal import Catalog
 package import LibPQ
 package import Schema
 
-/// Migrates a database's schema, with one transaction per migration and one migrator at a time.
+/// Migrates a database's schema, with one transaction per migration or per part of it, and one migrator at a time.
 package struct Migrator: Sendable {
     /// A step of a migration, for reports.
     package enum Step: Sendable, Equatable {

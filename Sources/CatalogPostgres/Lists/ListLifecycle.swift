@@ -94,12 +94,15 @@ struct ListLifecycle {
     }
 
     /// Changes a list with its row locked; does nothing if the list no longer exists.
+    ///
+    /// - Parameter lane: nil for the lane of writes.
     private func changeList(
         _ id: UniqueID,
         of owner: UserID,
+        in lane: Lane? = nil,
         _ body: @escaping @Sendable (UserList, isolated PostgresConnection) throws -> [UserID]
     ) async throws {
-        let notified = try await database.writes.transaction(within: .edit) { connection -> [UserID] in
+        let notified = try await (lane ?? database.writes).transaction(within: .edit) { connection -> [UserID] in
             let key: [PostgresValue] = [.text(owner.text), .text(id.text)]
             guard try connection.query(ListStatements.lock, key, { $0.count > 0 }) else { return [] }
             return try body(try ListWriter(user: owner).membership(id, connection, currentOnly: false).list, connection)
@@ -126,7 +129,7 @@ struct ListLifecycle {
                 }
             }
             for (owner, id) in lists {
-                try await changeList(id, of: owner) { list, connection in
+                try await changeList(id, of: owner, in: database.batch) { list, connection in
                     guard let deletedAt = list.deletedAt, deletedAt.microseconds < moment else { return [] }
                     for member in try ListWriter.members(list, connection) {
                         try connection.execute(ListStatements.deletePlace, [.text(member), .text(list.id.text)])
