@@ -96,4 +96,29 @@ import TestSupport
             #expect(cut.bytes < all, "\(cut)")
         }
     }
+
+    @Test(
+        "A request that is not HTTP gets a problem document",
+        arguments: [
+            ("GARBAGE\r\n\r\n", "unknown method"),
+            ("GET / HTTP/7.9\r\n\r\n", "unsupported version in the request line"),
+            ("GET / HTTP/1.1\r\nContent-Length: x\r\n\r\n", "invalid Content-Length"),
+            ("GET / HTTP/1.1\r\na b: c\r\n\r\n", "invalid character in a header"),
+        ]
+    )
+    func explainsParserErrors(request: String, reason: String) async throws {
+        let api = await TestAPI.api(InMemoryCatalog(collate: collator()), importer: TestAPI.NoImports())
+        let channel = HTTP1Channel.Configuration(additionalChannelHandlers: [ParserErrorHandler()])
+        try await serving(api, server: .http1(configuration: channel)) { client in
+            let raw = try RawClient(client.port)
+            raw.send(request)
+            let response = await raw.response()
+            #expect(response.hasPrefix("HTTP/1.1 400 "), "\(response)")
+            let body = response.components(separatedBy: "\r\n\r\n").last ?? ""
+            let problem = try JSONReader.parse(Array(body.utf8))
+            #expect(problem["type"] == .string("/problems/malformed-request"))
+            #expect(problem["detail"] == .string("the request is not valid HTTP/1.1: \(reason)"))
+            #expect(response.contains("Content-Length: \(body.utf8.count)\r\n"), "\(response)")
+        }
+    }
 }

@@ -83,14 +83,15 @@ struct Problem: Error {
         }
     }
 
-    func response(requestID: String) -> Response {
+    /// - Parameter requestID: nil if no request was read.
+    func json(requestID: String?) -> [UInt8] {
         var json = JSONWriter(reserving: 256)
         json.object { json in
             json.field("type", "/problems/\(kind.rawValue)")
             json.field("title", kind.title)
             json.field("status", kind.status.code)
             json.field("detail", detail)
-            json.field("request_id", requestID)
+            if let requestID { json.field("request_id", requestID) }
             if let parameter { json.field("parameter", parameter) }
             if !allowed.isEmpty { json.array("allowed", allowed) { $0.string($1) } }
             if let hint { json.field("hint", hint) }
@@ -99,10 +100,15 @@ struct Problem: Error {
             if let version { json.field("version", version) }
             if !rejections.isEmpty { rejections.write(to: &json) }
         }
+        return json.bytes
+    }
+
+    func response(requestID: String) -> Response {
         var headers = headers
         headers[.contentType] = "application/problem+json"
         headers[.cacheControl] = "no-store"
         if closesConnection { headers[.connection] = "close" }
-        return Response(status: kind.status, headers: headers, body: .init(byteBuffer: ByteBuffer(bytes: json.bytes)))
+        let body = ByteBuffer(bytes: json(requestID: requestID))
+        return Response(status: kind.status, headers: headers, body: .init(byteBuffer: body))
     }
 }

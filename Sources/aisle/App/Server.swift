@@ -29,7 +29,7 @@ struct Server {
         let limit = settings.rateLimit == nil ? Int.max : max(1, settings.connectionLimit / 10)
         let limiter = ConnectionLimiter(limit: limit, except: settings.trustedProxies)
         var channel = HTTP1Channel.Configuration(
-            additionalChannelHandlers: [limiter.handler(), ClosingHandler(), StallHandler()],
+            additionalChannelHandlers: [limiter.handler(), ClosingHandler(), StallHandler(), ParserErrorHandler()],
             idleTimeout: .seconds(60)
         )
         channel.httpDecoder = .init(maxHeaderFieldSize: 16 << 10, maxHeaderListSize: 16 << 10, maxHeaderFieldCount: 100)
