@@ -66,6 +66,11 @@ class Database:
         with open(self.home + "/data/postmaster.pid") as file:
             return int(file.readline())
 
+    @property
+    def socket(self):
+        """The path of the socket."""
+        return f"{self.home}/socket/.s.PGSQL.5432"
+
     def crash(self):
         """Kills PostgreSQL like a power failure, and starts it again."""
         postmaster = self.postmaster
@@ -125,6 +130,51 @@ class Server:
     @property
     def is_running(self):
         return self.process.poll() is None
+
+
+class Pooler:
+    """A PgBouncer in transaction mode in front of a private PostgreSQL."""
+
+    def __init__(self, database):
+        self.folder = f"{database.folder}/pooler"
+        os.mkdir(self.folder, 0o777)
+        os.chmod(self.folder, 0o777)
+        with open(f"{self.folder}/pgbouncer.ini", "w") as file:
+            # By default, PgBouncer retries a failed connection only after 15 seconds.
+            file.write(f"""[databases]
+* = host={os.path.dirname(database.socket)} user=aisle
+[pgbouncer]
+listen_addr =
+listen_port = 6432
+unix_socket_dir = {self.folder}
+auth_type = any
+pool_mode = transaction
+max_client_conn = 1000
+default_pool_size = 20
+server_login_retry = 0.2
+logfile = {self.folder}/log
+pidfile = {self.folder}/pid
+""")
+        self.dsn = f"host='{self.folder}' port=6432 user=aisle dbname='aisle'"
+        self.executable = os.environ.get("AISLE_TEST_POOLER") or "/usr/sbin/pgbouncer"
+        self.version = subprocess.run([self.executable, "--version"], capture_output=True, text=True, timeout=10).stdout.split("\n")[0]
+        major, minor = (int(number) for number in re.search(r"(\d+)\.(\d+)", self.version).groups())
+        # Older ones do not follow prepared statements.
+        self.settings = {} if (major, minor) >= (1, 21) else {"AISLE_PREPARED_STATEMENTS": "unnamed"}
+        self.start()
+
+    def start(self):
+        for name in (".s.PGSQL.6432", "pid"):
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(f"{self.folder}/{name}")
+        user = ["-u", "postgres"] if os.getuid() == 0 else []
+        self.process = subprocess.Popen([self.executable, "-q", *user, f"{self.folder}/pgbouncer.ini"], stderr=subprocess.DEVNULL)
+        until(lambda: self.process.poll() is not None or os.path.exists(f"{self.folder}/.s.PGSQL.6432"), 10, "PgBouncer starts")
+        assert self.process.poll() is None, "PgBouncer does not start"
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait(30)
 
 
 class Load:
