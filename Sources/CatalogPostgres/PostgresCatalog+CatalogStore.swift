@@ -172,12 +172,12 @@ extension PostgresCatalog: CatalogStore {
         try await users.merge(guest, into: user, once: call)
     }
 
-    package func export(_ user: UserID) async throws(CatalogError) -> UserExport {
-        try await users.export(user)
+    package func export(_ user: UserID, customer: String) async throws(CatalogError) -> UserExport {
+        try await users.export(user, customer: customer)
     }
 
-    package func erase(_ user: UserID) async throws(CatalogError) {
-        try await users.erase(user)
+    package func erase(_ user: UserID, customer: String) async throws(CatalogError) {
+        try await users.erase(user, customer: customer)
     }
 
     package func saveTicket(_ ticket: Ticket, id: UniqueID, once call: IdempotentCall?) async throws(CatalogError)

@@ -23,11 +23,12 @@ enum TestAPI {
     static func token(
         _ user: String = "merchandiser",
         _ scopes: Set<Scope> = [],
+        customer: String? = nil,
         expiresIn seconds: Int64 = 3600
     ) async throws -> String {
         let expiry = Timestamp(microseconds: Timestamp.now().microseconds + seconds * 1_000_000)
         return TokenSigner(secret: secret).token(
-            for: Caller(user: UserID(user)!, scopes: scopes, expiresAt: expiry)
+            for: Caller(user: UserID(user)!, scopes: scopes, customer: customer, expiresAt: expiry)
         )
     }
 

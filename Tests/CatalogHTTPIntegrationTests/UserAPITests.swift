@@ -364,6 +364,32 @@ import TestSupport
         }
     }
 
+    @Test("A user exports and erases the purchases of the token's customer, not of a customer with the user's name")
+    func purchasesBelongToCustomers() async throws {
+        try await withServer { client, _ in
+            let till = try await bearer("till", [.purchasesWrite])
+            let purchases = ["ann", "card 7"].enumerated().map { index, customer in
+                """
+                {"event_id":"00000000-0000-4000-8000-00000000000\(index)","sku":"\(index == 0 ? "a" : "b")","quantity":1,
+                "at":"\(Timestamp.now().rfc3339)","customer":"\(customer)"}
+                """
+            }
+            let body = "[\(purchases.joined(separator: ","))]"
+            let counted = try await send(client, .post, "/v1/stores/s/purchases", body, as: till)
+            #expect(counted.status == 202, "\(counted.json.text)")
+            let ann = "Bearer " + (try await TestAPI.token("ann", customer: "card 7"))
+            func bought(_ authorization: String) async throws -> [JSONValue?] {
+                let export = try await send(client, .get, "/v1/me/export", as: authorization)
+                guard case .array(let rows)? = export.json["purchases"] else { return [.null] }
+                return rows.map { $0["sku"] }
+            }
+            #expect(try await bought(ann) == [.string("b")])
+            #expect(try await send(client, .delete, "/v1/me", as: ann).status == 204)
+            #expect(try await bought(ann) == [])
+            #expect(try await bought(bearer("ann")) == [.string("a")])
+        }
+    }
+
     @Test("The history of an order names the user who made each change")
     func historyNamesUsers() async throws {
         try await withServer { client, catalog in

@@ -94,6 +94,14 @@ import Testing
         #expect(try await verifier.verify(Self.hs256()).stores == nil)
     }
 
+    @Test("The customer of a token is its claim, or its subject")
+    func readsCustomer() async throws {
+        let verifier = await Self.verifier()
+        let card = #"{"sub":"ann","exp":1800000600,"customer":"card 7"}"#
+        #expect(try await verifier.verify(Self.hs256(card)).customer == "card 7")
+        #expect(try await verifier.verify(Self.hs256()).customer == "ann")
+    }
+
     @Test("While a secret is rotated, tokens of the old and the new one are accepted")
     func acceptsSeveralSecrets() async throws {
         let secrets = (0..<3).map { Array("secret number \($0), of thirty-two bytes or more".utf8) }
@@ -104,10 +112,16 @@ import Testing
         await #expect(throws: TokenError.self) { try await verifier.verify(Self.hs256(key: secrets[2])) }
     }
 
-    @Test("A signed token is verified with its scopes and stores", arguments: [nil, [], [CatalogKey("a")!]])
+    @Test("A signed token is verified with its claims", arguments: [nil, [], [CatalogKey("a")!]])
     func signedTokenIsVerified(stores: Set<CatalogKey>?) async throws {
         let end = Timestamp(microseconds: Self.now.microseconds + 60_000_000)
-        let caller = Caller(user: UserID("ann")!, scopes: [.orderWrite, .pricesWrite], stores: stores, expiresAt: end)
+        let caller = Caller(
+            user: UserID("ann")!,
+            scopes: [.orderWrite, .pricesWrite],
+            stores: stores,
+            customer: "card 7",
+            expiresAt: end
+        )
         let token = TokenSigner(secret: Self.secret).token(for: caller, issuedAt: Self.now)
         #expect(try await Self.verifier().verify(token) == caller)
     }
@@ -121,6 +135,8 @@ import Testing
             #"{"sub":"ann","exp":1800000600,"nbf":1800000100}"#, #"{"sub":"ann","exp":1900000000}"#,
             #"{"sub":"ann","exp":1800000600,"stores":"a"}"#, #"{"sub":"ann","exp":1800000600,"stores":["A b"]}"#,
             #"{"sub":"ann","exp":1800000600,"stores":[1]}"#, #"{"sub":"ann","exp":1800000600,"stores":null}"#,
+            #"{"sub":"ann","exp":1800000600,"customer":7}"#, #"{"sub":"ann","exp":1800000600,"customer":""}"#,
+            #"{"sub":"ann","exp":1800000600,"customer":null}"#,
             #"{"sub":"ann","sub":"bob","exp":1800000600}"#, #"["sub"]"#, "no json", "",
         ]
     )

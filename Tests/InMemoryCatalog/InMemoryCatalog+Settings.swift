@@ -143,13 +143,13 @@ extension InMemoryCatalog {
         return outcome
     }
 
-    package func export(_ user: UserID) async throws(CatalogError) -> UserExport {
+    package func export(_ user: UserID, customer: String) async throws(CatalogError) -> UserExport {
         let content = users.withLock { $0[user] }
         var changes: [UserExport.OrderChange] = []
         let stores = self.content.withLock { Array($0.values) }
         var bought: [UserExport.Purchase] = []
         for store in stores {
-            let own = store.purchases.values.filter { $0.customer == user.text }
+            let own = store.purchases.values.filter { $0.customer == customer }
             for (place, events) in Dictionary(grouping: own, by: { "\($0.sku)/\($0.at.day)" }) where !place.isEmpty {
                 let quantity = events.reduce(0) { $0 + Int($1.quantity) }
                 bought.append(
@@ -179,14 +179,14 @@ extension InMemoryCatalog {
         )
     }
 
-    package func erase(_ user: UserID) async throws(CatalogError) {
+    package func erase(_ user: UserID, customer: String) async throws(CatalogError) {
         users.withLock {
             eraseLists(of: user, &$0)
             $0[user] = nil
         }
         content.withLock { stores in
             for store in stores.keys {
-                for (id, purchase) in stores[store]!.purchases where purchase.customer == user.text {
+                for (id, purchase) in stores[store]!.purchases where purchase.customer == customer {
                     stores[store]!.purchases[id]!.customer = nil
                 }
                 for shelf in stores[store]!.shelves.keys {

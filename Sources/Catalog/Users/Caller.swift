@@ -4,6 +4,8 @@ package struct Caller: Sendable, Hashable {
     package var scopes: Set<Scope>
     /// The only stores for which the scopes are valid; nil for all stores.
     package var stores: Set<CatalogKey>?
+    /// The name under which tills report the user's purchases: the claim `customer`, or the user.
+    package var customer: String
     /// When the token expires.
     package var expiresAt: Timestamp
 
@@ -11,11 +13,13 @@ package struct Caller: Sendable, Hashable {
         user: UserID,
         scopes: Set<Scope> = [],
         stores: Set<CatalogKey>? = nil,
+        customer: String? = nil,
         expiresAt: Timestamp
     ) {
         self.user = user
         self.scopes = scopes
         self.stores = stores
+        self.customer = customer ?? user.text
         self.expiresAt = expiresAt
     }
 

@@ -8,9 +8,13 @@ package protocol UserStore: Sendable {
         once call: IdempotentCall?
     ) async throws(CatalogError) -> GuestMerge
     /// Returns all data stored about a user, read in one snapshot.
-    func export(_ user: UserID) async throws(CatalogError) -> UserExport
-    /// Erases all data stored about a user.
-    func erase(_ user: UserID) async throws(CatalogError)
+    ///
+    /// - Parameter customer: the name under which the user's purchases were reported.
+    func export(_ user: UserID, customer: String) async throws(CatalogError) -> UserExport
+    /// Erases all data stored about a user, and anonymizes the purchases.
+    ///
+    /// - Parameter customer: the name under which the user's purchases were reported.
+    func erase(_ user: UserID, customer: String) async throws(CatalogError)
     /// Stores a ticket until it is redeemed or expires.
     ///
     /// - Parameter id: the ticket's id in the recorded response, from which a repeat derives the text.
@@ -18,4 +22,14 @@ package protocol UserStore: Sendable {
         -> IssuedTicket
     /// Consumes and returns the unexpired ticket with a digest; nil if there is none.
     func redeem(_ digest: [UInt8]) async throws(CatalogError) -> Ticket?
+}
+
+extension UserStore {
+    /// Returns all data stored about a user whose purchases were reported under the user's own name.
+    package func export(_ user: UserID) async throws(CatalogError) -> UserExport {
+        try await export(user, customer: user.text)
+    }
+
+    /// Erases all data stored about a user whose purchases were reported under the user's own name.
+    package func erase(_ user: UserID) async throws(CatalogError) { try await erase(user, customer: user.text) }
 }

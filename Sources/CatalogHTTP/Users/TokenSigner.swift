@@ -29,6 +29,7 @@ package struct TokenSigner: Sendable {
             if let audience = rules.audience { json.field("aud", audience) }
             let scopes = caller.scopes.map(\.rawValue).sorted().joined(separator: " ")
             if !scopes.isEmpty { json.field("scope", scopes) }
+            if caller.customer != caller.user.text { json.field("customer", caller.customer) }
             if let stores = caller.stores { json.array("stores", stores.sorted()) { $0.string($1.text) } }
         }
         let signed = Base64URL.encode(header.bytes) + "." + Base64URL.encode(claims.bytes)

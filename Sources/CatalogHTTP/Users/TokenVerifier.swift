@@ -123,6 +123,7 @@ package final class TokenVerifier: Sendable {
             user: user,
             scopes: scopes,
             stores: try Self.stores(claims),
+            customer: try Self.customer(claims),
             expiresAt: Timestamp(microseconds: expiry)
         )
         return (caller, notBefore)
@@ -143,6 +144,17 @@ package final class TokenVerifier: Sendable {
             stores.insert(store)
         }
         return stores
+    }
+
+    /// Returns the name under which tills report the user's purchases; nil if it is the subject.
+    private static func customer(_ claims: JSONValue) throws(TokenError) -> String? {
+        guard let claim = claims["customer"] else { return nil }
+        // Another name must not become the subject's: that may be somebody else's.
+        guard case .string(let name) = claim, !name.isEmpty, name.utf8.count <= Purchase.customerLimit, name.isPrintable
+        else {
+            throw .invalid("the token's customer is not 1 to \(Purchase.customerLimit) bytes of printable text")
+        }
+        return name
     }
 
     private func checkLifetime(_ expiry: Int64, _ notBefore: Int64) throws(TokenError) {

@@ -70,12 +70,12 @@ struct UserEndpoints: EndpointGroup {
 
     private func export(_ call: Call) async throws -> Response {
         try call.target.allow()
-        return call.hashedPrivate(try await users.export(call.user).json)
+        return call.hashedPrivate(try await users.export(call.user, customer: call.requiredCaller.customer).json)
     }
 
     private func erase(_ call: Call) async throws -> Response {
         try call.target.allow()
-        try await users.erase(call.user)
+        try await users.erase(call.user, customer: call.requiredCaller.customer)
         return .noContent
     }
 }

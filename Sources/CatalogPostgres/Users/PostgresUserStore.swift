@@ -51,9 +51,9 @@ struct PostgresUserStore: UserStore {
         try connection.query(settingsByKey, [.text(user.text)]) { try $0.map { try SettingRow.read($0) } }
     }
 
-    func export(_ user: UserID) async throws(CatalogError) -> UserExport {
+    func export(_ user: UserID, customer: String) async throws(CatalogError) -> UserExport {
         try await database.mappingErrors {
-            let hash = CustomerHashes.hash(user.text, try await purchases.customers.key())
+            let hash = CustomerHashes.hash(customer, try await purchases.customers.key())
             return try await database.writes.snapshot(within: .shelf) {
                 connection in
                 let revision = try connection.query(Self.userRevision, [.text(user.text)]) {
@@ -80,7 +80,7 @@ struct PostgresUserStore: UserStore {
         }
     }
 
-    func erase(_ user: UserID) async throws(CatalogError) {
+    func erase(_ user: UserID, customer: String) async throws(CatalogError) {
         try await database.mappingErrors {
             try await database.retryingErasureConflicts {
                 try await lists.eraseLists(of: user)
@@ -94,7 +94,7 @@ struct PostgresUserStore: UserStore {
             try await database.writes.transaction(within: .bulk) {
                 try $0.execute(UserStatements.clearSubject, [.text(user.text)])
             }
-            _ = try await purchases.anonymize(customer: user.text)
+            _ = try await purchases.anonymize(customer: customer)
             database.announcer.announce(.user(user))
         }
     }

@@ -101,9 +101,12 @@ struct PrefCommand: AsyncParsableCommand {
     struct Export: AisleCommand {
         static let configuration = CommandConfiguration(abstract: "Print all data stored about a user, as JSON.")
         @OptionGroup var options: PrefOptions
+        @Option(help: "The name under which tills report the user's purchases, if it is not the user.")
+        var customer: String?
         func execute() async throws {
             try await options.database.withCatalog { catalog in
-                Console.data(try await catalog.export(options.user).json + [0x0A])
+                let name = customer ?? options.user.text
+                Console.data(try await catalog.export(options.user, customer: name).json + [0x0A])
             }
         }
     }

@@ -15,6 +15,8 @@ struct TokenCommand: AisleCommand {
     @Option(help: "The user of the token (its sub).") var user: UserID
     @Option(help: "An additional permission. May be repeated.") var scope: [Scope] = []
     @Option(help: "Limit the permissions to this store. May be repeated.") var store: [CatalogKey] = []
+    @Option(help: "The name under which tills report the user's purchases, if it is not the user.")
+    var customer: String?
     @Flag(help: "Create a token for a guest, whose sub starts with guest:.") var guest = false
     @Option(help: "The lifetime of the token, such as 45s, 30m, 12h or 7d.") var expires = Lifetime(seconds: 12 * 3600)
     @Option(help: "A JSON file with settings (AISLE_CONFIG; aisle.json if it exists).") var config: String?
@@ -35,6 +37,7 @@ struct TokenCommand: AisleCommand {
             user: subject,
             scopes: Set(scope),
             stores: store.isEmpty ? nil : Set(store),
+            customer: customer,
             expiresAt: Timestamp(microseconds: Timestamp.now().microseconds + expires.seconds * 1_000_000)
         )
         Console.data(TokenSigner(secret: secret, rules: settings.rules).token(for: caller) + "\n")
