@@ -27,6 +27,8 @@ extension CatalogAPI {
         package var clock: @Sendable () -> ContinuousClock.Instant = { .now }
         /// The proxies whose `X-Forwarded-For` is believed.
         package var trustedProxies = TrustedProxies()
+        /// The connections that their clients have closed.
+        package var departures = Departures()
         /// The demo; nil if the server is not a demo.
         package var demo: Demo?
         /// Set by the server when it starts to drain; copies of these options share it.

@@ -86,13 +86,20 @@ package struct CatalogAPI: HTTPResponder {
     }
 
     package func respond(to request: Request, context: Context) async throws -> Response {
-        await respond(to: request, from: context.peer)
+        let (departures, channel) = (options.departures, context.channel)
+        return await respond(to: request, from: context.peer) { departures.contains(channel) }
     }
 
     /// Returns the response to a request; an error becomes a problem document.
     ///
-    /// - Parameter peer: the address of the connection, if it is known.
-    package func respond(to request: Request, from peer: SocketAddress? = nil) async -> Response {
+    /// - Parameters:
+    ///   - peer: the address of the connection, if it is known.
+    ///   - isAbandoned: whether the client has closed the connection; reads then end.
+    package func respond(
+        to request: Request,
+        from peer: SocketAddress? = nil,
+        isAbandoned: @escaping @Sendable () -> Bool = { false }
+    ) async -> Response {
         let start = ContinuousClock.now
         var bodyLimit = options.bodyLimit
         var endpoint: Endpoint?
@@ -110,7 +117,7 @@ package struct CatalogAPI: HTTPResponder {
             guard request.uri.host.map({ Self.isSameHost(request.head.authority, $0, request.uri.port) }) ?? true else {
                 throw Problem(.malformedRequest, "the request target and the Host header name different hosts")
             }
-            response = try await dispatch(request, from: peer, &bodyLimit, &endpoint, &quota)
+            response = try await dispatch(request, from: peer, isAbandoned, &bodyLimit, &endpoint, &quota)
         } catch {
             // The log has the details under this id.
             let requestID = UniqueID.random().text
@@ -175,6 +182,7 @@ package struct CatalogAPI: HTTPResponder {
     private func dispatch(
         _ request: Request,
         from peer: SocketAddress?,
+        _ isAbandoned: @escaping @Sendable () -> Bool,
         _ bodyLimit: inout Int,
         _ found: inout Endpoint?,
         _ quota: inout RateLimiter.Quota?
@@ -227,15 +235,25 @@ package struct CatalogAPI: HTTPResponder {
             &quota
         )
         if length != 0 { call.body = try memory.open(call.client) }
-        return try await handle(call, length)
+        return try await handle(call, length, isAbandoned)
     }
 
     /// - Parameter length: the length of the body in bytes; nil if it is unknown.
-    private func handle(_ call: Call, _ length: Int?) async throws -> Response {
+    private func handle(
+        _ call: Call,
+        _ length: Int?,
+        _ isAbandoned: @escaping @Sendable () -> Bool
+    ) async throws -> Response {
         let endpoint = call.endpoint
         let executor = endpoint.isCostly(body: length) ? BackgroundExecutor.shared : nil
         guard let limit = endpoint.timeLimit else { return try await endpoint.handler(call) }
-        return try await deadlines.run(within: limit, or: Self.timeoutProblem(limit)) {
+        // A write goes on: its client may have left because it needs no response.
+        let isRead = endpoint.method == .get
+        return try await deadlines.run(
+            within: limit,
+            or: Self.timeoutProblem(limit),
+            unless: { isRead && isAbandoned() }
+        ) {
             guard let executor else { return try await endpoint.handler(call) }
             return try await withTaskExecutorPreference(executor) { try await endpoint.handler(call) }
         }

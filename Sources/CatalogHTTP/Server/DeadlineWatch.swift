@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Monitors the deadlines of all requests and cancels overdue ones.
+/// Monitors the deadlines of all requests, and cancels overdue and abandoned ones.
 ///
 /// One scan every 100 ms is cheaper than one timer per request.
 final class DeadlineWatch: Sendable {
@@ -14,13 +14,15 @@ final class DeadlineWatch: Sendable {
 
     /// Runs work in its own task and cancels it at the deadline.
     ///
+    /// - Parameter isAbandoned: whether nobody waits for the result any more, so that the work is cancelled as well.
     /// - Throws: `error` if the deadline passed before the work ended; otherwise the error of the work.
     func run<T: Sendable>(
         within limit: Duration,
         or error: @autoclosure () -> any Error,
+        unless isAbandoned: @escaping @Sendable () -> Bool,
         _ body: @escaping @Sendable () async throws -> T
     ) async throws -> T {
-        let deadline = RequestDeadline(.now + limit)
+        let deadline = RequestDeadline(.now + limit, unless: isAbandoned)
         add(deadline)
         defer { remove(deadline) }
         let task = RequestDeadline.$current.withValue(deadline) { Task { try await body() } }

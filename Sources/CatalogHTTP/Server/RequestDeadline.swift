@@ -15,7 +15,13 @@ final class RequestDeadline: Sendable {
 
     private let state: Mutex<State>
 
-    init(_ deadline: ContinuousClock.Instant) { state = Mutex(State(deadline: deadline)) }
+    private let isAbandoned: @Sendable () -> Bool
+
+    /// - Parameter isAbandoned: whether nobody waits for the response any more.
+    init(_ deadline: ContinuousClock.Instant, unless isAbandoned: @escaping @Sendable () -> Bool) {
+        state = Mutex(State(deadline: deadline))
+        self.isAbandoned = isAbandoned
+    }
 
     /// Whether the deadline has passed and the request was cancelled.
     var isOverdue: Bool { state.withLock { $0.isOverdue } }
@@ -63,7 +69,12 @@ final class RequestDeadline: Sendable {
         if isOverdue { cancel() }
     }
 
+    /// Cancels the request if it is overdue or abandoned.
     func check(_ now: ContinuousClock.Instant) {
+        if isAbandoned() {
+            state.withLock { $0.cancel }?()
+            return
+        }
         let cancel = state.withLock { state in
             guard state.deadline <= now, !state.isOverdue else { return nil as (@Sendable () -> Void)? }
             state.isOverdue = true

@@ -22,6 +22,7 @@ struct Server {
     let port: Int
     var showsWelcome = false
     var demo: Demo?
+    private let departures = Departures()
 
     /// The limits of a connection: 16 KiB of headers, 100 of them, a minute of silence.
     private var channel: HTTP1Channel.Configuration {
@@ -29,7 +30,9 @@ struct Server {
         let limit = settings.rateLimit == nil ? Int.max : max(1, settings.connectionLimit / 10)
         let limiter = ConnectionLimiter(limit: limit, except: settings.trustedProxies)
         var channel = HTTP1Channel.Configuration(
-            additionalChannelHandlers: [limiter.handler(), ClosingHandler(), StallHandler(), ParserErrorHandler()],
+            additionalChannelHandlers: [
+                limiter.handler(), ClosingHandler(), StallHandler(), ParserErrorHandler(), departures.handler(),
+            ],
             idleTimeout: .seconds(60)
         )
         channel.httpDecoder = .init(maxHeaderFieldSize: 16 << 10, maxHeaderListSize: 16 << 10, maxHeaderFieldCount: 100)
@@ -51,6 +54,7 @@ struct Server {
         var apiOptions = CatalogAPI.Options()
         apiOptions.origins = settings.origins
         apiOptions.demo = demo
+        apiOptions.departures = departures
         apiOptions.rateLimit = settings.rateLimit
         apiOptions.trustedProxies = settings.trustedProxies
         apiOptions.bodyMemoryLimit = settings.bodyMegabytes << 20

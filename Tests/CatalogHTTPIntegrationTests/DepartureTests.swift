@@ -1,0 +1,61 @@
+import Catalog
+import CatalogHTTP
+import CatalogPostgres
+import Foundation
+import HummingbirdCore
+import LibPQ
+import Testing
+import TestSupport
+
+/// Clients that close the connection before the response.
+@Suite(.timeLimit(.minutes(5))) struct DepartureTests {
+    /// The statements that sleep because of the policy below.
+    private static let sleeping: PostgresStatement = """
+        SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'
+        """
+
+    @Test("A read ends on the database server when its client has left")
+    func abandonedReadsEnd() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            let (store, shelf) = (CatalogKey("s")!, CatalogKey("x")!)
+            _ = try await catalog.put(Store(key: store, title: "S", currency: Currency("EUR")!))
+            _ = try await catalog.put(Shelf(key: shelf, title: "X"), in: store)
+            _ = try await catalog.put(Product(sku: SKU("a")!, name: "A", priceMinor: 1), in: store)
+            _ = try await catalog.place(SKU("a")!, on: shelf, in: store)
+            let owner = try await PostgresConnection.connect(catalog.database.writes.configuration.inOwnerRole)
+            // Reading a placement takes as long as a statement may.
+            try await owner.perform {
+                try $0.run(
+                    script: """
+                        ALTER TABLE placement ENABLE ROW LEVEL SECURITY;
+                        CREATE POLICY slow ON placement USING (pg_sleep(60) IS NOT NULL)
+                        """
+                )
+            }
+            @Sendable func sleeping() async throws -> Int {
+                try await owner.perform { try $0.query(Self.sleeping) { try $0.first { try $0.int(0) } ?? 0 } }
+            }
+            @Sendable func eventually(_ count: Int) async throws -> Bool {
+                let deadline = ContinuousClock.now + .seconds(10)
+                while ContinuousClock.now < deadline {
+                    if try await sleeping() == count { return true }
+                    try await Task.sleep(for: .milliseconds(20))
+                }
+                return false
+            }
+            let departures = Departures()
+            var options = CatalogAPI.Options()
+            options.departures = departures
+            let api = await TestAPI.api(catalog, importer: Importer(catalog), options: options)
+            let channel = HTTP1Channel.Configuration(additionalChannelHandlers: [departures.handler()])
+            try await serving(api, server: .http1(configuration: channel)) { client in
+                let leaving = try RawClient(client.port)
+                leaving.send("GET /v1/stores/s/shelves/x/order?sort=price HTTP/1.1\r\nHost: a\r\n\r\n")
+                #expect(try await eventually(1))
+                leaving.disconnect()
+                #expect(try await eventually(0))
+            }
+            await owner.close()
+        }
+    }
+}
