@@ -140,9 +140,9 @@ fuzz: deps ## Fuzz the parsers of untrusted input, each for FUZZ_SECONDS (300), 
 	done
 
 .PHONY: test-thread test-address
-test-thread test-address: test-%: deps # Run the tests of pure logic, of libpq, the database and HTTP under a sanitizer
+test-thread test-address: test-%: deps # Run all tests but those of whole processes under a sanitizer; few at once, so that each keeps its deadlines
 	@$(MAKE) --no-print-directory deps PACKAGES="$(TEST_PACKAGES)"
-	SWIFT_BACKTRACE=enable=no TSAN_OPTIONS="suppressions=$$PWD/Tests/thread-sanitizer.supp" \
+	SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=4 SWIFT_BACKTRACE=enable=no TSAN_OPTIONS="suppressions=$$PWD/Tests/thread-sanitizer.supp" \
 	    $(TEST_LIMIT) swift test --disable-xctest --sanitize=$* --scratch-path .build-$* \
 	    --skip '^AisleIntegrationTests\.' --skip RealCatalogTests
 
@@ -156,6 +156,7 @@ test-all: lint test ## Run everything but mutations: also coverage, sanitizers, 
 	$(MAKE) --no-print-directory test-upgrade
 	$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=60
 	$(MAKE) --no-print-directory test-browser
+	$(MAKE) --no-print-directory test-docs
 	$(MAKE) --no-print-directory test-coverage
 	$(MAKE) --no-print-directory test-address
 	$(MAKE) --no-print-directory test-thread
@@ -170,6 +171,15 @@ browser: # Install what drives a browser, into .aisle/browser
 .PHONY: test-browser
 test-browser: build browser ## Run the tests of the pages in headless Chromium; on real catalogs, too, where they are there
 	$(BROWSER_PYTHON) Tests/Browser/run.py $(AISLE) $(wildcard ../shared/data)
+
+.PHONY: test-docs
+test-docs: build ## Run the commands of the README and of docs/, and check the links
+	@$(MAKE) --no-print-directory deps PACKAGES="curl python3"
+	python3 -B Tests/Docs/run.py $(AISLE)
+
+.PHONY: docs
+docs: build ## Write the pages that are generated: the command-line reference
+	python3 -B Tests/Docs/cli.py $(AISLE) docs/cli
 
 .PHONY: pictures
 pictures: build browser ## Make the pictures of the README anew, from the running page
