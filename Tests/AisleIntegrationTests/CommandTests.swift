@@ -244,7 +244,7 @@ extension CommandTests {
         #expect(try await run(["move", "dairy", "m1", "--to", "1"], environment: url).0 == 0)
         #expect(try await run(["order", "set", "dairy", "-"], input: "b1\n", environment: url).0 == 0)
         #expect(try await order() == "b1\nm2\nm1\n")
-        #expect(try await run(["order", "bake", "dairy", "--from", "-name"], environment: url).0 == 0)
+        #expect(try await run(["order", "snapshot", "dairy", "--from", "-name"], environment: url).0 == 0)
         #expect(try await order() == "m1\nm2\nb1\n")
         #expect(try await run(["order", "undo", "dairy"], environment: url).0 == 0)
         #expect(try await order() == "b1\nm2\nm1\n")

@@ -22,8 +22,10 @@ struct OrderCommand: AsyncParsableCommand {
 
     struct Snapshot: AisleCommand {
         static let configuration = CommandConfiguration(
-            commandName: "bake",
-            abstract: "Copy a sort's current order into the manual order."
+            commandName: "snapshot",
+            abstract: "Copy a sort's current order into the manual order.",
+            // The name in 0.1.
+            aliases: ["bake"]
         )
         @Argument(help: "STORE/SHELF.") var shelf: ShelfName
         @Option(parsing: .unconditional, help: "The sort, such as -popularity.") var from: String
