@@ -179,6 +179,7 @@ enum StatementRegistry {
         ("PopularityStatements.windowAll", [PopularityStatements.windowAll]),
         ("PopularityStatements.windowShelf", [PopularityStatements.windowShelf]),
         ("PopularityStatements.windowSome", [PopularityStatements.windowSome]),
+        ("PopularityStatements.queueCounted", [PopularityStatements.queueCounted]),
         ("PopularityStatements.lockProducts", [PopularityStatements.lockProducts]),
         ("PopularityStatements.claimSome", [PopularityStatements.claimSome]),
         ("PopularityStatements.claimDue", [PopularityStatements.claimDue]),

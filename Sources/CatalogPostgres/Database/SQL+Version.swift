@@ -9,4 +9,12 @@ extension SQL {
     /// A database that lost its last commits, in a failover or a restore, would otherwise assign the lost versions to other
     /// states. See decision 0031.
     static func nextVersion(after column: SQL) -> SQL { "greatest(\(column) + 1, \(microseconds))" }
+
+    /// The version after the version in a column if a condition holds, otherwise the same one.
+    ///
+    /// Citus refuses the current time inside of `CASE`.
+    static func nextVersion(after column: SQL, if condition: SQL) -> SQL {
+        let step: SQL = "(\(condition))::boolean::integer"
+        return "greatest(\(column) + \(step), \(microseconds) * \(step))"
+    }
 }

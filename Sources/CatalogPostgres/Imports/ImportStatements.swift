@@ -212,7 +212,7 @@ enum ImportStatements {
     /// `$1` store, `$2` changed shelves, `$3` those with a changed manual order: updates counts, dimensions, versions.
     static let bumpShelves: PostgresStatement = """
         UPDATE shelf h SET version = \(SQL.nextVersion(after: "h.version")), modified_at = now(),
-            order_version = CASE WHEN r.shelf_id IS NULL THEN h.order_version ELSE \(SQL.nextVersion(after: "h.order_version")) END,
+            order_version = \(SQL.nextVersion(after: "h.order_version", if: "r.shelf_id IS NOT NULL")),
             product_count = coalesce(c.products, 0), settled_dimension = coalesce(c.dimension, h.settled_dimension)
         FROM unnest($2) AS touched (shelf_id)
         LEFT JOIN unnest($3) AS r (shelf_id) ON r.shelf_id = touched.shelf_id LEFT JOIN (

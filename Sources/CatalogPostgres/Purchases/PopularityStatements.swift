@@ -165,10 +165,11 @@ enum PopularityStatements {
     static let windowAll: PostgresStatement = .init(windowed(all))
     /// `$5` is the shelf.
     static let windowShelf: PostgresStatement = .init(windowed(of(shelf: "$5")))
-    /// The same for the products `$5`; changed ones are queued for copying to their shelves.
-    static let windowSome: PostgresStatement = """
-        WITH changed AS (\(windowed("r.sku = ANY ($5)")) RETURNING r.sku)
-        INSERT INTO popularity_due AS u (store_id, sku, mark) SELECT $1, sku, -1 FROM changed ORDER BY sku
+    /// The same for the products `$5`; returns the changed ones.
+    static let windowSome: PostgresStatement = "\(windowed("r.sku = ANY ($5)")) RETURNING r.sku"
+    /// Queues products, `$2`, that are counted, for copying to their shelves.
+    static let queueCounted: PostgresStatement = """
+        INSERT INTO popularity_due AS u (store_id, sku, mark) SELECT $1, n.sku, -1 FROM unnest($2) AS n (sku) ORDER BY n.sku
         ON CONFLICT (store_id, sku) DO UPDATE SET mark = -abs(u.mark) - 1
         """
     /// Claims at most `$3` due products after `$2`, marks them as counted, and locks them and their rows until the

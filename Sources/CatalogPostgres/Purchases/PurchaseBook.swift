@@ -128,11 +128,12 @@ package struct PurchaseBook: Sendable {
                 ) { try $0.map { try $0.text(0) } }
                 guard let last = products.last else { return (0, nil) }
                 try connection.execute(PopularityStatements.claimSome, [key, .textArray(products)])
-                let scored = try connection.execute(
+                let scored = try connection.query(
                     PopularityStatements.windowSome,
                     Self.windowValues(read, day) + [.textArray(products)]
-                )
-                return (scored, last)
+                ) { try $0.map { try $0.text(0) } }
+                if !scored.isEmpty { try connection.execute(PopularityStatements.queueCounted, [key, .textArray(scored)]) }
+                return (scored.count, last)
             }
             changed += piece.changed
             guard let next = piece.last else { break }

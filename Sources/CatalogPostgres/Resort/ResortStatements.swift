@@ -109,9 +109,9 @@ enum ResortStatements {
     /// `$3` says whether the shelf changed, `$4` whether its manual order did.
     static let finishShelf: PostgresStatement = """
         UPDATE shelf SET version = \(resortedVersion), resorted_version = \(resortedVersion),
-            order_version = CASE WHEN $4 THEN \(SQL.nextVersion(after: "order_version")) ELSE order_version END,
+            order_version = \(SQL.nextVersion(after: "order_version", if: "$4")),
             modified_at = CASE WHEN $3 THEN now() ELSE modified_at END
         WHERE store_id = $1 AND shelf_id = $2
         """
-    private static let resortedVersion: SQL = "CASE WHEN $3 THEN \(SQL.nextVersion(after: "version")) ELSE version END"
+    private static let resortedVersion = SQL.nextVersion(after: "version", if: "$3")
 }

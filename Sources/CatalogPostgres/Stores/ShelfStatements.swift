@@ -89,7 +89,7 @@ enum ShelfStatements {
     /// Bumps the versions of shelves, `$2`, and their order versions if `$3`; adds `$4` to their product counts.
     static let bump: PostgresStatement = """
         UPDATE shelf SET version = \(SQL.nextVersion(after: "version")),
-            order_version = CASE WHEN $3 THEN \(SQL.nextVersion(after: "order_version")) ELSE order_version END,
+            order_version = \(SQL.nextVersion(after: "order_version", if: "$3")),
             product_count = product_count + $4, modified_at = now() WHERE store_id = $1 AND shelf_id = ANY ($2)
         """
     static let lastPosition: PostgresStatement = """
