@@ -124,7 +124,7 @@ test-disk: build ## Fill the disk of the data, and that of the log, under load; 
 .PHONY: test-upgrade
 test-upgrade: build ## Serve with this build and with the next one side by side, while a migration runs
 	@$(MAKE) --no-print-directory deps PACKAGES="python3"
-	python3 Tests/Faults/upgrade.py $(AISLE)
+	$(TEST_LIMIT) python3 Tests/Faults/upgrade.py $(AISLE)
 
 FUZZ_SECONDS ?= 300
 FUZZ_TARGETS := json csv cursor wire size jwt

@@ -71,7 +71,7 @@ let package = Package(
         .target(
             name: "CatalogHTTP",
             dependencies: [
-                "AisleDiff", "Catalog", "CatalogJSON",
+                "AisleDiff", "Catalog", "CatalogJSON", "Platform",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),

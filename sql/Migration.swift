@@ -31,7 +31,10 @@ package struct Migration: Sendable, Hashable {
     /// The oldest schema version whose programs work with the schema after this migration.
     package var oldestCompatible: Int {
         for line in up.split(separator: "\n") where line.hasPrefix(Self.compatible) {
-            return Int(line.dropFirst(Self.compatible.count)) ?? version
+            guard let oldest = Int(line.dropFirst(Self.compatible.count)) else {
+                preconditionFailure("migration \(version): \(line) names no version")
+            }
+            return oldest
         }
         return version
     }
@@ -39,6 +42,7 @@ package struct Migration: Sendable, Hashable {
     /// The parts that run one after another; empty if the migration runs in one transaction.
     package var parts: [Part] {
         var parts: [(title: String, lines: [Substring], isBatched: Bool)] = []
+        var hasHead = false
         for line in up.split(separator: "\n", omittingEmptySubsequences: false) {
             if line.hasPrefix(Self.step) {
                 parts.append((String(line.dropFirst(Self.step.count)), [], false))
@@ -46,8 +50,11 @@ package struct Migration: Sendable, Hashable {
                 parts.append((String(line.dropFirst(Self.batches.count)), [], true))
             } else if !parts.isEmpty {
                 parts[parts.count - 1].lines.append(line)
+            } else if !line.isEmpty, !line.hasPrefix("--") {
+                hasHead = true
             }
         }
+        precondition(parts.isEmpty || !hasHead, "migration \(version) has statements before its first part")
         return parts.map { Part(title: $0.title, sql: $0.lines.joined(separator: "\n"), isBatched: $0.isBatched) }
     }
 

@@ -69,8 +69,10 @@ import TestSupport
                     servers.url(0, path + "/order?sort=position"),
                     as: writer
                 )
-                .json
-                guard case .array(let ids)? = response["ids"] else { return [] }
+                guard case .array(let ids)? = response.json["ids"], ids.count >= 5 else {
+                    Issue.record("order: status \(response.status), \(response.json.text)")
+                    throw CancellationError()
+                }
                 return ids.prefix(5).map { if case .string(let id) = $0 { id } else { "" } }
             }
             var ids = try await order()

@@ -619,7 +619,7 @@ import TestSupport
             let path = try await list(client, "Surplus")
             let surplus = try await send(client, .post, path + "/items", #"{"items":[{"text":"x"}]}"#)
             #expect(surplus.status == 422)
-            #expect(surplus.text("detail").contains("20000 items together"))
+            #expect(surplus.text("detail").contains("20000 items in total"))
             // The guest's items would exceed the limit.
             let theirs = try await list(client, "Guest's", as: guest.text)
             _ = try await item(client, theirs, "a", as: guest.text)

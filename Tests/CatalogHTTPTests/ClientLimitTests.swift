@@ -9,8 +9,8 @@ struct ClientLimitTests {
     private static let user = RateLimiter.Client.user(UserID("ann")!)
     private static func address(_ number: UInt8) -> RateLimiter.Client { .address([127, 0, 0, number]) }
 
-    @Test("Strangers fill a quarter of the memory of bodies, and users the rest")
-    func strangersLeaveMemoryToUsers() throws {
+    @Test("Anonymous clients use at most a quarter of the memory of bodies")
+    func anonymousClientsLeaveMemoryToUsers() throws {
         let memory = BodyMemory(limit: 800, limitsClients: true)
         let bodies = try (1...2).map { try memory.open(Self.address($0)) }
         for body in bodies { try body.add(100) }

@@ -178,7 +178,7 @@ import Testing
         let fromList = try await api.send(.post, diff, body, as: nil, ["Idempotency-Key": "d"])
         #expect(fromList.texts("deletes", "id") == ["gone"])
         #expect(try await api.send(.post, diff, body, as: nil, ["Idempotency-Key": "d"]).body == fromList.body)
-        // Strangers share no keys, because nothing is recorded for them.
+        // Anonymous clients share no keys, because nothing is recorded for them.
         let other = try await api.send(.post, diff, #"{"from":["milk"]}"#, as: nil, ["Idempotency-Key": "d"])
         #expect(other.status == 200)
         #expect(try await api.send(.post, diff, body, as: nil, ["Idempotency-Key": ""]).status == 400)

@@ -63,7 +63,7 @@ import Testing
                 #expect(try await api.send(.get, "/v1/stores", nil, as: nil, headers, from: "10.0.0.1").status == 200)
             }
             #expect(try await api.send(.get, "/v1/stores", nil, as: nil, headers, from: "10.0.0.1").status == 429)
-            // From elsewhere, the header is a lie.
+            // An untrusted peer's header is ignored.
             let lie = try await api.send(.get, "/v1/stores", nil, as: nil, headers, from: "192.0.2.1")
             #expect(lie.status == (number <= 2 ? 200 : 429))
         }
@@ -78,6 +78,18 @@ import Testing
             #expect(response.status == expected)
         }
         #expect(try await status(api, "/v1/me/settings", as: "ann", from: "192.0.2.1") == 200)
+    }
+
+    @Test("A request without the scope costs the user, not the address")
+    func missingScopesCost() async throws {
+        let api = await api(3)
+        for expected in [403, 403, 403, 429] {
+            let headers = ["Authorization": "Bearer \(api.token(of: "ann"))"]
+            let path = "/v1/stores/s/products/x"
+            let response = try await api.send(.delete, path, nil, as: nil, headers, from: "192.0.2.1")
+            #expect(response.status == expected)
+        }
+        #expect(try await api.send(.get, "/v1/stores", nil, as: nil, from: "192.0.2.1").status == 200)
     }
 
     @Test("A page costs more with facets, filters and several sort keys")

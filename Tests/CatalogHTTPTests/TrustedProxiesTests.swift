@@ -13,15 +13,17 @@ import Testing
             ("10.1.2.3", "forged, 198.51.100.1", "198.51.100.1"), ("10.1.2.3", "198.51.100.1, nonsense", "10.1.2.3"),
             ("10.1.2.3", "10.0.0.7,10.0.0.8", "10.0.0.7"), ("fd12::1", " 2001:db8::5 ", "2001:db8::5"),
             ("::ffff:10.1.2.3", "198.51.100.1", "198.51.100.1"), ("127.0.0.1", "[2001:db8::5]", "2001:db8::5"),
-            ("127.0.0.2", "198.51.100.1", "127.0.0.2"),
+            ("127.0.0.2", "198.51.100.1", "127.0.0.2"), ("127.0.0.1", "198.51.100.1:51234", "198.51.100.1"),
+            ("127.0.0.1", "[2001:db8::5]:443", "2001:db8::5"), ("127.0.0.1", "2001:db8::5", "2001:db8::5"),
+            ("127.0.0.1", "1.1.1.1,\t198.51.100.1\t", "198.51.100.1"), ("127.0.0.1", "198.51.100.1:x", "127.0.0.1"),
         ]
     )
     func clientIsFound(peer: String, forwarded: String, client: String) {
         #expect(Self.proxies.client(NetworkAddress(peer)!, forwarded: forwarded) == NetworkAddress(client)!)
     }
 
-    @Test("Without trusted proxies, nobody is believed")
-    func nobodyIsBelieved() {
+    @Test("Without trusted proxies, X-Forwarded-For is ignored")
+    func headerIsIgnored() {
         let peer = NetworkAddress("10.1.2.3")!
         #expect(TrustedProxies().client(peer, forwarded: "198.51.100.1") == peer)
         #expect(Self.proxies.client(nil, forwarded: "198.51.100.1") == nil)

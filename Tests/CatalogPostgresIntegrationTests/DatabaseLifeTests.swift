@@ -49,7 +49,7 @@ import TestSupport
         }
     }
 
-    @Test("A request for everything begins no life")
+    @Test("A full read does not begin a new life of the database")
     func completeReadsAreNotChecked() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             let seen = try await set("red", in: catalog)

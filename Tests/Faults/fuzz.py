@@ -116,7 +116,7 @@ class Connection:
     def __init__(self, port):
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=LIMIT)
         self.socket.setblocking(False)
-        self.isOpen = True
+        self.is_open = True
 
     def send(self, data):
         """Sends a request, and returns the statuses of its responses; none if it is incomplete, or opens a stream.
@@ -124,7 +124,7 @@ class Connection:
         Raises TimeoutError if the server does not read it.
         """
         answer, end = b"", time.monotonic() + LIMIT
-        while self.isOpen:
+        while self.is_open:
             # An incomplete request gets no response, and a mutated one perhaps several: both are over when nothing happens.
             quiet = None if data else QUIET if STATUS.search(answer) else PATIENCE
             reads, writes, _ = select.select([self.socket], [self.socket] if data else [], [], quiet if quiet is not None else 1)
@@ -137,12 +137,12 @@ class Connection:
                     data = data[self.socket.send(data):]
                 if reads:
                     received = self.socket.recv(1 << 20)
-                    self.isOpen = bool(received)
+                    self.is_open = bool(received)
                     answer += received
                     if complete(answer):
                         break
             except OSError:
-                self.isOpen = False
+                self.is_open = False
         return [int(code) for code in STATUS.findall(answer)]
 
 
@@ -173,7 +173,7 @@ def worker(port, seed, count, all_seeds, results):
                 statuses[code] = statuses.get(code, 0) + 1
                 if code >= 500 and code != 503:
                     bad.append(f"{code}: {one[:600]!r}")
-            if not codes or not connection.isOpen:
+            if not codes or not connection.is_open:
                 break
         connection.socket.close()
     results.put((sent, statuses, bad))

@@ -13,10 +13,10 @@ PRODUCTS = 30_000
 
 UP = """-- Compatible with: {version}
 -- Step: shelf life
-ALTER TABLE product ADD COLUMN shelf_life_days integer;
+ALTER TABLE product ADD COLUMN IF NOT EXISTS shelf_life_days integer;
 -- Batches: shelf lives
 UPDATE product SET shelf_life_days = 7 WHERE (store_id, sku) IN (
-    SELECT store_id, sku FROM product WHERE shelf_life_days IS NULL LIMIT 1000 FOR UPDATE SKIP LOCKED);
+    SELECT store_id, sku FROM product WHERE shelf_life_days IS NULL ORDER BY store_id, sku LIMIT 1000 FOR UPDATE);
 -- Step: index
 CREATE INDEX CONCURRENTLY IF NOT EXISTS product_by_shelf_life ON product (store_id, shelf_life_days);
 """

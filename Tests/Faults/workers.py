@@ -37,8 +37,8 @@ class Worker:
             if 200 <= code < 300:
                 return answer
             # The transaction of the first call may still run, on a connection that was cut.
-            isInProgress = code == 409 and "in progress" in answer["detail"]
-            if code not in self.allowed and not isInProgress:
+            is_in_progress = code == 409 and "in progress" in answer["detail"]
+            if code not in self.allowed and not is_in_progress:
                 self.unexplained.append((path, code, answer))
                 raise AssertionError((path, code, answer))
             self.rejected += code == 503

@@ -61,7 +61,7 @@ enum FuzzTarget: String, CaseIterable {
         let codec = CursorCodec { _ in [UInt8](repeating: 0, count: 16) }
         let text = Base64URL.encode(bytes + [UInt8](repeating: 0, count: 16))
         guard let cursor = try? codec.decode(text) else { return }
-        // Compared as text: a number that is not one equals nothing.
+        // Compared as text: NaN does not equal itself.
         let canonical = codec.encode(cursor)
         precondition(codec.encode(try! codec.decode(canonical)) == canonical)
     }

@@ -23,13 +23,3 @@ package protocol UserStore: Sendable {
     /// Consumes and returns the unexpired ticket with a digest; nil if there is none.
     func redeem(_ digest: [UInt8]) async throws(CatalogError) -> Ticket?
 }
-
-extension UserStore {
-    /// Returns all data stored about a user whose purchases were reported under the user's own name.
-    package func export(_ user: UserID) async throws(CatalogError) -> UserExport {
-        try await export(user, customer: user.text)
-    }
-
-    /// Erases all data stored about a user whose purchases were reported under the user's own name.
-    package func erase(_ user: UserID) async throws(CatalogError) { try await erase(user, customer: user.text) }
-}

@@ -10,6 +10,8 @@ package enum Observation: Sendable, Hashable {
     case validationGap(constraint: String?, sqlState: String)
     /// The database is unreachable or out of resources.
     case databaseUnavailable(reason: String)
+    /// A connection was refused, because its client has too many.
+    case connectionRefused
     /// An import ended; nil if it failed.
     case importEnded(ImportSummary?)
 }

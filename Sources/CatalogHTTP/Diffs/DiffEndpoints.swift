@@ -12,19 +12,28 @@ struct DiffEndpoints: EndpointGroup {
 
     var endpoints: [Endpoint] {
         let diff = "/v1/stores/{store}/shelves/{shelf}/order/diff"
-        return [
-            Endpoint(.get, diff, .anyone, body: .large, timeLimit: TimeLimit.shelf.request, cost: 10, diffSorts),
-            // POST without side effects: the lists do not fit into a URL.
-            Endpoint(.post, diff, .anyone, body: .large, timeLimit: TimeLimit.shelf.request, cost: 20, diffList),
+        func costly(
+            _ method: HTTPRequest.Method,
+            _ path: String,
+            cost: Int,
+            _ handler: @escaping Endpoint.Handler
+        ) -> Endpoint {
             Endpoint(
-                .post,
-                "/v1/order/diff",
+                method,
+                path,
                 .anyone,
                 body: .large,
                 timeLimit: TimeLimit.shelf.request,
-                cost: 20,
-                diffLists
-            ),
+                cost: cost,
+                isCostly: true,
+                handler
+            )
+        }
+        return [
+            costly(.get, diff, cost: 10, diffSorts),
+            // POST without side effects: the lists do not fit into a URL.
+            costly(.post, diff, cost: 20, diffList),
+            costly(.post, "/v1/order/diff", cost: 20, diffLists),
         ]
     }
 

@@ -29,13 +29,12 @@ struct EventEndpoints: EndpointGroup {
                 try await redeem(ticket)
             } else { throw Authenticator.unauthenticated("a user's events require a token or a ticket") }
         // Subscribe before the response starts, so that a failure is an error response, not an empty stream.
-        let open = try streams.open(.user(caller.user))
         let changes = try await live.subscribe(caller.user, from: start, until: caller.expiresAt)
         // An event without data sets the id to resume from, in case the connection is lost before the first event.
         // Until a resync no id is sent, so that a client that reconnects causes the resync again.
         let id = await changes.revision.map { "id: \($0)\n" } ?? ""
         let preamble = "retry: \(Self.retry)\n\(id)\n"
-        return stream(call, open, opening: preamble, changes)
+        return stream(call, nil, opening: preamble, changes)
     }
 
     /// Redeems a ticket and returns its user.
@@ -82,7 +81,7 @@ struct EventEndpoints: EndpointGroup {
 
     private func stream(
         _ call: Call,
-        _ open: ClientStreams.Stream,
+        _ open: ClientStreams.Stream?,
         opening: String,
         _ changes: any LiveSubscription
     ) -> Response {

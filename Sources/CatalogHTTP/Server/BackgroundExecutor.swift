@@ -1,5 +1,6 @@
 internal import NIOCore
 internal import NIOPosix
+internal import Platform
 
 /// Runs the work of costly requests on few threads, so that pages and small writes have the others.
 final class BackgroundExecutor: TaskExecutor {
@@ -16,6 +17,9 @@ final class BackgroundExecutor: TaskExecutor {
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         let executor = asUnownedTaskExecutor()
-        pool.submit { _ in job.runSynchronously(on: executor) }
+        pool.submit { _ in
+            CrashReport.prepareThread()
+            job.runSynchronously(on: executor)
+        }
     }
 }

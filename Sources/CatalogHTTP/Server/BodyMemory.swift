@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// Limits the memory of all request bodies in flight, counted as their bytes arrive, until their requests end.
 ///
-/// Callers without a token share a quarter of it, so that strangers leave the rest to users. A client can have an eighth.
+/// Requests without a token share at most a quarter of it; one client can use at most an eighth.
 final class BodyMemory: Sendable {
     private struct State {
         var all = 0

@@ -41,7 +41,7 @@ extension Call {
 
     /// Returns the idempotent call of a request with an `Idempotency-Key`; nil without one, or without a token.
     ///
-    /// What an anonymous request may do changes nothing, so its repetition needs no record, and strangers share no keys.
+    /// Anonymous requests change nothing, so they need no record, and anonymous clients share no keys.
     ///
     /// - Throws: `malformed` for a key that is not allowed.
     func idempotentCall(_ body: [UInt8]) throws(CatalogError) -> IdempotentCall? {

@@ -25,7 +25,7 @@ extension CatalogAPI {
         package var rateLimit: RateLimitPolicy?
         /// The clock of the quotas.
         package var clock: @Sendable () -> ContinuousClock.Instant = { .now }
-        /// The proxies whose `X-Forwarded-For` is believed.
+        /// The proxies whose `X-Forwarded-For` is trusted.
         package var trustedProxies = TrustedProxies()
         /// The connections that their clients have closed.
         package var departures = Departures()

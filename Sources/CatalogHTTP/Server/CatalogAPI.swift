@@ -105,6 +105,7 @@ package struct CatalogAPI: HTTPResponder {
         var endpoint: Endpoint?
         var quota: RateLimiter.Quota?
         var response: Response
+        var isEndedByClient = false
         do {
             guard request.head.authority?.isEmpty == false else {
                 throw Problem(.malformedRequest, "the Host header is required")
@@ -122,6 +123,7 @@ package struct CatalogAPI: HTTPResponder {
             // The log has the details under this id.
             let requestID = UniqueID.random().text
             var problem = problem(error, requestID)
+            isEndedByClient = problem.kind == .unavailable && isAbandoned()
             if hasLargeUnreadBody(request, bodyLimit) { problem.closesConnection = true }
             if problem.kind == .rateLimited { await delayRejection() }
             response = problem.response(requestID: requestID)
@@ -136,7 +138,8 @@ package struct CatalogAPI: HTTPResponder {
                 method: request.method.rawValue,
                 path: request.uri.path,
                 endpoint: endpoint?.path,
-                status: response.status.code,
+                // As in nginx, 499 says that the client has closed the connection.
+                status: isEndedByClient ? 499 : response.status.code,
                 duration: ContinuousClock.now - start
             )
         )
@@ -209,12 +212,14 @@ package struct CatalogAPI: HTTPResponder {
             throw problem
         }
         found = endpoint
-        let caller: Caller?
+        var caller: Caller?
         do {
-            caller = try await authenticator.authenticate(request, for: endpoint.access, in: parameters.storeIfNamed)
+            caller = try await authenticator.caller(of: request, for: endpoint.access)
+            try authenticator.authorize(caller, for: endpoint.access, in: parameters.storeIfNamed)
         } catch {
             // Guessing tokens is charged as well.
-            try charge(1, to: options.trustedProxies.anonymous(request, from: peer), endpoint, &quota)
+            let client = caller.map { .user($0.user) } ?? options.trustedProxies.anonymous(request, from: peer)
+            try charge(1, to: client, endpoint, &quota)
             throw error
         }
         var call = Call(
@@ -272,7 +277,7 @@ package struct CatalogAPI: HTTPResponder {
         _ endpoint: Endpoint,
         _ quota: inout RateLimiter.Quota?
     ) throws {
-        // What is open to everyone costs nothing: probes, pages and the description.
+        // Probes, pages of the shop and the API description are free.
         guard let limiter, endpoint.isLimited else { return }
         try limiter.charge(points(), to: client(), &quota)
     }

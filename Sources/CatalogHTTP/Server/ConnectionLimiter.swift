@@ -1,3 +1,4 @@
+package import Catalog
 package import NIOCore
 internal import NIOHTTPTypes
 
@@ -5,9 +6,12 @@ internal import NIOHTTPTypes
 package final class ConnectionLimiter: Sendable {
     private let proxies: TrustedProxies
     private let slots: KeyedSlots<[UInt8]>
+    private let observer: Observer
 
-    /// - Parameter limit: the maximum number of connections from an address; of IPv6, from a network of 64 bits.
-    package init(limit: Int, except proxies: TrustedProxies) {
+    /// - Parameter limit: the maximum number of connections from an address; for IPv6, from its /64 prefix, because one
+    ///   client can use any address in it.
+    package init(limit: Int, except proxies: TrustedProxies, observer: Observer = .none) {
+        self.observer = observer
         self.proxies = proxies
         slots = KeyedSlots(limit: limit)
     }
@@ -31,7 +35,10 @@ package final class ConnectionLimiter: Sendable {
 
         func channelActive(context: ChannelHandlerContext) {
             if let address = limiter.counted(context.remoteAddress) {
-                guard limiter.slots.tryAcquire(address) else { return context.close(promise: nil) }
+                guard limiter.slots.tryAcquire(address) else {
+                    limiter.observer.observe(.connectionRefused)
+                    return context.close(promise: nil)
+                }
                 client = address
             }
             context.fireChannelActive()

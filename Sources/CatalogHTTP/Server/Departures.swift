@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// The connections whose clients have closed them, so that nobody waits for the responses.
 ///
-/// A client that only stops sending looks the same, and counts as departed, as it does for nginx.
+/// A client that half-closes its connection looks the same, and its reads end too, as in nginx.
 package final class Departures: Sendable {
     private let channels = Mutex<Set<ObjectIdentifier>>([])
 

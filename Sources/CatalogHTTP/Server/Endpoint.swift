@@ -23,6 +23,8 @@ struct Endpoint: Sendable {
     let surcharge: @Sendable (RequestTarget) -> Int
     /// Whether `openapi.json` documents the endpoint; storefront pages are not part of the API.
     let isDocumented: Bool
+    /// Whether every request takes much processor time: whole orders and their diffs.
+    let isCostly: Bool
     let handler: Handler
 
     init(
@@ -34,6 +36,7 @@ struct Endpoint: Sendable {
         cost: Int = 1,
         surcharge: @escaping @Sendable (RequestTarget) -> Int = { _ in 0 },
         isDocumented: Bool = true,
+        isCostly: Bool = false,
         _ handler: @escaping Handler
     ) {
         self.method = method
@@ -44,10 +47,11 @@ struct Endpoint: Sendable {
         self.cost = cost
         self.surcharge = surcharge
         self.isDocumented = isDocumented
+        self.isCostly = isCostly
         self.handler = handler
     }
 
-    /// Whether requests are charged: all but those that are open to everyone.
+    /// Whether requests are charged: all but probes, pages of the shop and the API description.
     var isLimited: Bool { if case .open = access { false } else { true } }
 
     /// The bytes of a body that cost one point.
@@ -62,13 +66,13 @@ struct Endpoint: Sendable {
         cost + surcharge(target) + min(length ?? limit, limit) / Self.bytesPerPoint
     }
 
-    /// The length of a body in bytes from which on its parsing is costly.
+    /// The body length, in bytes, from which parsing counts as costly.
     private static let costlyBodyLength = 64 << 10
 
-    /// Whether a request takes much time of a processor: whole orders and their diffs, and large bodies.
+    /// Whether a request takes much processor time: whole orders and their diffs, and large bodies.
     ///
     /// - Parameter length: the length of the body in bytes; nil if it is unknown.
-    func isCostly(body length: Int?) -> Bool { cost >= 10 || (length ?? .max) >= Self.costlyBodyLength }
+    func isCostly(body length: Int?) -> Bool { isCostly || (length ?? .max) >= Self.costlyBodyLength }
 
     /// The body limit of an endpoint.
     enum BodyLimit: Sendable {

@@ -6,6 +6,14 @@ package struct NetworkAddress: Hashable, Sendable {
     /// 4 or 16 bytes.
     let bytes: [UInt8]
 
+    /// - Parameter text: an IPv4 address, or an IPv6 address in brackets, with a port.
+    init?(withPort text: some StringProtocol) {
+        guard let colon = text.lastIndex(of: ":"), UInt16(text[text.index(after: colon)...]) != nil else { return nil }
+        let address = text[..<colon]
+        guard address.hasSuffix("]") || !address.contains(":") else { return nil }
+        self.init(address)
+    }
+
     /// - Parameter text: without a port; an IPv6 address may be in brackets, and have a zone.
     package init?(_ text: some StringProtocol) {
         var text = String(text)

@@ -3,9 +3,9 @@ package import NIOCore
 internal import NIOHTTP1
 package import NIOHTTPTypes
 
-/// Gives the responses to requests that are not HTTP a problem document.
+/// Adds a problem document to the response to a malformed HTTP request.
 ///
-/// Such requests never reach the router: Hummingbird rejects them with an empty body, and closes the connection.
+/// Such a request never reaches the router: Hummingbird rejects it with an empty body, and closes the connection.
 package final class ParserErrorHandler: ChannelDuplexHandler, RemovableChannelHandler {
     package typealias InboundIn = HTTPRequestPart
     package typealias OutboundIn = HTTPResponsePart

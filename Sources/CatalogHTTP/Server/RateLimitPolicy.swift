@@ -7,7 +7,8 @@ package struct RateLimitPolicy: Sendable, Hashable {
 
     /// The quota by default: an order costs 10 points, so a client can read 60 per second, and 600 at once.
     package static let standard = RateLimitPolicy(burst: 6000, rate: 600)
-    package static let rule = "off, or the most points and the points per second, such as 6000/600"
+    package static let rule =
+        "off, or the maximum and the refill per second in points, such as 6000/600; the maximum must be at least the refill"
 
     private init(burst: Int, rate: Int) {
         self.burst = burst

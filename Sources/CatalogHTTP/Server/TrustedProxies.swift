@@ -2,7 +2,7 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
 
-/// The proxies whose `X-Forwarded-For` is believed.
+/// The proxies whose `X-Forwarded-For` is trusted.
 package struct TrustedProxies: Sendable {
     private let ranges: [NetworkRange]
 
@@ -10,8 +10,8 @@ package struct TrustedProxies: Sendable {
 
     /// Returns the address of the client: the last one in the chain of proxies that is not a trusted proxy.
     ///
-    /// Each proxy appends the address that it was called from, so the chain is read from its end, and what stands before
-    /// the first untrusted address may be forged.
+    /// Each proxy appends the address that it was called from, perhaps with a port, so the chain is read from its end.
+    /// Entries before the first untrusted address may be forged.
     ///
     /// - Parameters:
     ///   - peer: the address of the connection; nil for a Unix socket.
@@ -19,7 +19,8 @@ package struct TrustedProxies: Sendable {
     func client(_ peer: NetworkAddress?, forwarded: @autoclosure () -> String) -> NetworkAddress? {
         guard var client = peer, isTrusted(client) else { return peer }
         for entry in forwarded().split(separator: ",").reversed() {
-            guard let previous = NetworkAddress(entry.trimming { $0 == " " }) else { break }
+            let text = entry.trimming { $0 == " " || $0 == "\t" }
+            guard let previous = NetworkAddress(text) ?? NetworkAddress(withPort: text) else { break }
             client = previous
             if !isTrusted(client) { break }
         }

@@ -14,7 +14,15 @@ struct PageEndpoints: EndpointGroup {
         let shelf = "/v1/stores/{store}/shelves/{shelf}"
         return [
             Endpoint(.get, shelf + "/products", .anyone, timeLimit: nil, surcharge: Self.surcharge, page),
-            Endpoint(.get, shelf + "/order", .anyone, timeLimit: TimeLimit.shelf.request, cost: 10, order),
+            Endpoint(
+                .get,
+                shelf + "/order",
+                .anyone,
+                timeLimit: TimeLimit.shelf.request,
+                cost: 10,
+                isCostly: true,
+                order
+            ),
         ]
     }
 

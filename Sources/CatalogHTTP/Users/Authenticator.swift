@@ -11,17 +11,19 @@ struct Authenticator: Sendable {
     ///
     /// A token must be valid even if none is required, so that a client learns about an expired token from its first
     /// response.
+    func caller(of request: Request, for access: Access) async throws -> Caller? {
+        if case .open = access { return nil }
+        guard let header = request.headers[.authorization] else { return nil }
+        return try await caller(header)
+    }
+
+    /// Checks that a caller has access to an endpoint.
     ///
     /// - Parameter store: the store of the request's path.
-    func authenticate(_ request: Request, for access: Access, in store: CatalogKey?) async throws -> Caller? {
-        if case .open = access { return nil }
-        var caller: Caller?
-        if let header = request.headers[.authorization] { caller = try await self.caller(header) }
+    func authorize(_ caller: Caller?, for access: Access, in store: CatalogKey?) throws {
         switch access {
-        case .open, .anyone: return caller
-        case .user:
-            guard let caller else { throw Self.unauthenticated("this endpoint requires a token") }
-            return caller
+        case .open, .anyone: break
+        case .user: guard caller != nil else { throw Self.unauthenticated("this endpoint requires a token") }
         case .scope(let scope):
             guard let caller else {
                 throw Self.unauthenticated("this endpoint requires a token with the scope \(scope.rawValue)")
@@ -33,7 +35,6 @@ struct Authenticator: Sendable {
                 let place = store.map { "the store “\($0)”" } ?? "all stores"
                 throw Self.insufficient(scope, "the token is not valid for \(place); its claim “stores” names others")
             }
-            return caller
         }
     }
 

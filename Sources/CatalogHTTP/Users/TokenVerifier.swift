@@ -132,7 +132,7 @@ package final class TokenVerifier: Sendable {
     /// Returns the stores to which a token is limited; nil for all stores.
     private static func stores(_ claims: JSONValue) throws(TokenError) -> Set<CatalogKey>? {
         guard let claim = claims["stores"] else { return nil }
-        // An unreadable limit must not become none.
+        // A malformed claim must not lift the limit.
         guard case .array(let values) = claim else {
             throw .invalid("the token's stores is not an array of store keys")
         }
@@ -149,7 +149,7 @@ package final class TokenVerifier: Sendable {
     /// Returns the name under which tills report the user's purchases; nil if it is the subject.
     private static func customer(_ claims: JSONValue) throws(TokenError) -> String? {
         guard let claim = claims["customer"] else { return nil }
-        // Another name must not become the subject's: that may be somebody else's.
+        // Do not fall back to the subject: it may be another customer's name.
         guard case .string(let name) = claim, !name.isEmpty, name.utf8.count <= Purchase.customerLimit, name.isPrintable
         else {
             throw .invalid("the token's customer is not 1 to \(Purchase.customerLimit) bytes of printable text")

@@ -8,7 +8,7 @@ package import LibPQ
 /// settings and lists whose commits were lost, so devices that last synced in an earlier life resync. Whether they did
 /// is checked when they ask for changes; other requests cost nothing. See decision 0031.
 package enum DatabaseLife {
-    /// What a copy of the database does not share with it: the cluster, its timeline, the database and the table. NULL on
+    /// Identifies this database among its copies: the cluster, its timeline, the database and the table. NULL on
     /// a standby, which has no timeline of its own.
     ///
     /// `pg_control_checkpoint()` would name the old timeline until the first checkpoint after a failover.

@@ -9,7 +9,7 @@ enum MigrationStatements {
     static let record: PostgresStatement = """
         INSERT INTO schema_migration (version, name, checksum, oldest_compatible) VALUES ($1, $2, md5($3), $4)
         """
-    /// Whether programs of version `$1` work with all later migrations. Those of 0.1.0 recorded none of it.
+    /// Whether programs of version `$1` work with all later migrations. 0.1.0 did not record compatibility.
     static let isCompatible: PostgresStatement = """
         SELECT coalesce(bool_and((to_jsonb(m) ->> 'oldest_compatible')::integer <= $1), false)
         FROM schema_migration m WHERE version > $1

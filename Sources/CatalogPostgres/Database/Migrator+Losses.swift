@@ -1,20 +1,21 @@
 internal import LibPQ
 
 extension Migrator {
-    /// Returns what a migration to a lower version would delete, by performing and rolling it back.
+    /// Returns what a migration to a lower version would delete, by performing and rolling it back. This takes the locks
+    /// of the migration for a moment.
     ///
     /// - Returns: nothing for a version that is not lower.
     package func losses(to target: Int) async throws -> [MigrationLoss] {
-        try await pool.transaction { connection in
-            let steps = try steps(to: target, "root", connection).filter {
-                if case .down = $0 { true } else { false }
+        try await alone {
+            try await retryingLocks("the check for deleted data", isRolledBack: true) { connection in
+                let steps = try checkedSteps(to: target, "root", connection).filter {
+                    if case .down = $0 { true } else { false }
+                }
+                guard !steps.isEmpty else { return [] }
+                let before = try Self.columns(connection)
+                for step in steps { try run(step, connection) }
+                return Self.losses(from: before, to: try Self.columns(connection))
             }
-            guard !steps.isEmpty else { return .rollback([]) }
-            try connection.set("lock_timeout", Self.statementLockTimeout)
-            let before = try Self.columns(connection)
-            for step in steps { try run(step, connection) }
-            let after = try Self.columns(connection)
-            return .rollback(Self.losses(from: before, to: after))
         }
     }
 

@@ -47,21 +47,25 @@ package struct Migrator: Sendable {
                 $0 == UInt8(ascii: "-") || (48...57).contains($0) || (65...90).contains($0) || (97...122).contains($0)
             })
         else { throw PostgresError(.misuse, "locale must be a BCP 47 tag, such as sv or de-AT, or root") }
-        let steps = try await RunLock.withLock(.migration, "0", waiting: Self.lockTimeout, in: pool) {
+        return try await alone {
             let steps = try await pool.perform { try checkedSteps(to: target ?? migrations.count, locale, $0) }
             guard !isDryRun, !steps.isEmpty else { return steps }
             try await createTable()
             for step in steps { try await apply(step) }
             return steps
         }
-        guard let steps else {
+    }
+
+    /// Runs work while no other migrator works.
+    func alone<T: Sendable>(_ work: () async throws -> T) async throws -> T {
+        guard let result = try await RunLock.withLock(.migration, "0", waiting: Self.lockTimeout, in: pool, work) else {
             throw PostgresError(.exhausted, "another migration is still running after \(Self.lockTimeout)")
         }
-        return steps
+        return result
     }
 
     /// Returns the steps, after checking the schema.
-    private func checkedSteps(
+    func checkedSteps(
         to target: Int,
         _ locale: String,
         _ connection: isolated PostgresConnection
@@ -144,19 +148,23 @@ package struct Migrator: Sendable {
 
     /// Runs work in a transaction. Instead of waiting for a lock, with everyone else waiting behind it, the work starts
     /// again after a pause.
-    private func retryingLocks<T: Sendable>(
+    ///
+    /// - Parameter isRolledBack: whether the transaction changes nothing.
+    func retryingLocks<T: Sendable>(
         _ title: String,
+        isRolledBack: Bool = false,
         _ work: @escaping @Sendable (isolated PostgresConnection) throws -> T
     ) async throws -> T {
         for _ in 0..<Self.lockAttempts {
             do {
                 return try await pool.perform { connection in
-                    try connection.transaction { connection in
+                    try connection.transaction(deciding: { connection in
                         try connection.set("lock_timeout", Self.statementLockTimeout)
-                        return try work(connection)
-                    }
+                        let result = try work(connection)
+                        return isRolledBack ? .rollback(result) : .commit(result)
+                    })
                 }
-            } catch let error as PostgresError where error.sqlState == .lockNotAvailable {
+            } catch let error as PostgresError where error.sqlState == .lockNotAvailable || error.isRetryable {
                 try await Task.sleep(for: Self.lockRetryPause)
             }
         }

@@ -133,11 +133,19 @@ struct ListWriter {
     func checkMerge(of guest: ListWriter, _ connection: isolated PostgresConnection) throws {
         let (own, brought) = (try listCounts(connection), try guest.listCounts(connection))
         guard brought.all > 0 else { return }
-        guard own.current + brought.current <= UserList.countLimit else { throw CatalogError.tooManyLists }
-        guard own.all + brought.all <= UserList.totalCountLimit else { throw CatalogError.tooManyDeletedLists }
+        // The account may already have lists that the guest joined.
+        let known = try ids(ListStatements.ownLists, connection).union(ids(ListStatements.joinedLists, connection))
+        let shared = try guest.ids(ListStatements.joinedLists, connection).intersection(known).count
+        guard own.current + brought.current - shared <= UserList.countLimit else { throw CatalogError.tooManyLists }
+        guard own.all + brought.all - shared <= UserList.totalCountLimit else { throw CatalogError.tooManyDeletedLists }
         guard try itemCount(connection) + guest.itemCount(connection) <= UserList.allItemsLimit else {
             throw CatalogError.tooManyItems
         }
+    }
+
+    /// Returns the ids that a statement finds for the user.
+    private func ids(_ statement: PostgresStatement, _ connection: isolated PostgresConnection) throws -> Set<String> {
+        Set(try connection.query(statement, [caller]) { try $0.map { try $0.text(0) } })
     }
 
     /// Returns the numbers of a user's lists, and of all including deleted and left ones.

@@ -49,7 +49,7 @@ struct PostgresChangeStore: ChangeStore {
         of user: UserID,
         since: Int64,
         limit: Int
-    ) async throws -> (value: ChangesPage, isOutlived: Bool) {
+    ) async throws -> (value: ChangesPage, isFromEarlierLife: Bool) {
         let (name, maximum) = (PostgresValue.text(user.text), PostgresValue.int8(Int64(limit)))
         let initial = (read: ChangedSettings(since: since), lists: [LiveEvent]())
         // Read the account first: later list events follow with the next read.
@@ -86,7 +86,7 @@ struct PostgresChangeStore: ChangeStore {
             revision: shown.count < events.count ? shown.last!.id : end,
             isResync: page.isResync
         )
-        return (changes, read.isOutlived)
+        return (changes, read.isFromEarlierLife)
     }
 
     static let shelfVersions: PostgresStatement = """

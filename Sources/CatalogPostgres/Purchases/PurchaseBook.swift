@@ -85,10 +85,7 @@ package struct PurchaseBook: Sendable {
                 within: .fold
             ) { (connection) -> (changed: Int, last: String, count: Int)? in
                 try Self.runInBatch(connection)
-                // Lock against rule changes.
-                let now = try ShelfLookup.store(read.store.key, connection, ShelfLookup.sharedStore)
-                guard now.store.popularityRule == read.store.popularityRule, now.store.lastCount == read.store.lastCount
-                else { return nil }
+                guard try Self.isCurrent(read, connection) else { return nil }
                 let key: [PostgresValue] = [.int4(read.id)]
                 let (claimed, last, count) = try connection.query(
                     PopularityStatements.claimDue,
@@ -110,8 +107,15 @@ package struct PurchaseBook: Sendable {
         }
     }
 
-    /// Scores every product of a store by its sliding window in batches, each of which locks only its products; nil if
-    /// the rule changed concurrently.
+    /// Locks a store against imports and rule changes, and returns whether its rule and last count are as they were read.
+    private static func isCurrent(_ read: ShelfRow.StoreRead, _ connection: isolated PostgresConnection) throws -> Bool
+    {
+        let now = try ShelfLookup.store(read.store.key, connection, ShelfLookup.sharedStore).store
+        return now.popularityRule == read.store.popularityRule && now.lastCount == read.store.lastCount
+    }
+
+    /// Scores every product of a store by its sliding window in batches, during which writers of other products go on;
+    /// nil if the rule changed concurrently.
     private func countWindow(_ read: ShelfRow.StoreRead, _ day: Int) async throws -> Int? {
         let key = PostgresValue.int4(read.id)
         var changed = 0
@@ -119,9 +123,10 @@ package struct PurchaseBook: Sendable {
         while true {
             try Task.checkCancellation()
             let from = last
-            let piece: (changed: Int, last: String?) = try await database.batch.transaction(within: .fold) {
-                connection in
+            let piece: (changed: Int, last: String?)? = try await database.batch.transaction(within: .fold) {
+                (connection) -> (changed: Int, last: String?)? in
                 try Self.runInBatch(connection)
+                guard try Self.isCurrent(read, connection) else { return nil }
                 let products = try connection.query(
                     PopularityStatements.lockProducts,
                     [key, .text(from), .int8(Self.windowBatchSize)]
@@ -132,14 +137,17 @@ package struct PurchaseBook: Sendable {
                     PopularityStatements.windowSome,
                     Self.windowValues(read, day) + [.textArray(products)]
                 ) { try $0.map { try $0.text(0) } }
-                if !scored.isEmpty { try connection.execute(PopularityStatements.queueCounted, [key, .textArray(scored)]) }
+                if !scored.isEmpty {
+                    try connection.execute(PopularityStatements.queueCounted, [key, .textArray(scored)])
+                }
                 return (scored.count, last)
             }
+            guard let piece else { return nil }
             changed += piece.changed
             guard let next = piece.last else { break }
             last = next
         }
-        let isCounted = try await database.batch.transaction(within: .edit) { connection in
+        let isCounted = try await database.batch.transaction(within: .fold) { connection in
             try Self.allowLongLockWait(connection)
             let now = try ShelfLookup.store(read.store.key, connection, ShelfLookup.lockedStore)
             guard now.store.popularityRule == read.store.popularityRule else { return false }

@@ -38,12 +38,12 @@ struct PostgresSettingsStore: SettingsStore {
                             return read
                         }
                     }
-                    return (read.page, read.isOutlived)
+                    return (read.page, read.isFromEarlierLife)
                 }
                 var read = try await database.pages.read([query], into: new) { try $0.add($2) }
                 // A truncated page continues from its last setting.
                 if read.page.settings.count == limit { read.page.revision = read.page.settings.last!.revision }
-                return (read.page, read.isOutlived)
+                return (read.page, read.isFromEarlierLife)
             }
         }
     }
@@ -51,11 +51,11 @@ struct PostgresSettingsStore: SettingsStore {
     /// Reads a user's changes, and again if the database has begun a new life since the last read.
     func resyncingDevices<T: Sendable>(
         of user: UserID,
-        _ read: () async throws -> (value: T, isOutlived: Bool)
+        _ read: () async throws -> (value: T, isFromEarlierLife: Bool)
     ) async throws -> T {
         for _ in 0..<3 {
-            let (value, isOutlived) = try await read()
-            if !isOutlived { return value }
+            let (value, isFromEarlierLife) = try await read()
+            if !isFromEarlierLife { return value }
             try await database.writes.transaction(within: .edit) {
                 try DatabaseLife.makeDevicesResync(of: user, $0)
             }
@@ -132,7 +132,7 @@ struct PostgresSettingsStore: SettingsStore {
 
     /// Each row includes the account, from one snapshot. Revisions before the horizon or of an erased account get all.
     static let changedSettings: PostgresStatement = """
-        SELECT a.revision, a.is_resync, a.is_outlived, \(SettingRow.columns)
+        SELECT a.revision, a.is_resync, a.is_from_earlier_life, \(SettingRow.columns)
         FROM \(SettingRow.account) AS a
         LEFT JOIN user_setting s ON s.user_id = a.user_id AND s.user_id = $1
             AND s.revision > CASE WHEN a.is_resync THEN 0 ELSE coalesce($2, 0) END

@@ -67,14 +67,15 @@ struct DatabaseCommand: AsyncParsableCommand {
         @Option(help: "The locale of a new collation: a BCP 47 tag, or root.") var locale =
             "root"
         @Option(help: "The target version; a lower one reverts migrations.") var to: Int = Schema.currentVersion
-        @Flag(help: "Report the steps, and what they delete, without applying them.") var dryRun = false
+        @Flag(help: "Report the steps, and what they delete, without applying them. Takes their locks for a moment.")
+        var dryRun = false
         @Flag(help: "Confirm that reverted migrations delete data.") var yes = false
         func execute() async throws {
             guard (0...Schema.currentVersion).contains(to) else {
                 throw CommandFailure("--to must be between 0 and \(Schema.currentVersion)", CommandFailure.usage)
             }
             try await database.withPool(size: 2) { pool in
-                try await confirmLosses(pool)
+                if to < Schema.currentVersion { try await confirmLosses(pool) }
                 try await DatabaseCommand.migrate(pool, to: to, locale, isDryRun: dryRun)
             }
         }

@@ -23,7 +23,7 @@ struct Housekeeping: Service {
         }
     }
 
-    /// Runs one task, so that its failure prevents no other.
+    /// Runs one task; if it fails, the others still run.
     private func run(_ task: () async throws -> Void) async {
         // An unreachable database is reported elsewhere; try again at the next run.
         do { try await task() } catch CatalogError.fault(let detail) {

@@ -28,6 +28,11 @@ final class ObservationLog: Sendable {
             )
         case .databaseUnavailable(let reason):
             warn("database", "the database is unreachable or overloaded: \(reason)")
+        case .connectionRefused:
+            warn(
+                "connection",
+                "refused a connection, because its address has a tenth of connections; is it a proxy that trusted.proxies lacks?"
+            )
         case .importEnded(let summary?):
             let counts = summary.counts.filter { $0.count > 0 }.map { "\($0.name) \($0.count)" }
             logger.info("import finished: \(counts.joined(separator: ", "))")

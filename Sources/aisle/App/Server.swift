@@ -28,7 +28,11 @@ struct Server {
     private var channel: HTTP1Channel.Configuration {
         // A client can have a tenth of the connections.
         let limit = settings.rateLimit == nil ? Int.max : max(1, settings.connectionLimit / 10)
-        let limiter = ConnectionLimiter(limit: limit, except: settings.trustedProxies)
+        let limiter = ConnectionLimiter(
+            limit: limit,
+            except: settings.trustedProxies,
+            observer: catalog.database.observer
+        )
         var channel = HTTP1Channel.Configuration(
             additionalChannelHandlers: [
                 limiter.handler(), ClosingHandler(), StallHandler(), ParserErrorHandler(), departures.handler(),

@@ -17,7 +17,7 @@ struct ServerSettings: Sendable {
     let connections: ConnectionCounts
     /// The quota of each client; nil for none.
     let rateLimit: RateLimitPolicy?
-    /// The proxies whose `X-Forwarded-For` is believed.
+    /// The proxies whose `X-Forwarded-For` is trusted.
     let trustedProxies: TrustedProxies
     let cursorKey: String?
     /// The maximum number of open event streams.

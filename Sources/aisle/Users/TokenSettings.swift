@@ -73,10 +73,9 @@ struct TokenSettings: Sendable {
                 "aisle: cannot fetch the key set of jwks yet; requests with tokens get 503 until it is available"
             )
         }
-        if keySet != nil, rules.issuer == nil, rules.audience == nil {
+        if keySet != nil, rules.audience == nil {
             Console.note(
-                "aisle: warning: jwks without jwt.issuer and jwt.audience accepts every token of its provider, also those for "
-                    + "other services"
+                "aisle: warning: without jwt.audience, tokens that the provider issued for other services are accepted"
             )
         }
         return TokenVerifier(keys: keys, rules: rules)
