@@ -3,6 +3,7 @@ import CatalogHTTP
 import CatalogPostgres
 import Foundation
 import HummingbirdCore
+import InMemoryCatalog
 import LibPQ
 import Testing
 import TestSupport
@@ -13,6 +14,37 @@ import TestSupport
     private static let sleeping: PostgresStatement = """
         SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'
         """
+
+    @Test("A stream ends with its connection, even if the client has sent a part of a body")
+    func abandonedStreamsEnd() async throws {
+        let departures = Departures()
+        var options = CatalogAPI.Options()
+        options.rateLimit = .standard
+        options.streamsPerClientLimit = 1
+        options.departures = departures
+        let catalog = InMemoryCatalog(collate: collator())
+        let (store, shelf) = (CatalogKey("s")!, CatalogKey("x")!)
+        _ = try await catalog.put(Store(key: store, title: "S", currency: Currency("EUR")!))
+        _ = try await catalog.put(Shelf(key: shelf, title: "X"), in: store)
+        let api = await TestAPI.api(catalog, importer: TestAPI.NoImports(), options: options)
+        let channel = HTTP1Channel.Configuration(additionalChannelHandlers: [departures.handler()])
+        try await serving(api, server: .http1(configuration: channel)) { client in
+            let head = "GET /v1/stores/s/shelves/x/events HTTP/1.1\r\nHost: a\r\n"
+            let first = try RawClient(client.port)
+            first.send(head + "Content-Length: 4000000\r\n\r\n")
+            #expect(first.receive().hasPrefix("HTTP/1.1 200 "))
+            first.send(String(repeating: "x", count: 1_000_000))
+            first.disconnect()
+            let deadline = ContinuousClock.now + .seconds(20)
+            var answer = ""
+            repeat {
+                let second = try RawClient(client.port)
+                second.send(head + "\r\n")
+                answer = second.receive()
+            } while !answer.hasPrefix("HTTP/1.1 200 ") && ContinuousClock.now < deadline
+            #expect(answer.hasPrefix("HTTP/1.1 200 "), "\(answer)")
+        }
+    }
 
     @Test("A read ends on the database server when its client has left")
     func abandonedReadsEnd() async throws {

@@ -32,6 +32,13 @@ final class RawClient: @unchecked Sendable {
         _ = bytes.withUnsafeBytes { Foundation.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
     }
 
+    /// Returns what arrives first, at most 4 KiB.
+    func receive() -> String {
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        let count = recv(descriptor, &buffer, buffer.count, 0)
+        return String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
+    }
+
     /// Returns everything that the server sends before it closes the connection; runs on its own thread.
     func response() async -> String {
         await withCheckedContinuation { continuation in

@@ -96,8 +96,10 @@ struct EventEndpoints: EndpointGroup {
             body: ResponseBody { writer in
                 defer { withExtendedLifetime(open) {} }
                 try await writer.write(ByteBuffer(string: opening))
-                // Detect a disconnect immediately, not at the next event.
-                try await request.body.consumeWithCancellationOnInboundClose { _ in
+                // Detect a disconnect immediately, not at the next event. A body that the client sends all the same is
+                // dropped: while nobody reads it, the end of the connection behind it would not be noticed either.
+                try await request.body.consumeWithCancellationOnInboundClose { body in
+                    BodyChunks(body, pace: ImportPace()).discard()
                     while let output = try await changes.next() {
                         try await writer.write(Self.frames(output))
                     }

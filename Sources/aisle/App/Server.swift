@@ -63,7 +63,13 @@ struct Server {
         apiOptions.trustedProxies = settings.trustedProxies
         apiOptions.bodyMemoryLimit = settings.bodyMegabytes << 20
         apiOptions.pageCacheLimit = settings.pageCacheMegabytes << 20
-        let draining = Draining(state: apiOptions.drainState, delay: settings.drain)
+        // Requests get 15 seconds, and a few more to be cancelled.
+        let draining = Draining(
+            state: apiOptions.drainState,
+            delay: settings.drain,
+            limit: Self.shutdownTimeout + .seconds(5),
+            logger: settings.logger
+        )
         raiseDescriptorLimit()
         var liveOptions = LiveHub.Options()
         liveOptions.subscriptionLimit = settings.streamLimit
