@@ -18,7 +18,7 @@ extension CatalogError {
     package static let tooManyItems = CatalogError.unprocessable(
         field: "items",
         detail:
-            "a user's lists can have at most \(UserList.allItemsLimit) items in total; delete lists that are no longer needed"
+            "a user's lists can have at most \(UserList.allItemsLimit) items in total; delete some lists"
     )
     package static let tooManyShares = CatalogError.unprocessable(
         field: "shares",
