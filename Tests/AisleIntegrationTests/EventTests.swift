@@ -69,10 +69,9 @@ import TestSupport
                     servers.url(0, path + "/order?sort=position"),
                     as: writer
                 )
-                guard case .array(let ids)? = response.json["ids"], ids.count >= 5 else {
-                    Issue.record("order: status \(response.status), \(response.json.text)")
-                    throw CancellationError()
-                }
+                try #require(response.status == 200, "\(response.json.text)")
+                guard case .array(let ids)? = response.json["ids"] else { return [] }
+                try #require(ids.count >= 5)
                 return ids.prefix(5).map { if case .string(let id) = $0 { id } else { "" } }
             }
             var ids = try await order()

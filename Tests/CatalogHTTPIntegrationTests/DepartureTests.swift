@@ -67,14 +67,6 @@ import TestSupport
             @Sendable func sleeping() async throws -> Int {
                 try await owner.perform { try $0.query(Self.sleeping) { try $0.first { try $0.int(0) } ?? 0 } }
             }
-            @Sendable func eventually(_ count: Int) async throws -> Bool {
-                let deadline = ContinuousClock.now + .seconds(10)
-                while ContinuousClock.now < deadline {
-                    if try await sleeping() == count { return true }
-                    try await Task.sleep(for: .milliseconds(20))
-                }
-                return false
-            }
             let departures = Departures()
             var options = CatalogAPI.Options()
             options.departures = departures
@@ -83,9 +75,9 @@ import TestSupport
             try await serving(api, server: .http1(configuration: channel)) { client in
                 let leaving = try RawClient(client.port)
                 leaving.send("GET /v1/stores/s/shelves/x/order?sort=price HTTP/1.1\r\nHost: a\r\n\r\n")
-                #expect(try await eventually(1))
+                #expect(try await eventually(within: .seconds(10)) { try await sleeping() == 1 })
                 leaving.disconnect()
-                #expect(try await eventually(0))
+                #expect(try await eventually(within: .seconds(10)) { try await sleeping() == 0 })
             }
             await owner.close()
         }

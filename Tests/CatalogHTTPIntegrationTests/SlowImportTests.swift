@@ -24,16 +24,6 @@ import TestSupport
 
     private static func chunk(_ text: String) -> String { "\(String(text.utf8.count, radix: 16))\r\n\(text)\r\n" }
 
-    /// Waits for a condition; returns false after 30 seconds.
-    private static func eventually(_ condition: () async throws -> Bool) async throws -> Bool {
-        let deadline = ContinuousClock.now + .seconds(30)
-        while ContinuousClock.now < deadline {
-            if try await condition() { return true }
-            try await Task.sleep(for: .milliseconds(20))
-        }
-        return false
-    }
-
     private static func runs(_ catalog: PostgresCatalog) async throws -> Int {
         try await catalog.database.writes.perform(within: .edit) {
             try $0.query("SELECT (SELECT count(*) FROM import_run) + (SELECT count(*) FROM import_row)") {
@@ -79,9 +69,9 @@ import TestSupport
                 let leaving = try RawClient(client.port)
                 let rows = (0..<4000).map { "p\($0),Product \($0)\n" }.joined()
                 leaving.send(Self.head(token) + Self.chunk("sku,name\n") + Self.chunk(rows))
-                #expect(try await Self.eventually { try await Self.runs(catalog) > 0 })
+                #expect(try await eventually { try await Self.runs(catalog) > 0 })
                 leaving.disconnect()
-                #expect(try await Self.eventually { try await Self.runs(catalog) == 0 })
+                #expect(try await eventually { try await Self.runs(catalog) == 0 })
             }
             await #expect(throws: CatalogError.self) { try await catalog.store(CatalogKey("s")!) }
         }

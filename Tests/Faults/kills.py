@@ -6,7 +6,7 @@ items, manual orders, prices and purchases, and repeat each call with the same k
 PgBouncer are killed, PostgreSQL crashes, backends are terminated, and the proxy delays, stalls and cuts. At the end, every row must
 be as if nothing had failed.
 """
-import argparse, os, random, re, socket, threading, time
+import argparse, os, random, socket, threading, time
 from harness import Database, Pooler, Server, free_port, psql, send, status, until
 from workers import check_running, finish, start_workers
 

@@ -12,7 +12,7 @@ class Worker:
 
     def __init__(self, servers, seed):
         self.servers, self.dice, self.done, self.tries, self.rejected = servers, random.Random(seed), 0, 0, 0
-        self.unexplained, self.failure, self.is_over = [], None, threading.Event()
+        self.failure, self.is_over = None, threading.Event()
 
     def start(self):
         self.thread = threading.Thread(target=self.run, daemon=True)
@@ -39,7 +39,6 @@ class Worker:
             # The transaction of the first call may still run, on a connection that was cut.
             is_in_progress = code == 409 and "in progress" in answer["detail"]
             if code not in self.allowed and not is_in_progress:
-                self.unexplained.append((path, code, answer))
                 raise AssertionError((path, code, answer))
             self.rejected += code == 503
             assert time.monotonic() < end, f"{path} is not acknowledged"

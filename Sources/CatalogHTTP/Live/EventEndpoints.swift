@@ -99,7 +99,7 @@ struct EventEndpoints: EndpointGroup {
                 // Detect a disconnect immediately, not at the next event. A body that the client sends all the same is
                 // dropped: while nobody reads it, the end of the connection behind it would not be noticed either.
                 try await request.body.consumeWithCancellationOnInboundClose { body in
-                    BodyChunks(body, pace: ImportPace()).discard()
+                    _ = body.makeAsyncIterator()
                     while let output = try await changes.next() {
                         try await writer.write(Self.frames(output))
                     }
