@@ -10,10 +10,16 @@ enum MergePatch {
         }
     }
 
+    /// The attempts of a read-merge-write cycle. A server that is slower than the others loses most of them.
+    private static let attempts = 20
+
     /// Runs a read-merge-write cycle and retries it on conflicts with other requests.
     static func retryingConflicts<T>(_ body: () async throws -> T) async throws -> T {
-        for _ in 0..<5 {
-            do { return try await body() } catch CatalogError.conflict { continue }
+        for _ in 1..<attempts {
+            do { return try await body() } catch CatalogError.conflict {
+                // Clients that change the same resource in a loop must not stay in step.
+                try await Task.sleep(for: .microseconds(Int.random(in: 0...5000)))
+            }
         }
         return try await body()
     }
