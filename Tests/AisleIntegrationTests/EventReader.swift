@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import Testing
 import WebClient
 
 /// A device that reads Server-Sent Events over its own socket.
@@ -12,6 +13,8 @@ final class EventReader: Sendable {
 
     private struct State {
         var events: [Event] = []
+        var starts: [String] = []
+        var isToldToReconnect = false
         var retries: [Int] = []
         var lastID = ""
         var status: Int?
@@ -50,7 +53,7 @@ final class EventReader: Sendable {
         } catch {}
     }
 
-    /// Parses one block as the HTML standard requires.
+    /// Parses one block as the HTML standard requires; the events of the stream itself are kept apart.
     private func parse(_ block: String) {
         var event = Event()
         update { state in
@@ -66,7 +69,16 @@ final class EventReader: Sendable {
                 }
             }
             event.id = state.lastID
-            if !event.data.isEmpty { state.events.append(event) }
+            guard !event.data.isEmpty else {
+                // Some clients take a block without data for an event.
+                Issue.record("an event without data: \(block)")
+                return
+            }
+            switch event.name {
+            case "start": state.starts.append(event.data)
+            case "reconnect": state.isToldToReconnect = true
+            default: state.events.append(event)
+            }
         }
     }
 
@@ -80,6 +92,10 @@ final class EventReader: Sendable {
     }
 
     var events: [Event] { state.withLock { $0.events } }
+    /// The data of the events that open a user's stream.
+    var starts: [String] { state.withLock { $0.starts } }
+    /// Whether the server closed the stream with a request to connect again.
+    var isToldToReconnect: Bool { state.withLock { $0.isToldToReconnect } }
     var retries: [Int] { state.withLock { $0.retries } }
     var lastID: String { state.withLock { $0.lastID } }
     var status: Int? { state.withLock { $0.status } }

@@ -101,6 +101,13 @@ import TestSupport
             let lost = EventReader(servers.url(0, path + "/events?sort=position&limit=5"), lastEventID: "1")
             #expect(await lost.waitUntil { !$0.events.isEmpty })
             #expect(lost.events[0].data.contains(#""mode":"order""#))
+            #expect(!lost.events[0].data.contains(#""products":"#))
+            // On request the first event has the products, so that a client can show them without another request.
+            let full = EventReader(servers.url(0, path + "/events?sort=position&limit=5&products=true"))
+            #expect(await full.waitUntil { !$0.events.isEmpty })
+            let first = try JSONReader.parse(Array(full.events[0].data.utf8))
+            let skus = first["products"]?.elements?.compactMap { $0["sku"] }
+            #expect(skus?.count == 5 && skus == first["ids"]?.elements)
             let body = #"{"moves":[{"ids":["\#(ids[4])"],"place":"first"}]}"#
             try await TestServers.send(.POST, servers.url(1, path + "/order/moves"), body, as: writer)
             #expect(await resumed.waitUntil { !$0.events.isEmpty })
@@ -188,7 +195,10 @@ import TestSupport
                 #expect(await stream.waitUntil { $0.hasEnded })
                 try #require(stream.retries.count == 2)
                 #expect((500...4000).contains(stream.retries[1]))
+                #expect(stream.isToldToReconnect)
             }
+            #expect(reader.starts == [#"{"revision":\#(reader.lastID)}"#])
+            #expect(shelf.starts.isEmpty)
             try await TestServers.send(.PUT, servers.url(1, "/me/settings/k"), #"{"value":true}"#, as: ann)
             let moved = EventReader(servers.url(1, "/me/events"), token: ann, lastEventID: reader.lastID)
             #expect(await moved.waitUntil { $0.events.count == 1 })

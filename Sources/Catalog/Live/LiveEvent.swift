@@ -1,6 +1,8 @@
 /// An event for a subscriber.
 package struct LiveEvent: Sendable, Hashable {
     package enum Name: String, Sendable {
+        /// The stream of a user is open; changes after the id follow.
+        case start
         /// One of the user's settings changed.
         case setting
         /// One of the user's lists, or their order, changed.

@@ -30,11 +30,9 @@ struct EventEndpoints: EndpointGroup {
             } else { throw Authenticator.unauthenticated("a user's events require a token or a ticket") }
         // Subscribe before the response starts, so that a failure is an error response, not an empty stream.
         let changes = try await live.subscribe(caller.user, from: start, until: caller.expiresAt)
-        // An event without data sets the id to resume from, in case the connection is lost before the first event.
-        // Until a resync no id is sent, so that a client that reconnects causes the resync again.
-        let id = await changes.revision.map { "id: \($0)\n" } ?? ""
-        let preamble = "retry: \(Self.retry)\n\(id)\n"
-        return stream(call, nil, opening: preamble, changes)
+        // The first event sets the id to resume from, in case the connection is lost before the first change. Until a
+        // resync no id is sent, so that a client that reconnects causes the resync again.
+        return stream(call, nil, opening: await changes.revision.map { .start($0) }, changes)
     }
 
     /// Redeems a ticket and returns its user.
@@ -51,9 +49,9 @@ struct EventEndpoints: EndpointGroup {
 
     /// Streams changes to a shelf's first products.
     private func ofShelf(_ call: Call) async throws -> Response {
-        try call.target.allow("sort", "limit", "since", filters: true)
+        try call.target.allow("sort", "limit", "since", "products", filters: true)
         var (sort, filter) = (try call.target.sort(), try call.target.filter())
-        let (shelf, limit) = (try call.shelf, try call.target.limit())
+        let (shelf, limit, products) = (try call.shelf, try call.target.limit(), try call.target.flag("products"))
         var start = try Self.start(call)
         if sort == nil, let caller = call.caller {
             // The caller's remembered sort is fixed when the stream starts; the shelf's default sort is followed. A
@@ -63,8 +61,15 @@ struct EventEndpoints: EndpointGroup {
             start = .unknown
         }
         let open = try streams.open(call.client)
-        let changes = try await live.subscribe(shelf, by: sort, filter: filter, limit: limit, from: start)
-        return stream(call, open, opening: "retry: \(Self.retry)\n\n", changes)
+        let changes = try await live.subscribe(
+            shelf,
+            by: sort,
+            filter: filter,
+            limit: limit,
+            from: start,
+            includesProducts: products
+        )
+        return stream(call, open, opening: nil, changes)
     }
 
     /// The client's reconnect delay, in milliseconds.
@@ -82,7 +87,7 @@ struct EventEndpoints: EndpointGroup {
     private func stream(
         _ call: Call,
         _ open: ClientStreams.Stream?,
-        opening: String,
+        opening: LiveEvent?,
         _ changes: any LiveSubscription
     ) -> Response {
         let (live, request) = (live, call.request)
@@ -95,33 +100,48 @@ struct EventEndpoints: EndpointGroup {
             ],
             body: ResponseBody { writer in
                 defer { withExtendedLifetime(open) {} }
-                try await writer.write(ByteBuffer(string: opening))
+                // The comment sends the head of the response; a client knows then that the stream is open.
+                var opened = ByteBuffer(string: ": open\n")
+                var retry: Int? = Self.retry
+                if let opening {
+                    Self.write([opening], retry: &retry, to: &opened)
+                }
+                try await writer.write(opened)
                 // Detect a disconnect immediately, not at the next event. A body that the client sends all the same is
                 // dropped: while nobody reads it, the end of the connection behind it would not be noticed either.
                 try await request.body.consumeWithCancellationOnInboundClose { body in
                     _ = body.makeAsyncIterator()
                     while let output = try await changes.next() {
-                        try await writer.write(Self.frames(output))
+                        try await writer.write(Self.frames(output, retry: &retry))
                     }
                 }
                 if live.isClosed {
                     // Stagger the reconnects.
-                    try await writer.write(ByteBuffer(string: "retry: \(Int.random(in: 500...4000))\n\n"))
+                    let delay = Int.random(in: 500...4000)
+                    try await writer.write(ByteBuffer(string: "retry: \(delay)\nevent: reconnect\ndata: {}\n\n"))
                 }
                 try await writer.finish(nil)
             }
         )
     }
 
-    private static func frames(_ output: LiveOutput) -> ByteBuffer {
-        guard case .events(let events) = output else { return ByteBuffer(string: ": alive\n\n") }
+    /// - Parameter retry: the reconnect delay for the next event; nil once it is sent.
+    private static func frames(_ output: LiveOutput, retry: inout Int?) -> ByteBuffer {
+        // A comment ends without an empty line: some clients take a block without data for an event.
+        guard case .events(let events) = output else { return ByteBuffer(string: ": alive\n") }
         var buffer = ByteBuffer()
         buffer.reserveCapacity(events.reduce(0) { $0 + $1.data.count + 64 })
+        write(events, retry: &retry, to: &buffer)
+        return buffer
+    }
+
+    private static func write(_ events: [LiveEvent], retry: inout Int?, to buffer: inout ByteBuffer) {
         for event in events {
+            if let delay = retry { buffer.writeString("retry: \(delay)\n") }
+            retry = nil
             buffer.writeString("event: \(event.name.rawValue)\nid: \(event.id)\ndata: ")
             buffer.writeBytes(event.data)
             buffer.writeString("\n\n")
         }
-        return buffer
     }
 }

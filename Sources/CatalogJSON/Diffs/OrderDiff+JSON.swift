@@ -19,11 +19,19 @@ extension OrderDiff {
             json.field("mode", isWholeOrder ? DiffMode.order.rawValue : DiffMode.moves.rawValue)
             if isWholeOrder {
                 json.array("ids", new) { $0.string($1) }
+                writeProducts(to: &json, day)
             } else {
                 writeMoves(to: &json, day)
             }
         }
         return json.bytes
+    }
+
+    /// Writes the products of a whole order, if it has any.
+    private func writeProducts(to json: inout JSONWriter, _ day: Int) {
+        guard !products.isEmpty, let targetOrder else { return }
+        let presentation = ProductPresentation(store: targetOrder.head.store, day: day)
+        json.array("products", new.compactMap { products[$0] }) { presentation.write($1, to: &$0) }
     }
 
     private func writeMoves(to json: inout JSONWriter, _ day: Int) {

@@ -1,6 +1,10 @@
 package import Catalog
 
 extension LiveEvent {
+    package static func start(_ revision: Int64) -> LiveEvent {
+        LiveEvent(.start, id: revision, data: JSONWriter.object { $0.field("revision", revision) })
+    }
+
     static func gap(_ revision: Int64) -> LiveEvent {
         var json = JSONWriter(reserving: 64)
         json.object { json in

@@ -98,13 +98,15 @@ package final class LiveHub: Sendable {
     ///   - sort: the sort; nil for the shelf's own.
     ///   - filter: the filter; nil for all products.
     ///   - start: where to start; a version must have been read with the same sort, filter and limit.
+    ///   - includesProducts: whether an event with the whole order has the products, too.
     /// - Throws: `notFound`; `unavailable` if closed or at the subscription limit.
     package func subscribe(
         _ address: ShelfAddress,
         by sort: Sort?,
         filter: Filter? = nil,
         limit: Int,
-        from start: SubscriptionStart
+        from start: SubscriptionStart,
+        includesProducts: Bool = false
     ) async throws(CatalogError) -> ShelfSubscription {
         let key = ShelfFeed.Key(address: address, sort: sort, filter: filter, limit: limit)
         let joined = state.withLock { state -> Result<(ShelfFeed, ShelfSubscription), CatalogError> in
@@ -117,7 +119,7 @@ package final class LiveHub: Sendable {
             state.shelfSubscriptions += 1
             let feed = state.shelves[key] ?? ShelfFeed(key, catalog, readLimiter)
             state.shelves[key] = feed
-            return .success((feed, ShelfSubscription(self, feed)))
+            return .success((feed, ShelfSubscription(self, feed, includesProducts)))
         }
         let (feed, changes) = try joined.get()
         try await feed.start()

@@ -24,14 +24,21 @@ final class ShelfFeed: Sendable {
         fileprivate let contentHashes: [Int]
     }
 
+    /// Identifies an event to the newest window.
+    private struct EventKey: Hashable {
+        /// The number of the subscriber's window; nil if it is unknown.
+        var window: Int?
+        var includesProducts: Bool
+    }
+
     private struct State {
         /// The most recent windows, the newest last.
         var windows: [Window] = []
         var page: ShelfPage?
         /// The shelf version at the last read; nil if the shelf does not exist or was not read yet.
         var seen: ShelfVersion?
-        /// The events from earlier windows to the newest, by window number.
-        var events: [Int: LiveEvent] = [:]
+        /// The events from earlier windows to the newest.
+        var events: [EventKey: LiveEvent] = [:]
         var isGone = false
         /// The initial check, shared by new subscribers.
         var starting: Task<Result<Void, CatalogError>, Never>?
@@ -79,22 +86,32 @@ final class ShelfFeed: Sendable {
 
     /// Returns the event from a subscriber's window to the newest window.
     ///
-    /// - Parameter shown: nil if the subscriber's window is unknown: the event has the whole order.
+    /// - Parameters:
+    ///   - shown: nil if the subscriber's window is unknown: the event has the whole order.
+    ///   - includesProducts: whether an event with the whole order has the products, too.
     /// - Returns: nil if nothing changed.
-    func event(from shown: Window?) -> (event: LiveEvent, shown: Window?)? {
+    func event(from shown: Window?, includingProducts includesProducts: Bool = false) -> (
+        event: LiveEvent, shown: Window?
+    )? {
         state.withLock { state in
             if state.isGone { return (.gone(shown?.version ?? 0), nil) }
             guard let newest = state.windows.last, let page = state.page, shown?.number != newest.number else {
                 return nil
             }
-            if let event = state.events[shown?.number ?? 0] { return (event, newest) }
-            guard let event = Self.event(from: shown, to: newest, page) else { return nil }
-            state.events[shown?.number ?? 0] = event
+            let key = EventKey(window: shown?.number, includesProducts: shown == nil && includesProducts)
+            if let event = state.events[key] { return (event, newest) }
+            guard let event = Self.event(from: shown, to: newest, page, key.includesProducts) else { return nil }
+            state.events[key] = event
             return (event, newest)
         }
     }
 
-    private static func event(from shown: Window?, to newest: Window, _ page: ShelfPage) -> LiveEvent? {
+    private static func event(
+        from shown: Window?,
+        to newest: Window,
+        _ page: ShelfPage,
+        _ includesProducts: Bool
+    ) -> LiveEvent? {
         let reached = ShelfOrder(head: page.head, view: page.plan.view, ids: newest.ids)
         let diff = try? OrderDiff(
             old: shown?.ids ?? [],
@@ -104,7 +121,10 @@ final class ShelfFeed: Sendable {
             fromVersion: shown?.version
         )
         guard let diff else { return nil }
-        guard let shown else { return LiveEvent(.order, id: newest.version, data: diff.json()) }
+        guard let shown else {
+            let whole = includesProducts ? diff.with(page.products, changed: []) : diff
+            return LiveEvent(.order, id: newest.version, data: whole.json())
+        }
         let stamps = Dictionary(zip(shown.ids, shown.contentHashes)) { a, _ in a }
         let changed = newest.ids.indices.filter { index in
             stamps[newest.ids[index]].map { $0 != newest.contentHashes[index] } ?? false

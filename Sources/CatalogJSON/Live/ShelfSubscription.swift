@@ -4,14 +4,16 @@ internal import Catalog
 package actor ShelfSubscription: LiveSubscription {
     private let hub: LiveHub
     private let feed: ShelfFeed
+    private let includesProducts: Bool
     private let number: Int
     private let wakeups: AsyncStream<Void>
     private var shown: ShelfFeed.Window?
     private var isOver = false
     private var heartbeat: HeartbeatTimer
 
-    init(_ hub: LiveHub, _ feed: ShelfFeed) {
+    init(_ hub: LiveHub, _ feed: ShelfFeed, _ includesProducts: Bool) {
         self.hub = hub
+        self.includesProducts = includesProducts
         self.feed = feed
         heartbeat = HeartbeatTimer(hub.idleInterval)
         (number, wakeups) = feed.subscribers.add()
@@ -27,7 +29,7 @@ package actor ShelfSubscription: LiveSubscription {
 
     package func next() async -> LiveOutput? {
         while !isOver {
-            if let (event, shown) = feed.event(from: shown) {
+            if let (event, shown) = feed.event(from: shown, includingProducts: includesProducts) {
                 self.shown = shown
                 isOver = event.name == .gone
                 heartbeat.restart()
