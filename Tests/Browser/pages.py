@@ -11,13 +11,13 @@ def every_call_is_explained_and_can_be_tried(server, browser):
     assert tab.page.evaluate("() => [...document.querySelectorAll('.call')].map((call) => call.id)") == calls
     tab.is_open_to_all()
     # A page of products.
-    tab.page.click("#page .try > summary")
-    tab.page.click("#page .optional > summary")
-    tab.page.fill("#page-query-sort", "-unit_price")
-    tab.page.fill("#page-query-limit", "2")
-    tab.page.click("#page .try form > button")
-    tab.wait("() => document.querySelector('#page .result')?.textContent.includes('200 OK')")
-    said = tab.text("#page .result")
+    tab.page.click("#listShelfProducts .try > summary")
+    tab.page.click("#listShelfProducts .optional > summary")
+    tab.page.fill("#listShelfProducts-query-sort", "-unit_price")
+    tab.page.fill("#listShelfProducts-query-limit", "2")
+    tab.page.click("#listShelfProducts .try form > button")
+    tab.wait("() => document.querySelector('#listShelfProducts .result')?.textContent.includes('200 OK')")
+    said = tab.text("#listShelfProducts .result")
     assert "sort=-unit_price&limit=2" in said and all(sku in said for sku in server.order("corner/dairy", "sort=-unit_price")[:2])
     # A write requires a token.
     tab.page.click("#undoOrder .try > summary")

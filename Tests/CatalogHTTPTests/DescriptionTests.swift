@@ -21,41 +21,104 @@ import Testing
         (value?.elements ?? []).compactMap(\.string)
     }
 
-    private static let enumerations: [(path: String, values: [String])] = [
-        ("parameters/shelf_sort/schema", ShelfSort.allCases.map(\.rawValue)),
-        ("parameters/list_sort/schema", ListSort.allCases.map(\.rawValue)),
-        ("parameters/filter_dimension/schema/items", Dimension.allCases.map(\.rawValue)),
-        ("schemas/Sort/properties/source", SortSource.allCases.map(\.rawValue)),
-        ("schemas/Store/properties/unit_pricing", UnitPricing.allCases.map(\.rawValue)),
-        ("schemas/Store/properties/sold_out", SoldOut.allCases.map(\.rawValue)),
-        ("schemas/Store/properties/popularity_metric", PopularityMetric.allCases.map(\.rawValue)),
-        ("schemas/Shelf/properties/dimension", Dimension.allCases.map(\.rawValue)),
-        ("schemas/Shelf/properties/sold_out", SoldOut.allCases.map(\.rawValue)),
-        ("schemas/Size/properties/unit", MeasureUnit.allCases.map(\.rawValue)),
-        ("schemas/ItemSort", ListItemSort.allCases.map(\.rawValue)),
-        ("schemas/List/properties/role", ListRole.allCases.map(\.rawValue)),
+    private static let enumerations: [(name: String, values: [String])] = [
+        ("ShelfSort", ShelfSort.allCases.map(\.rawValue)),
+        ("ListSort", ListSort.allCases.map(\.rawValue)),
+        ("ItemSort", ListItemSort.allCases.map(\.rawValue)),
+        ("SortSource", SortSource.allCases.map(\.rawValue)),
+        ("FilterSource", FilterSource.allCases.map(\.rawValue)),
+        ("Dimension", Dimension.allCases.map(\.rawValue)),
+        ("UnitOfMeasure", MeasureUnit.allCases.map(\.rawValue)),
+        ("UnitPricing", UnitPricing.allCases.map(\.rawValue)),
+        ("SoldOut", SoldOut.allCases.map(\.rawValue)),
+        ("PopularityMetric", PopularityMetric.allCases.map(\.rawValue)),
+        ("DiffMode", DiffMode.allCases.map(\.rawValue)),
+        ("ListRole", ListRole.allCases.map(\.rawValue)),
+        ("ShareRole", ListRole.shared.map(\.rawValue)),
+        ("Scope", Scope.allCases.map(\.rawValue)),
+        ("ProblemType", ProblemKind.allCases.map { "/problems/\($0.rawValue)" }),
     ]
 
     @Test("An enumeration has the cases of its type", arguments: enumerations)
-    func enumerationsMatch(_ path: String, _ values: [String]) {
-        #expect(texts(value("components/\(path)/enum")) == values)
+    func enumerationsMatch(_ name: String, _ values: [String]) {
+        #expect(Set(texts(value("components/schemas/\(name)/enum"))) == Set(values))
     }
 
-    @Test("Every diff mode parameter lists the modes of the code")
-    func diffModesMatch() throws {
-        let paths = try #require(document["paths"]?.members)
-        var found = 0
-        for path in paths {
-            guard case .object(let operations) = path.value else { continue }
-            for operation in operations {
-                guard case .array(let parameters)? = operation.value["parameters"] else { continue }
-                for parameter in parameters where parameter["name"] == .string("mode") {
-                    #expect(Set(texts(parameter["schema"]?["enum"])) == Set(DiffMode.allCases.map(\.rawValue)))
-                    found += 1
+    /// All objects of the document, with their paths.
+    private var objects: [(path: String, members: [(name: String, value: JSONValue)])] {
+        var found: [(String, [(name: String, value: JSONValue)])] = []
+        func visit(_ value: JSONValue, _ path: String) {
+            switch value {
+            case .object(let members):
+                found.append((path, members.map { ($0.name, $0.value) }))
+                for member in members where !["example", "examples"].contains(member.name) {
+                    visit(member.value, "\(path)/\(member.name)")
+                }
+            case .array(let elements):
+                for (index, element) in elements.enumerated() { visit(element, "\(path)/\(index)") }
+            default: break
+            }
+        }
+        visit(document, "")
+        return found
+    }
+
+    @Test("Every operation has an id, a tag, a summary, a description, and only explicit statuses")
+    func operationsAreComplete() throws {
+        let tags = Set((document["tags"]?.elements ?? []).compactMap { $0["name"]?.string })
+        var ids: [String] = []
+        for path in try #require(document["paths"]?.members) {
+            for operation in path.value.members ?? [] {
+                let place = "\(operation.name) \(path.name)"
+                ids.append(try #require(operation.value["operationId"]?.string, "\(place)"))
+                #expect(
+                    Set(texts(operation.value["tags"])).isSubset(of: tags) && operation.value["tags"] != nil,
+                    "\(place)"
+                )
+                #expect(operation.value["summary"]?.string?.hasSuffix(".") == false, "\(place)")
+                #expect(operation.value["description"]?.string?.hasSuffix(".") == true, "\(place)")
+                let statuses = (operation.value["responses"]?.members ?? []).map(\.name)
+                #expect(statuses.contains { $0.hasPrefix("2") } && !statuses.contains("default"), "\(place)")
+            }
+        }
+        #expect(Set(ids).count == ids.count)
+    }
+
+    @Test("Every property, parameter and schema has a description")
+    func everythingIsDescribed() throws {
+        var count = 0
+        for (path, members) in objects {
+            let parts = path.split(separator: "/")
+            let isProperty = parts.dropLast().last == "properties"
+            let isSchema = parts.count == 3 && parts.starts(with: ["components", "schemas"])
+            let isParameter = parts.dropLast().last == "parameters"
+            guard isProperty || isSchema || isParameter else { continue }
+            count += 1
+            #expect(members.contains { $0.name == "description" || $0.name == "$ref" }, "\(path)")
+        }
+        #expect(count > 300)
+    }
+
+    @Test("Every request body of JSON has an example, in its schema or in those of its alternatives")
+    func bodiesHaveExamples() throws {
+        func hasExample(_ schema: JSONValue?) -> Bool {
+            guard let schema else { return false }
+            if schema["examples"] != nil { return true }
+            if let name = schema["$ref"]?.string?.split(separator: "/").last {
+                return hasExample(value("components/schemas/\(name)"))
+            }
+            let alternatives = (schema["oneOf"] ?? schema["anyOf"])?.elements ?? schema["items"].map { [$0] } ?? []
+            return !alternatives.isEmpty && alternatives.allSatisfy { hasExample($0) }
+        }
+        for path in try #require(document["paths"]?.members) {
+            for operation in path.value.members ?? [] {
+                for content in operation.value["requestBody"]?["content"]?.members ?? []
+                where content.name.hasSuffix("json") {
+                    guard !content.name.hasSuffix("ndjson") else { continue }
+                    #expect(hasExample(content.value["schema"]), "\(operation.name) \(path.name)")
                 }
             }
         }
-        #expect(found > 0)
     }
 
     @Test("Every filter is a parameter, and there are no others")
