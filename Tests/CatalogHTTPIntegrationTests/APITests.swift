@@ -280,6 +280,27 @@ import TestSupport
         }
     }
 
+    @Test("Every response has a request id: the client's own, or a new one")
+    func everyResponseHasRequestID() async throws {
+        try await withServer { (client: any TestClient) async throws in
+            let name = HTTPField.Name("X-Request-Id")!
+            for path in ["/v1/stores", "/v1/none", "/", "/healthz"] {
+                #expect(try await get(client, path, [name: "phone-7 #12"]).headers[name] == "phone-7 #12", "\(path)")
+                var ids: Set<String?> = []
+                for own in [nil, "", "caf\u{E9}", String(repeating: "x", count: 129)] {
+                    var fields = HTTPFields()
+                    fields[name] = own
+                    let response = try await get(client, path, fields)
+                    let id = try #require(response.headers[name], "\(path)")
+                    #expect(!id.isEmpty && id != own && ids.insert(id).inserted)
+                    if response.status == .notFound { #expect(try json(response)["request_id"] == .string(id)) }
+                }
+            }
+            let problem = try json(try await get(client, "/v1/none", [name: "phone-7"]))
+            #expect(problem["request_id"] == .string("phone-7"))
+        }
+    }
+
     /// A page loads only the server's own files, which exist and have entity tags; no other script may run.
     @Test(
         "A page loads the server's own files only",

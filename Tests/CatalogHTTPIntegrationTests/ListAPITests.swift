@@ -253,6 +253,10 @@ import TestSupport
             #expect(stale.text("version") == moved.text("version"))
             #expect(try await send(client, .patch, path, #"{"name":"x"}"#, as: "ann", ["If-Match": tag]).status == 412)
             #expect(try await send(client, .delete, path, nil, as: "ann", ["If-Match": tag]).status == 412)
+            // A change's own tag, too, is one to send with the next change.
+            #expect(moved.headers[.eTag] == (try await send(client, .get, path)).headers[.eTag])
+            let other = try await send(client, .delete, path, nil, as: "ann", ["If-Match": "\"order-1\""])
+            #expect(other.status == 400)
             let fresh = stale.headers[.eTag]!
             #expect(
                 try await send(client, .patch, path, #"{"name":"x"}"#, as: "ann", ["If-Match": fresh]).status == 200

@@ -32,6 +32,7 @@ import TestSupport
         var status: Int
         var json: JSONValue
         var text: String
+        var headers: HTTPFields
     }
 
     private func send(
@@ -53,7 +54,8 @@ import TestSupport
         return Response(
             status: response.status.code,
             json: text.isEmpty ? .null : try JSONReader.parse(Array(text.utf8)),
-            text: text
+            text: text,
+            headers: response.headers
         )
     }
 
@@ -176,6 +178,8 @@ import TestSupport
             )
             let first = try await send(client, .post, Self.path + "/moves", body, ["If-Match": tag!])
             #expect(first.status == 200)
+            // The answer's tag is the one to send with the next move.
+            #expect(first.headers[.eTag] == "\"order-\(first.json["order_version"]?.text ?? "")\"")
             let stale = try await send(
                 client,
                 .post,
@@ -185,7 +189,11 @@ import TestSupport
             )
             #expect(stale.status == 412)
             #expect(stale.json["order_version"] == first.json["order_version"])
-            #expect(try await send(client, .post, Self.path + "/moves", body, ["If-Match": "\"x\""]).status == 412)
+            for tag in ["\"x\"", "W/\"order-1\"", "order-1", "\"order-1\", \"1187\""] {
+                let other = try await send(client, .post, Self.path + "/moves", body, ["If-Match": tag])
+                #expect(other.status == 400, "\(tag)")
+                #expect(other.json["parameter"] == .string("If-Match"))
+            }
             #expect(try await send(client, .post, Self.path + "/moves", body, ["If-Match": "*"]).status == 200)
             #expect(try await order(client) == ["c", "a", "b"])
         }

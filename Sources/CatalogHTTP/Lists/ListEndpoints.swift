@@ -48,11 +48,10 @@ struct ListEndpoints: EndpointGroup {
         try call.target.allow()
         let (body, once) = try await call.postedJSON()
         let document = try await lists.createList(try NewList(body: body), of: call.user, once: once)
-        var response = Response.outcome(document.json, status: document.isNew ? .created : .ok)
+        let head = document.head
+        var response = Response.outcome(document.json, status: document.isNew ? .created : .ok, tag: head?.tag)
         // A repeated request gets the id of the first.
-        if document.isNew, case .string(let id)? = try? JSONReader.parse(document.json)["id"] {
-            response.headers[.location] = "/v1/me/lists/\(id)"
-        }
+        if document.isNew, let head { response.headers[.location] = "/v1/me/lists/\(head.id)" }
         return response
     }
 
@@ -66,15 +65,21 @@ struct ListEndpoints: EndpointGroup {
     private func read(_ call: Call) async throws -> Response {
         try call.target.allow()
         let membership = try await lists.list(call.parameters.list, of: call.user, by: nil).0
-        // The tag starts with the list's version and changes with everything in the response.
-        let tag = "\"\(membership.list.version)-\(membership.revision)\""
         let headers: HTTPFields = [.vary: "Authorization"]
-        return call.tagged(tag, cache: "private, no-cache", headers: headers, membership.json)
+        return call.tagged(
+            Self.tag(version: membership.list.version, revision: membership.revision),
+            cache: "private, no-cache",
+            headers: headers,
+            membership.json
+        )
     }
+
+    /// Returns the entity tag of a list. It starts with the list's version and changes with everything in the response.
+    fileprivate static func tag(version: Int64, revision: Int64) -> String { "\"\(version)-\(revision)\"" }
 
     private func delete(_ call: Call) async throws -> Response {
         try call.target.allow()
-        try await lists.removeList(call.parameters.list, of: call.user, expected: call.expectedListVersions)
+        try await lists.removeList(call.parameters.list, of: call.user, expected: try call.expectedListVersions)
         return .noContent
     }
 
@@ -110,10 +115,10 @@ struct ListEndpoints: EndpointGroup {
             call.parameters.list,
             of: call.user,
             try read(body),
-            expected: call.expectedListVersions,
+            expected: try call.expectedListVersions,
             once: once
         )
-        return .outcome(document.json, status: creates && document.isNew ? .created : .ok)
+        return .outcome(document.json, status: creates && document.isNew ? .created : .ok, tag: document.head?.tag)
     }
 
     private func deleteItem(_ call: Call) async throws -> Response {
@@ -123,19 +128,34 @@ struct ListEndpoints: EndpointGroup {
             call.parameters.list,
             of: call.user,
             .change([ListItemChange(item, isDeleted: true)]),
-            expected: call.expectedListVersions,
+            expected: try call.expectedListVersions,
             once: nil
         )
         guard document.isNew else { throw CatalogError.notFound("item “\(item)”") }
-        return .outcome(document.json)
+        return .outcome(document.json, tag: document.head?.tag)
     }
 }
 
 extension Call {
-    /// The list versions in `If-Match`; nil without the header. A tag of another kind matches no version.
+    /// The list versions that `If-Match` accepts; nil for any.
+    ///
+    /// - Throws: `malformed` for a tag of another kind.
     fileprivate var expectedListVersions: Set<Int64>? {
-        guard let header = header(.ifMatch), header != "*" else { return nil }
-        let tags = header.split(separator: ",").map { $0.filter { $0 != " " } }
-        return Set(tags.compactMap { $0.hasPrefix("\"") ? Int64($0.dropFirst().prefix { $0.isNumber }) : nil })
+        get throws(CatalogError) {
+            // The user's revision, behind the version, may change without the list.
+            try expectation("a list, such as \"3-1191\"") { Int64($0.prefix { $0 != "-" }) }?.versions
+        }
+    }
+}
+
+extension ListDocument {
+    /// The list's id and entity tag, as in the document: a recorded response has no other form.
+    var head: (id: String, tag: String)? {
+        guard let document = try? JSONReader.parse(json) else { return nil }
+        let list = document["list"] ?? document
+        guard case .string(let id)? = list["id"], case .number(let version)? = list["version"],
+            case .number(let revision)? = list["revision"], let version = Int64(version), let revision = Int64(revision)
+        else { return nil }
+        return (id, ListEndpoints.tag(version: version, revision: revision))
     }
 }

@@ -63,6 +63,6 @@ struct ListShareEndpoints: EndpointGroup {
         // A malformed token gets the same response as an unknown one.
         let secret = Base64URL.decode(token) ?? []
         let document = try await lists.join(DeploymentKey.digest(secret), of: call.user, once: once)
-        return .outcome(document.json)
+        return .outcome(document.json, tag: document.head?.tag)
     }
 }

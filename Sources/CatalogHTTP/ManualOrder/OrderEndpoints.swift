@@ -37,11 +37,12 @@ struct OrderEndpoints: EndpointGroup {
             store: try call.parameters.store,
             shelf: try call.parameters.shelf,
             edit: try read(body),
-            expected: call.expectedOrderVersions,
+            expected: try call.expectedOrderVersions,
             subject: call.caller?.user.text,
             wantsIndexes: try call.target.flag("indexes")
         )
-        return .outcome(try await orders.editOrder(request, once: once).json)
+        let outcome = try await orders.editOrder(request, once: once)
+        return .outcome(outcome.json, tag: Call.orderTag(outcome.orderVersion))
     }
 
     private func history(_ call: Call) async throws -> Response {
@@ -52,11 +53,20 @@ struct OrderEndpoints: EndpointGroup {
 }
 
 extension Call {
-    /// The order versions that `If-Match` accepts; nil for any. A tag of another kind matches no version.
+    /// The order versions that `If-Match` accepts; nil for any.
+    ///
+    /// - Throws: `malformed` for a tag of another kind.
     var expectedOrderVersions: Set<Int64>? {
-        guard let header = header(.ifMatch), header != "*" else { return nil }
-        let tag = header.filter { $0 != " " }
-        guard tag.hasPrefix("\"order-"), tag.hasSuffix("\"") else { return [] }
-        return Set([Int64(tag.dropFirst(7).prefix { $0.isNumber })].compactMap { $0 })
+        get throws(CatalogError) {
+            // The tag of a filtered order has its content's hash behind the version.
+            let expected = try expectation("the manual order, such as \"order-7\" of GET …/order?sort=position") {
+                tag in
+                tag.hasPrefix("order-") ? Int64(tag.dropFirst(6).prefix { $0 != "-" }) : nil
+            }
+            return expected?.versions
+        }
     }
+
+    /// Returns the entity tag of a manual order.
+    static func orderTag(_ version: Int64) -> String { "\"order-\(version)\"" }
 }

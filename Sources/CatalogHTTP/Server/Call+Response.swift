@@ -11,8 +11,12 @@ extension Call {
         cache: String = "public, no-cache",
         headers: HTTPFields = [:]
     ) -> Response {
-        let tag = "\"\(Base64URL.encode(Array(SHA256.hash(data: bytes).prefix(12))))\""
-        return tagged(tag, cache: cache, headers: headers, bytes)
+        tagged(Self.hash(bytes), cache: cache, headers: headers, bytes)
+    }
+
+    /// Returns the entity tag of a representation that has no version of its own.
+    private static func hash(_ bytes: [UInt8]) -> String {
+        "\"\(Base64URL.encode(Array(SHA256.hash(data: bytes).prefix(12))))\""
     }
 
     /// Returns a JSON response with an entity tag; 304 if the client has the tag.
@@ -34,8 +38,11 @@ extension Call {
     }
 
     /// Returns the response to a write that may have created the resource at the request's path.
+    ///
+    /// - Parameter bytes: the representation that a GET returns.
     func written(_ isNew: Bool, _ bytes: [UInt8]) -> Response {
-        .json(bytes, status: isNew ? .created : .ok, headers: isNew ? [.location: path] : [:])
+        let headers: HTTPFields = isNew ? [.location: path] : [:]
+        return .json(bytes, status: isNew ? .created : .ok, tag: Self.hash(bytes), headers: headers)
     }
 
     /// The maximum length of a Link header in bytes: proxies commonly refuse headers of more than 8 KB in all.
@@ -72,16 +79,17 @@ extension Response {
     }
 
     /// Returns the response to a write, which must not be cached.
+    ///
+    /// - Parameter tag: the new entity tag of the resource that was written to.
     static func outcome(
         _ bytes: [UInt8],
         status: HTTPResponse.Status = .ok,
-        mediaType: String = "application/json"
+        mediaType: String = "application/json",
+        tag: String? = nil
     ) -> Response {
-        Response(
-            status: status,
-            headers: [.contentType: mediaType, .cacheControl: "no-store"],
-            body: .chunked(bytes)
-        )
+        var headers: HTTPFields = [.contentType: mediaType, .cacheControl: "no-store"]
+        headers[.eTag] = tag
+        return Response(status: status, headers: headers, body: .chunked(bytes))
     }
 
     static func plain(_ text: String) -> Response {

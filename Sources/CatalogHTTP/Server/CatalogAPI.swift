@@ -101,6 +101,7 @@ package struct CatalogAPI: HTTPResponder {
         isAbandoned: @escaping @Sendable () -> Bool = { false }
     ) async -> Response {
         let start = ContinuousClock.now
+        let requestID = RequestID.text(of: request)
         var bodyLimit = options.bodyLimit
         var endpoint: Endpoint?
         var quota: RateLimiter.Quota?
@@ -120,8 +121,6 @@ package struct CatalogAPI: HTTPResponder {
             }
             response = try await dispatch(request, from: peer, isAbandoned, &bodyLimit, &endpoint, &quota)
         } catch {
-            // The log has the details under this id.
-            let requestID = UniqueID.random().text
             var problem = problem(error, requestID)
             isEndedByClient = problem.kind == .unavailable && isAbandoned()
             if hasLargeUnreadBody(request, bodyLimit) { problem.closesConnection = true }
@@ -132,6 +131,7 @@ package struct CatalogAPI: HTTPResponder {
             response.body = ResponseBody(contentLength: response.body.contentLength) { try await $0.finish(nil) }
         }
         quota?.add(to: &response.headers)
+        response.headers[RequestID.header] = requestID
         addCORS(to: &response, request)
         observer.observe(
             .requestCompleted(

@@ -1,3 +1,4 @@
+internal import Catalog
 internal import HTTPTypes
 package import NIOCore
 internal import NIOHTTP1
@@ -28,7 +29,9 @@ package final class ParserErrorHandler: ChannelDuplexHandler, RemovableChannelHa
         case .head(var head)
         where error != nil && head.status == .badRequest && head.headerFields[.contentLength] == "0":
             let problem = Problem(.malformedRequest, "the request is not valid HTTP/1.1: \(reason)")
-            let body = ByteBuffer(bytes: problem.json(requestID: nil))
+            let requestID = UniqueID.random().text
+            let body = ByteBuffer(bytes: problem.json(requestID: requestID))
+            head.headerFields[RequestID.header] = requestID
             head.headerFields[.contentLength] = String(body.readableBytes)
             head.headerFields[.contentType] = "application/problem+json"
             head.headerFields[.cacheControl] = "no-store"

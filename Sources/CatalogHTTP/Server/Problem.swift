@@ -83,15 +83,14 @@ struct Problem: Error {
         }
     }
 
-    /// - Parameter requestID: nil if no request was read.
-    func json(requestID: String?) -> [UInt8] {
+    func json(requestID: String) -> [UInt8] {
         var json = JSONWriter(reserving: 256)
         json.object { json in
             json.field("type", "/problems/\(kind.rawValue)")
             json.field("title", kind.title)
             json.field("status", kind.status.code)
             json.field("detail", detail)
-            if let requestID { json.field("request_id", requestID) }
+            json.field("request_id", requestID)
             if let parameter { json.field("parameter", parameter) }
             if !allowed.isEmpty { json.array("allowed", allowed) { $0.string($1) } }
             if let hint { json.field("hint", hint) }

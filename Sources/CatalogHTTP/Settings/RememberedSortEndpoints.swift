@@ -41,7 +41,7 @@ struct RememberedSortEndpoints: EndpointGroup {
         let storeView = edit.transitionLimit == nil ? nil : try await settings.rememberedViews(user, store, shelf).store
         let key = try Self.key(call)
         try Setting.check(edit.view.value, for: key, field: edit.view.filter.isEmpty ? "sort" : "filter")
-        var write = SettingsEdit([.init(key, edit.view.value)], expecting: call.settingExpectation)
+        var write = SettingsEdit([.init(key, edit.view.value)], expecting: try call.settingExpectation)
         // The transition starts from the view in effect at the write, not at the request.
         write.needsPrevious = edit.transitionLimit != nil
         let result = try await settings.apply(write, of: user)

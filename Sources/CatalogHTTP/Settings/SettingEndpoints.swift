@@ -44,7 +44,8 @@ struct SettingEndpoints: EndpointGroup {
     private func put(_ call: Call) async throws -> Response {
         try call.target.allow()
         let write = try SettingsEdit.one(Self.key(call), body: try await call.json())
-        let result = try await settings.apply(SettingsEdit([write], expecting: call.settingExpectation), of: call.user)
+        let edit = SettingsEdit([write], expecting: try call.settingExpectation)
+        let result = try await settings.apply(edit, of: call.user)
         return call.setting(result.setting.json, revision: result.setting.revision)
     }
 
@@ -72,24 +73,24 @@ extension SettingsStore {
 
     /// Deletes a setting.
     func delete(_ key: SettingKey, _ call: Call) async throws -> Response {
-        let edit = SettingsEdit([.init(key, nil)], expecting: call.settingExpectation)
+        let edit = SettingsEdit([.init(key, nil)], expecting: try call.settingExpectation)
         guard try await apply(edit, of: call.user).isApplied else { throw CatalogError.notFound("setting “\(key)”") }
         return .noContent
     }
 }
 
 extension Call {
-    /// The expectation of `If-Match` or `If-None-Match`; tags of other kinds match no revision.
+    /// The expectation of `If-Match` or `If-None-Match`.
+    ///
+    /// - Throws: `malformed` for a tag of another kind.
     var settingExpectation: SettingsEdit.Expectation {
-        if let header = header(.ifMatch) {
-            let tags = header.split(separator: ",").map { $0.filter { $0 != " " } }
-            if tags.contains("*") { return .present }
-            let revisions = tags.compactMap {
-                $0.hasPrefix("\"") && $0.hasSuffix("\"") ? Int64($0.dropFirst().dropLast()) : nil
+        get throws(CatalogError) {
+            switch try expectation("a setting, such as \"1187\"", { Int64($0) }) {
+            case .any: .present
+            case .versions(let revisions): .revision(revisions)
+            case nil: header(.ifNoneMatch)?.filter { $0 != " " } == "*" ? .absent : .unconditional
             }
-            return .revision(Set(revisions))
         }
-        return header(.ifNoneMatch)?.filter { $0 != " " } == "*" ? .absent : .unconditional
     }
 
     /// Returns a response with a setting; its tag is the revision.

@@ -56,6 +56,15 @@ struct ShelfEndpoints: EndpointGroup {
     private func read(_ call: Call) async throws -> Response {
         try call.target.allow()
         let (store, shelf) = (try call.parameters.store, try call.parameters.shelf)
+        return call.hashed(
+            try await representation(store, shelf, call),
+            cache: call.caller == nil ? "public, no-cache" : "private, no-cache",
+            headers: [.vary: "Accept-Language, Authorization"]
+        )
+    }
+
+    /// Returns a shelf with the options of a picker, for the caller and in the caller's language.
+    private func representation(_ store: CatalogKey, _ shelf: CatalogKey, _ call: Call) async throws -> [UInt8] {
         let head = try await shelves.shelf(store, shelf)
         var remembered = RememberedViews.none
         if let caller = call.caller { remembered = try await settings.rememberedViews(caller.user, store, shelf) }
@@ -63,11 +72,7 @@ struct ShelfEndpoints: EndpointGroup {
         let view = head.resolve(remembering: remembered)
         let options = SortOption.options(selected: view.sort, language: language)
         let filters = FilterOption.options(selected: view.filter, language: language)
-        return call.hashed(
-            JSONWriter.document { head.state.write(options: options, filters: filters, to: &$0) },
-            cache: call.caller == nil ? "public, no-cache" : "private, no-cache",
-            headers: [.vary: "Accept-Language, Authorization"]
-        )
+        return JSONWriter.document { head.state.write(options: options, filters: filters, to: &$0) }
     }
 
     private func put(_ call: Call) async throws -> Response {
@@ -89,8 +94,7 @@ struct ShelfEndpoints: EndpointGroup {
     private func put(_ shelf: Shelf, _ call: Call, replacing expected: Int64? = nil) async throws -> Response {
         let store = try call.parameters.store
         let isNew = try await shelves.put(shelf, in: store, replacing: expected)
-        let head = try await shelves.shelf(store, shelf.key)
-        return call.written(isNew, JSONWriter.document { head.state.write(to: &$0) })
+        return call.written(isNew, try await representation(store, shelf.key, call))
     }
 
     private func delete(_ call: Call) async throws -> Response {
@@ -105,9 +109,9 @@ struct ShelfEndpoints: EndpointGroup {
         let outcome = try await shelves.moveShelves(
             try OrderMove.list(body: body),
             in: call.parameters.store,
-            expected: call.expectedOrderVersions,
+            expected: try call.expectedOrderVersions,
             once: once
         )
-        return .outcome(outcome.json)
+        return .outcome(outcome.json, tag: Call.orderTag(outcome.orderVersion))
     }
 }

@@ -1,0 +1,42 @@
+internal import Catalog
+internal import HTTPTypes
+
+/// The expectation of an `If-Match` header.
+enum MatchExpectation {
+    /// Any version of a resource that exists.
+    case any
+    case versions(Set<Int64>)
+
+    /// The expected versions; nil for any.
+    var versions: Set<Int64>? { if case .versions(let versions) = self { versions } else { nil } }
+}
+
+extension Call {
+    /// Returns the versions in `If-Match`; nil without the header.
+    ///
+    /// - Parameters:
+    ///   - resource: the resource and an example of its entity tags, for the error message.
+    ///   - version: returns the version in an entity tag without its quotes; nil for a tag of another kind.
+    /// - Throws: `malformed` for a tag of another kind, also a weak one: it would never match (RFC 9110, section 13.1.1).
+    func expectation(
+        _ resource: String,
+        _ version: (Substring) -> Int64?
+    ) throws(CatalogError) -> MatchExpectation? {
+        guard let header = header(.ifMatch) else { return nil }
+        var versions: Set<Int64> = []
+        for part in header.split(separator: ",") {
+            let tag = part.filter { $0 != " " && $0 != "\t" }
+            if tag == "*" { return .any }
+            guard tag.count > 2, tag.hasPrefix("\""), tag.hasSuffix("\""),
+                let found = version(tag.dropFirst().dropLast())
+            else {
+                throw .malformed(
+                    parameter: "If-Match",
+                    detail: "“\(tag.prefix(64))” is not an entity tag of \(resource)"
+                )
+            }
+            versions.insert(found)
+        }
+        return .versions(versions)
+    }
+}
