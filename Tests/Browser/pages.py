@@ -20,18 +20,18 @@ def every_call_is_explained_and_can_be_tried(server, browser):
     said = tab.text("#listShelfProducts .result")
     assert "sort=-unit_price&limit=2" in said and all(sku in said for sku in server.order("corner/dairy", "sort=-unit_price")[:2])
     # A write requires a token.
-    tab.page.click("#undoOrder .try > summary")
-    tab.page.fill("#undoOrder-body", "")
-    tab.page.click("#undoOrder .try form > button")
-    tab.wait("() => document.querySelector('#undoOrder .result')?.textContent.includes('401')")
+    tab.page.click("#undoOrderChange .try > summary")
+    tab.page.fill("#undoOrderChange-body", "")
+    tab.page.click("#undoOrderChange .try form > button")
+    tab.wait("() => document.querySelector('#undoOrderChange .result')?.textContent.includes('401')")
     tab.page.click("#merchandiser")
-    tab.page.fill("#undoOrder-path-shelf", "cheese")
-    tab.page.click("#undoOrder .try form > button")
-    tab.wait("() => document.querySelector('#undoOrder .result')?.textContent.includes('409')")
+    tab.page.fill("#undoOrderChange-path-shelf", "cheese")
+    tab.page.click("#undoOrderChange .try form > button")
+    tab.wait("() => document.querySelector('#undoOrderChange .result')?.textContent.includes('409')")
     # A stream shows the events of a few seconds.
-    tab.page.click("#shelfEvents .try > summary")
-    tab.page.click("#shelfEvents .try form > button")
-    tab.wait("() => document.querySelector('#shelfEvents .result')?.textContent.includes('event: order')")
+    tab.page.click("#streamShelfEvents .try > summary")
+    tab.page.click("#streamShelfEvents .try form > button")
+    tab.wait("() => document.querySelector('#streamShelfEvents .result')?.textContent.includes('event: order')")
     tab.forgives("401", "409")
     return tab
 
