@@ -110,6 +110,9 @@ import TestSupport
             (["import", "-", "--format", "csv"], url, "sku,name\n", 65),
             (["import", "-", "--format", "csv"], url, "", 65),
             (["import", "-", "--format", "csv", "--on-error", "abort"], url, Self.file + "shop,,,,,,,\n", 65),
+            (["import", "-", "--format", "csv"], url, Self.file + "shop,,,,,,,\n", 65),
+            (["import", "-", "--format", "csv", "--max-rejects", "0.x"], url, "", 64),
+            (["import", "-", "--format", "csv", "--store", "other"], url, Self.file, 65),
             (["store", "list"], ["DATABASE_URL": "host=/nowhere dbname=x"], "", 69),
             (["store", "list"], ["DATABASE_URL": empty.configuration.dsn], "", 78),
             (["store", "list"], ["DATABASE_URL": "not a url"], "", 78),
@@ -128,6 +131,16 @@ import TestSupport
             #expect(!error.contains("Swift."), "\(arguments)")
         }
         #expect(try await run(["store", "list", "--format", "json"], environment: url).1 == "[]\n")
+        // The rejected rows are saved although nothing is imported.
+        let rejects = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path
+        let input = Self.file + "shop,,,,,,,\n"
+        let command = ["import", "-", "--format", "csv", "--rejects", rejects]
+        let refused = try await run(command, input: input, environment: url)
+        #expect(refused.0 == 65 && refused.2.contains("1 of 4 rows were rejected, more than 5 %"), "\(refused)")
+        #expect(try String(contentsOfFile: rejects, encoding: .utf8).contains("5,sku,"))
+        let allowed = try await run(command + ["--max-rejects", "25"], input: input, environment: url)
+        #expect(allowed.0 == 0 && allowed.1.contains("rejected\t1"), "\(allowed)")
+        try FileManager.default.removeItem(atPath: rejects)
         try await database.drop()
         try await empty.drop()
     }

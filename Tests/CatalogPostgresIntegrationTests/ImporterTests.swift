@@ -325,20 +325,43 @@ import TestSupport
         }
     }
 
+    @Test("With more rejected rows than allowed an import changes nothing, with as many it applies the others")
+    func tooManyRejectsChangeNothing() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            let text = "store,sku,name\n" + (1...20).map { "s,p\($0),\($0 == 7 ? "" : "P")\n" }.joined()
+            var options = ImportOptions(format: .csv)
+            for percent in ["4.999", "0"] {
+                options.rejectedPercentLimit = try #require(ImportOptions.percent(percent))
+                let error = await #expect(throws: CatalogError.self) { try await run(catalog, text, options) }
+                #expect("\(error!)".contains("1 of 20 rows were rejected, more than \(percent) %"))
+                await #expect(throws: CatalogError.self) { try await catalog.store(CatalogKey("s")!) }
+            }
+            options.rejectedPercentLimit = try #require(ImportOptions.percent("5%"))
+            #expect(try await run(catalog, text, options).0.inserted == 19)
+            for text in ["101", "-1", "5 %", "", "%", "1e1", "0.0000000001"] {
+                #expect(ImportOptions.percent(text) == nil)
+            }
+        }
+    }
+
     @Test("Unusual features of a file produce warnings")
     func warnsAboutUnusualFiles() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             var options = ImportOptions(format: .csv)
-            options.store = CatalogKey("other")
+            options.store = CatalogKey("s")
             options.keepsRejectedRows = true
-            let text = "store,sku,name,prise\ns,a,\"Two\r\n lines\",1\n,b,B,1\ns,c,C\u{1B}[31m,1\n"
+            let text = "store,sku,name,Prise,in_stock\ns,a,\"Two\r\n lines\",1,ja\n,b,B,1,nein\ns,c,C\u{1B}[31m,1,\n"
             let (summary, rejections) = try await run(catalog, text, options)
             try #require(summary.warnings.count == 2)
-            #expect(summary.warnings[0].contains("prise"))
+            #expect(summary.warnings[0].contains("Prise"))
+            #expect(
+                summary.warnings[1] == "left in_stock empty in 2 rows: line 2, in_stock: “ja” must be true or false"
+            )
+            #expect(summary.fieldsEmptied == 2)
             #expect(rejections.map(\.column) == ["name"])
-            #expect(rejections[0].row == "s,c,C\u{1B}[31m,1")
+            #expect(rejections[0].row == "s,c,C\u{1B}[31m,1,")
             #expect(try await catalog.product(CatalogKey("s")!, SKU("a")!).product.name == "Two lines")
-            #expect(try await catalog.product(CatalogKey("other")!, SKU("b")!).product.name == "B")
+            #expect(try await catalog.product(CatalogKey("s")!, SKU("b")!).product.name == "B")
             let twice = await #expect(throws: CatalogError.self) {
                 try await run(catalog, "store,sku,name,name\ns,a,A,B\n")
             }

@@ -13,8 +13,10 @@ package struct ImportOptions: Sendable {
     package var format: Format
     /// The store of all rows if the file has no `store` column.
     package var store: CatalogKey?
-    /// Whether rows for other stores are rejected.
+    /// Whether rows for other stores than `store` are rejected; otherwise the first one stops the import.
     package var rejectsOtherStores = false
+    /// The maximum percentage of rejected rows, from 0 to 100; with more, the import changes nothing.
+    package var rejectedPercentLimit = ExactDecimal(100)
     /// The file's column names.
     package var mapping: [ImportColumn: String]
     /// The currency of stores that the import creates if the file has no `currency` column.
@@ -52,6 +54,15 @@ package struct ImportOptions: Sendable {
         self.onError = onError
         self.prunes = prunes
         self.isDryRun = isDryRun
+    }
+
+    /// Parses a percentage from 0 to 100, such as `2.5` or `5%`; nil for anything else.
+    package static func percent(_ text: String) -> ExactDecimal? {
+        let range = ExactDecimal.zero...ExactDecimal(100)
+        guard let percent = ExactDecimal(text.hasSuffix("%") ? text.dropLast() : text[...]), percent.scale <= 9,
+            range.contains(percent)
+        else { return nil }
+        return percent
     }
 
     /// Returns the file's name for a column.

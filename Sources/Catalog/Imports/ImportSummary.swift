@@ -16,8 +16,14 @@ package struct ImportSummary: Sendable, Hashable {
     package var sizesUnknown = 0
     /// The number of prices that were rounded to minor units.
     package var pricesRounded = 0
+    /// The number of decimals that were rounded to 9 digits after the point.
+    package var decimalsRounded = 0
+    /// The number of invalid values that were left empty.
+    package var fieldsEmptied = 0
     package var storesCreated = 0
     package var shelvesCreated = 0
+    /// The texts of sizes that were not understood.
+    package var unknownSizes = UnknownSizes()
     /// Warnings about the file as a whole, such as ignored columns.
     package var warnings: [String] = []
 
@@ -29,8 +35,8 @@ package struct ImportSummary: Sendable, Hashable {
             ("read", read), ("inserted", inserted), ("updated", updated), ("unchanged", unchanged),
             ("rejected", rejected), ("repeated", repeated), ("removed_placements", removedPlacements),
             ("removed_products", removedProducts), ("sizes_approximate", sizesApproximate),
-            ("sizes_unknown", sizesUnknown), ("prices_rounded", pricesRounded), ("stores_created", storesCreated),
-            ("shelves_created", shelvesCreated),
+            ("sizes_unknown", sizesUnknown), ("prices_rounded", pricesRounded), ("decimals_rounded", decimalsRounded),
+            ("fields_emptied", fieldsEmptied), ("stores_created", storesCreated), ("shelves_created", shelvesCreated),
         ]
     }
 }

@@ -70,6 +70,12 @@ package struct ExactDecimal: Hashable, Sendable {
         return overflow ? nil : ExactDecimal(sum, scale: common)
     }
 
+    /// The number without the noise of binary floating point, such as 0.3 for 0.30000000000000004: a number of at least
+    /// 15 significant digits, as noise has, is rounded to 9 decimals.
+    package var withoutBinaryNoise: ExactDecimal {
+        significand.magnitude >= 100_000_000_000_000 ? rounded(toScale: 9) : self
+    }
+
     /// Returns the number rounded to a number of decimals, half away from zero.
     package func rounded(toScale wanted: Int) -> ExactDecimal {
         guard scale > wanted else { return self }

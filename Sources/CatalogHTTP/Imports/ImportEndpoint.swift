@@ -35,7 +35,7 @@ struct ImportEndpoint: EndpointGroup {
 
     private func importFile(_ call: Call) async throws -> Response {
         let (target, request, store) = (call.target, call.request, try call.parameters.store)
-        try target.allow("dry_run", "size_from_name", "on_error", "prune", "currency", "max_new_shelves")
+        try target.allow("dry_run", "size_from_name", "on_error", "prune", "currency", "max_new_shelves", "max_rejects")
         guard let format = Self.importTypes[request.mediaType ?? ""] else {
             throw Problem(
                 .unsupportedMediaType,
@@ -69,6 +69,15 @@ struct ImportEndpoint: EndpointGroup {
                 )
             }
             options.newShelfLimit = limit
+        }
+        if let text = try target.value("max_rejects") {
+            guard let percent = ImportOptions.percent(text) else {
+                throw CatalogError.malformed(
+                    parameter: "max_rejects",
+                    detail: "max_rejects must be a percentage between 0 and 100 (got “\(text.prefix(16))”)"
+                )
+            }
+            options.rejectedPercentLimit = percent
         }
         // An import holds a database connection while its body arrives; slow clients must not exhaust the pool.
         guard slots.tryAcquire() else { throw CatalogError.unavailable }
@@ -115,6 +124,12 @@ struct ImportEndpoint: EndpointGroup {
             for (name, count) in summary.counts { json.field(name: name, count) }
             json.field("dry_run", options.isDryRun)
             json.array("warnings", summary.warnings) { $0.string($1) }
+            json.array("unknown_sizes", summary.unknownSizes.mostFrequent) { json, size in
+                json.object { json in
+                    json.field("text", size.text)
+                    json.field("count", size.count)
+                }
+            }
             rejections.write(to: &json)
         }
         if var once {

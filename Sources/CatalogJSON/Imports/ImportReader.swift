@@ -55,14 +55,29 @@ package struct ImportReader {
         case .csv(let record):
             guard let rows else { return try readHeader(record) }
             guard record.count == width else {
-                let reason = "the row has \(record.count) columns, the header \(width)"
+                let reason =
+                    "the row has \(record.count) columns, the header \(width); quote values that contain the separator"
                 return try reject(ImportRejection(line: record.line, reason: reason), record, emit)
             }
             switch check(record, rows) {
             case .rejected(let rejection): try reject(rejection, record, emit)
-            case let event: try emit(event)
+            case .record(let record):
+                try checkStore(of: record)
+                try emit(.record(record))
             }
         }
+    }
+
+    /// - Throws: `unprocessable` for a record of another store than that of the import.
+    private func checkStore(of record: ImportRecord) throws {
+        guard let store = options.store, record.store != store else { return }
+        throw CatalogError.unprocessable(
+            field: options.title(of: .store),
+            detail: """
+                line \(record.line) is for store “\(record.store)”, but the import is for “\(store)”. Import the \
+                file without a store, so that each row goes to its own, or remove the rows of other stores
+                """
+        )
     }
 
     private func reject(
@@ -102,11 +117,11 @@ package struct ImportReader {
     }
 
     private mutating func readHeader(_ record: CSVReader.Record) throws {
-        let titles = (0..<record.count).map { (record.text($0) ?? "").lowercased() }
+        let titles = (0..<record.count).map { (record.text($0) ?? "").trimmed }
         var order: [ImportColumn: Int] = [:]
         for column in ImportColumn.allCases {
             let title = options.title(of: column)
-            let places = titles.indices.filter { titles[$0] == title.lowercased() }
+            let places = titles.indices.filter { titles[$0].lowercased() == title.lowercased() }
             guard places.count <= 1 else {
                 throw CatalogError.unprocessable(
                     field: title,
@@ -139,9 +154,6 @@ package struct ImportReader {
                 "ignored columns: \(unused.joined(separator: ", ").prefix(1000)); use --map to map them"
             )
         }
-        if let store = options.store, order[.store] != nil, !options.rejectsOtherStores {
-            warnings.append("the file has a store column; “\(store)” only applies to rows without a store")
-        }
         rows = ImportRowReader(options, columns: Set(order.keys))
     }
 
@@ -163,6 +175,7 @@ package struct ImportReader {
             }
             event = .rejected(rejection)
         }
+        if case .record(let record) = event { try checkStore(of: record) }
         try emit(event)
     }
 

@@ -11,15 +11,42 @@ package struct ImportRecord: Sendable {
     package var product: Product
     /// Whether a price had more digits than the currency.
     package var wasRounded = false
+    /// The number of decimals whose binary noise was removed.
+    package var roundedDecimals = 0
+    /// The invalid values that were left empty.
+    package var emptied: [ImportRejection] = []
+    /// The text of a size that was not understood; nil if there is none, or if the size is known.
+    package var unknownSize: String?
     /// The purchases that the row states.
     package var popularity = 0.0
     /// The manual position as a fraction: numerator ÷ denominator.
     package let position: (ExactDecimal, ExactDecimal)?
 
+    /// Reads a value of little importance; an invalid one is recorded and left empty.
+    mutating func readOptional<Value>(
+        _ empty: Value,
+        _ read: () throws(ImportRejection) -> Value
+    ) -> Value {
+        do throws(ImportRejection) { return try read() } catch {
+            emptied.append(error)
+            return empty
+        }
+    }
+
+    /// A price in minor units.
+    struct Price: Equatable {
+        var minor: Int64
+        /// Whether the text had more digits than the currency.
+        var wasRounded: Bool
+        /// Whether the text had binary noise.
+        var hadNoise: Bool
+    }
+
     /// Sets the prices: the promotional price is the current one, and makes the price the regular one.
-    mutating func set(price: (minor: Int64, wasRounded: Bool)?, promotional: (minor: Int64, wasRounded: Bool)?) {
+    mutating func set(price: Price?, promotional: Price?) {
         product.priceMinor = (promotional ?? price)?.minor
         product.regularPriceMinor = promotional == nil ? nil : price?.minor
         wasRounded = price?.wasRounded ?? false || promotional?.wasRounded ?? false
+        roundedDecimals += [price, promotional].count { $0?.hadNoise == true }
     }
 }

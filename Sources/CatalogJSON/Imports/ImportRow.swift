@@ -9,15 +9,16 @@ struct ImportRow {
     func price(
         _ column: ImportColumn,
         _ text: String?
-    ) throws(ImportRejection) -> (minor: Int64, wasRounded: Bool)? {
+    ) throws(ImportRejection) -> ImportRecord.Price? {
         guard let text else { return nil }
         guard let amount = ExactDecimal(text) else {
             throw reject(column, text, "is not a decimal number; use a point and no thousands separators, such as 1.99")
         }
-        guard let price = currency.minorUnits(amount) else {
+        let exact = amount.withoutBinaryNoise
+        guard let price = currency.minorUnits(exact) else {
             throw reject(column, text, "must be 0 or more and less than 10^12 minor units")
         }
-        return price
+        return ImportRecord.Price(minor: price.minor, wasRounded: price.wasRounded, hadNoise: exact != amount)
     }
 
     /// - Parameter name: the product's name, which may end with its size.
@@ -27,16 +28,20 @@ struct ImportRow {
         unit unitText: String?,
         packs packsText: String?,
         drained drainedText: String?
-    ) throws(ImportRejection) -> Size? {
-        guard let text else { return options.readsSizeFromName ? SizeText.parse(name) : nil }
+    ) throws(ImportRejection) -> (size: Size?, roundedDecimals: Int) {
+        guard let text else { return (options.readsSizeFromName ? SizeText.parse(name) : nil, 0) }
         let isApproximate = text.utf8.first == UInt8(ascii: "~")
         guard let amount = ExactDecimal(isApproximate ? text.dropFirst() : text[...]) else {
             // Not a number: a text such as "6 x 330 ml", which includes the unit.
             let size = SizeText.parse(text)
-            return size == nil && options.readsSizeFromName ? SizeText.parse(name) : size
+            return (size == nil && options.readsSizeFromName ? SizeText.parse(name) : size, 0)
         }
-        guard let unitText else { throw reject(.unit, nil, "is missing: a size needs a unit") }
-        guard let unit = MeasureUnit(spelling: unitText) else { throw reject(.unit, unitText, "is not a unit") }
+        guard let unitText else {
+            throw reject(.unit, nil, "is missing: a size needs a unit such as g, kg, ml, l or piece")
+        }
+        guard let unit = MeasureUnit(spelling: unitText) else {
+            throw reject(.unit, unitText, "is not a known unit; use one such as g, kg, ml, l or piece")
+        }
         var packs = 1
         if let packsText {
             guard let count = Int(packsText), (1...1_000_000).contains(count) else {
@@ -47,20 +52,36 @@ struct ImportRow {
         var drained: ExactDecimal?
         if let drainedText {
             drained = ExactDecimal(drainedText)
-            if drained == nil { throw reject(.drained, drainedText, "is not a decimal number") }
+            if drained == nil {
+                throw reject(.drained, drainedText, "is not a decimal number; use a point, such as 0.5")
+            }
         }
         do {
+            let numbers = [amount, drained].compactMap { $0 }
             let size = try Size(
-                amount: amount,
+                amount: amount.withoutBinaryNoise,
                 unit: unit,
                 packs: packs,
-                drained: drained,
+                drained: drained?.withoutBinaryNoise,
                 isApproximate: isApproximate
             )
-            return size == nil && options.readsSizeFromName ? SizeText.parse(name) : size
+            return (
+                size == nil && options.readsSizeFromName ? SizeText.parse(name) : size,
+                numbers.count { $0 != $0.withoutBinaryNoise }
+            )
         } catch {
             throw reject(.size, text, error.reason)
         }
+    }
+
+    /// Returns the text to report for a product without a known size.
+    ///
+    /// - Parameter name: the product's name; the end of it from the last number on counts if sizes are read from names.
+    func unknownSize(name: String, _ text: String?, unit: String?) -> String? {
+        if let text { return [text, unit].compactMap { $0 }.joined(separator: " ") }
+        guard options.readsSizeFromName else { return nil }
+        let words = name.split(separator: " ")
+        return words.lastIndex { $0.contains(where: \.isASCIIDigit) }.map { words[$0...].joined(separator: " ") }
     }
 
     func flag(_ column: ImportColumn, _ text: String?) throws(ImportRejection) -> Bool {

@@ -26,10 +26,10 @@ package struct ImportRowReader: Sendable {
             let value = raw.isPrintable ? raw.trimmed : raw.spaced.trimmed
             guard !value.isEmpty else { return nil }
             guard value.isPrintable else {
-                throw options.reject(line, column, nil, "contains a control character")
+                throw options.reject(line, column, nil, "contains a control character; remove it")
             }
             guard value.utf8.count <= limit else {
-                throw options.reject(line, column, value, "exceeds \(limit) bytes")
+                throw options.reject(line, column, value, "exceeds \(limit) bytes; shorten it")
             }
             return value
         }
@@ -53,7 +53,7 @@ package struct ImportRowReader: Sendable {
     private func readStore(_ line: Int, _ text: String?) throws(ImportRejection) -> CatalogKey {
         guard let text else {
             guard let store = options.store else {
-                throw options.reject(line, .store, nil, "is missing, and no store is set for the whole file")
+                throw options.reject(line, .store, nil, "is missing; fill it in, or set a store for the whole file")
             }
             return store
         }
@@ -61,7 +61,7 @@ package struct ImportRowReader: Sendable {
             throw options.reject(line, .store, text, "must be \(CatalogKey.rule)")
         }
         guard !options.rejectsOtherStores || key == options.store else {
-            throw options.reject(line, .store, text, "is not the store of this import")
+            throw options.reject(line, .store, text, "is not the store of this import; import it into its own store")
         }
         return key
     }
@@ -78,10 +78,10 @@ package struct ImportRowReader: Sendable {
             return currency
         }
         guard let currency = Currency(text) else {
-            throw options.reject(line, .currency, text, "is not an ISO 4217 code")
+            throw options.reject(line, .currency, text, "must be an ISO 4217 code such as EUR")
         }
         if let known = currencies[store], known != currency {
-            throw options.reject(line, .currency, text, "the store's currency is \(known.code)")
+            throw options.reject(line, .currency, text, "must be \(known.code), the store's currency")
         }
         currencies[store] = currency
         return currency

@@ -80,22 +80,38 @@ enum ProductField: CaseIterable {
             record.product.name = name
         case .brand: record.product.brand = try text(.brand, Product.brandLimit)
         case .priceMinor:
+            let price = try row.price(.price, try text(.price, 64))
+            let promotionText = try text(.promoPrice, 64)
+            let promotional = try row.price(.promoPrice, promotionText)
             record.set(
-                price: try row.price(.price, try text(.price, 64)),
-                promotional: try row.price(.promoPrice, try text(.promoPrice, 64))
+                price: price,
+                promotional: record.readOptional(nil) { () throws(ImportRejection) in
+                    guard let price, let promotional, promotional.minor > price.minor else { return promotional }
+                    throw row.reject(.promoPrice, promotionText, "must not exceed the price")
+                }
             )
         case .size:
-            record.product.size = try row.size(
+            let (sizeText, unitText) = (try text(.size, 200), try text(.unit, 64))
+            let (size, rounded) = try row.size(
                 name: record.product.name,
-                try text(.size, 200),
-                unit: try text(.unit, 64),
+                sizeText,
+                unit: unitText,
                 packs: try text(.packCount, 32),
                 drained: try text(.drained, 64)
             )
+            record.product.size = size
+            record.roundedDecimals += rounded
+            if size == nil { record.unknownSize = row.unknownSize(name: record.product.name, sizeText, unit: unitText) }
         case .barcode: record.product.barcode = try text(.barcode, Product.barcodeLimit)
-        case .imageURL: record.product.imageURL = try row.imageURL(try text(.imageURL, Product.imageURLLimit))
+        case .imageURL:
+            record.product.imageURL = record.readOptional(nil) { () throws(ImportRejection) in
+                try row.imageURL(try text(.imageURL, Product.imageURLLimit))
+            }
         case .popularity: record.popularity = try row.popularity(try text(.popularity, 64))
-        case .inStock: record.product.inStock = try row.flag(.inStock, try text(.inStock, 16))
+        case .inStock:
+            record.product.inStock = record.readOptional(true) { () throws(ImportRejection) in
+                try row.flag(.inStock, try text(.inStock, 16))
+            }
         case .tags: record.product.tags = try row.tags(try text(.tags, 4096))
         case .sku, .currency, .regularPriceMinor, .unitPrice, .attributes, .asOf, .shelves, .createdAt, .modifiedAt:
             break

@@ -15,6 +15,7 @@ final class ImportSession {
     var newShelves = 0
     var hasRepeats = false
     var summary = ImportSummary()
+    private var emptied = EmptiedFields()
 
     /// The state of one store in the file.
     struct StoreImport: Sendable {
@@ -86,10 +87,25 @@ final class ImportSession {
             await abortCopy()
             throw error
         }
-        summary.warnings = reader.warnings
+        summary.warnings = reader.warnings + emptied.warnings
+        summary.fieldsEmptied = emptied.count
         columns = ImportColumns(reader.columns, readsSizeFromName: options.readsSizeFromName)
         guard summary.read == 0 || summary.rejected < summary.read else {
-            throw CatalogError.unprocessable(field: "file", detail: "all \(summary.read) rows were rejected")
+            throw CatalogError.unprocessable(
+                field: "file",
+                detail: "all \(summary.read) rows were rejected; correct them, or check the mapping of the columns"
+            )
+        }
+        let allowed = options.rejectedPercentLimit.multiplied(by: ExactDecimal(Int128(summary.read)))
+        guard let allowed, ExactDecimal(Int128(summary.rejected) * 100) <= allowed else {
+            throw CatalogError.unprocessable(
+                field: "file",
+                detail: """
+                    \(summary.rejected) of \(summary.read) rows were rejected, more than \
+                    \(options.rejectedPercentLimit) %; nothing was imported. Correct the rows, or raise \
+                    max_rejects (--max-rejects)
+                    """
+            )
         }
     }
 
@@ -124,7 +140,12 @@ final class ImportSession {
                 throw CatalogError.unprocessable(field: "file", detail: rejection.description)
             }
         case .record(let record):
-            if record.product.size == nil { summary.sizesUnknown += 1 }
+            if record.product.size == nil {
+                summary.sizesUnknown += 1
+                summary.unknownSizes.add(record.unknownSize)
+            }
+            for invalid in record.emptied { emptied.add(invalid) }
+            summary.decimalsRounded += record.roundedDecimals
             if record.product.size?.isApproximate == true { summary.sizesApproximate += 1 }
             if record.wasRounded { summary.pricesRounded += 1 }
             write(record, shelf: try shelfKey(record), to: &rows)

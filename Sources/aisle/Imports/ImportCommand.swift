@@ -15,7 +15,7 @@ struct ImportCommand: AisleCommand {
 
     @Argument(help: "The file, or - for standard input.") var file: String
     @OptionGroup var database: DatabaseOptions
-    @Option(help: "The store of all rows if the file has no store column.") var store: String?
+    @Option(help: "The store of all rows; a file with rows for another store is an error.") var store: String?
     @Option(help: "The format; defaults to the file extension.") var format: ImportOptions.Format?
     @Option(name: .customLong("map"), parsing: .upToNextOption, help: "Mapped column names: canonical=own …")
     var mapping: [String] = []
@@ -27,6 +27,8 @@ struct ImportCommand: AisleCommand {
     @Flag(help: "Delete products and placements that are missing from the file.") var prune = false
     @Option(help: "The maximum number of new shelves.")
     var maxNewShelves = ImportOptions.defaultNewShelfLimit
+    @Option(help: "The maximum percentage of rejected rows; with more, nothing is imported.")
+    var maxRejects = "5"
     @Flag(help: "Report the result without changing anything.") var dryRun = false
 
     func execute() async throws {
@@ -35,20 +37,29 @@ struct ImportCommand: AisleCommand {
         try await database.withCatalog { catalog in
             let rejections = try Rejections(file: rejects, input: file, hasRows: true)
             let start = ContinuousClock.now
-            let summary = try await Importer(catalog).run(
-                pieces,
-                options,
-                onReject: rejections.add,
-                onProgress: { rows in
-                    Console.progress(
-                        "\(rows) rows",
-                        share: pieces.size.map { Double(pieces.progress.read) / Double($0) }
-                    )
-                }
-            )
+            let summary: ImportSummary
+            do {
+                summary = try await Importer(catalog).run(
+                    pieces,
+                    options,
+                    onReject: rejections.add,
+                    onProgress: { rows in
+                        Console.progress(
+                            "\(rows) rows",
+                            share: pieces.size.map { Double(pieces.progress.read) / Double($0) }
+                        )
+                    }
+                )
+            } catch {
+                // The rejected rows are what must be corrected, above all if nothing was imported.
+                Console.endProgress()
+                try rejections.end()
+                throw error
+            }
             Console.endProgress()
             try rejections.end()
             for warning in summary.warnings { Console.note("warning: \(warning)") }
+            printUnknownSizes(summary)
             let seconds = Double((ContinuousClock.now - start).milliseconds) / 1000
             let counts = summary.counts.filter {
                 $0.count > 0 || ["read", "inserted", "updated", "unchanged", "rejected"].contains($0.name)
@@ -56,6 +67,13 @@ struct ImportCommand: AisleCommand {
             Console.data(counts.map { "\($0.name)\t\($0.count)\n" }.joined())
             Console.note("\(dryRun ? "dry run finished" : "imported") in \(seconds) s")
         }
+    }
+
+    private func printUnknownSizes(_ summary: ImportSummary) {
+        let texts = summary.unknownSizes.mostFrequent.filter { !$0.text.isEmpty }
+        guard !texts.isEmpty else { return }
+        let list = texts.map { "“\($0.text)” \($0.count) ×" }.joined(separator: ", ")
+        Console.note("sizes not understood: \(list); write them as a number and a unit, such as 500 g or 6 x 330 ml")
     }
 
     private func options() throws -> ImportOptions {
@@ -94,6 +112,13 @@ struct ImportCommand: AisleCommand {
             )
         }
         options.newShelfLimit = maxNewShelves
+        guard let percent = ImportOptions.percent(maxRejects) else {
+            throw CommandFailure(
+                "--max-rejects must be a percentage between 0 and 100 (got “\(maxRejects)”)",
+                CommandFailure.usage
+            )
+        }
+        options.rejectedPercentLimit = percent
         return options
     }
 }
