@@ -143,6 +143,7 @@ fuzz: deps ## Fuzz the parsers of untrusted input, each for FUZZ_SECONDS (300), 
 test-thread test-address: test-%: deps # Run all tests but those of whole processes under a sanitizer; few at once, so that each keeps its deadlines
 	@$(MAKE) --no-print-directory deps PACKAGES="$(TEST_PACKAGES)"
 	SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=4 SWIFT_BACKTRACE=enable=no TSAN_OPTIONS="suppressions=$$PWD/Tests/thread-sanitizer.supp" \
+	    LSAN_OPTIONS="suppressions=$$PWD/Tests/leak-sanitizer.supp:print_suppressions=0" \
 	    $(TEST_LIMIT) swift test --disable-xctest --sanitize=$* --scratch-path .build-$* \
 	    --skip '^AisleIntegrationTests\.' --skip RealCatalogTests
 

@@ -79,8 +79,15 @@ struct ClientLimitTests {
     }
 
     /// Connects from an address; nil if the connection is refused.
-    private static func connect(_ limiter: ConnectionLimiter, from address: String) throws -> EmbeddedChannel? {
+    ///
+    /// - Parameter channels: all channels, which the test closes at its end.
+    private static func connect(
+        _ limiter: ConnectionLimiter,
+        from address: String,
+        _ channels: inout [EmbeddedChannel]
+    ) throws -> EmbeddedChannel? {
         let channel = EmbeddedChannel(handler: limiter.handler())
+        channels.append(channel)
         try channel.connect(to: SocketAddress(ipAddress: address, port: 1)).wait()
         return channel.isActive ? channel : nil
     }
@@ -88,16 +95,19 @@ struct ClientLimitTests {
     @Test("An address can have a limited number of connections, a trusted proxy any")
     func connectionsPerAddressAreLimited() throws {
         let limiter = ConnectionLimiter(limit: 2, except: TrustedProxies([NetworkRange("10.0.0.0/8")!]))
-        let first = try #require(try Self.connect(limiter, from: "192.0.2.1"))
-        _ = try #require(try Self.connect(limiter, from: "192.0.2.1"))
-        #expect(try Self.connect(limiter, from: "192.0.2.1") == nil)
-        #expect(try Self.connect(limiter, from: "192.0.2.2") != nil)
-        for _ in 0..<5 { #expect(try Self.connect(limiter, from: "10.1.2.3") != nil) }
+        var channels: [EmbeddedChannel] = []
+        defer { for channel in channels where channel.isActive { #expect(throws: Never.self) { try channel.close().wait() } } }
+        func connect(_ address: String) throws -> EmbeddedChannel? { try Self.connect(limiter, from: address, &channels) }
+        let first = try #require(try connect("192.0.2.1"))
+        _ = try #require(try connect("192.0.2.1"))
+        #expect(try connect("192.0.2.1") == nil)
+        #expect(try connect("192.0.2.2") != nil)
+        for _ in 0..<5 { #expect(try connect("10.1.2.3") != nil) }
         // The networks of 64 bits count, not their addresses.
-        for number in 1...2 { #expect(try Self.connect(limiter, from: "2001:db8::\(number)") != nil) }
-        #expect(try Self.connect(limiter, from: "2001:db8::3") == nil)
-        #expect(try Self.connect(limiter, from: "2001:db8:0:1::3") != nil)
+        for number in 1...2 { #expect(try connect("2001:db8::\(number)") != nil) }
+        #expect(try connect("2001:db8::3") == nil)
+        #expect(try connect("2001:db8:0:1::3") != nil)
         try first.close().wait()
-        #expect(try Self.connect(limiter, from: "192.0.2.1") != nil)
+        #expect(try connect("192.0.2.1") != nil)
     }
 }
