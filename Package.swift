@@ -61,6 +61,20 @@ let package = Package(
             swiftSettings: strict
         ),
         .target(
+            name: "Guides",
+            path: "docs",
+            exclude: [
+                "ARCHITECTURE.md", "README.md", "api.md", "cli", "configuration.md", "decisions", "images",
+                "install.md",
+                "operations.md", "upgrading.md",
+            ],
+            resources: [
+                .embedInCode("concepts.md"), .embedInCode("errors.md"), .embedInCode("faq.md"), .embedInCode("guides"),
+                .embedInCode("quickstart.md"), .embedInCode("tutorials"),
+            ],
+            swiftSettings: strict
+        ),
+        .target(
             name: "CatalogPostgres",
             dependencies: [
                 "Catalog", "CatalogJSON", "LibPQ", "Ordering", "Schema",
@@ -71,7 +85,7 @@ let package = Package(
         .target(
             name: "CatalogHTTP",
             dependencies: [
-                "AisleDiff", "Catalog", "CatalogJSON", "Platform",
+                "AisleDiff", "Catalog", "CatalogJSON", "Guides", "Platform",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),

@@ -7,7 +7,8 @@ from harness import Tab
 def every_call_is_explained_and_can_be_tried(server, browser):
     tab = Tab(browser).open(server.base + "/docs", ".call")
     api = server.get("/openapi.json")
-    calls = [call["operationId"] for item in api["paths"].values() for method, call in item.items() if method in ("get", "post", "put", "patch", "delete")]
+    calls = [call["operationId"] for tag in api["tags"] for item in api["paths"].values() for method, call in item.items()
+             if method in ("get", "post", "put", "patch", "delete") and call["tags"] == [tag["name"]]]
     assert tab.page.evaluate("() => [...document.querySelectorAll('.call')].map((call) => call.id)") == calls
     tab.is_open_to_all()
     # A page of products.
@@ -33,6 +34,39 @@ def every_call_is_explained_and_can_be_tried(server, browser):
     tab.page.click("#streamShelfEvents .try form > button")
     tab.wait("() => document.querySelector('#streamShelfEvents .result')?.textContent.includes('event: order')")
     tab.forgives("401", "409")
+    return tab
+
+
+def documentation_is_searched_and_has_guides(server, browser):
+    tab = Tab(browser).open(server.base + "/docs", ".call")
+    shown = "() => [...document.querySelectorAll('.call')].filter((call) => call.offsetParent).map((call) => call.id)"
+    tab.page.fill("#search", "POST undo")
+    assert tab.page.evaluate(shown) == ["undoOrderChange"], tab.page.evaluate(shown)
+    tab.page.fill("#search", "no such call")
+    assert tab.page.evaluate(shown) == [] and tab.text("#nothing") != ""
+    tab.page.fill("#search", "unit pric")
+    tab.page.click("#calls a[href='/docs/sorting']")
+    tab.wait("() => document.querySelector('#guide h1') && document.title.includes('Aisle')")
+    assert tab.page.evaluate("() => document.querySelector('#guide').innerText.includes('```')") is False
+    tab.is_open_to_all()
+    # Every guide is rendered, and each link leads to a page and a heading that exist.
+    names = tab.page.evaluate("() => [...document.querySelectorAll(\"#calls a[href^='/docs/']\")].map((link) => link.pathname)")
+    assert len(names) > 10
+    for name in names:
+        tab.open(server.base + name, "#guide h1")
+        links = tab.page.evaluate("() => [...document.querySelectorAll('#guide a')].map((link) => link.href)")
+        for link in links:
+            address, _, heading = link.partition("#")
+            if not address.startswith(server.base):
+                continue
+            tab.open(link, "#guide h1" if "/docs/" in address else ".call")
+            assert not heading or tab.page.evaluate("(id) => document.getElementById(id) !== null", heading), f"{name}: {link}"
+        tab.open(server.base + name, "#guide h1")
+    try:
+        urllib.request.urlopen(server.base + "/docs/none")
+        assert False, "an unknown guide is found"
+    except urllib.error.HTTPError as error:
+        assert error.code == 404
     return tab
 
 
@@ -74,4 +108,4 @@ def the_client_is_small_and_the_pages_are_closed_to_others(server, browser):
     return tab
 
 
-TESTS = [every_call_is_explained_and_can_be_tried, problems_have_pages, the_client_is_small_and_the_pages_are_closed_to_others]
+TESTS = [every_call_is_explained_and_can_be_tried, documentation_is_searched_and_has_guides, problems_have_pages, the_client_is_small_and_the_pages_are_closed_to_others]

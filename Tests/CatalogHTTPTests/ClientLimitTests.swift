@@ -96,8 +96,14 @@ struct ClientLimitTests {
     func connectionsPerAddressAreLimited() throws {
         let limiter = ConnectionLimiter(limit: 2, except: TrustedProxies([NetworkRange("10.0.0.0/8")!]))
         var channels: [EmbeddedChannel] = []
-        defer { for channel in channels where channel.isActive { #expect(throws: Never.self) { try channel.close().wait() } } }
-        func connect(_ address: String) throws -> EmbeddedChannel? { try Self.connect(limiter, from: address, &channels) }
+        defer {
+            for channel in channels where channel.isActive {
+                #expect(throws: Never.self) { try channel.close().wait() }
+            }
+        }
+        func connect(_ address: String) throws -> EmbeddedChannel? {
+            try Self.connect(limiter, from: address, &channels)
+        }
         let first = try #require(try connect("192.0.2.1"))
         _ = try #require(try connect("192.0.2.1"))
         #expect(try connect("192.0.2.1") == nil)

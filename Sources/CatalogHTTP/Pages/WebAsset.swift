@@ -16,8 +16,10 @@ enum WebAsset: String, CaseIterable {
     case drag = "drag.js"
     case filters = "filters.js"
     case format = "format.js"
+    case guides = "guides.js"
     case header = "header.js"
     case language = "language.js"
+    case markdown = "markdown.js"
     case navigation = "navigation.js"
     case session = "session.js"
     case shelves = "shelves.js"
@@ -46,8 +48,10 @@ enum WebAsset: String, CaseIterable {
         case .drag: PackageResources.drag_js
         case .filters: Self.filtersModule
         case .format: PackageResources.format_js
+        case .guides: Guide.module
         case .header: PackageResources.header_js
         case .language: PackageResources.language_js
+        case .markdown: PackageResources.markdown_js
         case .navigation: PackageResources.navigation_js
         case .session: PackageResources.session_js
         case .shelves: PackageResources.shelves_js
@@ -69,9 +73,8 @@ enum WebAsset: String, CaseIterable {
         case .shopPage, .devicesPage, .merchandisePage, .listsPage, .docsPage: "text/html; charset=utf-8"
         case .style: "text/css; charset=utf-8"
         case .icon: "image/svg+xml"
-        case .client, .alerts, .cards, .dom, .drag, .filters, .format, .header, .language, .navigation, .session,
-            .shelves,
-            .storage, .sortable, .texts, .shop, .devices, .merchandise, .lists, .docs:
+        case .client, .alerts, .cards, .dom, .drag, .filters, .format, .guides, .header, .language, .markdown,
+            .navigation, .session, .shelves, .storage, .sortable, .texts, .shop, .devices, .merchandise, .lists, .docs:
             "text/javascript; charset=utf-8"
         }
     }

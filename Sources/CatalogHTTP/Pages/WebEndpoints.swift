@@ -9,7 +9,17 @@ struct WebEndpoints: EndpointGroup {
             Endpoint(.get, "/\(asset.rawValue)", .open, timeLimit: nil, isDocumented: asset == .docsPage) {
                 web(asset.bytes, asset.mediaType, $0)
             }
-        } + [Endpoint(.get, "/problems/{slug}", .open, timeLimit: nil, problem)]
+        } + [
+            Endpoint(.get, "/docs/{guide}", .open, timeLimit: nil, isDocumented: false) { call in
+                // The page reads the guide from its address.
+                _ = try call.parameters.guide
+                return web(WebAsset.docsPage.bytes, WebAsset.docsPage.mediaType, call)
+            },
+            Endpoint(.get, "/docs/{guide}/markdown", .open, timeLimit: nil, isDocumented: false) {
+                web(try $0.parameters.guide.markdown, "text/markdown; charset=utf-8", $0)
+            },
+            Endpoint(.get, "/problems/{slug}", .open, timeLimit: nil, problem),
+        ]
     }
 
     /// Returns a page or asset that caches must revalidate on each use.

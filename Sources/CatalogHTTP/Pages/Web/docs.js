@@ -1,15 +1,20 @@
-/** The API reference, rendered from the OpenAPI document, with a form to try each endpoint. */
+/** The guides, and the API reference, rendered from the OpenAPI document, with a form to try each endpoint. */
 import { attempt, problemText } from "/alerts.js";
 import { find, make } from "/dom.js";
 import { byteText } from "/format.js";
+import { guides } from "/guides.js";
 import "/header.js";
 import { onLanguage, text, translate } from "/language.js";
+import { render as renderMarkdown } from "/markdown.js";
 import { aisle, signIn } from "/session.js";
 
 const methods = ["get", "post", "put", "patch", "delete"];
+/** The name of the shown guide; undefined for the API reference. */
+const guideName = /^\/docs\/([^/]+)$/.exec(location.pathname)?.[1];
 /** The state of the page. */
 const model = {
   api: null,
+  guide: null,
 };
 
 const resolve = (value) => (value?.$ref ? value.$ref.slice(2).split("/").reduce((found, name) => found[name.replaceAll("~1", "/")], model.api) : value);
@@ -62,7 +67,7 @@ function operation(path, method, call, shared) {
   const id = call.operationId;
   const parts = [...(shared ?? []), ...(call.parameters ?? [])].map(resolve);
   const section = make("section", { id, class: "call" });
-  section.append(make("h2", {}, make("span", { class: `method ${method}` }, method.toUpperCase()), " ", make("code", {}, path)), make("p", {}, call.summary ?? ""));
+  section.append(make("h3", {}, make("span", { class: `method ${method}` }, method.toUpperCase()), " ", make("code", {}, path)), make("p", {}, call.summary ?? ""));
   if (call.description) section.append(make("p", { class: "quiet" }, call.description));
   const fields = parts.map((part) => {
     const field = make("input", { type: "text", id: `${id}-${part.in}-${part.name}`, autocomplete: "off", value: part.in === "path" ? defaultParameters[part.name] : null });
@@ -89,7 +94,7 @@ function operation(path, method, call, shared) {
     event.preventDefault();
     send(path, method, fields, type, body, result);
   });
-  section.append(make("details", { class: "try" }, make("summary", {}, text("try")), form), make("h3", {}, text("answers")), ...answers);
+  section.append(make("details", { class: "try" }, make("summary", {}, text("try")), form), make("h4", {}, text("answers")), ...answers);
   return section;
 }
 
@@ -136,16 +141,55 @@ function render() {
   translate();
   find("title").textContent = `${model.api.info.title} ${model.api.info.version}`;
   find("description").textContent = model.api.info.description;
-  const calls = Object.entries(model.api.paths).flatMap(([path, item]) => methods.filter((method) => item[method]).map((method) => [path, method, item[method], item.parameters]));
-  find("operations").replaceChildren(...calls.map((call) => operation(...call)));
-  find("calls").replaceChildren(make("ul", {}, ...calls.map(([path, method, call]) => make("li", {}, make("a", { href: `#${call.operationId}` }, call.summary ?? path)))));
-  if (location.hash) find(location.hash.slice(1))?.scrollIntoView();
+  const all = Object.entries(model.api.paths).flatMap(([path, item]) => methods.filter((method) => item[method]).map((method) => [path, method, item[method], item.parameters]));
+  const groups = model.api.tags.map((tag) => [tag, all.filter(([, , call]) => call.tags[0] === tag.name)]);
+  const link = (href, title, words, isCurrent) => make("li", { "data-words": words.toLowerCase() }, make("a", { href, "aria-current": isCurrent && "page" }, title));
+  find("calls").replaceChildren(
+    make("section", {}, make("h2", {}, text("guides")), make("ul", {}, ...Object.entries(guides).map(([name, title]) => link(`/docs/${name}`, title, `${title} ${name}`, name === guideName)))),
+    ...groups.map(([tag, calls]) => make("section", {}, make("h2", {}, tag.name),
+      make("ul", {}, ...calls.map(([path, method, call]) => link(`/docs#${call.operationId}`, call.summary, [tag.name, method, path, call.operationId, call.summary, call.description].join(" ")))))));
+  find("guide").hidden = !model.guide;
+  find("reference").hidden = Boolean(model.guide);
+  if (model.guide) {
+    find("guide").replaceChildren(...renderMarkdown(model.guide, guideAddress));
+    document.title = `${guides[guideName]} · Aisle`;
+  } else {
+    find("operations").replaceChildren(...groups.map(([tag, calls]) => make("section", { class: "group" }, make("h2", {}, tag.name), make("p", { class: "quiet" }, tag.description), ...calls.map((call) => operation(...call)))));
+  }
+  search();
+  if (location.hash) find(decodeURIComponent(location.hash.slice(1)))?.scrollIntoView();
 }
 
+/** Returns the address of a guide's link; null for a page that the server does not have. */
+function guideAddress(target) {
+  const [, name, rest] = /([^/]*?)\.md(#.*)?$/.exec(target) ?? [];
+  if (name === undefined) return /^(https?:|#)/.test(target) ? target : null;
+  return name in guides ? `/docs/${name}${rest ?? ""}` : name === "api" ? "/docs" : null;
+}
+
+/** Shows the guides and endpoints that contain every word of the search. */
+function search() {
+  const words = find("search").value.toLowerCase().split(/\s+/).filter(Boolean);
+  let count = 0;
+  for (const group of find("calls").children) {
+    const items = [...group.querySelectorAll("li")];
+    for (const item of items) item.hidden = !words.every((word) => item.dataset.words.includes(word));
+    const shown = items.filter((item) => !item.hidden).length;
+    group.hidden = !shown;
+    count += shown;
+  }
+  const links = [...find("calls").querySelectorAll("li:not([hidden]) a")].map((link) => link.hash.slice(1));
+  for (const call of document.querySelectorAll(".call")) call.hidden = words.length > 0 && !links.includes(call.id);
+  for (const group of document.querySelectorAll(".group")) group.hidden = !group.querySelector(".call:not([hidden])");
+  find("nothing").textContent = count ? "" : text("nothingFound");
+}
+
+find("search").addEventListener("input", search);
 find("merchandiser").addEventListener("click", async () => { find("token").value = await aisle.token(false); });
 onLanguage(() => model.api && render());
 translate();
 attempt(async () => {
+  if (guideName) model.guide = await (await fetch(`/docs/${guideName}/markdown`)).text();
   model.api = (await aisle.send("/openapi.json")).value;
   const session = await signIn("catalog:write");
   find("merchandiser").hidden = !session?.isDemo;

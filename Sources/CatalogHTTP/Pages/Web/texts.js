@@ -24,7 +24,7 @@ export const texts = {
     remove: (name) => `Remove ${name}`, removed: (name) => `“${name}” was removed.`, moveItem: (name) => `Move ${name}`, itemSorts: { position: "Manual order", name: "Name", price: "Price", unit_price: "Unit price", shelf: "Store layout" },
     listCount: (checked, n) => `${checked} of ${n} checked`, needsUser: "Sign in with a token to use lists.",
     units: { piece: (n) => (n === "1" ? "pc" : "pcs"), dose: (n) => (n === "1" ? "dose" : "doses") }, store: "Store", optionalFields: "Optional parameters",
-    try: "Try it", send: "Send", body: "Body", answers: "Responses", request: "Request", calls: "Endpoints",
+    try: "Try it", send: "Send", body: "Body", answers: "Responses", request: "Request", calls: "Endpoints", guides: "Guides", search: "Search", nothingFound: "No guide or endpoint matches.",
     docsLead: "All endpoints, from the OpenAPI document. Requests that you try here go to this server.", asMerchandiser: "Insert a token with the catalog:write scope", in: "in",
   },
   ru: {
@@ -51,7 +51,7 @@ export const texts = {
     remove: (name) => `Убрать ${name}`, removed: (name) => `«${name}» убрано.`, moveItem: (name) => `Переместить ${name}`, itemSorts: { position: "Свой порядок", name: "Название", price: "Цена", unit_price: "Цена за единицу", shelf: "Путь по магазину" },
     listCount: (checked, n) => `отмечено ${checked} из ${n}`, needsUser: "Списки принадлежат пользователю: войдите с токеном.",
     units: { g: () => "г", kg: () => "кг", ml: () => "мл", cl: () => "сл", dl: () => "дл", l: () => "л", m: () => "м", cm: () => "см", m2: () => "м²", "m²": () => "м²", piece: () => "шт.", dose: () => "доз" }, store: "Магазин", optionalFields: "Необязательные параметры",
-    try: "Попробовать", send: "Отправить", body: "Тело", answers: "Ответы", request: "Запрос", calls: "Вызовы",
+    try: "Попробовать", send: "Отправить", body: "Тело", answers: "Ответы", request: "Запрос", calls: "Вызовы", guides: "Руководства", search: "Поиск", nothingFound: "Ничего не найдено.",
     docsLead: "Все вызовы, по описанию самого API. Пробуйте здесь: запрос идёт на этот сервер.", asMerchandiser: "Подставить токен, которому можно менять каталог", in: "в",
   },
 };
