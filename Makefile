@@ -1,4 +1,4 @@
-# The one door to everything. `make help` lists what there is.
+# Builds, runs and tests Aisle. `make help` lists the targets.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -6,27 +6,27 @@ SHELL := /bin/bash
 
 RELEASE := swift build -c release --static-swift-stdlib --product aisle
 AISLE := .build/release/aisle
-# Debian's packages that are needed to build and run.
+# The Debian packages for building and running.
 PACKAGES := postgresql libpq-dev libcurl4-openssl-dev libicu-dev pkg-config
-# What the tests need besides: an implementation of JSON Patch that is not ours.
+# Further packages for tests: an independent implementation of JSON Patch.
 TEST_PACKAGES := python3 python3-jsonpatch
-# How long a run of tests may take; one that hangs is ended, and says so by its exit code.
+# The time limit of a test run; beyond it, the run is stopped with an exit code of its own.
 TEST_LIMIT := timeout --kill-after=30 45m
 TEST_RUN := $(TEST_LIMIT) swift test --disable-xctest --skip-build
 # Tests of pure logic: no database, no process, no socket.
 FAST_TESTS := ^(OrderingTests|AisleDiffTests|CatalogTests|CatalogJSONTests|LibPQTests|CatalogHTTPTests)\.
-# A PgBouncer that follows prepared statements, where it is there to be built.
+# A PgBouncer that supports prepared statements, if its source exists.
 POOLER_SOURCE := $(wildcard ../shared/pgbouncer/build.sh)
 POOLER := .aisle/pooler
-# Citus, where it is there to be built.
+# Citus, if its source exists.
 CITUS_SOURCE := $(wildcard ../shared/citus/build.sh)
-# Its server runs as another user where the tests run as root, so it must be reachable for all.
+# If the tests run as root, the server runs as another user, which must be able to read the folder.
 CITUS := /var/tmp/aisle-citus-$(shell id -u)
-# For how many seconds the fault tests stop the database.
+# The number of seconds for which the fault tests stop the database.
 STALL := 60
-# What `make bench` imports, where it is there.
+# The catalog that `make bench` imports, if it exists.
 BENCH_CSV := $(wildcard ../shared/data/konzum-hr.csv)
-# What the tests of the pages need: a browser, and what drives it.
+# The packages for browser tests.
 BROWSER_PACKAGES := chromium python3-venv
 BROWSER_PYTHON := .aisle/browser/bin/python
 PICTURES := docs/images
@@ -37,7 +37,7 @@ help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/' | expand -t 18
 
 .PHONY: deps
-deps: # Install what is missing
+deps: # Install missing packages
 	@missing=(); for package in $(PACKAGES); do \
 	    dpkg-query -W -f='$${Status}' $$package 2>/dev/null | grep -q 'ok installed' || missing+=($$package); \
 	done; \
@@ -58,7 +58,7 @@ run: build ## Start a private PostgreSQL, migrate, seed, serve, and print the UR
 	$(AISLE) dev
 
 .PHONY: build-tests
-build-tests: deps # Build the tests, and install what they need
+build-tests: deps # Build the tests and install their packages
 	@$(MAKE) --no-print-directory deps PACKAGES="$(TEST_PACKAGES)"
 	swift build --build-tests
 
@@ -72,11 +72,11 @@ test-web: # Run the tests of the pages' modules under Node
 	node --test Tests/Web/*.test.mjs
 
 .PHONY: test-fast
-test-fast: build-tests test-web ## Run the tests of pure logic alone, in half a minute
+test-fast: build-tests test-web ## Run only the tests of pure logic, in half a minute
 	$(TEST_RUN) --filter '$(FAST_TESTS)'
 
 .PHONY: test-coverage
-test-coverage: deps ## Print how much of the pure core the fast tests run; fails below 90 %
+test-coverage: deps ## Print how much of the pure core the fast tests cover; fail below 90 %
 	python3 Tests/coverage.py '$(FAST_TESTS)'
 
 .PHONY: test-mutations
@@ -102,7 +102,7 @@ test-pooler: build-tests ## Run the API's tests through PgBouncer in transaction
 	fi
 
 .PHONY: test-citus
-test-citus: build-tests ## Plan every statement on Citus, where ../shared/citus is there to be built
+test-citus: build-tests ## Plan every statement on Citus, if its source is in ../shared/citus
 	if [ -n "$(CITUS_SOURCE)" ]; then \
 	    $(CITUS_SOURCE) "$(CITUS)" && \
 	    AISLE_TEST_CITUS="$(CITUS)" $(TEST_RUN) --filter citusPlansEveryStatement; \
@@ -117,12 +117,12 @@ test-faults: build ## Stop the database under load (STALL=60 seconds), promote a
 	$(TEST_LIMIT) python3 Tests/Faults/fuzz.py $(AISLE) $(REQUESTS)
 
 .PHONY: test-disk
-test-disk: build ## Fill the disk of the data, and that of the log, under load; needs root, or namespaces for users
+test-disk: build ## Fill the disk of the data, and that of the log, under load; needs root or user namespaces
 	@$(MAKE) --no-print-directory deps PACKAGES="python3"
 	$(TEST_LIMIT) python3 Tests/Faults/disk.py $(AISLE)
 
 .PHONY: test-upgrade
-test-upgrade: build ## Serve with this build and with the next one side by side, while a migration runs
+test-upgrade: build ## Serve with this build and the next one side by side while a migration runs
 	@$(MAKE) --no-print-directory deps PACKAGES="python3"
 	$(TEST_LIMIT) python3 Tests/Faults/upgrade.py $(AISLE)
 
@@ -148,7 +148,7 @@ test-thread test-address: test-%: deps # Run all tests but those of whole proces
 	    --skip '^AisleIntegrationTests\.' --skip RealCatalogTests
 
 .PHONY: test-all
-test-all: lint test ## Run everything but mutations: also coverage, sanitizers, poolers, Citus, faults, browsers and real catalogs
+test-all: lint test ## Run all tests except mutations, with coverage, sanitizers, poolers, Citus, faults, browsers and real catalogs
 	if [ -d ../shared/data ]; then $(MAKE) --no-print-directory test-real; fi
 	$(MAKE) --no-print-directory test-pooler
 	$(MAKE) --no-print-directory test-citus
@@ -170,30 +170,30 @@ browser: # Install what drives a browser, into .aisle/browser
 	    $(BROWSER_PYTHON) -m pip install --quiet axe-playwright-python pillow playwright
 
 .PHONY: test-browser
-test-browser: build browser ## Run the tests of the pages in headless Chromium; on real catalogs, too, where they are there
+test-browser: build browser ## Run the tests of the pages in headless Chromium, on real catalogs, too, if they exist
 	$(BROWSER_PYTHON) Tests/Browser/run.py $(AISLE) $(wildcard ../shared/data)
 
 .PHONY: test-docs
-test-docs: build ## Run the commands of the README and of docs/, and check the links
+test-docs: build ## Run the commands of the README and of docs/, and check all links
 	@$(MAKE) --no-print-directory deps PACKAGES="curl python3"
 	python3 -B Tests/Docs/run.py $(AISLE)
 
 .PHONY: docs
-docs: build ## Write the pages that are generated: the command-line reference
+docs: build ## Generate the command-line reference
 	python3 -B Tests/Docs/cli.py $(AISLE) docs/cli
 
 .PHONY: pictures
-pictures: build browser ## Make the pictures of the README anew, from the running page
+pictures: build browser ## Take the pictures of the README from the running page
 	$(BROWSER_PYTHON) Tests/Browser/pictures.py $(AISLE) $(PICTURES)
 
 .PHONY: soak
-soak: deps ## Rearrange shelves by hand a million times, against lists that are simply rearranged
+soak: deps ## Compare a million random moves with the same moves of plain lists
 	swift build --build-tests
 	AISLE_SOAK_SEEDS=100 AISLE_SOAK_ROUNDS=10000 AISLE_TEST_DATABASE_URL="$${DATABASE_URL:-}" \
 	    swift test --disable-xctest --skip-build --filter theDatabaseDoesWhatIsMeant
 
 .PHONY: bench
-bench: build browser ## Measure pages, imports, diffs and the page's script against what bounds them, as ratios within one run
+bench: build browser ## Measure pages, imports, diffs and scripts as ratios to their lower bounds
 	@command -v wrk >/dev/null || $(MAKE) deps PACKAGES="wrk python3"
 	python3 Tests/Bench/bench.py $(AISLE) $(BENCH_CSV)
 	$(BROWSER_PYTHON) Tests/Browser/script_time.py $(AISLE) $(BENCH_CSV)
@@ -218,10 +218,10 @@ db-down: build ## Stop it
 	$(AISLE) db stop
 
 .PHONY: db-reset
-db-reset: build ## Delete its data and make it anew
+db-reset: build ## Delete its data and create it again
 	$(AISLE) db reset --yes
 
 .PHONY: clean
-clean: ## Stop the private PostgreSQL and delete what was built
+clean: ## Stop the private PostgreSQL and delete build products
 	if [ -x $(AISLE) ]; then $(AISLE) db stop || true; fi
 	rm -rf .build .build-thread .build-address .build-coverage

@@ -8,8 +8,8 @@
  *     const diff = await aisle.diff("corner", "dairy", { from_sort: "price", to_sort: "-unit_price", limit: 24 });
  *     await animate(grid, diff, (insert) => card(insert.product));
  *     const settings = new Settings(aisle);
- *     settings.set("stores/corner/shelves/dairy/sort", "-unit_price");        // kept while offline, sent when back
- *     settings.follow();                                                      // what other devices choose arrives
+ *     settings.set("stores/corner/shelves/dairy/sort", "-unit_price");        // stored while offline, sent when online
+ *     settings.follow();                                                      // changes by other devices
  *
  * @module aisle
  */
@@ -24,7 +24,7 @@
 
 const decode = (bytes) => new TextDecoder().decode(bytes);
 
-/** What went wrong, as the server says (RFC 9457); status 0 where it cannot be reached. */
+/** An error response (RFC 9457 problem details); status 0 if the server cannot be reached. */
 export class Problem extends Error {
   constructor(status, body) {
     super(body?.detail ?? (status ? `status ${status}` : "the server cannot be reached"));
@@ -32,20 +32,20 @@ export class Problem extends Error {
   }
 }
 
-/** The calls of the API that a storefront makes. */
+/** A client of the API calls that a storefront makes. */
 export class Aisle {
   /**
    * @param {{base?: string, language?: string, token?: string|null|((isRefused: boolean) => Promise<string|null>)}} [options]
-   *   a token, or who gives one, and another where it was refused
+   *   a token, or a function that returns one; it is called again if the server refuses the token
    */
   constructor({ base = "", token = null, language } = {}) {
     Object.assign(this, { base, token, language });
-    /** Whether nothing is asked of the server for now, as if it was away. */
+    /** Whether requests fail at once, as if the server could not be reached. */
     this.isOffline = false;
   }
 
   /**
-   * One call. Throws a `Problem` for every status that is not 2xx.
+   * Sends a request. Throws a `Problem` for every status other than 2xx.
    * @param {string} path
    * @param {{method?: string, query?: Record<string, any>, body?: any, headers?: any, signal?: AbortSignal}} [call]
    * @returns {Promise<{value: any, bytes: number, response: Response}>}
@@ -65,7 +65,7 @@ export class Aisle {
     return { value, bytes: buffer.byteLength, response };
   }
 
-  /** @param {Record<string, any>} [query] values, or arrays of them; what is undefined or null is left out */
+  /** @param {Record<string, any>} [query] values or arrays of values; undefined and null are omitted */
   async #fetch(path, query = {}, headers, options, isRefused = false) {
     if (this.isOffline) throw new Problem(0);
     const parameters = new URLSearchParams(
@@ -80,18 +80,18 @@ export class Aisle {
     return response.status === 401 && isGiven && !isRefused ? this.#fetch(path, query, headers, options, true) : response;
   }
 
-  /** A shelf with its `sort_options` and `filter_options`. */
+  /** Reads a shelf with its `sort_options` and `filter_options`. */
   async shelf(store, shelf) { return (await this.send(`/v1/stores/${store}/shelves/${shelf}`)).value; }
 
-  /** A page of products. @param {Record<string, any>} [query] sort, limit, cursor, facets and filters */
+  /** Reads a page of products. @param {Record<string, any>} [query] sort, limit, cursor, facets and filters */
   async page(store, shelf, query, signal) {
     return (await this.send(`/v1/stores/${store}/shelves/${shelf}/products`, { query, signal })).value;
   }
 
-  /** The diff between two sorts of a shelf. @returns {Promise<Diff & {bytes: number}>} */
+  /** Reads the diff between two sorts of a shelf. @returns {Promise<Diff & {bytes: number}>} */
   diff(store, shelf, query) { return this.#diff(store, shelf, { query }); }
 
-  /** The diff from what is shown to a shelf's order now. @param {string[]} ids @returns {Promise<Diff & {bytes: number}>} */
+  /** Reads the diff from the shown ids to a shelf's current order. @param {string[]} ids @returns {Promise<Diff & {bytes: number}>} */
   diffFrom(store, shelf, ids, { sort, limit, filter } = {}) {
     return this.#diff(store, shelf, { method: "POST", query: filter, body: { from: ids, to_sort: sort, limit } });
   }
@@ -102,12 +102,12 @@ export class Aisle {
   }
 
   /**
-   * Follows a stream of Server-Sent Events, and goes on from the last one where the connection is lost. A page that is not
-   * seen lets its connection go: browsers have six for a server.
+   * Follows a stream of server-sent events and resumes after the last one if the connection is lost. A hidden page closes its
+   * connection, because browsers allow six per server.
    * @param {string} path
    * @param {{event?: (event: {name: string, id: string, data: any, bytes: number}) => void, state?: (isOpen: boolean) => void,
    *   query?: Record<string, any>, since?: string}} listener
-   * @returns {() => void} ends it
+   * @returns {() => void} stops following
    */
   follow(path, { event, state, query, since } = {}) {
     let [last, retry, connection, wake, silence, isEnded] = [since, 2000, null, null, null, false];
@@ -124,10 +124,10 @@ export class Aisle {
       }
       if (!found.data) return;
       const told = { name: found.name, id: last, data: JSON.parse(found.data), bytes: new Blob([block]).size };
-      // What goes wrong in a listener is no fault of the connection.
+      // An error in the listener must not close the connection.
       queueMicrotask(() => isEnded || event?.(told));
     };
-    // There is a heartbeat every 15 s: who is silent for longer is gone.
+    // The server sends a heartbeat every 15 s; after a longer silence the connection is dead.
     const hear = () => {
       clearTimeout(silence);
       silence = setTimeout(() => connection.abort(), 40_000);
@@ -151,7 +151,7 @@ export class Aisle {
             blocks.forEach(take);
           }
         } catch (error) {
-          // What cannot be followed at all is not asked for again and again.
+          // Do not retry a rejected request.
           if (error.status >= 400 && error.status < 500 && error.status !== 429) isEnded = true;
         }
         clearTimeout(silence);
@@ -170,7 +170,7 @@ export class Aisle {
   }
 }
 
-/** The ids in their new order. @param {string[]} ids @param {Diff} diff @returns {string[]} */
+/** Returns the ids in their new order. @param {string[]} ids @param {Diff} diff @returns {string[]} */
 export function applyDiff(ids, diff) {
   if (diff.mode === "order") return [...diff.ids];
   if (ids.length !== diff.old_count) throw new RangeError("the diff is of another list");
@@ -179,7 +179,7 @@ export function applyDiff(ids, diff) {
   return fill(diff.new_count, [...diff.inserts, ...moves], ids.filter((_, index) => !gone.has(index)));
 }
 
-/** A list of `count` ids: some at their places, the rest in their order in what is left. */
+/** Returns a list of `count` ids: some at given positions, the others in order in the remaining ones. */
 function fill(count, placed, rest) {
   const coming = new Map(placed.map((one) => [one.to, one.id]));
   let next = 0;
@@ -190,7 +190,7 @@ function fill(count, placed, rest) {
 export const wireType = "application/vnd.aisle.diff";
 
 /**
- * Reads the wire form of a diff of `ids`: the same as its JSON, without products.
+ * Decodes the wire form of a diff of `ids`; the result equals the JSON form without products.
  * @param {ArrayBuffer} buffer @param {string[]} ids @returns {Diff}
  */
 export function decodeWire(buffer, ids) {
@@ -269,13 +269,13 @@ export function decodeWire(buffer, ids) {
 }
 
 /**
- * Brings the children of an element, each with `data-id`, into the diff's new order, and lets those that are seen before or
- * after glide there (FLIP, by the Web Animations API). What leaves and what comes fades; reduced motion is honoured. The
- * element's `position` must not be `static`: what leaves fades at its place within it.
+ * Reorders the children of an element, each with `data-id`, by a diff, and animates those that are visible before or after
+ * (FLIP, with the Web Animations API). Removed and inserted children fade. Reduced motion is respected. The element's
+ * `position` must not be `static`, because removed children are positioned in it while they fade.
  * @param {HTMLElement} container @param {Diff} diff
- * @param {(insert: Insert) => HTMLElement} make an element for what comes in
+ * @param {(insert: Insert) => HTMLElement} make returns the element of an inserted id
  * @param {{duration?: number, easing?: string}} [options]
- * @returns {Promise<{script: number, animated: number}>} the milliseconds of script before the first frame, once all stand
+ * @returns {Promise<{script: number, animated: number}>} the script's time before the first frame, in milliseconds; resolves at the end
  */
 export async function animate(container, diff, make, { duration = 450, easing = "cubic-bezier(.2,.8,.2,1)" } = {}) {
   const start = performance.now();
@@ -283,7 +283,7 @@ export async function animate(container, diff, make, { duration = 450, easing = 
   const isSeen = (box) => box.bottom > -innerHeight / 4 && box.top < innerHeight * 1.25;
   const elements = new Map([...container.children].filter((child) => child.dataset.id).map((child) => [child.dataset.id, child]));
   const ids = [...elements.keys()];
-  // All reading before all writing: one layout each. What still glides goes on from where it is seen.
+  // Read all positions before writing any, so that there is one layout each. A running animation continues from its current frame.
   const boxes = new Map(ids.map((id) => [id, elements.get(id).getBoundingClientRect()]));
   const frame = container.getBoundingClientRect();
   for (const running of container.getAnimations({ subtree: true })) running.cancel();
@@ -292,7 +292,7 @@ export async function animate(container, diff, make, { duration = 450, easing = 
   const [staying, focused] = [new Set(order), document.activeElement];
   const ghosts = ids.filter((id) => !staying.has(id)).map((id) => elements.get(id));
   for (const ghost of ghosts) ghost.remove();
-  // What stays and does not move is not touched.
+  // Do not touch children that keep their place.
   for (const { id } of diff.mode === "order" ? [] : diff.moves) elements.get(id).remove();
   const incoming = new Map(diff.inserts?.map((insert) => [insert.id, insert]));
   let next = null;
@@ -316,7 +316,7 @@ export async function animate(container, diff, make, { duration = 450, easing = 
       if (!old) {
         if (isSeen(box)) play(element, { opacity: [0, 1], scale: [0.9, 1] });
       } else if ((old.left !== box.left || old.top !== box.top) && (isSeen(old) || isSeen(box))) {
-        // From just outside of what is seen, where it comes from far away.
+        // A child that comes from far away starts just outside the visible area.
         const distance = Math.max(-innerHeight, Math.min(innerHeight, old.top - box.top));
         play(element, { transform: [`translate(${old.left - box.left}px, ${distance}px)`, "none"] });
       }
@@ -340,31 +340,31 @@ export async function animate(container, diff, make, { duration = 450, easing = 
 }
 
 /**
- * A user's settings on this device. Changes apply immediately, are kept while offline, and are sent when the server can be
- * reached. Of two changes the later wins, whichever device made it. Each change, here or elsewhere, dispatches a `change` event
- * whose `detail` has the `key`, the `value`, and `isInitial`: whether the first sync found it, so that it may be an old change.
- * A change that the server rejects dispatches `refused`.
+ * A user's settings on this device. Changes apply immediately, are stored while offline, and are sent when the server can be
+ * reached. The latest change wins, on whatever device. Each change, local or remote, dispatches a `change` event; its `detail`
+ * has the `key`, the `value`, and `isInitial`: whether the first sync found the change, which may then be old. A change that the
+ * server rejects dispatches `refused`.
  */
 export class Settings extends EventTarget {
   /** @param {Aisle} aisle @param {{storage?: Storage, name?: string}} [options] */
   constructor(aisle, { storage = localStorage, name = "aisle.settings" } = {}) {
     super();
     let kept;
-    try { kept = JSON.parse(storage.getItem(name)); } catch { /* What cannot be read is read anew from the server. */ }
+    try { kept = JSON.parse(storage.getItem(name)); } catch { /* Invalid storage; everything is read from the server again. */ }
     const empty = { revision: 0, values: {}, revisions: {}, queue: {}, sent: {} };
     Object.assign(this, { aisle, storage, name }, empty, kept);
   }
 
   get(key) { return this.values[key]; }
 
-  /** @param {any} value undefined takes the setting away */
+  /** @param {any} value undefined deletes the setting */
   set(key, value) {
     this.queue[key] = { ...(value === undefined ? { deleted: true } : { value }), modified_at: new Date().toISOString() };
     this.#keep(key, value);
     return this.#try();
   }
 
-  /** Syncs, and again after a while where the server cannot be reached, or is busy. */
+  /** Syncs; retries later if the server cannot be reached or is busy. */
   #try() {
     clearTimeout(this.timer);
     return this.sync().catch((error) => {
@@ -374,8 +374,8 @@ export class Settings extends EventTarget {
   }
 
   /**
-   * Follows what changes on other devices, and sends what waits whenever the server can be reached again.
-   * @returns {() => void} ends it
+   * Follows changes on other devices, and sends pending changes whenever the server can be reached again.
+   * @returns {() => void} stops following
    */
   follow() {
     const state = (isOpen) => {
@@ -389,9 +389,9 @@ export class Settings extends EventTarget {
     };
   }
 
-  /** Sends what waits, and takes in what changed elsewhere. Throws where the server cannot be reached; what waits stays. */
+  /** Sends pending changes and reads those of other devices. Throws if the server cannot be reached; pending changes remain. */
   async sync() {
-    // One at a time; what comes in meanwhile goes with the next.
+    // One sync at a time; changes made in the meantime go with the next one.
     if (this.sending) return this.sending.then(() => Object.keys(this.queue).length && this.sync());
     this.sending = this.#exchange();
     try { await this.sending; } finally { this.sending = null; }
@@ -418,12 +418,12 @@ export class Settings extends EventTarget {
       await this.aisle.send("/v1/me/settings", { method: "PUT", body: { settings } });
     } catch (error) {
       if (![400, 413, 422].includes(error.status)) throw error;
-      // One that cannot be must not hold up the others.
+      // An invalid change must not block the others.
       if (waiting.length > 1) {
         for (const one of waiting) await this.#send([one]);
         return;
       }
-      // What the server has instead is read again.
+      // Read the server's value instead.
       const [key, { modified_at }] = waiting[0];
       delete this.queue[key];
       [this.revision, this.revisions, this.sent[key]] = [0, {}, modified_at];
@@ -436,18 +436,18 @@ export class Settings extends EventTarget {
     }
   }
 
-  /** What a stream of the user's events brings. */
+  /** Handles an event of the user's stream. */
   take({ name, data }) {
     if (name === "gap") this.sync().catch(() => {});
     if (name !== "setting") return;
     this.#hear(data);
-    // Only what was read since the stream began is complete up to here.
+    // Without a sync since the stream began, earlier changes may be missing.
     if (this.isCurrent) this.revision = Math.max(this.revision, data.revision);
     this.#store();
   }
 
   #hear({ key, value, deleted, revision }) {
-    // What was changed here since is sent, and the later of both comes back; what was read earlier says nothing new.
+    // A pending local change is sent, and the server returns the later of both; an earlier revision is not news.
     if (this.queue[key] || revision < (this.revisions[key] ?? 0)) return;
     this.revisions[key] = revision;
     this.#keep(key, deleted ? undefined : value);
@@ -464,7 +464,7 @@ export class Settings extends EventTarget {
   #store() {
     const { revision, values, revisions, queue, sent } = this;
     try {
-      // What another tab has not sent yet is not lost with it.
+      // Keep the pending changes of other tabs.
       const others = JSON.parse(this.storage.getItem(this.name))?.queue ?? {};
       for (const [key, change] of Object.entries(others)) if (!queue[key] && change.modified_at > (sent[key] ?? "")) queue[key] = change;
       this.storage.setItem(this.name, JSON.stringify({ revision, values, revisions, queue, sent }));

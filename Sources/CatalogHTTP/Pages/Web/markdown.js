@@ -1,4 +1,4 @@
-/** Renders the guides. Of Markdown it knows what they use: headings, paragraphs, lists, tables, code, links, emphasis and quotes. */
+/** Renders the subset of Markdown that the guides use: headings, paragraphs, lists, tables, code, links, emphasis and quotes. */
 import { make } from "/dom.js";
 
 const inlinePattern = /`([^`]+)`|\*\*([^*]+)\*\*|!?\[([^\]]*)\]\(([^)\s]+)\)/g;
