@@ -28,7 +28,7 @@ def line(what, seconds, wal, result=None):
     print(f"{what:52}{seconds:10.2f}{wal / 1e6:12.1f}{memory}   {result[1] if result else ''}", flush=True)
 
 
-def told(events, every):
+def report(events, every):
     """Records random purchases of every `every`-th product."""
     sql("night", f"""INSERT INTO purchase_inbox (store_id, sku, day, customer, quantity)
         SELECT s.store_id, 'g' || (1 + {every} * floor({1_000_000 // every} * random() ^ 3)::int), current_date - (60 * random() ^ 2)::int,
@@ -62,7 +62,7 @@ def all():
     sql("night", "VACUUM ANALYZE")
     print(f"{'the re-sort; seconds, MB of WAL, peak MB of the command':52}{'s':>10}{'WAL':>12}{'memory':>10}")
     line("the first look at every shelf", *measured(lambda: resort(1)))
-    told(EVENTS, 1)
+    report(EVENTS, 1)
     sql("night", "VACUUM ANALYZE purchase_inbox")
     line(f"fold and score {EVENTS:,} purchases", *measured(lambda: resort(1)))
     sql("night", "VACUUM ANALYZE")
@@ -93,5 +93,5 @@ def all():
     resort(2)
     sql("night", "VACUUM ANALYZE")
     for jobs in (1, 2):
-        told(150_000, 20)
+        report(150_000, 20)
         line(f"a night: 5 % of the products bought, {jobs} job{'s'[:jobs - 1]}", *measured(lambda: resort(jobs)))

@@ -90,7 +90,7 @@ end
                     before = processor_time(server)
                     number = wrk(BASE, f"page-{name}.lua", seconds=4) * 4
                     costs[name].append((processor_time(server) - before) / number * 1e6)
-        what = "remembered" if cache == "32" else "rendered anew"
+        what = "remembered" if cache == "32" else "rendered again"
         show(f"page by a remembered sort ÷ with ?sort=, processor µs, pages {what}", statistics.median(costs["user"]), statistics.median(costs["query"]), "≤ 1.15")
 
 
@@ -136,7 +136,7 @@ def paced(number, changes):
         yield n
 
 
-def tell(what, delays, memory):
+def report(what, delays, memory):
     delays = sorted(delay * 1000 for delay in delays)
     print(f"{what}: p50 {delays[len(delays) // 2]:.1f} ms, p99 {delays[len(delays) * 99 // 100]:.1f} ms (aim: < 250), "
           f"server {memory:.0f} MB (aim: < 150)", flush=True)
@@ -168,7 +168,7 @@ def followers(number=1000, changes=100, seconds=10):
         came, sent = follow(paths, change)
         held = memory(server)
     delays = [moment - sent[int(block.split(b'"value":')[1].split(b",")[0])] for moment, block in came]
-    tell(f"{number:,} users who follow, {changes} changes a second, {len(came):,} of {len(sent):,} told", delays, held)
+    report(f"{number:,} users who follow, {changes} changes a second, {len(came):,} of {len(sent):,} received", delays, held)
 
 
 def followers_of_one_shelf(number=1000, changes=100, seconds=10):
@@ -192,7 +192,7 @@ def followers_of_one_shelf(number=1000, changes=100, seconds=10):
     # The last change of a batch.
     versions = [(moment, int(block.split(b'"to_version":')[1].split(b",")[0])) for moment, block in came]
     delays = [moment - sent[version] for moment, version in versions if version in sent]
-    tell(f"{number:,} who follow one shelf, {changes} moves a second, {len(came):,} diffs told", delays, held)
+    report(f"{number:,} who follow one shelf, {changes} moves a second, {len(came):,} diffs received", delays, held)
 
 
 def all():

@@ -8,7 +8,7 @@ def shown(server, token, name):
     return found, server.get(f"/v1/me/lists/{found['id']}/items", token)["items"]
 
 
-def stands(tab, server, token, name, names):
+def expect_order(tab, server, token, name, names):
     tab.wait("(names) => [...document.querySelectorAll('#items > [data-id] .name')].map((one) => one.textContent).join('/') === names.join('/') && !document.getAnimations().length", names)
     assert [item["name"] for item in shown(server, token, name)[1]] == names
 
@@ -25,19 +25,19 @@ def lists_are_kept_checked_and_arranged(server, browser):
         tab.page.fill("#item-text", name)
         tab.page.keyboard.press("Enter")
         tab.wait("() => document.querySelector('#item-text').value === ''")
-    stands(tab, server, token, "Saturday", names)
+    expect_order(tab, server, token, "Saturday", names)
     # Checked items move to the end and return to their position.
     row = lambda name, part: f"#items > li:has(.name:text-is('{name}')) {part}"
     tab.page.click(row("Bread", ".tick"))
-    stands(tab, server, token, "Saturday", ["Milk", "Candles", "Tea", "Bread"])
+    expect_order(tab, server, token, "Saturday", ["Milk", "Candles", "Tea", "Bread"])
     assert "1 of 4" in tab.text("#count")
     assert tab.page.evaluate("document.activeElement.ariaLabel") == "Bread", "the focus stays on the checked item"
     tab.page.click(row("Bread", ".tick"))
-    stands(tab, server, token, "Saturday", names)
+    expect_order(tab, server, token, "Saturday", names)
     # Manual moves by keyboard and mouse.
     tab.page.focus(row("Tea", ".grip"))
     tab.page.keyboard.press("Alt+ArrowUp")
-    stands(tab, server, token, "Saturday", ["Milk", "Bread", "Tea", "Candles"])
+    expect_order(tab, server, token, "Saturday", ["Milk", "Bread", "Tea", "Candles"])
     tab.wait("() => document.querySelector('#announcements').textContent === 'Tea: position 3 of 4'")
     grip, target = tab.page.locator(row("Milk", ".grip")).bounding_box(), tab.page.locator(row("Candles", ".grip")).bounding_box()
     tab.page.mouse.move(grip["x"] + 5, grip["y"] + 5)
@@ -45,17 +45,17 @@ def lists_are_kept_checked_and_arranged(server, browser):
     tab.page.mouse.move(grip["x"] + 5, grip["y"] + 40, steps=4)
     tab.page.mouse.move(target["x"], target["y"] + target["height"], steps=4)
     tab.page.mouse.up()
-    stands(tab, server, token, "Saturday", ["Bread", "Tea", "Candles", "Milk"])
+    expect_order(tab, server, token, "Saturday", ["Bread", "Tea", "Candles", "Milk"])
     tab.page.select_option("#item-sort", "name")
-    stands(tab, server, token, "Saturday", ["Bread", "Candles", "Milk", "Tea"])
+    expect_order(tab, server, token, "Saturday", ["Bread", "Candles", "Milk", "Tea"])
     assert tab.page.locator(".grip:visible").count() == 0
     tab.page.uncheck("#sink")
     tab.page.click(row("Bread", ".tick"))
-    stands(tab, server, token, "Saturday", ["Bread", "Candles", "Milk", "Tea"])
+    expect_order(tab, server, token, "Saturday", ["Bread", "Candles", "Milk", "Tea"])
     tab.page.click(row("Candles", ".remove"))
-    stands(tab, server, token, "Saturday", ["Bread", "Milk", "Tea"])
+    expect_order(tab, server, token, "Saturday", ["Bread", "Milk", "Tea"])
     tab.page.click("#undo")
-    stands(tab, server, token, "Saturday", ["Bread", "Candles", "Milk", "Tea"])
+    expect_order(tab, server, token, "Saturday", ["Bread", "Candles", "Milk", "Tea"])
     tab.is_open_to_all()
     return tab
 
@@ -67,14 +67,14 @@ def a_list_is_live_on_two_devices(server, browser):
     server.send("POST", f"/v1/me/lists/{made['id']}/items", {"items": [{"store": "corner", "sku": "C1010"}, {"text": "Ice"}, {"text": "Cups"}]}, token)
     two = Tab(browser, color_scheme="dark", locale="ru-RU", viewport={"width": 390, "height": 844}).open(server.base + "/lists?user=olga", "#items .item")
     for tab in (one, two):
-        stands(tab, server, token, "Party", ["Skyr Natural", "Ice", "Cups"])
+        expect_order(tab, server, token, "Party", ["Skyr Natural", "Ice", "Cups"])
     two.page.click("#items .tick >> nth=0")
     for tab in (one, two):
-        stands(tab, server, token, "Party", ["Ice", "Cups", "Skyr Natural"])
+        expect_order(tab, server, token, "Party", ["Ice", "Cups", "Skyr Natural"])
     one.page.wait_for_selector(".item.checked")
     one.page.select_option("#item-sort", "name")
     for tab in (one, two):
-        stands(tab, server, token, "Party", ["Cups", "Ice", "Skyr Natural"])
+        expect_order(tab, server, token, "Party", ["Cups", "Ice", "Skyr Natural"])
         tab.is_open_to_all()
     # Input by an attacker.
     server.send("POST", f"/v1/me/lists/{made['id']}/items", {"items": [{"text": "<img src=x onerror=alert(1)>"}]}, token)
@@ -92,7 +92,7 @@ def what_is_typed_and_ticked_in_a_hurry_is_kept(server, browser):
     names = ["Milk", "Bread", "Cheese", "Eggs", "Tea"]
     for name in names:
         tab.page.keyboard.type(name + "\n")
-    stands(tab, server, token, "Hurry", names)
+    expect_order(tab, server, token, "Hurry", names)
     # If another list is opened during a change, the change stays with its list.
     other = server.send("POST", "/v1/me/lists", {"name": "Other"}, token)
     server.send("POST", f"/v1/me/lists/{other['id']}/items", {"items": [{"text": "Ink"}]}, token)
@@ -103,12 +103,12 @@ def what_is_typed_and_ticked_in_a_hurry_is_kept(server, browser):
     tab.page.uncheck("#sink")
     held.wait()
     tab.page.click("#lists a:has-text('Other')")
-    stands(tab, server, token, "Other", ["Ink"])
+    expect_order(tab, server, token, "Other", ["Ink"])
     held.release()
     wait_until(tab.page, lambda: not shown(server, token, "Hurry")[0]["auto_sort"])
     assert shown(server, token, "Hurry")[0]["checked_count"] == 3
     assert shown(server, token, "Other")[0]["auto_sort"] and shown(server, token, "Other")[0]["checked_count"] == 0
-    stands(tab, server, token, "Other", ["Ink"])
+    expect_order(tab, server, token, "Other", ["Ink"])
     # A rejected change is not shown.
     tab.page.route("**/v1/me/lists/*/items/*", lambda route: route.fulfill(status=422, json={"detail": "no"}))
     tab.page.locator("#items .tick").first.click()

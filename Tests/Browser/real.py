@@ -146,7 +146,7 @@ def two_merchandisers_arrange_a_real_shelf(server, browser):
     for tab in (mia, tom):
         tab.shows(ids[:100])
 
-    def stands(ids):
+    def expect_order(ids):
         for tab in (mia, tom):
             tab.shows(ids[:len(tab.ids())])
         assert server.order(shelf, "sort=position") == ids
@@ -154,11 +154,11 @@ def two_merchandisers_arrange_a_real_shelf(server, browser):
     mia.page.focus(f"[data-id='{ids[40]}']")
     mia.page.keyboard.press("Alt+Home")
     ids = moved(ids, [ids[40]], 0)
-    stands(ids)
+    expect_order(ids)
     tom.page.focus(f"[data-id='{ids[50]}']")
     tom.page.keyboard.press("Alt+ArrowRight")
     ids = moved(ids, [ids[50]], 51)
-    stands(ids)
+    expect_order(ids)
     assert f"position 52 of {size}" in tom.page.evaluate("document.querySelector('#announcements').textContent")
     # The last position is also after the products that are not loaded.
     tom.page.focus(f"[data-id='{ids[3]}']")
@@ -168,10 +168,10 @@ def two_merchandisers_arrange_a_real_shelf(server, browser):
     mia.wait("(id) => !document.querySelector(`#products > [data-id='${id}']`)", ids[-1])
     tom.page.evaluate("() => scrollTo(0, document.documentElement.scrollHeight)")
     tom.wait("() => document.querySelectorAll('#products > [data-id]').length > 150")
-    stands(ids)
+    expect_order(ids)
     tom.page.click("#undo")
     ids = moved(ids, [ids[-1]], 3)
-    stands(ids)
+    expect_order(ids)
     return [mia, tom]
 
 

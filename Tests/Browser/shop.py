@@ -141,7 +141,7 @@ def prices_and_counts_are_those_of_now(server, browser):
         tab.wait("(day) => document.querySelector('#day').textContent.startsWith(day)", f"{day}/")
         order = server.order("harbour/dairy", "sort=price&price_max=20")
         tab.shows(order)
-        tab.wait("(told) => document.querySelector('#count').textContent.startsWith(told)", f"{len(order)} of 18 products")
+        tab.wait("(seen) => document.querySelector('#count').textContent.startsWith(seen)", f"{len(order)} of 18 products")
     away.page.click("#offline")
     away.shows(server.order("harbour/dairy", "sort=price"))
     prices = {one["sku"]: one["price_minor"] for one in server.get(page)["products"]}
@@ -268,7 +268,7 @@ def settings_are_kept_while_away_and_sent_when_back(server, browser):
     tab = Tab(browser)
     tab.open(server.base + PLACE)
     token = server.token("ann")
-    told = tab.page.evaluate("""async (token) => {
+    seen = tab.page.evaluate("""async (token) => {
         const { Aisle, Settings } = await import("/aisle.js");
         const [near, far] = [new Aisle({ token }), new Aisle({ token })];
         const [phone, watch] = [new Settings(near, { name: "phone" }), new Settings(far, { name: "watch" })];
@@ -292,7 +292,7 @@ def settings_are_kept_while_away_and_sent_when_back(server, browser):
         end();
         return { early, both, gone: watch.get("a") === undefined };
     }""", token)
-    assert told == {"early": [], "both": '[1,{"x":2},0]', "gone": True}, told
+    assert seen == {"early": [], "both": '[1,{"x":2},0]', "gone": True}, seen
     return tab
 
 
@@ -326,7 +326,7 @@ def a_sort_in_the_url_wins_over_a_remembered_one(server, browser):
     tab.wait("(key) => JSON.parse(localStorage.getItem('aisle.settings.otto'))?.values[key] === '-price'", key)
     assert "sort=price" in tab.page.url, tab.page.url
     tab.shows(order)
-    # What another device chooses from now on applies.
+    # A later choice of another device applies.
     server.send("PUT", f"/v1/me/settings/{key}", {"value": "name"}, token)
     tab.shows(server.order(SHELF, "sort=name"))
     return tab

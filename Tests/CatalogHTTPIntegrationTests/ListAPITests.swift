@@ -485,9 +485,9 @@ import TestSupport
                 #expect(made.count { $0.0 == 200 } == 7, "\(made)")
                 let first = made.first { $0.0 == 201 }?.1
                 #expect(made.allSatisfy { $0.1 == first })
-                let stands = try await send(client, .get, Self.lists + "/\(own)")
-                #expect(stands.text("name") == first)
-                #expect(stands.text("item_count") == "4")
+                let found = try await send(client, .get, Self.lists + "/\(own)")
+                #expect(found.text("name") == first)
+                #expect(found.text("item_count") == "4")
             }
             let keyed = try await send(client, .post, Self.lists, #"{"name":"K"}"#, as: "ann", ["Idempotency-Key": "k"])
             let repeated = try await send(

@@ -8,7 +8,7 @@ import Testing
 @Suite("Rate limits", .timeLimit(.minutes(15))) struct RateLimitTests {
     private static let page = "/v1/stores/s/shelves/dairy/products"
 
-    /// An API whose clients have a quota that does not refill, because its clock stands still.
+    /// An API whose clients have a quota that does not refill, because its clock is stopped.
     private func api(_ points: Int) async -> MemoryAPI {
         let clock = FakeClock()
         return await MemoryAPI {

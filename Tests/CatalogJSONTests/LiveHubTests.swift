@@ -66,7 +66,7 @@ import TestSupport
         }
     }
 
-    @Test("A device whose state is unknown is told to resync once, and then gets changes")
+    @Test("A device whose state is unknown is asked to resync once, and then gets changes")
     func unknownStartResyncs() async throws {
         try await withHub { catalog, hub in
             try await set(catalog, "a", 1)
@@ -182,7 +182,7 @@ import TestSupport
         }
     }
 
-    @Test("A subscriber that reconnects to a deleted shelf gets an event that says so")
+    @Test("A subscriber that reconnects to a deleted shelf gets the event `gone`")
     func deletedShelfSendsGone()
         async throws
     {

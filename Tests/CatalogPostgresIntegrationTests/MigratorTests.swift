@@ -157,7 +157,7 @@ import TestSupport
         after + [Migration(version: after.count + 1, name: "next", up: up, down: down)]
     }
 
-    @Test("A server works with a newer schema that says so")
+    @Test("A server works with a newer schema that declares itself compatible")
     func worksWithCompatibleSchemas() async throws {
         let database = try await TestDatabase.migrated()
         let pool = PostgresPool(database.configuration, options: .init(size: 2))

@@ -364,9 +364,9 @@ import TestSupport
             }
             _ = try await book.fold(Self.shop)
             _ = try await book.count(Self.shop, day: Self.today)
-            let (told, scores) = (batches.flatMap { $0 }, try await Self.scores(catalog))
+            let (counted, scores) = (batches.flatMap { $0 }, try await Self.scores(catalog))
             for sku in Self.skus {
-                let expected = max(0, Self.decayed(Self.days(told, sku), halfLife: 14, day: Self.today))
+                let expected = max(0, Self.decayed(Self.days(counted, sku), halfLife: 14, day: Self.today))
                 #expect(Self.isNear(scores[sku]!, expected))
             }
         }

@@ -412,7 +412,7 @@ import TestSupport
                 _ = try await catalog.put(Product(sku: SKU(sku)!, name: sku, priceMinor: 1), in: store)
                 _ = try await catalog.place(SKU(sku)!, on: shelf, in: store)
             }
-            let user = UserID("somebody-to-be-erased")!
+            let user = UserID("user-to-be-erased")!
             let move = OrderMove(["b"], .first)
             let edit = OrderEditRequest(store: store, shelf: shelf, edit: .moves([move]), subject: user.text)
             _ = try await catalog.editOrder(edit, once: nil)

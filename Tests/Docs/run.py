@@ -1,7 +1,7 @@
 """Runs the commands of the README and of docs/, checks the responses that they show, and checks all links.
 
 Usage: run.py AISLE. Each page gets an `aisle dev` of its own in an empty folder. The blocks marked `sh` are run in one shell,
-except those marked `sh notest`. A block marked `json` or `text` that follows shows the output, where … stands for anything.
+except those marked `sh notest`. A block marked `json` or `text` that follows shows the output, where … matches anything.
 """
 import cli
 import glob, os, re, shutil, signal, socket, subprocess, sys, tempfile, time, urllib.error, urllib.request
@@ -35,7 +35,7 @@ def blocks(text):
 
 
 def matches(shown, output):
-    """Whether the output is as shown, apart from white space and what … stands for."""
+    """Whether the output is as shown, apart from white space and text that … matches."""
     parts = [re.escape(re.sub(r"\s+", "", part)) for part in shown.split("…")]
     return re.fullmatch(".*?".join(parts), re.sub(r"\s+", "", output), re.S) is not None
 

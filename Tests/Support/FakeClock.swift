@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// A clock that stands still until it is advanced.
+/// A stopped clock that a test advances.
 package final class FakeClock: Sendable {
     private let time = Mutex(ContinuousClock.now)
 

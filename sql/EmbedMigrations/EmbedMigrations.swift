@@ -11,7 +11,7 @@ import PackagePlugin
             "extension Schema {\n    /// The migrations' files, by name.\n    static let files: [(name: String, sql: String)] = [\n"
         for file in files {
             let text = try String(contentsOf: file, encoding: .utf8)
-            // What a raw literal would not keep as it is.
+            // Characters that a raw literal would change.
             guard !text.contains("\r"), !text.contains("#####") else {
                 throw EmbeddingError(description: "\(file.lastPathComponent) has a carriage return or #####")
             }
@@ -24,7 +24,7 @@ import PackagePlugin
         if (try? String(contentsOf: generated, encoding: .utf8)) != source {
             try source.write(to: generated, atomically: true, encoding: .utf8)
         }
-        // The plugin itself has done the work; the command only tells where its output is.
+        // The plugin itself has done the work; the command only declares the output folder.
         return [
             .prebuildCommand(
                 displayName: "Embed the migrations",

@@ -22,7 +22,7 @@ final class RateLimiter: Sendable {
         }
     }
 
-    /// What a client has left, for the headers of a response.
+    /// The remaining quota of a client, for the headers of a response.
     struct Quota: Sendable, Hashable {
         let policy: RateLimitPolicy
         let remaining: Int

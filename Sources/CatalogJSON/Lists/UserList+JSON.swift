@@ -1,7 +1,7 @@
 package import Catalog
 
 extension UserList {
-    /// The event for a list that devices do not have yet: it tells them to read the list.
+    /// The event for a list that devices do not have yet: they read the list when they receive it.
     package var announcement: [UInt8] {
         var json = JSONWriter(reserving: 400)
         json.object { json in

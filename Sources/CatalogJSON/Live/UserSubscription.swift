@@ -53,7 +53,7 @@ package actor UserSubscription: LiveSubscription {
         }
     }
 
-    /// Continues at the current revision, and tells the device to resync.
+    /// Continues at the current revision, and asks the device to resync.
     private func resync() async throws(CatalogError) -> [LiveEvent] {
         position = try await hub.catalog.revisions(of: [feed.user])[feed.user] ?? 0
         isCatchingUp = false

@@ -189,7 +189,7 @@ enum PopularityStatements {
     static let lockProducts: PostgresStatement = """
         SELECT sku FROM product WHERE store_id = $1 AND sku > $2 ORDER BY sku LIMIT $3 FOR NO KEY UPDATE
         """
-    /// Marks what is due of the products `$2` as counted.
+    /// Marks the pending purchases of the products `$2` as counted.
     static let claimSome: PostgresStatement = """
         UPDATE popularity_due u SET mark = -u.mark FROM (
             SELECT sku FROM popularity_due WHERE store_id = $1 AND sku = ANY ($2) AND mark > 0 ORDER BY sku FOR UPDATE) d

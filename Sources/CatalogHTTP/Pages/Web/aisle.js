@@ -123,9 +123,9 @@ export class Aisle {
         else if (field === "retry") retry = Number(value) || retry;
       }
       if (!found.data) return;
-      const told = { name: found.name, id: last, data: JSON.parse(found.data), bytes: new Blob([block]).size };
+      const taken = { name: found.name, id: last, data: JSON.parse(found.data), bytes: new Blob([block]).size };
       // An error in the listener must not close the connection.
-      queueMicrotask(() => isEnded || event?.(told));
+      queueMicrotask(() => isEnded || event?.(taken));
     };
     // The server sends a heartbeat every 15 s; after a longer silence the connection is dead.
     const hear = () => {

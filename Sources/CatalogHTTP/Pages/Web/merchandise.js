@@ -430,7 +430,7 @@ const rearranging = sortable(grid, {
 
 function changeText({ subject, kind, count, ids }) {
   const what = count === 1 ? `“${elementOf(ids[0])?.product.name ?? ids[0]}”` : count;
-  return text({ move: "move", set: "set", bake: "sortApplied", undo: "undone" }[kind], subject ?? text("somebody"), what);
+  return text({ move: "move", set: "set", bake: "sortApplied", undo: "undone" }[kind], subject ?? text("someone"), what);
 }
 
 /** Returns the change that undo would revert: the latest one that is not undone. */
