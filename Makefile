@@ -26,6 +26,8 @@ CITUS := /var/tmp/aisle-citus-$(shell id -u)
 STALL := 60
 # The catalog that `make bench` imports, if it exists.
 BENCH_CSV := $(wildcard ../shared/data/konzum-hr.csv)
+# The texts whose spelling is checked: everything but data, pictures, and migrations, whose checksums are recorded.
+SPELLED := . ':!seed-data/*.csv' ':!**/Cases/**' ':!Tests/Fuzz/corpora' ':!sql/migrations' ':!*.gif' ':!*.png' ':!*.svg'
 # The packages for browser tests.
 BROWSER_PACKAGES := chromium python3-venv
 BROWSER_PYTHON := .aisle/browser/bin/python
@@ -206,8 +208,11 @@ format: ## Format the sources
 	swift format --in-place --parallel --recursive $(SOURCES)
 
 .PHONY: lint
-lint: ## Check the format and the rules
+lint: ## Check the format, the words of all texts, and their spelling
 	swift format lint --strict --parallel --recursive $(SOURCES)
+	@$(MAKE) --no-print-directory deps PACKAGES="codespell git python3"
+	python3 Tests/Docs/words.py
+	git ls-files -- $(SPELLED) | xargs -d '\n' codespell
 
 .PHONY: db-up
 db-up: build ## Start the private PostgreSQL of .aisle/
