@@ -3,7 +3,7 @@ internal import Catalog
 
 @main
 struct Aisle: AsyncParsableCommand {
-    static let version = "0.1.0"
+    static let version = "0.2.0"
 
     static let configuration = CommandConfiguration(
         commandName: "aisle",
