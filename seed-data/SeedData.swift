@@ -1,10 +1,10 @@
 /// A small catalog of our own making, embedded in the program: two stores that show every case of sorting, and a week of
 /// their prices.
 package enum SeedData {
-    /// Key, title, currency and rules of unit prices of each store.
+    /// Key, title, currency, locale and rules of unit prices of each store.
     package static let stores = [
-        ("corner", "Corner Market", "EUR", "eu"),
-        ("harbour", "Hamnboden", "SEK", "se"),
+        ("corner", "Corner Market", "EUR", "en-IE", "eu"),
+        ("harbour", "Hamnboden", "SEK", "sv-SE", "se"),
     ]
 
     /// Products as a CSV file in canonical columns.

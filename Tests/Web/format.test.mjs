@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { load } from "./module.mjs";
 
-const { amountText, byteText, moneyText, placeholder, quantityText, sizeText, transferText, unitPriceText } = await load("format.js");
+const { amountText, byteText, formatLocale, moneyText, placeholder, quantityText, sizeText, transferText, unitPriceText } = await load("format.js");
 const { texts } = await load("texts.js");
 const units = texts.en.units;
 
@@ -16,6 +16,14 @@ test("minor units become an amount with the decimals of their currency", () => {
 });
 
 test("each language has its own format", () => assert.equal(plain(moneyText("ru", 129900, "RUB")), "1 299,00 ₽"));
+
+test("amounts and dates follow the store's locale in the language of the page", () => {
+  assert.equal(formatLocale("en", "en-IE"), "en-IE");
+  assert.equal(formatLocale("en", "sv-SE"), "en-SE");
+  assert.equal(formatLocale("ru", "sv"), "ru");
+  for (const unknown of [undefined, "", "not a locale"]) assert.equal(formatLocale("en", unknown), "en");
+  assert.equal(new Intl.DateTimeFormat(formatLocale("en", "en-IE"), { dateStyle: "short" }).format(new Date(2026, 10, 24)), "24/11/2026");
+});
 
 test("an amount has at most the requested decimals", () => {
   assert.equal(amountText("en", "1.23456", "EUR", 4), "€1.2346");
@@ -37,6 +45,8 @@ test("a size shows its packs and whether it is approximate", () => {
 test("a unit price shows its reference quantity", () => {
   assert.equal(unitPriceText("en", units, { value: "2.5", per: "1 kg" }, "EUR"), "€2.50 / 1 kg");
   assert.equal(unitPriceText("en", units, null, "EUR"), null);
+  assert.equal(unitPriceText("en", units, { value: "0.00", per: "1 kg" }, "EUR"), null);
+  assert.equal(unitPriceText("en", units, { value: "0.004", per: "1 kg" }, "EUR"), "€0.004 / 1 kg");
 });
 
 test("bytes are formatted in units of 1000", () => {

@@ -49,11 +49,17 @@ struct SeedCommand: AisleCommand {
 
 /// Fills a catalog with the sample data.
 func seedSampleCatalog(_ catalog: PostgresCatalog) async throws -> ImportSummary {
-    for (key, title, currency, pricing) in SeedData.stores {
+    for (key, title, currency, locale, pricing) in SeedData.stores {
         let key = CatalogKey(key)!
         if try await catalog.storeIfExists(key) != nil { continue }
         _ = try await catalog.put(
-            Store(key: key, title: title, currency: Currency(currency)!, unitPricing: UnitPricing(rawValue: pricing)!)
+            Store(
+                key: key,
+                title: title,
+                currency: Currency(currency)!,
+                locale: locale,
+                unitPricing: UnitPricing(rawValue: pricing)!
+            )
         )
     }
     return try await Importer(catalog).run(SingleChunk(bytes: SeedData.products), ImportOptions(format: .csv))

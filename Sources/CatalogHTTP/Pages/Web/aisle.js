@@ -123,9 +123,9 @@ export class Aisle {
         else if (field === "retry") retry = Number(value) || retry;
       }
       if (!found.data) return;
-      const taken = { name: found.name, id: last, data: JSON.parse(found.data), bytes: new Blob([block]).size };
+      const item = { name: found.name, id: last, data: JSON.parse(found.data), bytes: new Blob([block]).size };
       // An error in the listener must not close the connection.
-      queueMicrotask(() => isEnded || event?.(taken));
+      queueMicrotask(() => isEnded || event?.(item));
     };
     // The server sends a heartbeat every 15 s; after a longer silence the connection is dead.
     const hear = () => {
@@ -350,7 +350,7 @@ export class Settings extends EventTarget {
   constructor(aisle, { storage = localStorage, name = "aisle.settings" } = {}) {
     super();
     let kept;
-    try { kept = JSON.parse(storage.getItem(name)); } catch { /* Invalid storage; everything is read from the server again. */ }
+    try { kept = JSON.parse(storage.getItem(name)); } catch { /* Invalid storage is read from the server again. */ }
     const empty = { revision: 0, values: {}, revisions: {}, queue: {}, sent: {} };
     Object.assign(this, { aisle, storage, name }, empty, kept);
   }

@@ -5,10 +5,10 @@ import { amountText, moneyText, placeholder, sizeText, unitPriceText } from "/fo
 import { language, text } from "/language.js";
 import { aisle } from "/session.js";
 
-/** Formats an amount in the current language with at most `maximumDecimals` decimals. */
-export const amount = (value, currency, maximumDecimals) => amountText(language.now, value, currency, maximumDecimals);
-/** Formats an amount in minor units in the current language. */
-export const money = (minor, currency) => moneyText(language.now, minor, currency);
+/** Formats an amount in the store's locale with at most `maximumDecimals` decimals. */
+export const amount = (value, currency, maximumDecimals) => amountText(language.locale, value, currency, maximumDecimals);
+/** Formats an amount in minor units in the store's locale. */
+export const money = (minor, currency) => moneyText(language.locale, minor, currency);
 
 const blank = document.createElement("template");
 blank.innerHTML = '<li class="card"><div class="picture"></div><h2></h2><p class="facts"></p><p class="price"></p><p class="unit"></p></li>';
@@ -31,7 +31,7 @@ export function card(product, tool) {
     element.classList.add("out");
     unit.append(make("b", {}, text("soldOut")), " ");
   }
-  unit.append(unitPriceText(language.now, text("units"), product.unit_price, product.currency) ?? "");
+  unit.append(unitPriceText(language.locale, text("units"), product.unit_price, product.currency) ?? "");
   if (tool) element.append(tool);
   return element;
 }

@@ -1,5 +1,15 @@
 /** Formatting of amounts, sizes and prices as pure functions of a language and its unit names. */
 
+/** Returns the locale for amounts and dates: the store's if it is in the language, otherwise the language with the store's region. */
+export function formatLocale(language, store) {
+  try {
+    const own = new Intl.Locale(store);
+    return own.language === language ? own.toString() : new Intl.Locale(language, { region: own.region }).toString();
+  } catch {
+    return language;
+  }
+}
+
 const formats = new Map();
 
 /** Returns a cached number format of a currency with at most `maximumDecimals` decimals. */
@@ -28,9 +38,9 @@ export function sizeText(units, size) {
   return `${size.approximate ? "≈ " : ""}${size.packs > 1 ? `${size.packs} × ` : ""}${quantityText(units, size.amount, size.unit)}`;
 }
 
-/** Formats a product's unit price; null if it has none. */
+/** Formats a product's unit price; null if it has none, or if it rounds to zero. */
 export const unitPriceText = (language, units, price, currency) =>
-  price ? `${amountText(language, price.value, currency, 4)} / ${quantityText(units, ...price.per.split(" "))}` : null;
+  Number(price?.value) ? `${amountText(language, price.value, currency, 4)} / ${quantityText(units, ...price.per.split(" "))}` : null;
 
 /** Summarizes the cost of a diff: moves, bytes and time. @param {(name: string, ...values: any[]) => string} text */
 export function transferText(text, diff, bytes, time) {

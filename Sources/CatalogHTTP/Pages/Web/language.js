@@ -1,9 +1,15 @@
 /** The current language and its texts. */
+import { formatLocale } from "/format.js";
 import { loadValue, storeValue } from "/storage.js";
 import { texts } from "/texts.js";
 
-/** The chosen language. */
-export const language = { now: loadValue("aisle.language", navigator.language.startsWith("ru") ? "ru" : "en") };
+/** The chosen language, and the locale for amounts and dates. */
+export const language = {
+  now: loadValue("aisle.language", navigator.language.startsWith("ru") ? "ru" : "en"),
+  /** The locale of the shown store; undefined if no store is shown. */
+  store: undefined,
+  get locale() { return formatLocale(this.now, this.store); },
+};
 const listeners = [];
 
 /** Calls the listener after a change of language. */

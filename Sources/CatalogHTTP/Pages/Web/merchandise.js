@@ -5,7 +5,7 @@ import { appendPage, card, isEndNear, onEndNear, redrawCards, refreshCards } fro
 import { neighborID, childOf, find, idsOf, make } from "/dom.js";
 import { transferText } from "/format.js";
 import "/header.js";
-import { onLanguage, text, translate } from "/language.js";
+import { language, onLanguage, text, translate } from "/language.js";
 import { navigate, onNavigate } from "/navigation.js";
 import { aisle, parameters, signIn, withUser } from "/session.js";
 import { drawShelves, readStores, resolveView } from "/shelves.js";
@@ -445,7 +445,7 @@ function renderChanges() {
   const last = lastUndoable();
   find("undo").disabled = !last || !model.isAllowed;
   find("undo").title = last ? changeText(last) : "";
-  const time = new Intl.DateTimeFormat(document.documentElement.lang, { dateStyle: "short", timeStyle: "short" });
+  const time = new Intl.DateTimeFormat(language.locale, { dateStyle: "short", timeStyle: "short" });
   const rows = model.changes.map((change) => make("li", { class: change.undone_by === null ? null : "undone" }, changeText(change),
     change.undone_by === null ? null : make("i", {}, ` ${text("wasUndone")}`), make("time", { datetime: change.at }, time.format(new Date(change.at)))));
   find("changes").replaceChildren(...(rows.length ? rows : [make("li", {}, text("noHistory"))]));

@@ -1,6 +1,6 @@
 /** The stores and their shelves: reading, choosing and drawing them. */
 import { find, make } from "/dom.js";
-import { text } from "/language.js";
+import { language, text } from "/language.js";
 import { viewLink } from "/navigation.js";
 import { aisle, withUser } from "/session.js";
 
@@ -18,10 +18,11 @@ export async function readStores() {
   return stores;
 }
 
-/** Replaces a missing or unknown store or shelf of a view by an existing one. */
+/** Replaces a missing or unknown store or shelf of a view by an existing one, and formats amounts and dates as the store does. */
 export function resolveView(view, stores) {
   const store = stores.find((store) => store.key === view.store) ?? stores[0];
   const shelf = store?.shelves.find((shelf) => shelf.key === view.shelf) ?? store?.shelves.find((shelf) => shelf.product_count) ?? store?.shelves[0];
+  language.store = store?.locale;
   [view.store, view.shelf] = [store?.key ?? null, shelf?.key ?? null];
 }
 
