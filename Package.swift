@@ -65,8 +65,7 @@ let package = Package(
             path: "docs",
             exclude: [
                 "ARCHITECTURE.md", "README.md", "api.md", "cli", "configuration.md", "decisions", "images",
-                "install.md",
-                "operations.md", "upgrading.md",
+                "install.md", "operations.md", "upgrading.md",
             ],
             resources: [
                 .embedInCode("concepts.md"), .embedInCode("errors.md"), .embedInCode("faq.md"), .embedInCode("guides"),

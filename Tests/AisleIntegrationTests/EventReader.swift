@@ -14,7 +14,7 @@ final class EventReader: Sendable {
     private struct State {
         var events: [Event] = []
         var starts: [String] = []
-        var isToldToReconnect = false
+        var isAskedToReconnect = false
         var retries: [Int] = []
         var lastID = ""
         var status: Int?
@@ -76,7 +76,7 @@ final class EventReader: Sendable {
             }
             switch event.name {
             case "start": state.starts.append(event.data)
-            case "reconnect": state.isToldToReconnect = true
+            case "reconnect": state.isAskedToReconnect = true
             default: state.events.append(event)
             }
         }
@@ -95,7 +95,7 @@ final class EventReader: Sendable {
     /// The data of the events that open a user's stream.
     var starts: [String] { state.withLock { $0.starts } }
     /// Whether the server closed the stream with a request to connect again.
-    var isToldToReconnect: Bool { state.withLock { $0.isToldToReconnect } }
+    var isAskedToReconnect: Bool { state.withLock { $0.isAskedToReconnect } }
     var retries: [Int] { state.withLock { $0.retries } }
     var lastID: String { state.withLock { $0.lastID } }
     var status: Int? { state.withLock { $0.status } }

@@ -195,7 +195,7 @@ import TestSupport
                 #expect(await stream.waitUntil { $0.hasEnded })
                 try #require(stream.retries.count == 2)
                 #expect((500...4000).contains(stream.retries[1]))
-                #expect(stream.isToldToReconnect)
+                #expect(stream.isAskedToReconnect)
             }
             #expect(reader.starts == [#"{"revision":\#(reader.lastID)}"#])
             #expect(shelf.starts.isEmpty)

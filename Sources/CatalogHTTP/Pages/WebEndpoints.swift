@@ -10,10 +10,9 @@ struct WebEndpoints: EndpointGroup {
                 web(asset.bytes, asset.mediaType, $0)
             }
         } + [
-            Endpoint(.get, "/docs/{guide}", .open, timeLimit: nil, isDocumented: false) { call in
-                // The page reads the guide from its address.
-                _ = try call.parameters.guide
-                return web(WebAsset.docsPage.bytes, WebAsset.docsPage.mediaType, call)
+            // The page reads the guide from its address.
+            Endpoint(.get, "/docs/{guide}", .open, timeLimit: nil, isDocumented: false) {
+                web(WebAsset.docsPage.bytes, WebAsset.docsPage.mediaType, $0)
             },
             Endpoint(.get, "/docs/{guide}/markdown", .open, timeLimit: nil, isDocumented: false) {
                 web(try $0.parameters.guide.markdown, "text/markdown; charset=utf-8", $0)
