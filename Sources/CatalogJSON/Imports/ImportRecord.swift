@@ -22,7 +22,7 @@ package struct ImportRecord: Sendable {
     /// The manual position as a fraction: numerator ÷ denominator.
     package let position: (ExactDecimal, ExactDecimal)?
 
-    /// Reads a value of little importance; an invalid one is recorded and left empty.
+    /// Reads an optional value; an invalid one is recorded and left empty.
     mutating func readOptional<Value>(
         _ empty: Value,
         _ read: () throws(ImportRejection) -> Value

@@ -21,6 +21,8 @@ struct ImportRow {
         return ImportRecord.Price(minor: price.minor, wasRounded: price.wasRounded, hadNoise: exact != amount)
     }
 
+    /// Returns the size that the row states, or that the name ends with, and the number of decimals with binary noise.
+    ///
     /// - Parameter name: the product's name, which may end with its size.
     func size(
         name: String,
@@ -29,12 +31,22 @@ struct ImportRow {
         packs packsText: String?,
         drained drainedText: String?
     ) throws(ImportRejection) -> (size: Size?, roundedDecimals: Int) {
-        guard let text else { return (options.readsSizeFromName ? SizeText.parse(name) : nil, 0) }
+        let stated = try statedSize(text, unit: unitText, packs: packsText, drained: drainedText)
+        guard stated.size == nil, options.readsSizeFromName else { return stated }
+        return (SizeText.parse(name), stated.roundedDecimals)
+    }
+
+    private func statedSize(
+        _ text: String?,
+        unit unitText: String?,
+        packs packsText: String?,
+        drained drainedText: String?
+    ) throws(ImportRejection) -> (size: Size?, roundedDecimals: Int) {
+        guard let text else { return (nil, 0) }
         let isApproximate = text.utf8.first == UInt8(ascii: "~")
         guard let amount = ExactDecimal(isApproximate ? text.dropFirst() : text[...]) else {
             // Not a number: a text such as "6 x 330 ml", which includes the unit.
-            let size = SizeText.parse(text)
-            return (size == nil && options.readsSizeFromName ? SizeText.parse(name) : size, 0)
+            return (SizeText.parse(text), 0)
         }
         guard let unitText else {
             throw reject(.unit, nil, "is missing: a size needs a unit such as g, kg, ml, l or piece")
@@ -57,18 +69,15 @@ struct ImportRow {
             }
         }
         do {
-            let numbers = [amount, drained].compactMap { $0 }
+            let (exact, exactDrained) = (amount.withoutBinaryNoise, drained?.withoutBinaryNoise)
             let size = try Size(
-                amount: amount.withoutBinaryNoise,
+                amount: exact,
                 unit: unit,
                 packs: packs,
-                drained: drained?.withoutBinaryNoise,
+                drained: exactDrained,
                 isApproximate: isApproximate
             )
-            return (
-                size == nil && options.readsSizeFromName ? SizeText.parse(name) : size,
-                numbers.count { $0 != $0.withoutBinaryNoise }
-            )
+            return (size, [exact != amount, exactDrained != drained].count { $0 })
         } catch {
             throw reject(.size, text, error.reason)
         }
