@@ -93,12 +93,12 @@ def tagged(base, path, tags=()):
         return error.code, error.headers["etag"]
 
 
-def first_event(base, token, last):
-    """Returns the name of the first event after one that a device has seen."""
+def first_change(base, token, last):
+    """Returns the name of the first event after one that a device has seen, and after the start of the stream."""
     headers = {"authorization": f"Bearer {token}", "last-event-id": str(last)}
     with urllib.request.urlopen(urllib.request.Request(base + "/v1/me/events", headers=headers), timeout=30) as stream:
         for line in stream:
-            if line.startswith(b"event:"):
+            if line.startswith(b"event:") and line[6:].strip() != b"start":
                 return line[6:].strip().decode()
 
 
@@ -151,7 +151,7 @@ def loses_commits(dsn, primary, standby, running, folder, aisle, write, token):
             resynced += settings.get("resync", False) and [setting["value"] for setting in settings["settings"]] == ["kept"]
             lists = send(base, f"/v1/me/lists?since={seen[number]}", token=tokens[number])[1]
             assert lists.get("resync"), lists
-            assert first_event(base, tokens[number], seen[number]) == "gap"
+            assert first_change(base, tokens[number], seen[number]) == "gap"
             again = send(base, f"/v1/me/settings?since={settings['revision']}", token=tokens[number])[1]
             assert not again.get("resync") and again["settings"] == [], again
         assert resynced == DEVICES, f"{resynced} of {DEVICES} devices resynced"
