@@ -26,7 +26,7 @@ DOWN = "ALTER TABLE product DROP COLUMN shelf_life_days;\n"
 def next_build():
     """Builds the program with one more migration, and returns its path and schema version."""
     os.makedirs(COPY, exist_ok=True)
-    for name in ("Package.swift", "Package.resolved", "Sources", "Tests", "sql", "seed-data"):
+    for name in ("Package.swift", "Package.resolved", "Sources", "Tests", "sql", "seed-data", "docs"):
         source, target = os.path.join(ROOT, name), os.path.join(COPY, name)
         if os.path.isdir(source):
             shutil.rmtree(target, ignore_errors=True)
@@ -38,7 +38,8 @@ def next_build():
     for end, text in (("up", UP.format(version=version)), ("down", DOWN)):
         with open(f"{folder}/v{version + 1:03}_shelf_life.{end}.sql", "w") as file:
             file.write(text)
-    built = subprocess.run(["swift", "build", "--product", "aisle"], cwd=COPY, capture_output=True, text=True, timeout=3000)
+    built = subprocess.run(["swift", "build", "--product", "aisle"], cwd=COPY, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                           timeout=3000)
     assert built.returncode == 0, built.stdout[-3000:]
     return os.path.join(COPY, ".build", "debug", "aisle"), version + 1
 
