@@ -31,6 +31,11 @@ SPELLED := . ':!seed-data/*.csv' ':!**/Cases/**' ':!Tests/Fuzz/corpora' ':!sql/m
 # The packages for browser tests.
 BROWSER_PACKAGES := chromium python3-venv
 BROWSER_PYTHON := .aisle/browser/bin/python
+# The tools that generate clients, at the versions whose output the tests check.
+CLIENT_PYTHON := .aisle/clients/bin/python
+CLIENT_TOOLS := openapi-python-client==0.29.1 datamodel-code-generator==0.89.0 openapi-core[requests]==0.23.1 schemathesis==4.32.5
+# The number of random requests per operation with which the server is compared with its OpenAPI document.
+EXAMPLES := 20
 PICTURES := docs/images
 SOURCES := Package.swift Sources Tests sql
 
@@ -160,6 +165,7 @@ test-all: lint test ## Run all tests except mutations, with coverage, sanitizers
 	$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=60
 	$(MAKE) --no-print-directory test-browser
 	$(MAKE) --no-print-directory test-docs
+	$(MAKE) --no-print-directory test-clients EXAMPLES=100
 	$(MAKE) --no-print-directory test-coverage
 	$(MAKE) --no-print-directory test-address
 	$(MAKE) --no-print-directory test-thread
@@ -179,6 +185,13 @@ test-browser: build browser ## Run the tests of the pages in headless Chromium, 
 test-docs: build ## Run the commands of the README and of docs/, and check all links
 	@$(MAKE) --no-print-directory deps PACKAGES="curl python3"
 	python3 -B Tests/Docs/run.py $(AISLE)
+
+.PHONY: test-clients
+test-clients: build ## Generate clients from the OpenAPI document, use one, and compare the server with the document (EXAMPLES=200)
+	@$(MAKE) --no-print-directory deps PACKAGES="python3-venv"
+	@[ -x $(CLIENT_PYTHON) ] || python3 -m venv .aisle/clients
+	@$(CLIENT_PYTHON) -m pip freeze 2>/dev/null | grep -q '^schemathesis==' || $(CLIENT_PYTHON) -m pip install --quiet $(CLIENT_TOOLS)
+	$(TEST_LIMIT) $(CLIENT_PYTHON) -B Tests/Clients/run.py $(AISLE) $(EXAMPLES)
 
 .PHONY: docs
 docs: build ## Generate the command-line reference

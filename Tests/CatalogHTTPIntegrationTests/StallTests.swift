@@ -104,6 +104,8 @@ import TestSupport
             ("GET / HTTP/7.9\r\n\r\n", "unsupported version in the request line"),
             ("GET / HTTP/1.1\r\nContent-Length: x\r\n\r\n", "invalid Content-Length"),
             ("GET / HTTP/1.1\r\na b: c\r\n\r\n", "invalid character in a header"),
+            // Longer than one read of the socket: the parser reports an error for each part.
+            ("GET /\(String(repeating: "a", count: 1 << 20)) HTTP/1.1\r\n\r\n", "its headers are too large"),
         ]
     )
     func explainsParserErrors(request: String, reason: String) async throws {

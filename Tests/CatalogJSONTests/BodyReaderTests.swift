@@ -56,6 +56,12 @@ import Testing
         #expect(try body.integer("a") == number)
     }
 
+    @Test("A number that ends with .0 is an integer", arguments: ["24.0", "24.000"])
+    func integralDecimalsAreIntegers(json: String) throws {
+        var body = try reader("{\"a\":\(json)}")
+        #expect(try body.integer("a") == 24)
+    }
+
     @Test("A number of another kind is rejected", arguments: ["1.5", "1e2", "9223372036854775808", "\"1\"", "true"])
     func nonIntegersAreRejected(json: String) throws {
         var body = try reader("{\"a\":\(json)}")

@@ -28,8 +28,8 @@ struct ProductEndpoints: EndpointGroup {
     private func list(_ call: Call) async throws -> Response {
         try call.target.allow("sku", "limit", "cursor")
         let requestedSKUs = call.target.values("sku")
-        guard requestedSKUs.isEmpty else { return try await list(requestedSKUs, call) }
         let limit = try call.target.limit()
+        guard requestedSKUs.isEmpty else { return try await list(requestedSKUs, call) }
         let after = try call.target.cursor(cursors)
         let page = try await products.products(call.parameters.store, after: after, limit: limit)
         let token = page.next.map { cursors.encode($0) }

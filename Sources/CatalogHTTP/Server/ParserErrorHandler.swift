@@ -18,7 +18,8 @@ package final class ParserErrorHandler: ChannelDuplexHandler, RemovableChannelHa
     package init() {}
 
     package func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        self.error = error as? HTTPParserError
+        // The rest of the request causes further errors, of other types.
+        if self.error == nil { self.error = error as? HTTPParserError }
         context.fireErrorCaught(error)
     }
 

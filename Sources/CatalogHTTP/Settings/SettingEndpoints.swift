@@ -82,14 +82,22 @@ extension SettingsStore {
 extension Call {
     /// The expectation of `If-Match` or `If-None-Match`.
     ///
-    /// - Throws: `malformed` for a tag of another kind.
+    /// - Throws: `malformed` for a tag of another kind, and for an `If-None-Match` other than `*`.
     var settingExpectation: SettingsEdit.Expectation {
         get throws(CatalogError) {
             switch try expectation("a setting, such as \"1187\"", { Int64($0) }) {
-            case .any: .present
-            case .versions(let revisions): .revision(revisions)
-            case nil: header(.ifNoneMatch)?.filter { $0 != " " } == "*" ? .absent : .unconditional
+            case .any: return .present
+            case .versions(let revisions): return .revision(revisions)
+            case nil: break
             }
+            guard let header = header(.ifNoneMatch) else { return .unconditional }
+            guard header.filter({ $0 != " " && $0 != "\t" }) == "*" else {
+                throw .malformed(
+                    parameter: "If-None-Match",
+                    detail: "If-None-Match must be *, which writes the setting only if it does not exist"
+                )
+            }
+            return .absent
         }
     }
 
