@@ -95,7 +95,7 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "OrderedCollections", package: "swift-collections"),
             ],
-            resources: [.embedInCode("openapi.json"), .embedInCode("Pages/Web")],
+            resources: [.embedInCode("openapi.json"), .embedInCode("Pages/Web"), .embedInCode("Pages/Pictures")],
             swiftSettings: strict
         ),
         .executableTarget(

@@ -398,7 +398,39 @@ def products_go_on_a_list(server, browser):
     return tab
 
 
+def photos_are_loaded_when_they_are_near(server, browser):
+    token = server.token("mia", "catalog:write")
+    server.send("PATCH", "/v1/stores/corner/products/C1007", {"image_url": "https://photos.example/1.jpg"}, token)
+    server.send("PATCH", "/v1/stores/corner/products/C1008", {"image_url": "/pictures/none.svg"}, token)
+    tab = Tab(browser).open(server.base + PLACE + "&sort=price")
+    tab.wait("() => [...document.querySelectorAll('.card img')].some((photo) => photo.naturalWidth === 400)")
+    photos = tab.page.evaluate("""() => Object.fromEntries([...document.querySelectorAll(".card")].map((card) => {
+        const photo = card.querySelector("img");
+        return [card.dataset.id, photo && [photo.getAttribute("src"), photo.loading, photo.width > 0 && photo.height > 0]];
+    }))""")
+    assert photos["C1001"] == ["/pictures/carton-2f6fb0.svg", "lazy", True], photos
+    # A photo of an origin that is not configured is not even requested; one that does not exist gives way to the placeholder.
+    assert photos["C1007"] is None, photos
+    tab.page.evaluate("document.querySelector('.card[data-id=C1008]').scrollIntoView()")
+    tab.wait("() => !document.querySelector('.card[data-id=C1008] img')")
+    tab.forgives("404")
+    return tab
+
+
+def a_phone_shows_products_in_its_first_screen(server, browser):
+    for locale in ("en", "ru-RU"):
+        tab = Tab(browser, viewport={"width": 390, "height": 844}, locale=locale, has_touch=True).open(server.base + PLACE)
+        boxes = tab.page.evaluate("() => [...document.querySelectorAll('.card')].map((card) => card.getBoundingClientRect()).map((box) => [box.top, box.bottom])")
+        assert boxes[0][0] <= 290, boxes[0]
+        # The first row of products is visible as a whole, and a part of the second.
+        assert boxes[0][1] < 844 and boxes[2][0] < 844, boxes[:3]
+        assert tab.page.evaluate("document.documentElement.scrollWidth") <= 390
+        tab.is_open_to_all()
+    return tab
+
+
 TESTS = [
+    photos_are_loaded_when_they_are_near, a_phone_shows_products_in_its_first_screen,
     sorts_glide_to_the_places_of_the_api, reduced_motion_is_honoured, filters_and_facets_narrow_the_shelf, what_others_change_arrives,
     what_cannot_be_is_left_out_and_told, what_is_chosen_while_away_is_sent_when_back, prices_and_counts_are_those_of_now,
     a_server_that_is_busy_is_not_asked_in_a_loop, what_another_device_chose_is_not_lost_by_one_that_was_away,

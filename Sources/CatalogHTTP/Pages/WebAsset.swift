@@ -84,10 +84,4 @@ enum WebAsset: String, CaseIterable {
         let names = FilterKey.allCases.map { "\"\($0.name)\"" }.joined(separator: ", ")
         return Array("/** The names of the filters. */\nexport const filters = [\(names)];\n".utf8)
     }()
-
-    /// The content security policy of the pages: only their own files, the API, and themselves in a frame.
-    /// Source: Content Security Policy 3.
-    static let policy =
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
-        + "frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
 }

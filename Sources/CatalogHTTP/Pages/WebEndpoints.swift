@@ -3,6 +3,9 @@ internal import Hummingbird
 
 /// The pages of the storefront and of the documentation, with their scripts and styles.
 struct WebEndpoints: EndpointGroup {
+    /// The origins of photos.
+    let imageOrigins: [WebOrigin]
+
     var endpoints: [Endpoint] {
         WebAsset.allCases.map { asset in
             // Query parameters are handled by the page.
@@ -17,16 +20,43 @@ struct WebEndpoints: EndpointGroup {
             Endpoint(.get, "/docs/{guide}/markdown", .open, timeLimit: nil, isDocumented: false) {
                 web(try $0.parameters.guide.markdown, "text/markdown; charset=utf-8", $0)
             },
+            Endpoint(.get, "/images.js", .open, timeLimit: nil, isDocumented: false) {
+                web(imagesModule, "text/javascript; charset=utf-8", $0)
+            },
+            Endpoint(.get, "/pictures/{picture}", .open, timeLimit: nil, isDocumented: false) {
+                // A picture changes only with a release.
+                web(try $0.parameters.picture.svg, "image/svg+xml", cache: "public, max-age=86400", $0)
+            },
             Endpoint(.get, "/problems/{slug}", .open, timeLimit: nil, problem),
         ]
     }
 
-    /// Returns a page or asset that caches must revalidate on each use.
-    private func web(_ bytes: [UInt8], _ mediaType: String, _ call: Call) -> Response {
+    /// A module that names the origins of photos, so that the pages request no others.
+    private var imagesModule: [UInt8] {
+        let origins = imageOrigins.map { "\"\($0.text)\"" }.joined(separator: ", ")
+        return Array("/** The origins of photos. */\nexport const imageOrigins = [\(origins)];\n".utf8)
+    }
+
+    /// The content security policy of the pages: only their own files, the API, themselves in a frame, and photos.
+    /// Source: Content Security Policy 3.
+    private var policy: String {
+        let images = ["'self'"] + imageOrigins.map(\.text)
+        return "default-src 'none'; script-src 'self'; style-src 'self'; img-src \(images.joined(separator: " ")); "
+            + "connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+    }
+
+    /// Returns a page or asset; by default, caches must revalidate it on each use.
+    private func web(
+        _ bytes: [UInt8],
+        _ mediaType: String,
+        cache: String = "public, no-cache",
+        _ call: Call
+    ) -> Response {
         var response = call.hashed(
             bytes,
+            cache: cache,
             headers: [
-                .contentSecurityPolicy: WebAsset.policy, .xContentTypeOptions: "nosniff",
+                .contentSecurityPolicy: policy, .xContentTypeOptions: "nosniff",
                 .init("Referrer-Policy")!: "no-referrer",
             ]
         )

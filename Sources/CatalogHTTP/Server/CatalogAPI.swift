@@ -64,7 +64,7 @@ package struct CatalogAPI: HTTPResponder {
             PriceEndpoint(prices: catalog),
             DemoEndpoints(demo: options.demo, products: catalog, prices: catalog),
             OperationEndpoints(storage: catalog, drainState: options.drainState),
-            WebEndpoints(),
+            WebEndpoints(imageOrigins: options.imageOrigins),
         ]
         table = EndpointTable(groups.flatMap(\.endpoints))
     }

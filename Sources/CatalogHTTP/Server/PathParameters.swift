@@ -7,6 +7,7 @@ struct PathParameters: Sendable {
     private var ids: (list: UniqueID?, item: UniqueID?, share: UniqueID?) = (nil, nil, nil)
     private var kind: ProblemKind?
     private var page: Guide?
+    private var drawing: Picture?
     /// The key of a setting, not yet validated.
     private(set) var settingName = ""
 
@@ -21,13 +22,14 @@ struct PathParameters: Sendable {
         case .share: ids.share = UniqueID(segment); return ids.share != nil
         case .slug: kind = ProblemKind(rawValue: segment); return kind != nil
         case .guide: page = Guide.all.first { $0.name == segment }; return page != nil
+        case .picture: drawing = Picture(segment); return drawing != nil
         case .key: settingName = segment; return true
         }
     }
 
     /// The parameter names allowed in path templates.
     enum Name: String, CaseIterable, Sendable {
-        case store, shelf, sku, list, item, share, slug, guide
+        case store, shelf, sku, list, item, share, slug, guide, picture
         /// The rest of the path, including slashes.
         case key
     }
@@ -42,6 +44,7 @@ struct PathParameters: Sendable {
     var share: UniqueID { get throws(CatalogError) { try require(ids.share, .share) } }
     var problem: ProblemKind { get throws(CatalogError) { try require(kind, .slug) } }
     var guide: Guide { get throws(CatalogError) { try require(page, .guide) } }
+    var picture: Picture { get throws(CatalogError) { try require(drawing, .picture) } }
 
     private func require<T>(_ value: T?, _ name: Name) throws(CatalogError) -> T {
         guard let value else { throw .fault("the path has no parameter {\(name.rawValue)}") }

@@ -57,6 +57,7 @@ struct Server {
     func run() async throws {
         var apiOptions = CatalogAPI.Options()
         apiOptions.origins = settings.origins
+        apiOptions.imageOrigins = settings.imageOrigins
         apiOptions.demo = demo
         apiOptions.departures = departures
         apiOptions.rateLimit = settings.rateLimit

@@ -13,6 +13,8 @@ struct ServerSettings: Sendable {
     /// Whether the port was set on the command line.
     let hasOwnPort: Bool
     let origins: [String]
+    /// The origins of photos.
+    let imageOrigins: [WebOrigin]
     let pageCacheMegabytes: Int
     let connections: ConnectionCounts
     /// The quota of each client; nil for none.
@@ -49,6 +51,7 @@ struct ServerSettings: Sendable {
         port = try Self.number("port", options.port, in: 0...65535, default: 8080, reader)
         hasOwnPort = options.port != nil
         origins = try Self.present("cors.origins") { try reader.requiredStringArray(forKey: $0) } ?? []
+        imageOrigins = try Self.imageOrigins(reader)
         pageCacheMegabytes = try Self.number("page.cache.mb", in: 0...4096, default: 32, reader)
         let counts = ConnectionCounts()
         connections = ConnectionCounts(
@@ -154,6 +157,19 @@ struct ServerSettings: Sendable {
         return number
     }
 
+    private static func imageOrigins(_ reader: ConfigReader) throws -> [WebOrigin] {
+        let texts = try present("image.origins") { try reader.requiredStringArray(forKey: $0) } ?? []
+        return try texts.map { text in
+            guard let origin = WebOrigin(text) else {
+                throw CommandFailure(
+                    "image.origins must be \(WebOrigin.rule) (got “\(text)”)",
+                    CommandFailure.configuration
+                )
+            }
+            return origin
+        }
+    }
+
     private static func rateLimit(_ reader: ConfigReader) throws -> RateLimitPolicy? {
         guard let text = try present("rate.limit", { try reader.requiredString(forKey: $0) }) else { return .standard }
         if text == "off" { return nil }
@@ -204,7 +220,8 @@ struct ServerSettings: Sendable {
     var listed: [(name: String, value: String)] {
         [
             ("settings file", file ?? "none"), ("host", host), ("port", "\(port)"),
-            ("cors.origins", origins.joined(separator: ",")), ("pool.size", "\(connections.writes)"),
+            ("cors.origins", origins.joined(separator: ",")),
+            ("image.origins", imageOrigins.map(\.text).joined(separator: ",")), ("pool.size", "\(connections.writes)"),
             ("long.read.connections", "\(connections.longReads)"),
             ("rate.limit", rateLimit.map { "\($0.burst)/\($0.rate)" } ?? "off"),
             ("page.cache.mb", "\(pageCacheMegabytes)"), ("log.level", "\(logLevel)"),

@@ -2,6 +2,7 @@
 import { generation } from "/alerts.js";
 import { find, idsOf, saveFocus, make } from "/dom.js";
 import { amountText, moneyText, placeholder, sizeText, unitPriceText } from "/format.js";
+import { imageOrigins } from "/images.js";
 import { language, text } from "/language.js";
 import { aisle } from "/session.js";
 
@@ -14,7 +15,7 @@ const blank = document.createElement("template");
 blank.innerHTML = '<li class="card"><div class="picture"></div><h2></h2><p class="facts"></p><p class="price"></p><p class="unit"></p></li>';
 
 /**
- * Creates a product's card. Its picture is a generated placeholder that depends only on the product.
+ * Creates a product's card. A product without a photo has a placeholder that depends only on the product.
  * @param {any} product @param {HTMLElement|null} [tool] an extra button
  */
 export function card(product, tool) {
@@ -23,6 +24,11 @@ export function card(product, tool) {
   element.dataset.id = product.sku;
   element.product = product;
   for (const [key, value] of Object.entries(placeholder(product))) picture.style.setProperty(`--${key}`, value);
+  if (product.image_url && isAllowed(product.image_url)) {
+    const photo = make("img", { src: product.image_url, alt: "", loading: "lazy", decoding: "async", width: 200, height: 160 });
+    photo.addEventListener("error", () => photo.remove());
+    picture.append(photo);
+  }
   name.textContent = product.name;
   facts.textContent = [product.brand, sizeText(text("units"), product.size)].filter(Boolean).join(" · ");
   price.textContent = product.price_minor === null ? text("noPrice") : money(product.price_minor, product.currency);
@@ -34,6 +40,13 @@ export function card(product, tool) {
   unit.append(unitPriceText(language.locale, text("units"), product.unit_price, product.currency) ?? "");
   if (tool) element.append(tool);
   return element;
+}
+
+/** Whether a photo's address is valid, and the content security policy allows it. */
+function isAllowed(url) {
+  if (!URL.canParse(url, location.href)) return false;
+  const { origin } = new URL(url, location.href);
+  return origin === location.origin || imageOrigins.includes(origin);
 }
 
 /** Updates a card in place. */
