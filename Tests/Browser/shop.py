@@ -400,21 +400,27 @@ def products_go_on_a_list(server, browser):
 
 def photos_are_loaded_when_they_are_near(server, browser):
     token = server.token("mia", "catalog:write")
-    server.send("PATCH", "/v1/stores/corner/products/C1007", {"image_url": "https://photos.example/1.jpg"}, token)
-    server.send("PATCH", "/v1/stores/corner/products/C1008", {"image_url": "/pictures/none.svg"}, token)
-    tab = Tab(browser).open(server.base + PLACE + "&sort=price")
-    tab.wait("() => [...document.querySelectorAll('.card img')].some((photo) => photo.naturalWidth === 400)")
-    photos = tab.page.evaluate("""() => Object.fromEntries([...document.querySelectorAll(".card")].map((card) => {
-        const photo = card.querySelector("img");
-        return [card.dataset.id, photo && [photo.getAttribute("src"), photo.loading, photo.width > 0 && photo.height > 0]];
-    }))""")
-    assert photos["C1001"] == ["/pictures/carton-2f6fb0.svg", "lazy", True], photos
-    # A photo of an origin that is not configured is not even requested; one that does not exist gives way to the placeholder.
-    assert photos["C1007"] is None, photos
-    tab.page.evaluate("document.querySelector('.card[data-id=C1008]').scrollIntoView()")
-    tab.wait("() => !document.querySelector('.card[data-id=C1008] img')")
-    tab.forgives("404")
-    return tab
+    products = {"C1007": "https://photos.example/1.jpg", "C1008": "/pictures/none.svg"}
+    before = {sku: server.get(f"/v1/stores/corner/products/{sku}")["image_url"] for sku in products}
+    for sku, address in products.items():
+        server.send("PATCH", f"/v1/stores/corner/products/{sku}", {"image_url": address}, token)
+    try:
+        tab = Tab(browser).open(server.base + PLACE + "&sort=price")
+        tab.wait("() => [...document.querySelectorAll('.card img')].some((photo) => photo.naturalWidth === 400)")
+        photos = tab.page.evaluate("""() => Object.fromEntries([...document.querySelectorAll(".card")].map((card) => {
+            const photo = card.querySelector("img");
+            return [card.dataset.id, photo && [photo.getAttribute("src"), photo.loading, photo.width > 0 && photo.height > 0]];
+        }))""")
+        assert photos["C1001"] == ["/pictures/carton-2f6fb0.svg", "lazy", True], photos
+        # A photo of an origin that is not configured is not even requested; one that does not exist gives way to the placeholder.
+        assert photos["C1007"] is None, photos
+        tab.page.evaluate("document.querySelector('.card[data-id=C1008]').scrollIntoView()")
+        tab.wait("() => !document.querySelector('.card[data-id=C1008] img')")
+        tab.forgives("404")
+        return tab
+    finally:
+        for sku, address in before.items():
+            server.send("PATCH", f"/v1/stores/corner/products/{sku}", {"image_url": address}, token)
 
 
 def a_phone_shows_products_in_its_first_screen(server, browser):

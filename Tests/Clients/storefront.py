@@ -46,7 +46,7 @@ def run(base, token):
         wrong = diff_sorts.sync(store, "dairy", client=guest, from_sort="prise")
         assert isinstance(wrong, Problem) and wrong.type_ == "/problems/unknown-sort-key", wrong
 
-        # What a shopper remembers.
+        # The settings and the list of a shopper.
         assert remember_sort.sync(store, "dairy", client=ann, body=RememberedSortInput(sort="-unit_price")).sort == "-unit_price"
         assert get_remembered_sort.sync(store, "dairy", client=ann).sort == "-unit_price"
         assert put_setting.sync("theme", client=ann, body=SettingInput(value="dark")).value == "dark"
@@ -55,7 +55,7 @@ def run(base, token):
         add_list_items.sync(shopping.id, client=ann, body=items)
         assert len(get_list_items.sync(shopping.id, client=ann).items) == 2
 
-        # What a merchandiser does.
+        # The work of a merchandiser.
         order = get_order.sync(store, "dairy", client=guest, sort="position")
         last = order.ids[-1]
         moved = move_products.sync_detailed(

@@ -1,6 +1,6 @@
 /// A drawing of a product, for catalogs without photos, such as the seed's.
 struct Picture: Sendable {
-    /// What is drawn.
+    /// The thing that a picture shows.
     enum Shape: String, CaseIterable {
         case avocado, bag, baguette, banana, bar, berries, bottle, box, brick, can, carton, cup, eggs
         case fruit, jar, leaves, loaf, long, melon, paper, rolls, tin, tray, tub, tube, wedge

@@ -2,7 +2,7 @@ extension CatalogAPI {
     package struct Options: Sendable {
         /// The allowed CORS origins.
         package var origins: [String] = []
-        /// The origins from which the pages may load photos, besides their own.
+        /// The origins from which the pages may load photos, in addition to their own.
         package var imageOrigins: [WebOrigin] = []
         /// The body limit in bytes, except for imports.
         package var bodyLimit = 1 << 20
