@@ -53,14 +53,10 @@ package struct BodyReader {
 
     /// Returns an integer; nil if it is missing or null.
     ///
-    /// - Throws: `malformed` for anything else, also for a fraction or an exponent.
-    /// Returns an integer; nil if it is missing or null. Like in JSON Schema, 24.0 is an integer.
+    /// - Throws: `malformed` for anything else, also for an exponent or a fraction other than zero.
     package mutating func integer(_ name: String) throws(CatalogError) -> Int64? {
         guard let value = value(name) else { return nil }
-        guard case .number(let digits) = value else { throw typeMismatch(name, "an integer") }
-        if let integer = Int64(digits) { return integer }
-        guard let integral = ExactDecimal(digits)?.significand(atScale: 0), let integer = Int64(exactly: integral)
-        else {
+        guard case .number(let digits) = value, let integer = Int64(integral: digits) else {
             throw typeMismatch(name, "an integer")
         }
         return integer

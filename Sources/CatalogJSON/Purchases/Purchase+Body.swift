@@ -8,8 +8,8 @@ extension Purchase {
         let eventID = try row.required("event_id").lowercased()
         guard UniqueID(eventID) != nil else { throw row.reject("event_id", "is not a UUID") }
         let sku = try row.sku()
-        guard let digits = ExactDecimal(try row.required("quantity"))?.significand(atScale: 0),
-            let quantity = Int32(exactly: digits), quantity != 0,
+        guard let integer = Int64(integral: try row.required("quantity")),
+            let quantity = Int32(exactly: integer), quantity != 0,
             (-Self.quantityLimit...Self.quantityLimit).contains(quantity)
         else {
             throw row.reject(
