@@ -320,7 +320,7 @@ import TestSupport
                 let response = try await client.execute(uri: path, method: .get)
                 let tag = try #require(response.headers[.eTag], "\(path)")
                 #expect(response.status == .ok, "\(path)")
-                #expect(response.body.readableBytes > 50, "\(path)")
+                #expect(response.body.readableBytes > 100, "\(path)")
                 #expect(
                     response.headers[.contentSecurityPolicy]?.hasPrefix("default-src 'none'; script-src 'self';")
                         == true

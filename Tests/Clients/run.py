@@ -2,7 +2,7 @@
 
 Usage: run.py AISLE [EXAMPLES]; EXAMPLES is the number of random requests per operation, 20 by default.
 """
-import glob, importlib, json, os, re, shutil, subprocess, sys, tempfile, urllib.request
+import glob, importlib, json, os, re, shutil, subprocess, sys, tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -14,7 +14,6 @@ AISLE = os.path.abspath(sys.argv[1])
 EXAMPLES = sys.argv[2] if len(sys.argv) > 2 else "20"
 DOCUMENT = f"{ROOT}/Sources/CatalogHTTP/openapi.json"
 TOOLS = os.path.dirname(sys.executable)
-SCOPES = ["catalog:write"]
 # The seed of the random requests, so that a difference can be found again.
 SEED = "20261124"
 
@@ -46,7 +45,7 @@ def generate(folder):
 
 
 def validate(base, token):
-    """Validates requests and responses with openapi-core."""
+    """Validates requests and responses with openapi-core, and a page with the generated models."""
     import requests
     from openapi_core import Config, OpenAPI
     from openapi_core.contrib.requests import RequestsOpenAPIRequest, RequestsOpenAPIResponse
@@ -60,15 +59,12 @@ def validate(base, token):
                  "/v1/stores/corner/shelves/dairy/products?sort=unit_price&facets=brand,price", "/v1/stores/corner/products/C1007",
                  "/v1/stores/corner/shelves/dairy/order", "/v1/stores/corner/shelves/dairy/order/diff?from_sort=price&to_sort=name",
                  "/v1/me/settings", "/v1/me/lists", "/v1/stores/nowhere"):
-        request = requests.Request("GET", base + path, headers={"authorization": f"Bearer {token}"}).prepare()
-        with requests.Session() as session:
-            response = session.send(request, timeout=30)
-        api.validate_request(RequestsOpenAPIRequest(requests.Request("GET", base + path, headers=request.headers)))
-        api.validate_response(RequestsOpenAPIRequest(requests.Request("GET", base + path, headers=request.headers)),
-                              RequestsOpenAPIResponse(response))
-    sys.path.insert(0, os.getcwd())
-    with urllib.request.urlopen(f"{base}/v1/stores/corner/shelves/dairy/products", timeout=30) as response:
-        importlib.import_module("models").Page.model_validate_json(response.read())
+        headers = {"authorization": f"Bearer {token}"}
+        request = RequestsOpenAPIRequest(requests.Request("GET", base + path, headers=headers))
+        api.validate_request(request)
+        api.validate_response(request, RequestsOpenAPIResponse(requests.get(base + path, headers=headers, timeout=30)))
+    page = requests.get(f"{base}/v1/stores/corner/shelves/dairy/products", timeout=30)
+    importlib.import_module("models").Page.model_validate_json(page.content)
 
 
 def main():
@@ -79,9 +75,8 @@ def main():
         generate(folder)
         database = harness.Database(AISLE)
         server = harness.Server(AISLE, database.folder, database.dsn, AISLE_DEMO="on")
-        token = database.token("ann", *SCOPES)
-        os.chdir(folder)
-        sys.path.insert(0, HERE)
+        token = database.token("ann", "catalog:write")
+        sys.path[:0] = [folder, HERE]
         importlib.import_module("storefront").run(server.base, token)
         print("the storefront of the generated client works")
         validate(server.base, token)

@@ -98,8 +98,9 @@ def first_change(base, token, last):
     headers = {"authorization": f"Bearer {token}", "last-event-id": str(last)}
     with urllib.request.urlopen(urllib.request.Request(base + "/v1/me/events", headers=headers), timeout=30) as stream:
         for line in stream:
-            if line.startswith(b"event:") and line[6:].strip() != b"start":
-                return line[6:].strip().decode()
+            field, _, name = line.decode().strip().partition(": ")
+            if field == "event" and name != "start":
+                return name
 
 
 def loses_commits(dsn, primary, standby, running, folder, aisle, write, token):

@@ -80,8 +80,12 @@ enum WebAsset: String, CaseIterable {
     }
 
     /// A module that names the filters, so that the shop's page reads all of them from its address.
-    private static let filtersModule: [UInt8] = {
-        let names = FilterKey.allCases.map { "\"\($0.name)\"" }.joined(separator: ", ")
-        return Array("/** The names of the filters. */\nexport const filters = [\(names)];\n".utf8)
-    }()
+    private static let filtersModule =
+        module("The names of the filters.", "filters", FilterKey.allCases.map(\.name))
+
+    /// Returns a module that exports a list of texts without quotes.
+    static func module(_ comment: String, _ name: String, _ texts: [String]) -> [UInt8] {
+        let list = texts.map { "\"\($0)\"" }.joined(separator: ", ")
+        return Array("/** \(comment) */\nexport const \(name) = [\(list)];\n".utf8)
+    }
 }

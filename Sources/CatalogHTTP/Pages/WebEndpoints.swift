@@ -3,8 +3,25 @@ internal import Hummingbird
 
 /// The pages of the storefront and of the documentation, with their scripts and styles.
 struct WebEndpoints: EndpointGroup {
-    /// The origins of photos.
-    let imageOrigins: [WebOrigin]
+    /// A module that names the origins of photos, so that the pages request no others.
+    private let imagesModule: [UInt8]
+    /// The content security policy of the pages: only their own files, the API, themselves in a frame, and photos.
+    /// Source: Content Security Policy 3.
+    private let policy: String
+
+    /// - Parameter imageOrigins: the origins of photos, in addition to the pages' own.
+    init(imageOrigins: [WebOrigin]) {
+        let origins = imageOrigins.map(\.text)
+        imagesModule = WebAsset.module(
+            "The origins, in addition to the pages' own, from which the content security policy allows photos.",
+            "imageOrigins",
+            origins
+        )
+        let images = (["'self'"] + origins).joined(separator: " ")
+        policy =
+            "default-src 'none'; script-src 'self'; style-src 'self'; img-src \(images); connect-src 'self'; "
+            + "frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+    }
 
     var endpoints: [Endpoint] {
         WebAsset.allCases.map { asset in
@@ -29,20 +46,6 @@ struct WebEndpoints: EndpointGroup {
             },
             Endpoint(.get, "/problems/{slug}", .open, timeLimit: nil, problem),
         ]
-    }
-
-    /// A module that names the origins of photos, so that the pages request no others.
-    private var imagesModule: [UInt8] {
-        let origins = imageOrigins.map { "\"\($0.text)\"" }.joined(separator: ", ")
-        return Array("/** The origins of photos. */\nexport const imageOrigins = [\(origins)];\n".utf8)
-    }
-
-    /// The content security policy of the pages: only their own files, the API, themselves in a frame, and photos.
-    /// Source: Content Security Policy 3.
-    private var policy: String {
-        let images = ["'self'"] + imageOrigins.map(\.text)
-        return "default-src 'none'; script-src 'self'; style-src 'self'; img-src \(images.joined(separator: " ")); "
-            + "connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
     }
 
     /// Returns a page or asset; by default, caches must revalidate it on each use.

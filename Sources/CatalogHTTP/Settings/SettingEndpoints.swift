@@ -91,7 +91,7 @@ extension Call {
             case nil: break
             }
             guard let header = header(.ifNoneMatch) else { return .unconditional }
-            guard header.filter({ $0 != " " && $0 != "\t" }) == "*" else {
+            guard header.trimmed == "*" else {
                 throw .malformed(
                     parameter: "If-None-Match",
                     detail: "If-None-Match must be *, which writes the setting only if it does not exist"

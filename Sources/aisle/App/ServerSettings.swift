@@ -51,7 +51,7 @@ struct ServerSettings: Sendable {
         port = try Self.number("port", options.port, in: 0...65535, default: 8080, reader)
         hasOwnPort = options.port != nil
         origins = try Self.present("cors.origins") { try reader.requiredStringArray(forKey: $0) } ?? []
-        imageOrigins = try Self.imageOrigins(reader)
+        imageOrigins = try Self.list("image.origins", of: WebOrigin.rule, reader) { WebOrigin($0) }
         pageCacheMegabytes = try Self.number("page.cache.mb", in: 0...4096, default: 32, reader)
         let counts = ConnectionCounts()
         connections = ConnectionCounts(
@@ -64,7 +64,9 @@ struct ServerSettings: Sendable {
             )
         )
         rateLimit = try Self.rateLimit(reader)
-        trustedProxies = try Self.trustedProxies(reader)
+        trustedProxies = TrustedProxies(
+            try Self.list("trusted.proxies", of: "addresses or ranges, such as 10.0.0.0/8", reader) { NetworkRange($0) }
+        )
         cursorKey = try Self.present("cursor.key") { try reader.requiredString(forKey: $0, isSecret: true) }
         guard (cursorKey?.utf8.count ?? Self.cursorKeyLength) >= Self.cursorKeyLength else {
             throw CommandFailure(
@@ -157,16 +159,19 @@ struct ServerSettings: Sendable {
         return number
     }
 
-    private static func imageOrigins(_ reader: ConfigReader) throws -> [WebOrigin] {
-        let texts = try present("image.origins") { try reader.requiredStringArray(forKey: $0) } ?? []
+    /// Reads a list of texts and parses each; empty if it is missing.
+    private static func list<Element>(
+        _ key: String,
+        of rule: String,
+        _ reader: ConfigReader,
+        _ parse: (String) -> Element?
+    ) throws -> [Element] {
+        let texts = try present(key) { try reader.requiredStringArray(forKey: $0) } ?? []
         return try texts.map { text in
-            guard let origin = WebOrigin(text) else {
-                throw CommandFailure(
-                    "image.origins must be \(WebOrigin.rule) (got “\(text)”)",
-                    CommandFailure.configuration
-                )
+            guard let element = parse(text) else {
+                throw CommandFailure("\(key) must be \(rule) (got “\(text)”)", CommandFailure.configuration)
             }
-            return origin
+            return element
         }
     }
 
@@ -180,21 +185,6 @@ struct ServerSettings: Sendable {
             )
         }
         return policy
-    }
-
-    private static func trustedProxies(_ reader: ConfigReader) throws -> TrustedProxies {
-        let texts = try present("trusted.proxies") { try reader.requiredStringArray(forKey: $0) } ?? []
-        return TrustedProxies(
-            try texts.map { text in
-                guard let range = NetworkRange(text) else {
-                    throw CommandFailure(
-                        "trusted.proxies must be addresses or ranges, such as 10.0.0.0/8 (got “\(text)”)",
-                        CommandFailure.configuration
-                    )
-                }
-                return range
-            }
-        )
     }
 
     /// Returns a setting; nil if it is missing. A setting of the wrong type is an error.
