@@ -3,8 +3,8 @@ import { readFile, readdir } from "node:fs/promises";
 import test from "node:test";
 
 const folder = new URL("../../Sources/CatalogHTTP/Pages/Web/", import.meta.url);
-// Made by the server from the table of filters.
-const generated = new Set(["/filters.js", "/guides.js"]);
+// Made by the server: the table of filters, the list of guides and the allowed image origins.
+const generated = new Set(["/filters.js", "/guides.js", "/images.js"]);
 
 /** Returns the paths that a module imports. */
 async function imports(path) {
