@@ -36,6 +36,10 @@ CLIENT_PYTHON := .aisle/clients/bin/python
 CLIENT_TOOLS := openapi-python-client==0.29.1 datamodel-code-generator==0.89.0 openapi-core[requests]==0.23.1 schemathesis==4.32.5
 # The number of random requests per operation with which the server is compared with its OpenAPI document.
 EXAMPLES := 20
+# Where `make install` installs to; DESTDIR is the root of a package that is being built.
+PREFIX ?= /usr/local
+INSTALLED = $(DESTDIR)$(PREFIX)
+SHELLS := bash:share/bash-completion/completions zsh:share/zsh/site-functions fish:share/fish/vendor_completions.d
 PICTURES := docs/images
 SOURCES := Package.swift Sources Tests sql
 
@@ -59,6 +63,22 @@ deps: # Install missing packages
 .PHONY: build
 build: deps ## Build the release executable, .build/release/aisle
 	$(RELEASE)
+
+.PHONY: install uninstall
+install: build ## Install the program, man pages and completions (PREFIX=/usr/local, DESTDIR=)
+	@$(MAKE) --no-print-directory deps PACKAGES="python3"
+	install -D -m 755 $(AISLE) $(INSTALLED)/bin/aisle
+	python3 -B docs/cli/generate.py --man $(AISLE) $(INSTALLED)/share/man/man1
+	for shell in $(SHELLS); do \
+	    install -d $(INSTALLED)/$${shell#*:} && \
+	    $(AISLE) --generate-completion-script $${shell%%:*} > $(INSTALLED)/$${shell#*:}/$$(case $$shell in \
+	        bash:*) echo aisle ;; zsh:*) echo _aisle ;; fish:*) echo aisle.fish ;; esac); \
+	done
+
+uninstall: ## Remove what `make install` installed
+	rm -f $(INSTALLED)/bin/aisle $(INSTALLED)/share/man/man1/aisle.1 $(INSTALLED)/share/man/man1/aisle-*.1 \
+	    $(INSTALLED)/share/bash-completion/completions/aisle $(INSTALLED)/share/zsh/site-functions/_aisle \
+	    $(INSTALLED)/share/fish/vendor_completions.d/aisle.fish
 
 .PHONY: run
 run: build ## Start a private PostgreSQL, migrate, seed, serve, and print the URL
@@ -123,6 +143,14 @@ test-faults: build ## Stop the database under load (STALL=60 seconds), promote a
 	$(TEST_LIMIT) python3 Tests/Faults/kills.py $(AISLE) $(KILLS)
 	$(TEST_LIMIT) python3 Tests/Faults/fuzz.py $(AISLE) $(REQUESTS)
 
+.PHONY: test-faults-full
+test-faults-full: ## Run the fault tests with all their faults, in about two hours
+	$(MAKE) --no-print-directory test-faults KILLS="--kills 500 --restarts 50 --cuts 2000 --poolers 20 --recovery 2" \
+	    REQUESTS="--requests 2000000" TEST_LIMIT="timeout --kill-after=30 90m"
+	$(MAKE) --no-print-directory test-disk
+	$(MAKE) --no-print-directory test-upgrade
+	$(MAKE) --no-print-directory fuzz
+
 .PHONY: test-disk
 test-disk: build ## Fill the disk of the data, and that of the log, under load; needs root or user namespaces
 	@$(MAKE) --no-print-directory deps PACKAGES="python3"
@@ -140,8 +168,8 @@ FUZZ_TARGETS := json csv cursor wire size jwt
 fuzz: deps ## Fuzz the parsers of untrusted input, each for FUZZ_SECONDS (300), with libFuzzer
 	AISLE_FUZZ=1 swift build --scratch-path .build-fuzz -Xswiftc -sanitize=fuzzer -Xswiftc -use-ld=lld --product Fuzz
 	for target in $(FUZZ_TARGETS); do \
-	    mkdir -p .aisle/fuzz/$$target Tests/Fuzz/corpora/$$target && echo "$$target:" && \
-	    AISLE_FUZZ_TARGET=$$target .build-fuzz/debug/Fuzz -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 \
+	    mkdir -p .aisle/fuzz/$$target Tests/Fuzz/corpora/$$target && seed=$$RANDOM && echo "$$target, seed $$seed:" && \
+	    AISLE_FUZZ_TARGET=$$target .build-fuzz/debug/Fuzz -seed=$$seed -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 \
 	        -verbosity=0 -print_final_stats=1 -artifact_prefix=.aisle/fuzz/$$target- .aisle/fuzz/$$target Tests/Fuzz/corpora/$$target \
 	        || exit 1; \
 	done
@@ -165,6 +193,7 @@ test-all: lint test ## Run all tests except mutations, with coverage, sanitizers
 	$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=60
 	$(MAKE) --no-print-directory test-browser
 	$(MAKE) --no-print-directory test-docs
+	$(MAKE) --no-print-directory test-docc
 	$(MAKE) --no-print-directory test-clients EXAMPLES=100
 	$(MAKE) --no-print-directory test-coverage
 	$(MAKE) --no-print-directory test-address
@@ -186,6 +215,15 @@ test-docs: build ## Run the commands of the README and of docs/, and check all l
 	@$(MAKE) --no-print-directory deps PACKAGES="curl python3"
 	python3 -B Tests/Docs/run.py $(AISLE)
 
+.PHONY: test-docc
+test-docc: deps ## Build the documentation of the library product AisleDiff; a warning is an error
+	rm -rf .build-docc
+	swift build --scratch-path .build-docc --target AisleDiff -Xswiftc -emit-symbol-graph \
+	    -Xswiftc -emit-symbol-graph-dir -Xswiftc "$$PWD/.build-docc/symbols"
+	docc convert Sources/AisleDiff/AisleDiff.docc --additional-symbol-graph-dir .build-docc/symbols \
+	    --fallback-display-name AisleDiff --fallback-bundle-identifier AisleDiff --warnings-as-errors \
+	    --output-path .build-docc/AisleDiff.doccarchive
+
 .PHONY: test-clients
 test-clients: build ## Generate clients from the OpenAPI document, use one, and compare the server with the document (EXAMPLES=200)
 	@$(MAKE) --no-print-directory deps PACKAGES="python3-venv"
@@ -195,7 +233,7 @@ test-clients: build ## Generate clients from the OpenAPI document, use one, and 
 
 .PHONY: docs
 docs: build ## Generate the command-line reference
-	python3 -B Tests/Docs/cli.py $(AISLE) docs/cli
+	python3 -B docs/cli/generate.py $(AISLE) docs/cli
 
 .PHONY: pictures
 pictures: build browser ## Take the pictures of the README from the running page
@@ -242,4 +280,4 @@ db-reset: build ## Delete its data and create it again
 .PHONY: clean
 clean: ## Stop the private PostgreSQL and delete build products
 	if [ -x $(AISLE) ]; then $(AISLE) db stop || true; fi
-	rm -rf .build .build-thread .build-address .build-coverage
+	rm -rf .build .build-*

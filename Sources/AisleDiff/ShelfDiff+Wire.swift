@@ -64,8 +64,10 @@ extension ShelfDiff {
 
     /// Reads the wire format.
     ///
-    /// - Parameter limit: the maximum list length; it limits the memory that a message can make the reader allocate
-    ///   (about 40 bytes per element).
+    /// - Parameters:
+    ///   - bytes: exactly one message.
+    ///   - limit: the maximum list length; it limits the memory that a message can make the reader allocate
+    ///     (about 40 bytes per element).
     /// - Throws: `ShelfDiffError` for anything but exactly one message.
     public init(wireForm bytes: [UInt8], limit: Int = 1_000_000) throws(ShelfDiffError) {
         var reader = WireReader(bytes)

@@ -4,9 +4,12 @@
 public struct ShelfDiff<Product: Sendable>: Sendable {
     /// An inserted element.
     public struct Insert: Sendable {
+        /// The id of the element.
         public var id: String
+        /// The product, if the response has it and the client reads it.
         public var product: Product?
 
+        /// Creates an inserted element.
         public init(id: String, product: Product? = nil) {
             self.id = id
             self.product = product
@@ -21,11 +24,14 @@ public struct ShelfDiff<Product: Sendable>: Sendable {
         case order([String])
     }
 
-    /// The shelf's old and new version; nil if plain lists were compared.
+    /// The shelf's version of the old order; nil if it is not known, or if plain lists were compared.
     public var fromVersion: Int64?
+    /// The shelf's version of the new order; nil if plain lists were compared.
     public var toVersion: Int64?
+    /// How the order changes.
     public var content: Content
 
+    /// Creates a diff from its parts.
     public init(fromVersion: Int64? = nil, toVersion: Int64? = nil, content: Content) {
         self.fromVersion = fromVersion
         self.toVersion = toVersion

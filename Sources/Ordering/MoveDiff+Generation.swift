@@ -36,7 +36,10 @@ extension MoveDiff {
 
     /// Creates the diff between two lists, with a periodic cancellation check.
     ///
-    /// - Parameter check: throws to cancel.
+    /// - Parameters:
+    ///   - old: the old list.
+    ///   - new: the new list.
+    ///   - check: called from time to time; throws to cancel.
     public init<Element: Hashable, E: Error>(
         from old: [Element],
         to new: [Element],

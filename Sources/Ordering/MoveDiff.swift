@@ -15,6 +15,7 @@ public struct MoveDiff: Hashable, Sendable {
         /// The index in the NEW list.
         public var to: Int32
 
+        /// Creates a move.
         public init(from: Int32, to: Int32) {
             self.from = from
             self.to = to

@@ -5,12 +5,14 @@
 public struct NeighbourDiff<ID: Hashable & Sendable>: Hashable, Sendable {
     /// An inserted or moved element with its place in the new list.
     public struct Placement: Hashable, Sendable {
+        /// The id of the element.
         public var id: ID
         /// The left neighbour; nil for the front.
         public var after: ID?
         /// Whether the element is new.
         public var isInsert: Bool
 
+        /// Creates a placement.
         public init(id: ID, after: ID?, isInsert: Bool = false) {
             self.id = id
             self.after = after
@@ -23,11 +25,13 @@ public struct NeighbourDiff<ID: Hashable & Sendable>: Hashable, Sendable {
     /// The inserted and moved elements, from the front of the NEW list: a neighbour is placed before the elements that refer to it.
     public var placements: [Placement]
 
+    /// Creates a diff from its parts.
     public init(deletes: [ID] = [], placements: [Placement] = []) {
         self.deletes = deletes
         self.placements = placements
     }
 
+    /// Whether nothing changes.
     public var isEmpty: Bool { deletes.isEmpty && placements.isEmpty }
 
     /// Creates a diff from indexes, with the ids of two lists.

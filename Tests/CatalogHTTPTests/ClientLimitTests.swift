@@ -78,6 +78,24 @@ struct ClientLimitTests {
         _ = try streams.open(Self.user)
     }
 
+    @Test("A client can have an eighth of the large requests, and all clients together a limited number")
+    func largeRequestsAreLimited() throws {
+        let requests = CostlyRequests(limit: 16, limitsClients: true)
+        for number in 1...8 {
+            for _ in 0..<2 { try requests.acquire(Self.address(UInt8(number))) }
+        }
+        #expect(throws: CatalogError.unavailable) { try requests.acquire(Self.user) }
+        #expect(
+            throws: CatalogError.tooMany("too many of your large requests are in progress; send fewer at the same time")
+        ) {
+            try requests.acquire(Self.address(1))
+        }
+        requests.release(Self.address(1))
+        try requests.acquire(Self.user)
+        // The failed attempts took nothing.
+        #expect(throws: CatalogError.unavailable) { try requests.acquire(Self.address(1)) }
+    }
+
     /// Connects from an address; nil if the connection is refused.
     ///
     /// - Parameter channels: all channels, which the test closes at its end.

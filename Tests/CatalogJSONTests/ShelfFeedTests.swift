@@ -1,6 +1,7 @@
 import Catalog
 @testable import CatalogJSON
 import InMemoryCatalog
+import Synchronization
 import Testing
 import TestSupport
 
@@ -19,7 +20,7 @@ import TestSupport
         return catalog
     }
 
-    private func feed(_ catalog: InMemoryCatalog, limit: Int = 3) -> ShelfFeed {
+    private func feed(_ catalog: any PageStore & ChangeStore, limit: Int = 3) -> ShelfFeed {
         let key = ShelfFeed.Key(address: Self.address, sort: Sort(.price, .ascending), limit: limit)
         return ShelfFeed(key, catalog, AsyncSemaphore(1))
     }
@@ -35,6 +36,28 @@ import TestSupport
         _ = try await catalog.setPrices([PriceChange(sku: SKU(sku)!, priceMinor: price)], in: Self.address.store)
         feed.refresh()
         #expect(await wakeups.wake())
+    }
+
+    @Test("After a failover that lost commits, a feed shows what is left")
+    func lostCommitsDisappear() async throws {
+        let primary = try await fill()
+        let stores = Failover(primary, standby: try await fill())
+        let feed = feed(stores)
+        try await feed.start()
+        let first = feed.event(from: nil)
+        try await setPrice("p0", 9, primary, feed)
+        let lost = try #require(feed.event(from: first?.shown))
+        stores.promote()
+        let version = try await stores.versions(of: [Self.address])[Self.address]
+        #expect(feed.isOutdated(version))
+        let (number, wakeups) = feed.subscribers.add()
+        defer { feed.subscribers.remove(number) }
+        feed.refresh()
+        #expect(await wakeups.wake())
+        #expect(!feed.isOutdated(version))
+        let correction = text(feed.event(from: lost.shown))
+        #expect(correction.contains(#""inserts":[{"id":"p0","to":0"#))
+        #expect(text(feed.event(from: nil)).contains(#""ids":["p0","p1","p2"]"#))
     }
 
     @Test("The first event has the whole order, and nothing follows without a change")
@@ -75,5 +98,45 @@ import TestSupport
         let key = ShelfFeed.Key(address: ShelfAddress(Self.address.store, CatalogKey("none")!), sort: nil, limit: 3)
         let feed = ShelfFeed(key, try await fill(), AsyncSemaphore(1))
         await #expect(throws: CatalogError.self) { try await feed.start() }
+    }
+}
+
+/// A store that is replaced by its standby.
+private final class Failover: PageStore, ChangeStore {
+    private let stores: (primary: InMemoryCatalog, standby: InMemoryCatalog)
+    private let isPromoted = Mutex(false)
+
+    init(_ primary: InMemoryCatalog, standby: InMemoryCatalog) { stores = (primary, standby) }
+
+    func promote() { isPromoted.withLock { $0 = true } }
+
+    private var store: InMemoryCatalog { isPromoted.withLock { $0 } ? stores.standby : stores.primary }
+
+    func likelyBasis(of request: PageRequest) -> PageBasis? { store.likelyBasis(of: request) }
+
+    func basis(of request: PageRequest) async throws(CatalogError) -> PageBasis {
+        try await store.basis(of: request)
+    }
+
+    func page(_ request: PageRequest, likely: PlannedPage?) async throws(CatalogError) -> ShelfPage {
+        try await store.page(request, likely: likely)
+    }
+
+    func order(_ request: OrderRequest) async throws(CatalogError) -> ShelfOrder { try await store.order(request) }
+
+    func orders(_ address: ShelfAddress, _ views: [ShelfView]) async throws(CatalogError) -> [ShelfOrder] {
+        try await store.orders(address, views)
+    }
+
+    func versions(of shelves: [ShelfAddress]) async throws(CatalogError) -> [ShelfAddress: ShelfVersion] {
+        try await store.versions(of: shelves)
+    }
+
+    func revisions(of users: [UserID]) async throws(CatalogError) -> [UserID: Int64] {
+        try await store.revisions(of: users)
+    }
+
+    func changes(of user: UserID, since: Int64, limit: Int) async throws(CatalogError) -> ChangesPage {
+        try await store.changes(of: user, since: since, limit: limit)
     }
 }

@@ -391,7 +391,8 @@ import TestSupport
                 for writer in 0..<2 {
                     group.addTask {
                         for round in 0..<60 {
-                            let sku = SKU("p\((round * 7 + writer * 30) % 60)")!
+                            // Each writer has products of its own, however far it lags behind.
+                            let sku = SKU("p\(round * 7 % 30 * 2 + writer)")!
                             try await catalog.unplace(sku, from: Self.dairy, in: Self.shop)
                             _ = try await catalog.place(sku, on: Self.dairy, in: Self.shop)
                         }

@@ -3,11 +3,13 @@
 Usage: run.py AISLE. Each page gets an `aisle dev` of its own in an empty folder. The blocks marked `sh` are run in one shell,
 except those marked `sh notest`. A block marked `json` or `text` that follows shows the output, where … matches anything.
 """
-import cli
-import glob, os, re, shutil, signal, socket, subprocess, sys, tempfile, time, urllib.error, urllib.request
+import glob, importlib.util, os, re, shutil, signal, socket, subprocess, sys, tempfile, time, urllib.error, urllib.request
 
 AISLE = os.path.abspath(sys.argv[1])
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+specification = importlib.util.spec_from_file_location("generate", f"{ROOT}/docs/cli/generate.py")
+cli = importlib.util.module_from_spec(specification)
+specification.loader.exec_module(cli)
 BLOCK = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.M | re.S)
 # The time limit of a page's commands, in seconds.
 LIMIT = 120

@@ -2,7 +2,7 @@
 
 Usage: failover.py AISLE.
 """
-import contextlib, os, shutil, signal, subprocess, sys, tempfile, time, urllib.error, urllib.request
+import contextlib, json, os, shutil, signal, subprocess, sys, tempfile, threading, time, urllib.error, urllib.request
 from harness import SECRET, free_port, psql, send, status, until
 
 AISLE = os.path.abspath(sys.argv[1])
@@ -83,9 +83,10 @@ def served(folder, dsn):
             raise
 
 
-def tagged(base, path, tags=()):
-    """Requests a page that the client has seen with some tags; returns the status and the page's tag."""
-    request = urllib.request.Request(base + path, headers={"if-none-match": ", ".join(tags)} if tags else {})
+def tagged(base, path, tags=(), token=None):
+    """Requests a resource that the client has seen with some tags; returns the status and the resource's tag."""
+    headers = {"authorization": f"Bearer {token}"} if token else {}
+    request = urllib.request.Request(base + path, headers={**headers, **({"if-none-match": ", ".join(tags)} if tags else {})})
     try:
         with urllib.request.urlopen(request, timeout=30) as answer:
             return answer.status, answer.headers["etag"]
@@ -103,9 +104,28 @@ def first_change(base, token, last):
                 return name
 
 
+def follow(base, path):
+    """Opens a stream of a shelf, as a client that keeps reading it; returns a function that ends it."""
+    stream = urllib.request.urlopen(base + path, timeout=300)
+    thread = threading.Thread(target=lambda: [None for _ in stream], daemon=True)
+    thread.start()
+    return stream.close
+
+
+def first_order(base, path):
+    """Returns the ids of the first event of a shelf's stream."""
+    with urllib.request.urlopen(base + path, timeout=30) as stream:
+        for line in stream:
+            if line.startswith(b"data: ") and b'"ids"' in line:
+                return json.loads(line[6:])["ids"]
+
+
 def loses_commits(dsn, primary, standby, running, folder, aisle, write, token):
     """Promotes a standby that lacks the last commits; the pages and devices of the lost ones must not survive it."""
-    pages = [f"/v1/stores/corner/shelves/dairy/products?sort=price&limit={20 + number}" for number in range(PAGES)]
+    shelf = "/v1/stores/corner/shelves/dairy"
+    pages = [f"{shelf}/products?sort=price&limit={20 + number}" for number in range(PAGES - 3)]
+    pages += [shelf, f"{shelf}/order?sort=price", f"{shelf}/order/diff?from_sort=price&to_sort=name&limit=20"]
+    events = f"{shelf}/events?sort=price&limit=100"
     tokens = [aisle("token", "--user", f"device{number}").strip() for number in range(DEVICES)]
     with served(folder, dsn(primary, standby, attributes="target_session_attrs=read-write")) as base:
         def put(number, value):
@@ -122,13 +142,18 @@ def loses_commits(dsn, primary, standby, running, folder, aisle, write, token):
         standby.stop()
         running.remove(standby)
 
+        # The order that a shelf's subscribers share must not outlive its commits.
+        close = follow(base, events)
+        kept_order = first_order(base, events)
         lost = {page: [] for page in pages}
         for number in range(WRITES):
             assert status(base, write, "PATCH", {"price_minor": 1000 + number}, token) == 200
             for page in pages:
                 lost[page].append(tagged(base, page)[1])
         assert len({tag for tags in lost.values() for tag in tags}) == WRITES * PAGES
+        until(lambda: first_order(base, events) != kept_order, 10, "the stream shows a write that will be lost")
         seen = [put(number, "lost") for number in range(DEVICES)]
+        setting_tags = [tagged(base, "/v1/me/settings/colour", token=tokens[number])[1] for number in range(DEVICES)]
         for number in range(DEVICES):
             changes = send(base, f"/v1/me/settings?since={seen[number]}", token=tokens[number])[1]
             assert not changes.get("resync"), changes
@@ -138,8 +163,11 @@ def loses_commits(dsn, primary, standby, running, folder, aisle, write, token):
         standby.start()
         running.append(standby)
         standby.run("pg_ctl", "promote", "-D", standby.data, "-w", "-t", "60")
+        until(lambda: status(base, write) == 200, RECOVERY, "a read after the promotion")
+        wrong = sum(tagged(base, page, lost[page])[0] != 200 for page in pages)
+        until(lambda: first_order(base, events) == kept_order, 10, "the stream no longer shows the lost writes")
+        close()
         until(lambda: status(base, write, "PATCH", {"price_minor": 5000}, token) == 200, RECOVERY, "a write after the promotion")
-        wrong = 0
         for number in range(WRITES):
             for page in pages:
                 wrong += tagged(base, page, lost[page])[0] != 200
@@ -150,6 +178,7 @@ def loses_commits(dsn, primary, standby, running, folder, aisle, write, token):
         for number in range(DEVICES):
             settings = send(base, f"/v1/me/settings?since={seen[number]}", token=tokens[number])[1]
             resynced += settings.get("resync", False) and [setting["value"] for setting in settings["settings"]] == ["kept"]
+            assert tagged(base, "/v1/me/settings/colour", [setting_tags[number]], tokens[number])[0] == 200
             lists = send(base, f"/v1/me/lists?since={seen[number]}", token=tokens[number])[1]
             assert lists.get("resync"), lists
             assert first_change(base, tokens[number], seen[number]) == "gap"
@@ -160,6 +189,7 @@ def loses_commits(dsn, primary, standby, running, folder, aisle, write, token):
 
 
 def main():
+    print("seed: none, because nothing is random")
     folder = tempfile.mkdtemp(prefix="aisle-failover-")
     os.chmod(folder, 0o755)
     certificates(folder)
@@ -211,17 +241,31 @@ def main():
 
         with served(folder, dsn(primary, standby, attributes="target_session_attrs=read-write")) as base:
             assert status(base, "/readyz") == 200 and status(base, write, "PATCH", {"price_minor": 302}, token) == 200
-            until(lambda: psql(dsn(standby), "SELECT price_minor FROM product WHERE sku = 'C1007'") == "302", 30, "the standby follows")
+            devices = [aisle("token", "--user", f"kept{number}").strip() for number in range(DEVICES // 10)]
+            revisions = []
+            for number, device in enumerate(devices):
+                answer = send(base, "/v1/me/settings/colour", "PUT", {"value": number}, device)
+                assert answer[0] == 200, answer
+                revisions.append(answer[1]["revision"])
+            position = psql(dsn(primary), "SELECT pg_current_wal_flush_lsn()")
+            until(lambda: psql(dsn(standby), f"SELECT pg_last_wal_replay_lsn() >= '{position}'") == "t", 30, "the standby follows")
+            tag = tagged(base, page)[1]
             primary.stop()
             running.remove(primary)
             until(lambda: status(base, "/readyz") == 503, 10, "the loss of the primary is noticed")
             standby.run("pg_ctl", "promote", "-D", standby.data, "-w", "-t", "60")
             promoted = time.monotonic()
             until(lambda: status(base, "/readyz") == 200, RECOVERY, "ready after the promotion")
-            until(lambda: status(base, write, "PATCH", {"price_minor": 303}, token) == 200, RECOVERY, "a write after the promotion")
             until(lambda: status(base, page) == 200, RECOVERY, "a page after the promotion")
+            assert tagged(base, page, [tag])[0] == 304, "nothing has changed"
+            until(lambda: status(base, write, "PATCH", {"price_minor": 303}, token) == 200, RECOVERY, "a write after the promotion")
             print(f"reads and writes on the new primary {time.monotonic() - promoted:.2f} s after its promotion")
             assert send(base, write)[1]["price_minor"] == 303
+            assert tagged(base, page, [tag])[0] == 200
+            for number, device in enumerate(devices):
+                kept = send(base, f"/v1/me/settings?since={revisions[number] - 1}", token=device)[1]
+                assert [one["value"] for one in kept["settings"]] == [number], kept
+            print(f"a promotion without lost commits: all of {len(devices)} devices' writes are there")
 
         # The old primary follows the new one, which then loses its last commits.
         shutil.rmtree(primary.data)

@@ -85,7 +85,10 @@ def mutated(data, dice):
 
 
 def request(dice, all_seeds):
-    """A request with one or more mutated parts; its framing is mostly right, so that it reaches the handlers."""
+    """A request with one or more mutated parts, and whether its framing is right, so that it must get a response.
+
+    Most are framed right, so that they reach the handlers.
+    """
     method, target, headers, body = dice.choice(all_seeds)
     part = dice.randrange(8)
     if part < 3:
@@ -104,10 +107,14 @@ def request(dice, all_seeds):
         else:
             head.append(b"content-length: %d" % len(body))
     whole = b"\r\n".join(head) + b"\r\n\r\n" + body
-    return mutated(whole, dice) if part == 7 else whole
+    return (mutated(whole, dice), False) if part == 7 else (whole, True)
 
 
 STATUS = re.compile(rb"HTTP/1\.1 (\d\d\d) ")
+# The details of problems with 503.
+BUSY = re.compile(rb'"status":503,"detail":"([^"]*)')
+# The reason for a 503 in which nothing is wrong: more requests than the server has connections or slots for.
+OVERLOADED = "the service is overloaded or its database is unreachable"
 
 
 class Connection:
@@ -118,17 +125,20 @@ class Connection:
         self.socket.setblocking(False)
         self.is_open = True
 
-    def send(self, data):
-        """Sends a request, and returns the statuses of its responses; none if it is incomplete, or opens a stream.
+    def send(self, data, is_framed):
+        """Sends a request, and returns the statuses of its responses, and the bodies of those with 503.
 
-        Raises TimeoutError if the server does not read it.
+        There is none if the request is incomplete. Raises TimeoutError if the server does not read it, or does not respond to one
+        that is framed right.
         """
         answer, end = b"", time.monotonic() + LIMIT
         while self.is_open:
             # An incomplete request gets no response, and a mutated one perhaps several: both are over when nothing happens.
-            quiet = None if data else QUIET if STATUS.search(answer) else PATIENCE
+            quiet = None if data else QUIET if STATUS.search(answer) else LIMIT if is_framed else PATIENCE
             reads, writes, _ = select.select([self.socket], [self.socket] if data else [], [], quiet if quiet is not None else 1)
             if not data and not reads:
+                if quiet == LIMIT:
+                    raise TimeoutError
                 break
             if time.monotonic() > end:
                 raise TimeoutError
@@ -143,7 +153,7 @@ class Connection:
                         break
             except OSError:
                 self.is_open = False
-        return [int(code) for code in STATUS.findall(answer)]
+        return [int(code) for code in STATUS.findall(answer)], [found.decode("utf-8", "replace") for found in BUSY.findall(answer)]
 
 
 def complete(answer):
@@ -162,17 +172,20 @@ def worker(port, seed, count, all_seeds, results):
             bad.append(f"cannot connect after {sent} requests: {error}")
             break
         for _ in range(BATCH):
-            one = request(dice, all_seeds)
+            one, is_framed = request(dice, all_seeds)
             sent += 1
             try:
-                codes = connection.send(one)
+                codes, busy = connection.send(one, is_framed)
             except TimeoutError:
-                bad.append(f"not read within {LIMIT} s: {one[:600]!r}")
+                bad.append(f"not read, or not answered, within {LIMIT} s: {one[:600]!r}")
                 break
             for code in codes:
                 statuses[code] = statuses.get(code, 0) + 1
                 if code >= 500 and code != 503:
                     bad.append(f"{code}: {one[:600]!r}")
+            for reason in busy:
+                if reason != OVERLOADED:
+                    bad.append(f"503, {reason}: {one[:600]!r}")
             if not codes or not connection.is_open:
                 break
         connection.socket.close()

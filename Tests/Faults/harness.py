@@ -24,9 +24,13 @@ def psql(dsn, query):
 
 
 def send(base, path, method="GET", body=None, token=None, headers=None, timeout=30):
-    """Returns the status and the parsed body of a response; status 0 if none came."""
-    headers = {"content-type": "application/json", **({"authorization": f"Bearer {token}"} if token else {}), **(headers or {})}
-    request = urllib.request.Request(base + path, None if body is None else json.dumps(body).encode(), headers, method=method)
+    """Returns the status and the parsed body of a response; status 0 if none came. A body of bytes is CSV, any other one JSON."""
+    if isinstance(body, bytes):
+        kind, data = "text/csv", body
+    else:
+        kind, data = "application/json", None if body is None else json.dumps(body).encode()
+    headers = {"content-type": kind, **({"authorization": f"Bearer {token}"} if token else {}), **(headers or {})}
+    request = urllib.request.Request(base + path, data, headers, method=method)
     try:
         with urllib.request.urlopen(request, timeout=timeout) as answer:
             return answer.status, json.loads(answer.read() or "null") if path.startswith("/v1") else None
@@ -72,11 +76,13 @@ class Database:
         return f"{self.home}/socket/.s.PGSQL.5432"
 
     def crash(self):
-        """Kills PostgreSQL like a power failure, and starts it again."""
+        """Kills PostgreSQL like a power failure, and starts it again; returns the time of the start."""
         postmaster = self.postmaster
         os.kill(postmaster, signal.SIGQUIT)
         until(lambda: not is_alive(postmaster), 30, "PostgreSQL ends")
+        start = time.monotonic()
         self.run("db", "start")
+        return start
 
     def close(self):
         with contextlib.suppress(AssertionError):

@@ -1,8 +1,9 @@
 """Tests that no acknowledged write is lost or counted twice when servers, PostgreSQL, PgBouncer and connections fail at random points.
 
 Usage: kills.py AISLE [--kills N] [--restarts N] [--cuts N] [--poolers N] [--recovery SECONDS] [--seed S]. Three servers share a
-database: one is connected directly, one through a proxy, and one through PgBouncer in transaction mode. Workers write settings, list
-items, manual orders, prices and purchases, and repeat each call with the same key until it is acknowledged. Meanwhile servers and
+database: one is connected directly, one through a proxy, and one through PgBouncer in transaction mode. Workers write settings, lists
+and their items, moves and whole manual orders, products, placements, prices, purchases and imports, and repeat each call with the same key
+until it is acknowledged. Meanwhile servers and
 PgBouncer are killed, PostgreSQL crashes, backends are terminated, and the proxy delays, stalls and cuts. At the end, every row must
 be as if nothing had failed.
 """
@@ -104,8 +105,7 @@ def main():
         dice.shuffle(faults)
         slowest = {"kill": 0, "restart": 0, "pooler": 0}
 
-        def recover(kind, server):
-            start = time.monotonic()
+        def recover(kind, server, start):
             until(lambda: status(server.base, "/v1/me/settings/probe", "PUT", {"value": 1}, probe) == 200, 30, f"a write after a {kind}")
             slowest[kind] = max(slowest[kind], time.monotonic() - start)
 
@@ -115,16 +115,18 @@ def main():
             if fault == "kill":
                 server = dice.choice(servers)
                 server.kill()
+                start = time.monotonic()
                 server.start()
-                recover(fault, server)
+                recover(fault, server, start)
             elif fault == "restart":
-                database.crash()
+                start = database.crash()
                 for server in servers:
-                    recover(fault, server)
+                    recover(fault, server, start)
             elif fault == "pooler":
                 pooler.kill()
+                start = time.monotonic()
                 pooler.start()
-                recover(fault, servers[2])
+                recover(fault, servers[2], start)
             elif fault == "cut":
                 proxy.disturb(dice)
             else:

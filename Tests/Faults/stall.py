@@ -129,6 +129,7 @@ def processes(folder):
 
 
 async def main():
+    print("seed: none, because nothing is random")
     folder = tempfile.mkdtemp(prefix="aisle-faults-")
     os.chmod(folder, 0o755)
     failures = []

@@ -1,7 +1,8 @@
-"""Tests that this build and one with one more compatible migration serve side by side, while it migrates.
+"""Tests that this build serves while one more compatible migration runs, and both builds side by side after it.
 
 Usage: upgrade.py AISLE. The next build is made from a copy of the sources in .aisle/upgrade, with one migration more, in parts: a
-column, its values in batches, and an index. No request fails, on either build, from before the migration to after the old build's end.
+column, its values in batches, and an index. The
+old build serves before, during and after the migration, and the next one after it, when its schema is there. No request fails on either.
 """
 import os, shutil, subprocess, sys
 from harness import Database, Load, Server, status, until
@@ -57,6 +58,7 @@ def requests(server, token):
 
 
 def main():
+    print("seed: none, because nothing is random")
     new, version = next_build()
     database, load, ends = Database(OLD), Load(), {}
     servers = []
@@ -107,7 +109,7 @@ def main():
         assert database.run("db", "migrate").strip() == ""
         assert "compatible" in database.run("db", "status")
         migrate("--to", str(version - 1), "--yes")
-        print(f"two builds served side by side during a migration of {PRODUCTS} products: 0 of {total} requests failed")
+        print(f"the old build served during a migration of {PRODUCTS} products, and both builds after it: 0 of {total} requests failed")
     finally:
         for server in list(servers):
             server.kill()

@@ -61,7 +61,7 @@ extension Sort {
                 throw SortError(
                     word: String(word.prefix(64)),
                     reason: "unknown sort key",
-                    hint: closestKey(to: String(name))
+                    hint: name.closest(among: SortKey.allCases.lazy.map(\.name))
                 )
             }
             let direction: SortDirection = isDescending ? .descending : .ascending
@@ -79,26 +79,5 @@ extension Sort {
     /// The allowed sort keys, for `allowed` in errors.
     package static let allowed: [String] = SortKey.allCases.flatMap {
         $0.isReversible ? [$0.name, "-" + $0.name] : [$0.name]
-    }
-
-    private static func closestKey(to name: String) -> String? {
-        guard name.utf8.count <= 32 else { return nil }
-        let candidates = SortKey.allCases.map { ($0.name, distance(Array(name.utf8), Array($0.name.utf8))) }
-        return candidates.filter { $0.1 <= max(1, $0.0.utf8.count / 3) }.min { $0.1 < $1.1 }?.0
-    }
-
-    /// Returns the Levenshtein distance between two words, in bytes.
-    private static func distance(_ a: [UInt8], _ b: [UInt8]) -> Int {
-        var row = Array(0...b.count)
-        for (i, x) in a.enumerated() {
-            var diagonal = row[0]
-            row[0] = i + 1
-            for (j, y) in b.enumerated() {
-                let next = min(row[j + 1] + 1, row[j] + 1, diagonal + (x == y ? 0 : 1))
-                diagonal = row[j + 1]
-                row[j + 1] = next
-            }
-        }
-        return row[b.count]
     }
 }

@@ -12,6 +12,6 @@ package struct IdempotentCall: Sendable, Hashable {
 
     /// The maximum length of a key, in bytes.
     package static let keyLimit = 255
-    /// The maximum size of a response to record, in bytes; a larger one is computed again for a repeated call.
-    package static let responseLimit = 1 << 20
+    /// The maximum size of a diff to record, in bytes; a larger one is computed again for a repeated call.
+    package static let diffLimit = 16 << 10
 }

@@ -26,6 +26,7 @@ struct DiffEndpoints: EndpointGroup {
                 timeLimit: TimeLimit.shelf.request,
                 cost: cost,
                 isCostly: true,
+                isReadOnly: true,
                 handler
             )
         }
@@ -74,7 +75,8 @@ struct DiffEndpoints: EndpointGroup {
         let bytes = try await call.bytes()
         let once = try call.idempotentCall(bytes)
         let store = try call.parameters.store
-        if let first = try await recorded(once, in: store) { return first }
+        let first = try await recorded(once, in: store)
+        if let first, !first.body.isEmpty { return .outcome(first.body, mediaType: first.mediaType) }
         var reader = try BodyReader(try BodyLoader.json(bytes))
         let from = try reader.ids("from")
         let form = DiffFormat(accepting: call.header(.accept))
@@ -90,11 +92,16 @@ struct DiffEndpoints: EndpointGroup {
         if request.to.sort == nil { request.user = call.caller?.user }
         request.includesProducts = form == .json
         let diff = try await diffs.diff(request)
-        if let once {
-            let response = RecordedResponse(mediaType: form.mediaType, body: form.bytes(of: diff))
-            if response.body.count <= IdempotentCall.responseLimit {
-                try await responses.record(response, of: once, in: store)
-            }
+        if let once, first == nil {
+            let body = form.bytes(of: diff)
+            // A long response is computed again by a repeat: a request that changes nothing must not fill the disk. What is
+            // recorded reserves the key.
+            let isShort = body.count <= IdempotentCall.diffLimit
+            try await responses.record(
+                RecordedResponse(mediaType: form.mediaType, body: isShort ? body : []),
+                of: once,
+                in: store
+            )
         }
         return Self.response(diff, form)
     }
@@ -113,11 +120,10 @@ struct DiffEndpoints: EndpointGroup {
         return Self.response(diff, DiffFormat(accepting: call.header(.accept)))
     }
 
-    /// Returns the recorded response to a repeated request.
-    private func recorded(_ once: IdempotentCall?, in store: CatalogKey?) async throws -> Response? {
+    /// Returns the recorded response to a repeated request; its body is empty if it must be computed again.
+    private func recorded(_ once: IdempotentCall?, in store: CatalogKey?) async throws -> RecordedResponse? {
         guard let once, let first = try await responses.firstResponse(once.key, in: store) else { return nil }
-        let response = try first.response(to: once)
-        return .outcome(response.body, mediaType: response.mediaType)
+        return try first.response(to: once)
     }
 
     private static func window(_ text: String) throws(CatalogError) -> Int {

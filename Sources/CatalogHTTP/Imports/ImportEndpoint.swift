@@ -13,6 +13,8 @@ struct ImportEndpoint: EndpointGroup {
     let pace: ImportPace
     /// The slots for concurrent imports; further imports get 503 with Retry-After.
     let slots: Slots
+    /// Each client's share of them, so that one that sends slowly does not keep the others waiting.
+    let clientSlots: KeyedSlots<RateLimiter.Client>
 
     var endpoints: [Endpoint] {
         [
@@ -80,6 +82,10 @@ struct ImportEndpoint: EndpointGroup {
             options.rejectedPercentLimit = percent
         }
         // An import holds a database connection while its body arrives; slow clients must not exhaust the pool.
+        guard clientSlots.tryAcquire(call.client) else {
+            throw CatalogError.tooMany("too many of your imports are in progress; wait until one of them has ended")
+        }
+        defer { clientSlots.release(call.client) }
         guard slots.tryAcquire() else { throw CatalogError.unavailable }
         defer { slots.release() }
         let prepared = options

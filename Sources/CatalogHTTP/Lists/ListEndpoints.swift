@@ -142,8 +142,12 @@ extension Call {
     /// - Throws: `malformed` for a tag of another kind.
     fileprivate var expectedListVersions: Set<Int64>? {
         get throws(CatalogError) {
-            // The user's revision, behind the version, may change without the list.
-            try expectation("a list, such as \"3-1191\"") { Int64($0.prefix { $0 != "-" }) }?.versions
+            try expectation("a list, such as \"3-1191\"") { tag in
+                // The user's revision, behind the version, may change without the list.
+                let numbers = tag.split(separator: "-", omittingEmptySubsequences: false).map { Int64($0) }
+                guard (1...2).contains(numbers.count), numbers.allSatisfy({ $0 != nil }) else { return nil }
+                return numbers[0]
+            }?.versions
         }
     }
 }

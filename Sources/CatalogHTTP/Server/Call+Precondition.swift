@@ -37,6 +37,9 @@ extension Call {
             }
             versions.insert(found)
         }
+        guard !versions.isEmpty else {
+            throw .malformed(parameter: "If-Match", detail: "If-Match must have an entity tag of \(resource), or *")
+        }
         return .versions(versions)
     }
 }

@@ -11,6 +11,10 @@ extension CatalogAPI {
 
         /// The maximum number of concurrent imports; further ones get 503 with Retry-After.
         package var concurrentImportLimit = 4
+        /// The maximum number of a client's concurrent imports.
+        package var importsPerClientLimit = 2
+        /// The maximum number of requests for whole orders, diffs, or with large bodies that run or wait for a thread.
+        package var costlyLimit = 256
         /// The total time limit of an import.
         package var importTimeout: Duration = .seconds(1800)
         /// The minimum transfer rate of an import's body.

@@ -18,6 +18,7 @@ package struct CatalogAPI: HTTPResponder {
     /// The responses to requests beyond a quota that may wait.
     private let delays = Slots(1000)
     private let deadlines = DeadlineWatch()
+    private let costly: CostlyRequests
 
     package init(
         catalog: any CatalogStore,
@@ -39,6 +40,7 @@ package struct CatalogAPI: HTTPResponder {
             timeout: options.bodyTimeout
         )
         memory = BodyMemory(limit: options.bodyMemoryLimit, limitsClients: options.rateLimit != nil)
+        costly = CostlyRequests(limit: options.costlyLimit, limitsClients: options.rateLimit != nil)
         let streams = ClientStreams(limit: options.rateLimit == nil ? .max : options.streamsPerClientLimit)
         let groups: [any EndpointGroup] = [
             PageEndpoints(store: catalog, cursors: cursors, cache: PageCache(limit: options.pageCacheLimit)),
@@ -58,7 +60,8 @@ package struct CatalogAPI: HTTPResponder {
                 responses: catalog,
                 timeLimit: options.importTimeout,
                 pace: options.importPace,
-                slots: Slots(options.concurrentImportLimit)
+                slots: Slots(options.concurrentImportLimit),
+                clientSlots: KeyedSlots(limit: options.rateLimit == nil ? .max : options.importsPerClientLimit)
             ),
             PurchaseEndpoint(purchases: catalog),
             PriceEndpoint(prices: catalog),
@@ -250,10 +253,15 @@ package struct CatalogAPI: HTTPResponder {
         _ isAbandoned: @escaping @Sendable () -> Bool
     ) async throws -> Response {
         let endpoint = call.endpoint
-        let executor = endpoint.isCostly(body: length) ? BackgroundExecutor.shared : nil
-        guard let limit = endpoint.timeLimit else { return try await endpoint.handler(call) }
+        let isCostly = endpoint.isCostly(body: length)
+        // A page with filters or facets may scan its shelf, so it is watched; the timer would cost other pages too much.
+        let surcharged = endpoint.surcharge(call.target) > 0 ? TimeLimit.lookup.request : nil
+        guard let limit = endpoint.timeLimit ?? surcharged else { return try await endpoint.handler(call) }
+        if isCostly { try costly.acquire(call.client) }
+        defer { if isCostly { costly.release(call.client) } }
+        let executor = isCostly ? BackgroundExecutor.shared : nil
         // A write goes on: its client may have left because it needs no response.
-        let isRead = endpoint.method == .get
+        let isRead = endpoint.isReadOnly
         return try await deadlines.run(
             within: limit,
             or: Self.timeoutProblem(limit),

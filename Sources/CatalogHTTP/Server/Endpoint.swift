@@ -15,7 +15,7 @@ struct Endpoint: Sendable {
     let access: Access
     let bodyLimit: BodyLimit
     /// The time limit of a request, excluding the arrival of its body; nil if each of its operations has a shorter
-    /// limit.
+    /// limit. Requests with a surcharge always have one.
     let timeLimit: Duration?
     /// The points that a request costs; reading a page costs one.
     let cost: Int
@@ -25,6 +25,8 @@ struct Endpoint: Sendable {
     let isDocumented: Bool
     /// Whether every request takes much processor time: whole orders and their diffs.
     let isCostly: Bool
+    /// Whether requests change nothing, so that their work ends when the client has left.
+    let isReadOnly: Bool
     let handler: Handler
 
     init(
@@ -37,6 +39,7 @@ struct Endpoint: Sendable {
         surcharge: @escaping @Sendable (RequestTarget) -> Int = { _ in 0 },
         isDocumented: Bool = true,
         isCostly: Bool = false,
+        isReadOnly: Bool? = nil,
         _ handler: @escaping Handler
     ) {
         self.method = method
@@ -48,6 +51,7 @@ struct Endpoint: Sendable {
         self.surcharge = surcharge
         self.isDocumented = isDocumented
         self.isCostly = isCostly
+        self.isReadOnly = isReadOnly ?? (method == .get)
         self.handler = handler
     }
 

@@ -45,8 +45,11 @@ package struct NetworkRange: Hashable, Sendable {
     private let address: NetworkAddress
     /// The number of leading bits that all addresses share.
     private let bits: Int
+    /// The range as it was configured.
+    let text: String
 
     package init?(_ text: some StringProtocol) {
+        self.text = String(text)
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let first = parts.first, let address = NetworkAddress(first) else { return nil }
         let width = address.bytes.count * 8

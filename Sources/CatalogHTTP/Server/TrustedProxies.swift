@@ -8,6 +8,9 @@ package struct TrustedProxies: Sendable {
 
     package init(_ ranges: [NetworkRange] = []) { self.ranges = ranges }
 
+    /// The ranges as they were configured.
+    package var texts: [String] { ranges.map(\.text) }
+
     /// Returns the address of the client: the last one in the chain of proxies that is not a trusted proxy.
     ///
     /// Each proxy appends the address that it was called from, perhaps with a port, so the chain is read from its end.

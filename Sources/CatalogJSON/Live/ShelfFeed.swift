@@ -37,6 +37,8 @@ final class ShelfFeed: Sendable {
         var page: ShelfPage?
         /// The shelf version at the last read; nil if the shelf does not exist or was not read yet.
         var seen: ShelfVersion?
+        /// The number of the last read that began, and of the last one that was applied.
+        var (begun, applied) = (0, 0)
         /// The events from earlier windows to the newest.
         var events: [EventKey: LiveEvent] = [:]
         var isGone = false
@@ -46,6 +48,8 @@ final class ShelfFeed: Sendable {
 
     /// A page, and whether it is consistent with its version.
     private struct PageRead: Sendable {
+        /// Later reads have higher numbers.
+        let number: Int
         let page: ShelfPage
         let isConsistent: Bool
     }
@@ -189,9 +193,15 @@ final class ShelfFeed: Sendable {
         )
         var attempt = 1
         while true {
+            let number = state.withLock { state in
+                state.begun += 1
+                return state.begun
+            }
             let page = try await catalog.page(request)
             let isConsistent = try await catalog.versions(of: [key.address])[key.address] == ShelfVersion(page.head)
-            if isConsistent || attempt == 3 { return PageRead(page: page, isConsistent: isConsistent) }
+            if isConsistent || attempt == 3 {
+                return PageRead(number: number, page: page, isConsistent: isConsistent)
+            }
             attempt += 1
         }
     }
@@ -200,8 +210,10 @@ final class ShelfFeed: Sendable {
         let page = reading.page
         let isNew = state.withLock { state in
             let version = page.head.state.version
-            // Ignore an outdated read.
-            if let seen = state.seen, seen.shelf > version, seen.store >= page.head.storeVersion { return false }
+            // Ignore a read that began before the last one. Versions would not do: after a failover that lost commits, the
+            // shelf has an older version than the one that was seen.
+            guard reading.number > state.applied else { return false }
+            state.applied = reading.number
             // An inconsistent page will be read again.
             state.seen = reading.isConsistent ? ShelfVersion(page.head) : nil
             state.isGone = false

@@ -19,6 +19,6 @@ package struct ConnectionCounts: Sendable, Hashable {
     /// Two for pages, and one each for announcing changes, listening to them, and readiness.
     private static let others = 5
 
-    /// The maximum number of connections of a server.
-    package var total: Int { writes + longReads + imports + batch + Self.others }
+    /// The maximum number of connections of a server. Each import has two: the second one holds the lock of its run.
+    package var total: Int { writes + longReads + 2 * imports + batch + Self.others }
 }

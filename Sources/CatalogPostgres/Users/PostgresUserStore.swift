@@ -54,8 +54,7 @@ struct PostgresUserStore: UserStore {
     func export(_ user: UserID, customer: String) async throws(CatalogError) -> UserExport {
         try await database.mappingErrors {
             let hash = CustomerHashes.hash(customer, try await purchases.customers.key())
-            return try await database.writes.snapshot(within: .shelf) {
-                connection in
+            return try await database.longReads.snapshot(within: .shelf) { connection in
                 let revision = try connection.query(Self.userRevision, [.text(user.text)]) {
                     try $0.first { try $0.int8(0) }
                 }

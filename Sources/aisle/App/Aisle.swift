@@ -24,4 +24,15 @@ struct Aisle: AsyncParsableCommand {
             DoctorCommand.self, ConfigCommand.self, VersionCommand.self,
         ]
     )
+    static func main() async {
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        do {
+            var command = try await asyncParseAsRoot(arguments)
+            if var command = command as? any AsyncParsableCommand { try await command.run() } else { try command.run() }
+        } catch {
+            guard exitCode(for: error) == .validationFailure else { exit(withError: error) }
+            Console.note(UsageErrors.message(error, arguments))
+            exit(withError: ExitCode.validationFailure)
+        }
+    }
 }

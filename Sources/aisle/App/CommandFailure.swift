@@ -35,6 +35,12 @@ struct CommandFailure: Error {
         }
     }
 
+    /// Says that something does not exist, and what was probably meant; otherwise, the command that lists what exists.
+    static func missing(_ kind: String, _ name: String, among names: [String], list: String) -> CommandFailure {
+        let remedy = name.closest(among: names).map { "did you mean \($0)?" } ?? "list them with: \(list)"
+        return CommandFailure("\(kind) “\(name)” does not exist; \(remedy)", noInput)
+    }
+
     private init(catalog error: CatalogError) {
         switch error {
         case .malformed(_, let detail, let allowed, _):

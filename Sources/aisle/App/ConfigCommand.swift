@@ -15,9 +15,12 @@ struct ConfigCommand: AsyncParsableCommand {
         )
         @OptionGroup var database: DatabaseOptions
         @OptionGroup var server: ServerOptions
+        @Option(help: "table, tsv, json, ndjson or csv.") var format: OutputFormat?
         func execute() async throws {
-            print("database\t\(database.source.title)")
-            for (name, value) in try await server.settings().listed { print("\(name)\t\(value)") }
+            var table = Table(columns: [.init(title: "setting"), .init(title: "value")])
+            table.rows = [["database", database.source.title]]
+            table.rows += try await server.settings().listed.map { [$0.name, $0.value] }
+            table.print(.resolve(format))
         }
     }
 }

@@ -11,6 +11,13 @@ enum Console {
         notesAreTerminal && (ProcessInfo.processInfo.environment["NO_COLOR"] ?? "").isEmpty
     }
 
+    /// The width of the terminal, in letters; nil if the output is not a terminal.
+    static var outputWidth: Int? {
+        var size = winsize()
+        guard outputIsTerminal, ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+        return Int(size.ws_col)
+    }
+
     static func note(_ text: String) { _ = STDERR_FILENO.writeAll((text + "\n").utf8) }
 
     /// Prints a line that the next one overwrites; only on a terminal.

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CatalogJSON
 internal import CatalogPostgres
 internal import LibPQ
 
@@ -9,7 +10,8 @@ struct DoctorCommand: AisleCommand {
     )
 
     @OptionGroup var database: DatabaseOptions
-    @Option(help: "The number of servers that use the database.") var servers = 1
+    @Option(parsing: .unconditional, help: "The number of servers that use the database.") var servers = 1
+    @Option(help: "text or json.") var format: ReportFormat = .text
     @Option(help: "A JSON file with settings (AISLE_CONFIG; aisle.json if it exists).") var config: String?
 
     func execute() async throws {
@@ -19,9 +21,22 @@ struct DoctorCommand: AisleCommand {
         let findings = try await database.withPool(size: 1) {
             try await Doctor($0).examine(servers: servers, with: settings.connections)
         }
-        for finding in findings { print("\(finding.isOK ? "ok  " : "BAD ") \(finding.text)") }
         let failed = findings.filter { !$0.isOK }
-        for remedy in failed.compactMap(\.remedy) { Console.note("fix: \(remedy)") }
+        switch format {
+        case .text:
+            for finding in findings { print("\(finding.isOK ? "ok  " : "BAD ") \(finding.text)") }
+            for remedy in failed.compactMap(\.remedy) { Console.note("fix: \(remedy)") }
+        case .json:
+            var json = JSONWriter()
+            json.array(findings) { json, finding in
+                json.object { json in
+                    json.field("ok", finding.isOK)
+                    json.field("finding", finding.text)
+                    if let remedy = finding.remedy { json.field("remedy", remedy) }
+                }
+            }
+            print(json.text)
+        }
         if !failed.isEmpty { throw ExitCode(CommandFailure.failed) }
     }
 }

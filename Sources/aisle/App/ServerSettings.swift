@@ -95,7 +95,8 @@ struct ServerSettings: Sendable {
 
     /// The settings allowed in a file.
     private static let names = [
-        "host", "port", "cors.origins", "page.cache.mb", "pool.size", "long.read.connections", "rate.limit",
+        "host", "port", "cors.origins", "image.origins", "page.cache.mb", "pool.size", "long.read.connections",
+        "rate.limit",
         "trusted.proxies", "cursor.key", "log.level", "streams", "connections", "body.memory.mb", "listen",
         "drain.seconds", "jwt.secret", "jwt.secret.file", "jwt.accepted.secrets", "jwks", "jwks.allow.http",
         "jwt.issuer", "jwt.audience",
@@ -214,13 +215,15 @@ struct ServerSettings: Sendable {
             ("image.origins", imageOrigins.map(\.text).joined(separator: ",")), ("pool.size", "\(connections.writes)"),
             ("long.read.connections", "\(connections.longReads)"),
             ("rate.limit", rateLimit.map { "\($0.burst)/\($0.rate)" } ?? "off"),
+            ("trusted.proxies", trustedProxies.texts.joined(separator: ",")),
             ("page.cache.mb", "\(pageCacheMegabytes)"), ("log.level", "\(logLevel)"),
             ("cursor.key", cursorKey == nil ? "the deployment's" : "set"), ("streams", "\(streamLimit)"),
             ("connections", "\(connectionLimit)"), ("body.memory.mb", "\(bodyMegabytes)"),
             ("listen", "\(listens)"), ("drain.seconds", "\(drain.components.seconds)"),
             ("jwt.secret", tokens.secret == nil ? "none" : "set"),
             ("jwt.accepted.secrets", tokens.acceptedSecrets.isEmpty ? "none" : "\(tokens.acceptedSecrets.count) set"),
-            ("jwks", tokens.keySet ?? "none"), ("jwt.issuer", tokens.rules.issuer ?? "any"),
+            ("jwks", tokens.keySet ?? "none"), ("jwks.allow.http", "\(tokens.allowsHTTP)"),
+            ("jwt.issuer", tokens.rules.issuer ?? "any"),
             ("jwt.audience", tokens.rules.audience ?? "any"),
         ]
     }

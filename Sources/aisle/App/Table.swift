@@ -44,11 +44,14 @@ struct Table {
     }
 
     private func printTable() {
-        let widths = columns.indices.map { index in
-            ([columns[index].title] + rows.map { $0[index] ?? "–" }).map(\.count).max() ?? 0
-        }
+        let widths = fit(
+            columns.indices.map { index in
+                ([columns[index].title] + rows.map { $0[index] ?? "–" }).map(\.count).max() ?? 0
+            }
+        )
         func line(_ cells: [String]) -> String {
             zip(columns.indices, cells).map { index, cell in
+                let cell = cell.count > widths[index] ? cell.prefix(widths[index] - 1) + "…" : cell
                 let gap = String(repeating: " ", count: max(0, widths[index] - cell.count))
                 return columns[index].isNumber ? gap + cell : cell + gap
             }.joined(separator: "  ")
@@ -59,4 +62,20 @@ struct Table {
         for row in rows { text += line(row.map { $0 ?? "–" }) + "\n" }
         Console.data(text)
     }
+    /// Narrows the widest columns of text until the table fits the terminal; numbers and short columns stay whole.
+    private func fit(_ widths: [Int]) -> [Int] {
+        guard let width = Console.outputWidth else { return widths }
+        var widths = widths
+        var excess = widths.reduce(0, +) + 2 * (widths.count - 1) - width
+        while excess > 0 {
+            let texts = columns.indices.filter { !columns[$0].isNumber && widths[$0] > Self.narrowest }
+            guard let widest = texts.max(by: { widths[$0] < widths[$1] }) else { break }
+            widths[widest] -= 1
+            excess -= 1
+        }
+        return widths
+    }
+
+    /// The width to which a column may be narrowed.
+    private static let narrowest = 12
 }

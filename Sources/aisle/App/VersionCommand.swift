@@ -3,5 +3,9 @@ internal import Catalog
 
 struct VersionCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "version", abstract: "Print the program's version.")
-    func run() async throws { print("aisle \(Aisle.version)") }
+    @Option(help: "text or json.") var format: ReportFormat = .text
+    func run() async throws {
+        guard format == .json else { return print("aisle \(Aisle.version)") }
+        print(#"{"version":"\#(Aisle.version)"}"#)
+    }
 }

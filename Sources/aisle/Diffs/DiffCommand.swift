@@ -25,7 +25,7 @@ struct DiffCommand: AisleCommand {
     @OptionGroup var database: DatabaseOptions
     @Option(parsing: .unconditional, help: "The old sort; the shelf's default sort if omitted.") var from: String?
     @Option(parsing: .unconditional, help: "The new sort; the shelf's default sort if omitted.") var to: String?
-    @Option(help: "Compare only the first N products of both orders.") var limit: Int?
+    @Option(parsing: .unconditional, help: "Compare only the first N products of both orders.") var limit: Int?
     @Option(help: "moves (a table), json, json-patch or order (the new ids).") var format: Format = .moves
 
     func execute() async throws {

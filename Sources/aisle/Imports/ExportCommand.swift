@@ -13,11 +13,11 @@ struct ExportCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Export the products of one store, or of all stores, as a CSV file for import."
         )
-        @Argument(help: "The store's key; all stores by default.") var store: String?
+        @Argument(help: "The store's key; all stores by default.") var store: StoreName?
         @OptionGroup var database: DatabaseOptions
         func execute() async throws {
-            let key = try store.map(storeKey)
             try await database.withCatalog { catalog in
+                let key = try await store?.resolve(catalog)
                 try await CatalogExport(catalog.database).run(of: key) { Console.data($0) }
             }
         }

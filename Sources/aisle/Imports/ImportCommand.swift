@@ -15,7 +15,7 @@ struct ImportCommand: AisleCommand {
 
     @Argument(help: "The file, or - for standard input.") var file: String
     @OptionGroup var database: DatabaseOptions
-    @Option(help: "The store of all rows; a file with rows for another store is an error.") var store: String?
+    @Option(help: "The store of all rows; a file with rows for another store is an error.") var store: StoreName?
     @Option(help: "The format; defaults to the file extension.") var format: ImportOptions.Format?
     @Option(name: .customLong("map"), parsing: .upToNextOption, help: "Mapped column names: canonical=own …")
     var mapping: [String] = []
@@ -25,9 +25,9 @@ struct ImportCommand: AisleCommand {
     var onError = ImportOptions.ErrorPolicy.skip
     @Option(help: "Write the rejected rows to a CSV file.") var rejects: String?
     @Flag(help: "Delete products and placements that are missing from the file.") var prune = false
-    @Option(help: "The maximum number of new shelves.")
+    @Option(parsing: .unconditional, help: "The maximum number of new shelves.")
     var maxNewShelves = ImportOptions.defaultNewShelfLimit
-    @Option(help: "The maximum percentage of rejected rows; with more, nothing is imported.")
+    @Option(parsing: .unconditional, help: "The maximum percentage of rejected rows; with more, nothing is imported.")
     var maxRejects = "5"
     @Flag(help: "Report the result without changing anything.") var dryRun = false
 
@@ -93,7 +93,7 @@ struct ImportCommand: AisleCommand {
         guard let currency = Currency(currency) else {
             throw CommandFailure("“\(currency)” is not an ISO 4217 code", CommandFailure.usage)
         }
-        let key = try store.map(storeKey)
+        let key = try store?.key
         var options = ImportOptions(
             format: chosen,
             store: key,

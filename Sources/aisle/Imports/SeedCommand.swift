@@ -15,8 +15,8 @@ struct SeedCommand: AisleCommand {
     private static let productLimit = 20_000_000
 
     @OptionGroup var database: DatabaseOptions
-    @Option(help: "The number of shelves to generate.") var shelves: Int?
-    @Option(help: "The number of products to generate.") var products: Int?
+    @Option(parsing: .unconditional, help: "The number of shelves to generate.") var shelves: Int?
+    @Option(parsing: .unconditional, help: "The number of products to generate.") var products: Int?
     @Option(help: "The generator's seed; the same seed generates the same catalog.") var seed: UInt64 = 7
 
     func execute() async throws {

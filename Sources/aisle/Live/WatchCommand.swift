@@ -13,8 +13,9 @@ struct WatchCommand: AisleCommand {
     @Option(help: "The user whose changes to print.") var user: UserID?
     @Option(help: "STORE/SHELF, or just SHELF if there is only one store.") var shelf: ShelfName?
     @Option(parsing: .unconditional, help: "The sort; defaults to the shelf's sort.") var by: String?
-    @Option(help: "The number of products to watch.") var limit: Int?
-    @Option(help: "Start after this revision of the user, or at this version of the shelf.") var since: Int64?
+    @Option(parsing: .unconditional, help: "The number of products to watch.") var limit: Int?
+    @Option(parsing: .unconditional, help: "Start after this revision of the user, or at this version of the shelf.")
+    var since: Int64?
 
     func validate() throws {
         guard (user == nil) != (shelf == nil) else { throw ValidationError("specify either --user or --shelf") }

@@ -39,7 +39,7 @@ struct OrderCommand: AsyncParsableCommand {
             discussion: "To redo a change, undo its undo: --change N."
         )
         @Argument(help: "STORE/SHELF.") var shelf: ShelfName
-        @Option(help: "The number of the change in aisle order log.") var change: Int64?
+        @Option(parsing: .unconditional, help: "The number of the change in aisle order log.") var change: Int64?
         @OptionGroup var options: OrderEditOptions
         func execute() async throws { try await options.run(shelf, .undo(change: change)) }
     }

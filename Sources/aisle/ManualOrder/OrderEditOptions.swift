@@ -8,7 +8,7 @@ internal import FoundationEssentials
 struct OrderEditOptions: ParsableArguments {
     @OptionGroup var database: DatabaseOptions
     @Flag(help: "Report the result without changing anything.") var dryRun = false
-    @Option(help: "Fail unless the order still has this version.") var ifVersion: Int64?
+    @Option(parsing: .unconditional, help: "Fail unless the order still has this version.") var ifVersion: Int64?
     @Option(help: "table, tsv, json, ndjson or csv.") var format: OutputFormat?
 
     func run(_ shelf: ShelfName, _ edit: OrderEdit) async throws {

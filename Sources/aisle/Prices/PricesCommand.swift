@@ -19,13 +19,12 @@ struct PricesCommand: AsyncParsableCommand {
             discussion: "A price is a decimal such as 1.99; “none” removes it."
         )
         @Argument(help: "SKU=PRICE …") var prices: [String]
-        @Option(help: "The store's key.") var store: String?
+        @Option(help: "The store's key.") var store: StoreName?
         @OptionGroup var database: DatabaseOptions
 
         func execute() async throws {
             try await database.withCatalog { catalog in
-                let found: CatalogKey
-                if let store { found = try storeKey(store) } else { found = try await onlyStore(catalog) }
+                let found = try await StoreName.resolve(store, catalog)
                 let currency = try await catalog.store(found).currency
                 let changes = try prices.map { pair in
                     // A SKU may itself contain “=”.
@@ -64,14 +63,14 @@ struct PricesCommand: AsyncParsableCommand {
         )
         @Argument(help: "The file, or - for standard input.") var file: String
         @OptionGroup var database: DatabaseOptions
-        @Option(help: "The store of all rows if the file has no store column.") var store: String?
+        @Option(help: "The store of all rows if the file has no store column.") var store: StoreName?
         @Option(help: "The format; defaults to the file extension.") var format: ImportOptions.Format?
         @Option(help: "Write the line and reason of each rejected row to a CSV file.") var rejects: String?
         @Flag(help: "Apply several days in sequence, and report the moves on each shelf.") var replay = false
         @Option(help: "With --replay: the sorts whose moves are reported, separated by semicolons.") var sorts = "price"
 
         func execute() async throws {
-            let fallback = try store.map(storeKey)
+            let fallback = try store?.key
             let sorts = replay ? try sorts.split(separator: ";").map { try parseSort(String($0)) } : []
             let file = try RowFile(
                 file,
@@ -81,6 +80,7 @@ struct PricesCommand: AsyncParsableCommand {
                 rejects: rejects
             )
             try await database.withCatalog { catalog in
+                _ = try await store?.resolve(catalog)
                 if replay { Console.data("date\tshelf\tsort\tproducts\tmoved\n") }
                 var storm = PriceStorm(catalog, sorts, fallback, file.rejections)
                 let start = ContinuousClock.now

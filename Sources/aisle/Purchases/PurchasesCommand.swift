@@ -20,7 +20,7 @@ struct PurchasesCommand: AsyncParsableCommand {
         )
         @Argument(help: "The file, or - for standard input.") var file: String
         @OptionGroup var database: DatabaseOptions
-        @Option(help: "The store of all rows if the file has no store column.") var store: String?
+        @Option(help: "The store of all rows if the file has no store column.") var store: StoreName?
         @Option(help: "The format; defaults to the file extension.") var format: ImportOptions.Format?
         @Option(help: "Write the line and reason of each rejected row to a CSV file.") var rejects: String?
 
@@ -28,7 +28,7 @@ struct PurchasesCommand: AsyncParsableCommand {
         private static let batchSize = 50_000
 
         func execute() async throws {
-            let fallback = try store.map(storeKey)
+            let fallback = try store?.key
             let file = try RowFile(
                 file,
                 format: format,
@@ -37,7 +37,7 @@ struct PurchasesCommand: AsyncParsableCommand {
                 rejects: rejects
             )
             try await database.withCatalog { catalog in
-                if let fallback { _ = try await catalog.store(fallback) }
+                _ = try await store?.resolve(catalog)
                 let stores = Swift.Set(try await catalog.stores().map(\.key))
                 let start = ContinuousClock.now
                 var outcome = PurchaseOutcome()

@@ -23,17 +23,16 @@ struct ResortCommand: AsyncParsableCommand {
                 """
         )
 
-        enum Format: String, ExpressibleByArgument, CaseIterable { case text, json }
-
         @Argument(help: "STORE/SHELF …, all in one store.") var shelves: [ShelfName] = []
-        @Option(help: "All shelves of a store.") var store: String?
+        @Option(help: "All shelves of a store.") var store: StoreName?
         @Flag(help: "All shelves of all stores.") var all = false
         @Option(help: "Only shelves changed since: 24h, 30m, 7d, or a time.") var changedSince: String?
-        @Option(help: "The number of shelves to process concurrently.") var jobs = 2
+        @Option(parsing: .unconditional, help: "The number of shelves to process concurrently.") var jobs = 2
         @Option(help: "How much detail of the moves to report.") var diff = ResortRequest.DiffDetail.summary
         @Option(help: "Write the report, one line per changed shelf, to a file.") var out: String?
-        @Option(help: "The retention of customers, in days.") var keepDays = Purchase.retentionDays
-        @Option(help: "text, or json with one object per line.") var format: Format = .text
+        @Option(parsing: .unconditional, help: "The retention of customers, in days.") var keepDays = Purchase
+            .retentionDays
+        @Option(help: "text, or json with one object per line.") var format: ReportFormat = .text
         @Flag(help: "Report the result without changing anything.") var dryRun = false
         @Flag(help: "Like --dry-run, but exit with 3 if anything would change.") var check = false
         @Flag(help: "Complete the last interrupted run, with this call's --jobs and --diff.")
@@ -97,7 +96,7 @@ struct ResortCommand: AsyncParsableCommand {
         }
 
         private func scope(_ request: inout ResortRequest, _ catalog: PostgresCatalog) async throws {
-            if let store { request.store = try storeKey(store) }
+            request.store = try await store?.resolve(catalog)
             for name in shelves {
                 let (store, shelf) = try await name.resolve(catalog)
                 guard request.store == nil || request.store == store else {
@@ -137,7 +136,7 @@ struct ResortCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "List the runs, the latest first.")
         private static let runLimit = 10_000
 
-        @Option(help: "The maximum number of runs.") var limit = 20
+        @Option(parsing: .unconditional, help: "The maximum number of runs.") var limit = 20
         @Option(help: "table, tsv, json, ndjson or csv.") var format: OutputFormat?
         @OptionGroup var database: DatabaseOptions
         func execute() async throws {

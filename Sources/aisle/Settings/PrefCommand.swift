@@ -72,7 +72,8 @@ struct PrefCommand: AsyncParsableCommand {
     struct List: AisleCommand {
         static let configuration = CommandConfiguration(abstract: "List a user's settings.")
         @OptionGroup var options: PrefOptions
-        @Option(help: "Only settings changed since this revision, including deleted ones.") var since: Int64?
+        @Option(parsing: .unconditional, help: "Only settings changed since this revision, including deleted ones.")
+        var since: Int64?
         @Option(help: "table, tsv, json, ndjson or csv.") var format: OutputFormat?
         func execute() async throws {
             try await options.database.withCatalog { catalog in

@@ -6,9 +6,9 @@ struct FilterArguments: ParsableArguments {
     @Option(parsing: .unconditionalSingleValue, help: help(.brand)) var brand: [String] = []
     @Option(parsing: .unconditionalSingleValue, help: help(.tag)) var tag: [String] = []
     @Flag(inversion: .prefixedNo, help: help(.inStock)) var inStock: Bool?
-    @Option(help: help(.priceMin)) var priceMin: String?
-    @Option(help: help(.priceMax)) var priceMax: String?
-    @Option(help: help(.unitPriceMax)) var unitPriceMax: String?
+    @Option(parsing: .unconditional, help: help(.priceMin)) var priceMin: String?
+    @Option(parsing: .unconditional, help: help(.priceMax)) var priceMax: String?
+    @Option(parsing: .unconditional, help: help(.unitPriceMax)) var unitPriceMax: String?
     @Option(help: help(.createdAfter)) var createdAfter: String?
     @Option(help: help(.createdBefore)) var createdBefore: String?
     @Option(help: help(.modifiedAfter)) var modifiedAfter: String?

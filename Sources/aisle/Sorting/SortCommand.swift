@@ -17,7 +17,7 @@ struct SortCommand: AisleCommand {
         String?
     @OptionGroup(title: "Filters") var filters: FilterArguments
     @Option(help: "The user whose remembered sort and filter apply without --by.") var user: UserID?
-    @Option(help: "The maximum number of products; all by default.") var limit: Int?
+    @Option(parsing: .unconditional, help: "The maximum number of products; all by default.") var limit: Int?
     @Option(help: "table, tsv, json, ndjson or csv.") var format: OutputFormat?
 
     func execute() async throws {

@@ -12,16 +12,13 @@ struct ShelfCommand: AsyncParsableCommand {
 
     struct List: AisleCommand {
         static let configuration = CommandConfiguration(abstract: "List a store's shelves, or those of all stores.")
-        @Argument(help: "The store's key.") var store: String?
+        @Argument(help: "The store's key.") var store: StoreName?
         @OptionGroup var database: DatabaseOptions
         @Option(help: "table, tsv, json, ndjson or csv.") var format: OutputFormat?
         func execute() async throws {
             try await database.withCatalog { catalog in
                 var stores = try await catalog.stores().map(\.key)
-                if let store {
-                    let key = try storeKey(store)
-                    stores = [try await catalog.store(key).key]
-                }
+                if let store { stores = [try await store.resolve(catalog)] }
                 var table = Table(columns: [
                     .init(title: "shelf"), .init(title: "title"), .init(title: "products", isNumber: true),
                     .init(title: "default_sort"),
@@ -73,7 +70,7 @@ struct ShelfCommand: AsyncParsableCommand {
         @Option(parsing: .unconditional, help: "Its default sort.") var defaultSort: String?
         func execute() async throws {
             try await database.withCatalog { catalog in
-                let (store, key) = try await shelf.resolve(catalog)
+                let (store, key) = try await shelf.address(catalog)
                 if try await catalog.shelfIfExists(store, key) != nil {
                     throw CommandFailure("shelf “\(key)” already exists", CommandFailure.badData)
                 }

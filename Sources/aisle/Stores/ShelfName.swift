@@ -1,45 +1,53 @@
 internal import ArgumentParser
 internal import Catalog
 internal import CatalogPostgres
-internal import LibPQ
 
 /// `STORE/SHELF`, or just `SHELF` if there is only one store.
 struct ShelfName: ExpressibleByArgument {
     let text: String
     init?(argument: String) { text = argument }
 
-    func resolve(_ catalog: PostgresCatalog) async throws -> (CatalogKey, CatalogKey) {
+    static var defaultCompletionKind: CompletionKind { NameCompletion.shelves }
+
+    /// Returns the keys of an existing store and of a shelf that need not exist.
+    func address(_ catalog: PostgresCatalog) async throws -> (CatalogKey, CatalogKey) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
         guard parts.count <= 2, let shelf = CatalogKey(parts.last!) else {
             throw CommandFailure("“\(text)” is not a shelf; use STORE/SHELF", CommandFailure.usage)
         }
-        if parts.count == 2 {
-            guard let store = CatalogKey(parts[0]) else {
-                throw CommandFailure("“\(parts[0])” is not a store key", CommandFailure.usage)
-            }
-            return (store, shelf)
-        }
-        return (try await onlyStore(catalog), shelf)
+        let store = parts.count == 2 ? StoreName(argument: parts[0]) : nil
+        return (try await StoreName.resolve(store, catalog), shelf)
     }
-}
 
-/// Parses a store key from a command line argument.
-func storeKey(_ text: String) throws -> CatalogKey {
-    guard let key = CatalogKey(text) else {
-        throw CommandFailure("a store key must be \(CatalogKey.rule)", CommandFailure.usage)
-    }
-    return key
-}
-
-/// Returns the only store of a catalog.
-func onlyStore(_ catalog: PostgresCatalog) async throws -> CatalogKey {
-    let stores = try await catalog.stores()
-    guard stores.count == 1 else {
-        let keys = stores.map(\.key.text).joined(separator: ", ")
-        throw CommandFailure(
-            stores.isEmpty ? "the catalog has no store" : "specify the store, one of: \(keys)",
-            stores.isEmpty ? CommandFailure.noInput : CommandFailure.usage
+    /// Returns the keys of an existing store and shelf.
+    ///
+    /// - Throws: `CommandFailure` with a suggestion if there is no such store or shelf.
+    func resolve(_ catalog: PostgresCatalog) async throws -> (CatalogKey, CatalogKey) {
+        let (store, shelf) = try await address(catalog)
+        guard try await catalog.shelfIfExists(store, shelf) == nil else { return (store, shelf) }
+        let keys = try await catalog.shelfKeys(of: store, limit: Self.candidateLimit)
+        throw CommandFailure.missing(
+            "shelf",
+            "\(store)/\(shelf)",
+            among: keys.map { "\(store)/\($0)" },
+            list: "aisle shelf list \(store)"
         )
     }
-    return stores[0].key
+
+    /// The maximum number of shelves among which one is suggested.
+    private static let candidateLimit = 10_000
+}
+
+extension PostgresCatalog {
+    /// Returns the keys of a store's shelves in order, at most `limit`.
+    func shelfKeys(of store: CatalogKey, limit: Int) async throws -> [CatalogKey] {
+        var request = ShelvesRequest(store: store)
+        var keys: [CatalogKey] = []
+        repeat {
+            let page = try await shelves(request)
+            keys += page.shelves.map(\.shelf.key)
+            request.after = page.next
+        } while request.after != nil && keys.count < limit
+        return Array(keys.prefix(limit))
+    }
 }

@@ -34,11 +34,11 @@ struct StoreCommand: AsyncParsableCommand {
 
     struct Show: AisleCommand {
         static let configuration = CommandConfiguration(abstract: "Show a store, as JSON.")
-        @Argument(help: "The store's key.") var key: String
+        @Argument(help: "The store's key.") var key: StoreName
         @OptionGroup var database: DatabaseOptions
         func execute() async throws {
             try await database.withCatalog { catalog in
-                let key = try storeKey(key)
+                let key = try await key.resolve(catalog)
                 var json = JSONWriter()
                 try await catalog.store(key).write(to: &json)
                 print(json.text)
@@ -48,13 +48,13 @@ struct StoreCommand: AsyncParsableCommand {
 
     struct Create: AisleCommand {
         static let configuration = CommandConfiguration(abstract: "Create a store.")
-        @Argument(help: "The store's key.") var key: String
+        @Argument(help: "The store's key.") var key: StoreName
         @OptionGroup var database: DatabaseOptions
         @Option(help: "The store's title.") var title: String?
         @Option(help: "The currency, an ISO 4217 code.") var currency: String
         @Option(help: "The rules for unit prices: eu, se, gb, au or us.") var unitPricing = "eu"
         func execute() async throws {
-            let key = try storeKey(key)
+            let key = try key.key
             guard let currency = Currency(currency) else {
                 throw CommandFailure("“\(currency)” is not an ISO 4217 code", CommandFailure.usage)
             }

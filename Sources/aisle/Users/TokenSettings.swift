@@ -12,6 +12,8 @@ struct TokenSettings: Sendable {
     let acceptedSecrets: [[UInt8]]
     /// A file or URL with the key set for ES256 and RS256.
     let keySet: String?
+    /// Whether the key set may come over plain HTTP.
+    let allowsHTTP: Bool
     let rules: TokenVerifier.Rules
 
     init(_ reader: ConfigReader) throws {
@@ -41,7 +43,7 @@ struct TokenSettings: Sendable {
             }
         }
         keySet = try ServerSettings.present("jwks") { try reader.requiredString(forKey: $0) }
-        let allowsHTTP = try ServerSettings.present("jwks.allow.http") { try reader.requiredBool(forKey: $0) } ?? false
+        allowsHTTP = try ServerSettings.present("jwks.allow.http") { try reader.requiredBool(forKey: $0) } ?? false
         if let keySet, keySet.lowercased().hasPrefix("http://"), !allowsHTTP {
             throw CommandFailure(
                 "jwks must be an https:// URL or a file, because anyone on the network path could replace the keys; "
