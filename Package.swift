@@ -64,11 +64,13 @@ let package = Package(
             name: "Guides",
             path: "docs",
             exclude: [
-                "ARCHITECTURE.md", "README.md", "api.md", "cli", "configuration.md", "decisions", "images",
-                "install.md", "operations.md", "upgrading.md",
+                "ARCHITECTURE.md", "README.md", "api.md", "cli", "configuration.md", "decisions",
+                "images/page-request.svg",
+                "images/resort.gif", "images/shop.png", "install.md", "operations.md", "upgrading.md",
             ],
             resources: [
                 .embedInCode("concepts.md"), .embedInCode("errors.md"), .embedInCode("faq.md"), .embedInCode("guides"),
+                .embedInCode("images/diff.svg"), .embedInCode("images/sync.svg"), .embedInCode("images/system.svg"),
                 .embedInCode("quickstart.md"), .embedInCode("tutorials"),
             ],
             swiftSettings: strict

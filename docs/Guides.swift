@@ -20,4 +20,11 @@ package enum Guides {
         ("errors", PackageResources.errors_md),
         ("faq", PackageResources.faq_md),
     ]
+
+    /// The diagrams of those pages, by the names of their files.
+    package static let diagrams: [(name: String, svg: [UInt8])] = [
+        ("diff.svg", PackageResources.diff_svg),
+        ("sync.svg", PackageResources.sync_svg),
+        ("system.svg", PackageResources.system_svg),
+    ]
 }

@@ -48,7 +48,7 @@ struct PoolState {
     private var retryAt: ContinuousClock.Instant?
     private var isShutDown = false
     private var isWakeDue = false
-    /// Waiters with a granted connection that is not in use yet, with their failure if they have given up.
+    /// Waiters that were granted a connection and do not use it yet; with the failure of those that have given up.
     private var granted: [Int: Failure?] = [:]
 
     init(limits: Limits) { self.limits = limits }

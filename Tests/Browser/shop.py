@@ -353,7 +353,8 @@ def a_second_device_follows_and_catches_up(server, browser):
     watch.click("#offline")
     assert "Offline" in watch.inner_text("#away")
     tab.sort("price", watch)
-    assert watch.inner_text("#sort-title") == "Price: low to high"
+    # The label says what is shown, not what is waiting.
+    assert watch.inner_text("#sort-title") == "Price: high to low"
     tab.sort("unit_price", phone)
     tab.shows(server.order(SHELF, "sort=unit_price"), frame=phone)
     tab.shows(server.order(SHELF, "sort=-price"), frame=watch)

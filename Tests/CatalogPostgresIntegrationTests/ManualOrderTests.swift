@@ -287,6 +287,38 @@ import TestSupport
         }
     }
 
+    @Test("The history says where the first moved products came from and went to")
+    func historyTellsPlaces() async throws {
+        let ids = (0..<7).map { "p\($0)" }
+        try await withShelf(ids) { (catalog: PostgresCatalog) async throws in
+            func latest() async throws -> OrderChange {
+                try #require(try await catalog.orderHistory(Self.shop, Self.shelf).first)
+            }
+            typealias Move = OrderChange.Move
+            _ = try await edit(catalog, .moves([OrderMove(["p4"], .first)]))
+            #expect(try await latest().moves == [Move(id: "p4", fromAfter: "p3", toAfter: nil)])
+            _ = try await edit(catalog, .moves([OrderMove(["p0"], .last), OrderMove(["p6"], .after("p4"))]))
+            #expect(
+                try await latest().moves == [
+                    Move(id: "p0", fromAfter: "p4", toAfter: "p5"), Move(id: "p6", fromAfter: "p5", toAfter: "p4"),
+                ]
+            )
+            _ = try await edit(catalog, .undo(change: nil))
+            _ = try await edit(catalog, .undo(change: nil))
+            let undo = try await latest()
+            #expect(undo.kind == .undo)
+            #expect(undo.moves == [Move(id: "p4", fromAfter: nil, toAfter: "p3")])
+            _ = try await edit(catalog, .set(ids.reversed()))
+            #expect(try await latest().count > OrderChange.shownLimit)
+            #expect(try await latest().moves.count == OrderChange.shownLimit)
+            // A program without this column writes another change into the same row.
+            try await catalog.database.writes.transaction {
+                try $0.execute("UPDATE order_change SET change_number = change_number + 1, slot = slot + 1")
+            }
+            #expect(try await latest().moves == [])
+        }
+    }
+
     /// With concurrent writers, compaction and lost connections, each move is atomic.
     @Test("Moves survive concurrent compaction and lost connections")
     func movesSurviveCompactionAndLostConnections()

@@ -72,23 +72,25 @@ extension InMemoryCatalog {
         shelf.version += 1
         shelf.orderVersion += 1
         shelf.changes += 1
-        recordChange(before.leftNeighbours(of: Set(made.map(\.id))), request, undone, now, &shelf)
+        let moved = OrderEditOutcome.Moved.of(
+            made.map(\.id),
+            from: before.ids,
+            to: target,
+            indexed: request.wantsIndexes
+        )
+        recordChange(before.leftNeighbours(of: Set(made.map(\.id))), moved, request, undone, now, &shelf)
         return OrderEditOutcome(
             fromVersion: fromVersion,
             version: shelf.version,
             orderVersion: shelf.orderVersion,
-            moved: OrderEditOutcome.Moved.of(
-                made.map(\.id),
-                from: before.ids,
-                to: target,
-                indexed: request.wantsIndexes
-            ),
+            moved: moved,
             change: shelf.changes
         )
     }
 
     private static func recordChange(
         _ lefts: [(id: String, left: String?)],
+        _ moved: [OrderEditOutcome.Moved],
         _ request: OrderEditRequest,
         _ undone: OrderChange?,
         _ now: Timestamp,
@@ -106,6 +108,9 @@ extension InMemoryCatalog {
             kind: request.edit.kind,
             count: lefts.count,
             ids: lefts.map(\.id),
+            moves: lefts.map { left in
+                OrderChange.Move(id: left.id, fromAfter: left.left, toAfter: moved.first { $0.id == left.id }?.after)
+            },
             undoes: undone?.number
         )
         shelf.history.insert((change, lefts), at: 0)

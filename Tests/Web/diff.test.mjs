@@ -34,6 +34,13 @@ test("applying a diff gives the new list", () => {
   }
 });
 
+test("a diff is not applied twice, nor to another list of the same length", () => {
+  const diff = { mode: "moves", old_count: 3, new_count: 3, deletes: [], inserts: [], moves: [{ id: "a", from: 0, to: 2 }] };
+  const after = applyDiff(["a", "b", "c"], diff);
+  assert.deepEqual(after, ["b", "c", "a"]);
+  assert.throws(() => applyDiff(after, diff), RangeError);
+});
+
 test("a diff in order mode is the new list", () => {
   assert.deepEqual(applyDiff(["a"], { mode: "order", ids: ["c", "a"] }), ["c", "a"]);
 });

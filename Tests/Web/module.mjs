@@ -11,8 +11,11 @@ globalThis.CustomEvent ??= class extends Event {
   }
 };
 
-/** @param {string} name @returns {Promise<any>} */
-export function load(name) {
-  const text = readFileSync(new URL(name, folder), "utf8");
-  return import(`data:text/javascript;charset=utf-8,${encodeURIComponent(text)}`);
+/** Returns a module's address, with those of the modules that it imports. */
+function address(name) {
+  const text = readFileSync(new URL(name, folder), "utf8").replaceAll(/^(import .* from )"\/([a-z]+\.js)"/gm, (_, start, imported) => `${start}"${address(imported)}"`);
+  return `data:text/javascript;charset=utf-8,${encodeURIComponent(text)}`;
 }
+
+/** @param {string} name @returns {Promise<any>} */
+export const load = (name) => import(address(name));

@@ -45,6 +45,17 @@ test("a setting applies immediately and is sent", async () => {
   assert.deepEqual(settings.queue, {});
 });
 
+test("setting a value reports whether the server has it", async () => {
+  const server = new Server();
+  const settings = new Settings(server, { storage: storage() });
+  assert.equal(await settings.set("theme", "dark"), "saved");
+  server.refused.add("wrong");
+  assert.equal(await settings.set("wrong", 1), "refused");
+  server.isAway = true;
+  assert.equal(await settings.set("theme", "light"), "waiting");
+  clearTimeout(settings.timer);
+});
+
 test("an offline change survives a reload and is sent on reconnect", async () => {
   const [server, kept] = [new Server(), storage()];
   server.isAway = true;

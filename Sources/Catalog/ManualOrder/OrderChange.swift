@@ -12,6 +12,19 @@ package struct OrderChange: Sendable, Hashable {
         case undo
     }
 
+    /// A moved product with its left neighbours before and after the change; nil for the front.
+    package struct Move: Sendable, Hashable {
+        package var id: String
+        package var fromAfter: String?
+        package var toAfter: String?
+
+        package init(id: String, fromAfter: String?, toAfter: String?) {
+            self.id = id
+            self.fromAfter = fromAfter
+            self.toAfter = toAfter
+        }
+    }
+
     package var number: Int64
     package var at: Timestamp
     package var subject: String?
@@ -19,6 +32,8 @@ package struct OrderChange: Sendable, Hashable {
     /// The number of products that moved, and the first few of them.
     package var count: Int
     package var ids: [String]
+    /// Where those products came from and went to; empty for changes that were recorded without it.
+    package var moves: [Move]
     package var undoes: Int64?
     package var undoneBy: Int64?
 
@@ -29,6 +44,7 @@ package struct OrderChange: Sendable, Hashable {
         kind: Kind,
         count: Int,
         ids: [String],
+        moves: [Move] = [],
         undoes: Int64? = nil,
         undoneBy: Int64? = nil
     ) {
@@ -38,6 +54,7 @@ package struct OrderChange: Sendable, Hashable {
         self.kind = kind
         self.count = count
         self.ids = Array(ids.prefix(Self.shownLimit))
+        self.moves = Array(moves.prefix(Self.shownLimit))
         self.undoes = undoes
         self.undoneBy = undoneBy
     }

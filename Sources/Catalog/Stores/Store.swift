@@ -46,6 +46,14 @@ package struct Store: Hashable, Sendable {
             )
     }
 
+    /// Whether a text has the letters of a BCP 47 language tag: it is not looked up.
+    package static func isLocale(_ text: String) -> Bool {
+        (1...35).contains(text.utf8.count)
+            && text.utf8.allSatisfy {
+                $0 == UInt8(ascii: "-") || Character(UnicodeScalar($0)).isLetter || (48...57).contains($0)
+            }
+    }
+
     /// The rule of the next count.
     package var popularityRule: PopularityCount {
         PopularityCount(

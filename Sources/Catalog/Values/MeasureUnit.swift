@@ -73,8 +73,8 @@ package enum MeasureUnit: String, CaseIterable, Sendable, Hashable, Codable {
             .m: "meter metre meters metres метр", .m2: "m² qm sqm", .cm2: "cm²", .m3: "m³",
             .ft2: "ft² sqft",
             .piece:
-                "pc pcs pieces st stk stück stuck stuks stuk kom komad komada ea each ct count szt ks db шт tablet tablets "
-                + "tabletten tablete kapseln capsules capsule wipes tücher sheets blatt",
+                "pc pcs pieces st stk stück stuck stuks stuk kom komad komada ko kos kosa kosi kosov ea each ct count szt ks db шт tablet tablets "
+                + "tabletten tablete kapseln capsules capsule softgel softgels wipes tücher sheets blatt",
             .pair: "pairs paar", .dozen: "dozens dz",
             .dose: "doses wg wl wash washes washloads waschgänge pranja tab tabs portion portions portionen",
         ]

@@ -8,6 +8,8 @@ struct WebEndpoints: EndpointGroup {
     /// The content security policy of the pages: only their own files, the API, themselves in a frame, and photos.
     /// Source: Content Security Policy 3.
     private let policy: String
+    /// The content security policy of a drawing with styles of its own.
+    private static let drawingPolicy = "default-src 'none'; style-src 'unsafe-inline'"
 
     /// - Parameter imageOrigins: the origins of photos, in addition to the pages' own.
     init(imageOrigins: [WebOrigin]) {
@@ -37,6 +39,9 @@ struct WebEndpoints: EndpointGroup {
             Endpoint(.get, "/docs/{guide}/markdown", .open, timeLimit: nil, isDocumented: false) {
                 web(try $0.parameters.guide.markdown, "text/markdown; charset=utf-8", $0)
             },
+            Endpoint(.get, "/diagrams/{diagram}", .open, timeLimit: nil, isDocumented: false) {
+                web(try $0.parameters.diagram.svg, "image/svg+xml", styled: true, $0)
+            },
             Endpoint(.get, "/images.js", .open, timeLimit: nil, isDocumented: false) {
                 web(imagesModule, "text/javascript; charset=utf-8", $0)
             },
@@ -49,17 +54,20 @@ struct WebEndpoints: EndpointGroup {
     }
 
     /// Returns a page or asset; by default, caches must revalidate it on each use.
+    ///
+    /// - Parameter styled: whether it is a drawing with styles of its own, which the policy must allow; it has no scripts.
     private func web(
         _ bytes: [UInt8],
         _ mediaType: String,
         cache: String = "public, no-cache",
+        styled: Bool = false,
         _ call: Call
     ) -> Response {
         var response = call.hashed(
             bytes,
             cache: cache,
             headers: [
-                .contentSecurityPolicy: policy, .xContentTypeOptions: "nosniff",
+                .contentSecurityPolicy: styled ? Self.drawingPolicy : policy, .xContentTypeOptions: "nosniff",
                 .init("Referrer-Policy")!: "no-referrer",
             ]
         )

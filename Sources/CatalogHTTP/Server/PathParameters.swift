@@ -8,6 +8,7 @@ struct PathParameters: Sendable {
     private var kind: ProblemKind?
     private var page: Guide?
     private var drawing: Picture?
+    private var figure: Diagram?
     /// The key of a setting, not yet validated.
     private(set) var settingName = ""
 
@@ -23,13 +24,14 @@ struct PathParameters: Sendable {
         case .slug: kind = ProblemKind(rawValue: segment); return kind != nil
         case .guide: page = Guide.all.first { $0.name == segment }; return page != nil
         case .picture: drawing = Picture(segment); return drawing != nil
+        case .diagram: figure = Diagram.all.first { $0.name == segment }; return figure != nil
         case .key: settingName = segment; return true
         }
     }
 
     /// The parameter names allowed in path templates.
     enum Name: String, CaseIterable, Sendable {
-        case store, shelf, sku, list, item, share, slug, guide, picture
+        case store, shelf, sku, list, item, share, slug, guide, picture, diagram
         /// The rest of the path, including slashes.
         case key
     }
@@ -44,6 +46,7 @@ struct PathParameters: Sendable {
     var share: UniqueID { get throws(CatalogError) { try require(ids.share, .share) } }
     var problem: ProblemKind { get throws(CatalogError) { try require(kind, .slug) } }
     var guide: Guide { get throws(CatalogError) { try require(page, .guide) } }
+    var diagram: Diagram { get throws(CatalogError) { try require(figure, .diagram) } }
     var picture: Picture { get throws(CatalogError) { try require(drawing, .picture) } }
 
     private func require<T>(_ value: T?, _ name: Name) throws(CatalogError) -> T {

@@ -90,6 +90,10 @@ package struct CSVReader {
 
     private mutating func begin(_ emit: (Event) throws -> Void) rethrows {
         if pendingHeader.starts(with: [0xEF, 0xBB, 0xBF]) { pendingHeader.removeFirst(3) }
+        if pendingHeader.starts(with: [0xFF, 0xFE]) || pendingHeader.starts(with: [0xFE, 0xFF]) {
+            separator = UInt8(ascii: ",")
+            return try emit(.malformed(line: 1, reason: "the file is UTF-16; save it as UTF-8"))
+        }
         let first = pendingHeader.prefix { $0 != 0x0A }
         let candidates = [UInt8(ascii: ","), UInt8(ascii: ";"), 0x09].map { mark in (mark, first.count { $0 == mark }) }
         var best = candidates[0]

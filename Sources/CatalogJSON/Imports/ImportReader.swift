@@ -109,7 +109,8 @@ package struct ImportReader {
             event = .rejected(
                 ImportRejection(
                     line: record.line,
-                    reason: "the row is not valid UTF-8, or has more than 30 combining marks in a row"
+                    reason:
+                        "the row is not valid UTF-8, or has more than 30 combining marks in a row; save the file as UTF-8"
                 )
             )
         }

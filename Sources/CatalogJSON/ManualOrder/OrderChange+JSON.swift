@@ -10,6 +10,13 @@ extension OrderChange {
             json.field("kind", kind.rawValue)
             json.field("count", count)
             json.array("ids", ids) { $0.string($1) }
+            json.array("moves", moves) { json, move in
+                json.object { json in
+                    json.field("id", move.id)
+                    json.field("from_after", move.fromAfter)
+                    json.field("to_after", move.toAfter)
+                }
+            }
             json.field("undoes", undoes)
             json.field("undone_by", undoneBy)
         }

@@ -13,11 +13,9 @@ extension Store {
             throw .unprocessable(field: "currency", detail: "“\(code)” is not an ISO 4217 code")
         }
         let locale = try reader.string("locale", bytes: 35) ?? "en"
-        guard
-            locale.utf8.allSatisfy({
-                $0 == UInt8(ascii: "-") || Character(UnicodeScalar($0)).isLetter || (48...57).contains($0)
-            })
-        else { throw .unprocessable(field: "locale", detail: "“\(locale)” is not a BCP 47 language tag") }
+        guard Store.isLocale(locale) else {
+            throw .unprocessable(field: "locale", detail: "“\(locale)” is not a BCP 47 language tag, such as en-IE")
+        }
         self.init(
             key: key,
             title: title,

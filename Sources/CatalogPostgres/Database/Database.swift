@@ -35,7 +35,7 @@ package final class Database: Sendable {
     ///   - direct: the configuration of imports, if `configuration` points to a pooler.
     ///   - connections: the maximum numbers of connections of the lanes.
     ///   - leaseTimeout: the maximum time that a write or a long read waits for a connection.
-    ///   - announces: whether to notify other servers of changes; otherwise they detect them within two seconds.
+    ///   - announces: whether to notify other servers of changes; otherwise they notice them within a second.
     package init(
         _ configuration: PostgresConfiguration,
         direct: PostgresConfiguration? = nil,

@@ -6,14 +6,14 @@ package struct DatabaseRoles: Sendable {
     package let owner: String
     /// Reads and writes rows; cannot change the schema.
     package let server: String
-    /// Reads the catalog and its statistics; neither keys nor what belongs to users.
+    /// Reads the catalog and its statistics, but no keys and no users' data.
     package let reader: String
 
     package init(owner: String = "aisle_owner", server: String = "aisle_server", reader: String = "aisle_reader") {
         (self.owner, self.server, self.reader) = (owner, server, reader)
     }
 
-    /// The tables that the reader cannot read: keys, recorded responses, and what belongs to users or says who they are.
+    /// Whether the reader must not read a table: keys, recorded responses, users' data, and tables that name users.
     private static func isPrivate(_ table: String) -> Bool {
         table == "deployment" || table == "idempotency_record" || table == "order_change" || table.hasPrefix("user_")
             || table.hasPrefix("purchase_")

@@ -106,7 +106,7 @@ package struct Doctor: Sendable {
     private static func indexes(_ connection: isolated PostgresConnection) throws -> [Finding] {
         var definitions: [(name: String, sql: String)] = []
         for line in Schema.migrations.flatMap({ $0.up.split(separator: "\n") }) {
-            // The words of options apart, the third is the name.
+            // Apart from options, the third word is the name.
             let words = line.split(whereSeparator: { $0 == " " || $0 == ";" })
                 .filter { !["CONCURRENTLY", "IF", "NOT", "EXISTS"].contains($0) }
             if line.hasPrefix("CREATE INDEX ") { definitions.append((name: String(words[2]), sql: String(line))) }

@@ -56,7 +56,7 @@ package struct Migrator: Sendable {
         }
     }
 
-    /// Runs work while no other migrator works.
+    /// Runs work while no other migrator runs.
     func alone<T: Sendable>(_ work: () async throws -> T) async throws -> T {
         guard let result = try await RunLock.withLock(.migration, "0", waiting: Self.lockTimeout, in: pool, work) else {
             throw PostgresError(.exhausted, "another migration is still running after \(Self.lockTimeout)")

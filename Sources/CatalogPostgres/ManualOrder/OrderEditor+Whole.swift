@@ -31,13 +31,20 @@ extension OrderEditor {
         guard made.allSatisfy({ $0.key.length <= PathKey.maximumLength }) else { throw Self.tooLong }
         guard !made.isEmpty || undone != nil else { return unchanged }
         let lefts = before.leftNeighbours(of: Set(made.map(\.id)))
-        var outcome = try finish(made, lefts.map { ($0.id, $0.left ?? "") }, undoes: undone?.number, connection)
+        let moved = OrderEditOutcome.Moved.of(made.map(\.id), from: old, to: target, indexed: request.wantsIndexes)
+        var outcome = try finish(
+            made,
+            lefts.map { ($0.id, $0.left ?? "") },
+            moved.map { ($0.id, $0.after) },
+            undoes: undone?.number,
+            connection
+        )
         if let undone, let change = outcome.change {
             for (number, undoneBy) in history.undoMarks(undoing: undone, by: change) {
                 try connection.execute(OrderStatements.markUndone, scope + [.int8(number), .int8(undoneBy)])
             }
         }
-        outcome.moved = OrderEditOutcome.Moved.of(made.map(\.id), from: old, to: target, indexed: request.wantsIndexes)
+        outcome.moved = moved
         outcome.needsCompaction = made.contains(where: \.key.isLong)
         return outcome
     }
@@ -62,13 +69,19 @@ extension OrderEditor {
     ) throws -> [OrderChange] {
         try connection.query(OrderStatements.history, [.int4(storeID), .int4(shelfID)]) {
             try $0.map { row in
-                OrderChange(
-                    number: try row.int8(0),
+                let number = try row.int8(0)
+                let lefts = leftNeighbours(try row.text(6)).prefix(OrderChange.shownLimit)
+                let afters = newNeighbours(try row.textOrNil(8), of: number)
+                return OrderChange(
+                    number: number,
                     at: Timestamp(microseconds: try row.timestamptz(1)),
                     subject: try row.textOrNil(2),
                     kind: try OrderChange.Kind(stored: try row.text(3)),
                     count: Int(try row.int4(7)),
-                    ids: leftNeighbours(try row.text(6)).map(\.id),
+                    ids: lefts.map(\.id),
+                    moves: lefts.compactMap { moved in
+                        afters[moved.id].map { OrderChange.Move(id: moved.id, fromAfter: moved.left, toAfter: $0) }
+                    },
                     undoes: try row.int8OrNil(4),
                     undoneBy: try row.int8OrNil(5)
                 )

@@ -122,9 +122,9 @@ struct OrderEditor {
             let gap = try index == 0 ? firstGap ?? gap(move, connection) : gap(move, connection)
             if gap.isFilled(move.ids.map { keys[$0]! }) { continue }
             let made = try makeKeys(move.ids.count, gap)
-            // The last move's keys are written with the rest.
             pending = zip(move.ids, made).map { ($0, $1) }
-            if index < moves.count - 1 { try write(&pending, connection) }
+            // The keys of a single move are written with the rest; after several, the neighbours are looked up.
+            if moves.count > 1 { try write(&pending, connection) }
             for (id, key) in zip(move.ids, made) { keys[id] = key }
             placed.formUnion(move.ids)
             afters = zip(move.ids, [gap.leftNeighbour] + move.ids.dropLast()).map { ($0, $1) }
@@ -133,13 +133,12 @@ struct OrderEditor {
         let moved = before.keys.filter { placed.contains($0) }
         guard !moved.isEmpty else { return unchanged }
         let leftNeighbours = moved.map { (id: $0, row: before[$0]!) }.sorted { $0.row.key < $1.row.key }
-        var outcome = try finish(pending, leftNeighbours.map { ($0.id, $0.row.left) }, connection)
-        // The neighbours are known after one move; after several, look them up.
         if moves.count > 1 {
             let newAfters = try readLeftNeighbours(Array(before.keys), connection)
             guard newAfters != oldAfters else { return unchanged }
             afters = moved.sorted { keys[$0]! < keys[$1]! }.map { ($0, newAfters[$0] ?? nil) }
         }
+        var outcome = try finish(pending, leftNeighbours.map { ($0.id, $0.row.left) }, afters, connection)
         let newIndexes = request.wantsIndexes ? try indexes(afters.map(\.id), connection) : [:]
         outcome.moved = afters.map {
             OrderEditOutcome.Moved(id: $0.id, after: $0.after, from: oldIndexes[$0.id], to: newIndexes[$0.id])
@@ -226,10 +225,13 @@ struct OrderEditor {
 
     /// Writes the remaining keys and records what an undo needs.
     ///
-    /// - Parameter lefts: the moved products, in the old order, with their old left neighbours; empty at the front.
+    /// - Parameters:
+    ///   - lefts: the moved products, in the old order, with their old left neighbours; empty at the front.
+    ///   - afters: the moved products with their new left neighbours.
     func finish(
         _ made: [(id: String, key: PathKey)],
         _ lefts: [(id: String, left: String)],
+        _ afters: [(id: String, after: String?)],
         undoes: Int64? = nil,
         _ connection: isolated PostgresConnection
     ) throws -> OrderEditOutcome {
@@ -237,7 +239,7 @@ struct OrderEditor {
         let slot: PostgresValue = .int2(Int16(change % Int64(OrderChange.retentionLimit)))
         let entry: [PostgresValue] = [
             .int8(change), .text(request.subject), .text(request.edit.kind.rawValue), .int8(undoes),
-            .text(Self.text(lefts)),
+            .text(Self.text(lefts)), .text(Self.placed(lefts.map(\.id), afters, change)),
         ]
         let keys: [PostgresValue] = [.textArray(made.map(\.id)), .byteaArray(made.map(\.key.bytes))]
         try connection.executeDeferred(OrderStatements.finishChange, scope + keys + [slot] + entry)
@@ -254,6 +256,22 @@ struct OrderEditor {
     private static func text(_ lefts: [(id: String, left: String)]) -> String {
         lefts.map { "\($0.id)/\($0.left)" }.joined(separator: "/")
     }
+
+    /// The new left neighbours of the first moved products, behind the number of their change.
+    private static func placed(_ ids: [String], _ afters: [(id: String, after: String?)], _ change: Int64) -> String {
+        let afters = Dictionary(afters.map { ($0.id, $0.after ?? "") }, uniquingKeysWith: { first, _ in first })
+        return "\(change)/" + text(ids.prefix(OrderChange.shownLimit).map { ($0, afters[$0] ?? "") })
+    }
+
+    /// Returns the new left neighbours of the first moved products; none if they are of another change.
+    static func newNeighbours(_ placed: String?, of change: Int64) -> [String: String?] {
+        guard let placed, let slash = placed.firstIndex(of: "/"), placed[..<slash] == "\(change)" else { return [:] }
+        let found = leftNeighbours(String(placed[slash...].dropFirst())).map { ($0.id, $0.left) }
+        return Dictionary(found, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// The maximum length of the shown products with their neighbours, in letters, and one pair more.
+    static let shownLength = (OrderChange.shownLimit + 1) * 2 * (SKU.lengthLimit + 1)
 
     static func leftNeighbours(_ text: String) -> [(id: String, left: String?)] {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)

@@ -17,15 +17,16 @@ enum OrderStatements {
         FROM held WHERE h.store_id = $1 AND h.shelf_id = $2
         RETURNING held.version, held.order_version, h.version, h.order_version, h.order_changes
         """
-    /// Products with their keys, and the key and SKU of the nearest left neighbour that is placed, and that is removed.
+    /// Products with their keys, and for each the key and SKU of two left neighbours: the nearest one that is placed, and the nearest one
+    /// that is removed.
     static let rows: PostgresStatement = """
         SELECT o.sku, o.key, placed.key, placed.sku, removed.key, removed.sku FROM placement_position o
         LEFT JOIN LATERAL \(nearest("NOT p.is_removed AND p.key < o.key", " DESC")) placed ON true
         LEFT JOIN LATERAL \(nearest("p.is_removed AND p.key < o.key", " DESC")) removed ON true
         WHERE o.store_id = $1 AND o.shelf_id = $2 AND o.sku = ANY ($3) AND NOT o.is_removed
         """
-    /// The key of an anchor, or the front; its nearest right neighbour that is placed, and that is removed,
-    /// without the moved products.
+    /// The key of an anchor, or the front, and the keys of two right neighbours: the nearest one that is placed, and the nearest one that
+    /// is removed. The moved products do not count.
     static let right: PostgresStatement = neighbours(">", "", end: "\\x")
     /// The equivalent for left neighbours; without an anchor, the end.
     static let left: PostgresStatement = neighbours("<", " DESC", end: "\\xff")
@@ -86,11 +87,11 @@ enum OrderStatements {
             WHERE o.store_id = $1 AND o.shelf_id = $2 AND o.sku = made.sku
         ), remembered AS (
             UPDATE order_change SET change_number = $6, changed_at = now(), subject = $7, kind = $8, undoes = $9,
-                undone_by = NULL, moved = $10
+                undone_by = NULL, moved = $10, placed = $11
             WHERE store_id = $1 AND shelf_id = $2 AND slot = $5 RETURNING slot
         )
-        INSERT INTO order_change (store_id, shelf_id, slot, change_number, changed_at, subject, kind, undoes, moved)
-        SELECT $1, $2, $5, $6, now(), $7, $8, $9, $10 WHERE NOT EXISTS (SELECT FROM remembered)
+        INSERT INTO order_change (store_id, shelf_id, slot, change_number, changed_at, subject, kind, undoes, moved, placed)
+        SELECT $1, $2, $5, $6, now(), $7, $8, $9, $10, $11 WHERE NOT EXISTS (SELECT FROM remembered)
         """
 
     // MARK: - History
@@ -100,8 +101,8 @@ enum OrderStatements {
         """
     /// The changes with the number of moved products and the start of their list.
     static let history: PostgresStatement = """
-        SELECT change_number, changed_at, subject, kind, undoes, undone_by, left(moved, 400),
-            (length(moved) - length(replace(moved, '/', '')) + 1) / 2
+        SELECT change_number, changed_at, subject, kind, undoes, undone_by, left(moved, \(OrderEditor.shownLength)),
+            (length(moved) - length(replace(moved, '/', '')) + 1) / 2, placed
         FROM order_change WHERE store_id = $1 AND shelf_id = $2 ORDER BY change_number DESC
         """
     static let movedBy: PostgresStatement = """

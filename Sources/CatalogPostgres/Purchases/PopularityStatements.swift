@@ -104,7 +104,7 @@ enum PopularityStatements {
         """
     }
 
-    /// Returns SQL that scores all products in a scope with the half-life `$2`: forward decay (see SORTING) with the
+    /// Returns SQL that scores all products in a scope with the half-life `$2`: forward decay (see `Popularity`) with the
     /// imported seeds and the newcomer boost.
     private static func decayed(_ scope: SQL) -> SQL {
         """

@@ -66,7 +66,8 @@ struct DatabaseCommand: AsyncParsableCommand {
         @OptionGroup var database: DatabaseOptions
         @Option(help: "The locale of a new collation: a BCP 47 tag, or root.") var locale =
             "root"
-        @Option(help: "The target version; a lower one reverts migrations.") var to: Int = Schema.currentVersion
+        @Option(parsing: .unconditional, help: "The target version; a lower one reverts migrations.") var to: Int =
+            Schema.currentVersion
         @Flag(help: "Report the steps, and what they delete, without applying them. Takes their locks for a moment.")
         var dryRun = false
         @Flag(help: "Confirm that reverted migrations delete data.") var yes = false

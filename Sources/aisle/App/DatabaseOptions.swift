@@ -14,6 +14,8 @@ struct DatabaseOptions: ParsableArguments {
     /// The folder of the private cluster.
     static let privateFolder = ".aisle"
 
+    private static var folderName: String { FileManager.default.currentDirectoryPath + "/" + privateFolder }
+
     /// Where the connection string comes from.
     enum Source: Equatable {
         case option(String)
@@ -70,7 +72,8 @@ struct DatabaseOptions: ParsableArguments {
             let cluster = try PrivateCluster(folder: Self.privateFolder)
             guard cluster.isRunning else {
                 throw CommandFailure(
-                    "no database: none is configured, and the private PostgreSQL is not running; start it with: aisle db start",
+                    "no database: none is configured, and no private PostgreSQL runs in \(Self.folderName); change to the folder of "
+                        + "aisle dev, set DATABASE_URL, or start one here with: aisle db start",
                     CommandFailure.unavailable
                 )
             }

@@ -220,7 +220,11 @@ struct ServerSettings: Sendable {
             ("cursor.key", cursorKey == nil ? "the deployment's" : "set"), ("streams", "\(streamLimit)"),
             ("connections", "\(connectionLimit)"), ("body.memory.mb", "\(bodyMegabytes)"),
             ("listen", "\(listens)"), ("drain.seconds", "\(drain.components.seconds)"),
-            ("jwt.secret", tokens.secret == nil ? "none" : "set"),
+            (
+                "jwt.secret",
+                tokens.secret != nil
+                    ? "set" : LocalSecret.read() == nil ? "none" : "none; aisle dev uses the one in .aisle/"
+            ),
             ("jwt.accepted.secrets", tokens.acceptedSecrets.isEmpty ? "none" : "\(tokens.acceptedSecrets.count) set"),
             ("jwks", tokens.keySet ?? "none"), ("jwks.allow.http", "\(tokens.allowsHTTP)"),
             ("jwt.issuer", tokens.rules.issuer ?? "any"),

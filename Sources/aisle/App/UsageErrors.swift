@@ -12,7 +12,7 @@ enum UsageErrors {
         return "aisle: \(message.prefix(1).lowercased())\(message.dropFirst())"
     }
 
-    /// What the library writes before an error.
+    /// The library's prefix of an error.
     private static let prefix = "Error: "
 
     /// Says which command the arguments name that does not exist, and which one was probably meant; nil if all exist.

@@ -56,9 +56,11 @@ extension ImportOptions.Format {
         let fileExtension =
             name.dropFirst().split(separator: ".", omittingEmptySubsequences: false).dropFirst().last?.lowercased()
             ?? ""
-        guard let chosen = Self(rawValue: fileExtension == "jsonl" ? "ndjson" : fileExtension) else {
+        // The separator of a CSV file is found in its first line.
+        let known = ["tsv": "csv", "txt": "csv", "jsonl": "ndjson"][fileExtension] ?? fileExtension
+        guard let chosen = Self(rawValue: known) else {
             throw CommandFailure(
-                "unknown file extension; use --format csv or --format ndjson",
+                "the format of \(name) is not known from its extension; use --format csv or --format ndjson",
                 CommandFailure.usage
             )
         }

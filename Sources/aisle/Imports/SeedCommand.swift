@@ -17,7 +17,8 @@ struct SeedCommand: AisleCommand {
     @OptionGroup var database: DatabaseOptions
     @Option(parsing: .unconditional, help: "The number of shelves to generate.") var shelves: Int?
     @Option(parsing: .unconditional, help: "The number of products to generate.") var products: Int?
-    @Option(help: "The generator's seed; the same seed generates the same catalog.") var seed: UInt64 = 7
+    @Option(parsing: .unconditional, help: "The generator's seed; the same seed generates the same catalog.") var seed:
+        UInt64 = 7
 
     func execute() async throws {
         try await database.withCatalog { catalog in

@@ -13,7 +13,11 @@ struct MoveCommand: AisleCommand {
     @Option(help: "Move directly before this product.") var before: String?
     @Flag(help: "Move to the front.") var first = false
     @Flag(help: "Move to the end.") var last = false
-    @Option(name: .customLong("to"), parsing: .unconditional, help: "Move to this position, from 0.") var position: Int?
+    @Option(
+        name: .customLong("to"),
+        parsing: .unconditional,
+        help: "Move to this position, from 0; beyond the end, to the end."
+    ) var position: Int?
     @OptionGroup var options: OrderEditOptions
 
     func execute() async throws {

@@ -4,7 +4,7 @@ internal import CatalogPostgres
 
 /// Completes the names of stores and shelves in a shell, from the database that the commands use by default.
 ///
-/// A shell must not wait or print errors while somebody types: without a database there are no suggestions.
+/// A shell must not wait or print errors while a user types: without a database there are no suggestions.
 enum NameCompletion {
     static let stores = CompletionKind.custom { _, _, prefix in
         await names { catalog in try await catalog.stores().map(\.key.text).filter { $0.hasPrefix(prefix) } }

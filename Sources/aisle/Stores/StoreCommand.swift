@@ -52,6 +52,8 @@ struct StoreCommand: AsyncParsableCommand {
         @OptionGroup var database: DatabaseOptions
         @Option(help: "The store's title.") var title: String?
         @Option(help: "The currency, an ISO 4217 code.") var currency: String
+        @Option(help: "The store's language and region, for dates and money on the pages: a BCP 47 tag such as en-IE.")
+        var locale = "en"
         @Option(help: "The rules for unit prices: eu, se, gb, au or us.") var unitPricing = "eu"
         func execute() async throws {
             let key = try key.key
@@ -61,12 +63,21 @@ struct StoreCommand: AsyncParsableCommand {
             guard let pricing = UnitPricing(rawValue: unitPricing) else {
                 throw CommandFailure("--unit-pricing must be eu, se, gb, au or us", CommandFailure.usage)
             }
+            guard Store.isLocale(locale) else {
+                throw CommandFailure("“\(locale)” is not a BCP 47 language tag, such as en-IE", CommandFailure.usage)
+            }
             try await database.withCatalog { catalog in
                 if try await catalog.storeIfExists(key) != nil {
                     throw CommandFailure("store “\(key)” already exists", CommandFailure.badData)
                 }
                 _ = try await catalog.put(
-                    Store(key: key, title: title ?? key.text, currency: currency, unitPricing: pricing)
+                    Store(
+                        key: key,
+                        title: title ?? key.text,
+                        currency: currency,
+                        locale: locale,
+                        unitPricing: pricing
+                    )
                 )
                 Console.note("created store \(key)")
             }

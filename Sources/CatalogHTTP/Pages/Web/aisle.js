@@ -22,12 +22,18 @@
  *   moves: {id: string, from: number, to: number}[], changed: {id: string, at: number}[]}} Diff
  */
 
+/** Whether the server has rejected a request, so that a repetition would fail as well. */
+const isRejection = ({ status }) => status >= 400 && status < 500 && status !== 429;
+
 const decode = (bytes) => new TextDecoder().decode(bytes);
 
 /** An error response (RFC 9457 problem details); status 0 if the server cannot be reached. */
 export class Problem extends Error {
-  constructor(status, body) {
-    super(body?.detail ?? (status ? `status ${status}` : "the server cannot be reached"));
+  name = "Problem";
+
+  /** @param {number} status @param {any} [body] the problem details @param {string} [address] the address that responded otherwise */
+  constructor(status, body, address) {
+    super(body?.detail ?? (status ? `status ${status} from ${address ?? "the server"}; is that Aisle?` : "the server cannot be reached"));
     Object.assign(this, { status, body: body ?? {} });
   }
 }
@@ -35,11 +41,12 @@ export class Problem extends Error {
 /** A client of the API calls that a storefront makes. */
 export class Aisle {
   /**
+   * `base` is the address of the server if the page comes from another one, which then needs AISLE_CORS_ORIGINS.
    * @param {{base?: string, language?: string, token?: string|null|((isRefused: boolean) => Promise<string|null>)}} [options]
    *   a token, or a function that returns one; it is called again if the server refuses the token
    */
   constructor({ base = "", token = null, language } = {}) {
-    Object.assign(this, { base, token, language });
+    Object.assign(this, { base: base.replace(/\/+$/, ""), token, language });
     /** Whether requests fail at once, as if the server could not be reached. */
     this.isOffline = false;
   }
@@ -57,11 +64,13 @@ export class Aisle {
       response = await this.#fetch(path, query, { ...headers, ...type }, { method, body: text, signal });
       buffer = await response.arrayBuffer();
     } catch (error) {
-      throw error.name === "AbortError" || error instanceof Problem ? error : new Problem(0);
+      if (error.name === "AbortError" || error instanceof Problem) throw error;
+      // To a page, a server that cannot be reached looks like one that does not allow the page's origin.
+      throw new Problem(0, this.base ? { detail: `${this.base} cannot be reached, or does not allow this page's origin (AISLE_CORS_ORIGINS)` } : null);
     }
     const isJSON = buffer.byteLength && response.headers.get("content-type")?.includes("json");
     const value = isJSON ? JSON.parse(decode(buffer)) : buffer;
-    if (!response.ok) throw new Problem(response.status, value);
+    if (!response.ok) throw new Problem(response.status, isJSON ? value : null, response.url);
     return { value, bytes: buffer.byteLength, response };
   }
 
@@ -88,6 +97,15 @@ export class Aisle {
     return (await this.send(`/v1/stores/${store}/shelves/${shelf}/products`, { query, signal })).value;
   }
 
+  /** Reads the pages of a shelf one after another: `for await (const { products } of aisle.pages("corner", "dairy"))`. */
+  async *pages(store, shelf, query) {
+    for (let cursor; cursor !== null; ) {
+      const page = await this.page(store, shelf, { ...query, cursor });
+      yield page;
+      cursor = page.page.next_cursor;
+    }
+  }
+
   /** Reads the diff between two sorts of a shelf. @returns {Promise<Diff & {bytes: number}>} */
   diff(store, shelf, query) { return this.#diff(store, shelf, { query }); }
 
@@ -103,13 +121,13 @@ export class Aisle {
 
   /**
    * Follows a stream of server-sent events and resumes after the last one if the connection is lost. A hidden page closes its
-   * connection, because browsers allow six per server.
+   * connection, because browsers allow six per server. A request that the server rejects is not repeated: `error` gets the problem.
    * @param {string} path
    * @param {{event?: (event: {name: string, id: string, data: any, bytes: number}) => void, state?: (isOpen: boolean) => void,
-   *   query?: Record<string, any>, since?: string}} listener
+   *   error?: (problem: Problem) => void, query?: Record<string, any>, since?: string}} listener
    * @returns {() => void} stops following
    */
-  follow(path, { event, state, query, since } = {}) {
+  follow(path, { event, state, error: reject, query, since } = {}) {
     let [last, retry, connection, wake, silence, isEnded] = [since, 2000, null, null, null, false];
     const seen = () => (document.hidden ? connection?.abort() : wake?.());
     const wait = (start) => new Promise((done) => start((wake = done)));
@@ -140,7 +158,7 @@ export class Aisle {
         try {
           const headers = { accept: "text/event-stream", ...(last && { "last-event-id": last }) };
           const response = await this.#fetch(path, query, headers, { signal: connection.signal, cache: "no-store" });
-          if (!response.ok) throw new Problem(response.status);
+          if (!response.ok) throw new Problem(response.status, await response.json().catch(() => null), response.url);
           state?.(true);
           hear();
           let rest = "";
@@ -151,8 +169,10 @@ export class Aisle {
             blocks.forEach(take);
           }
         } catch (error) {
-          // Do not retry a rejected request.
-          if (error.status >= 400 && error.status < 500 && error.status !== 429) isEnded = true;
+          if (isRejection(error)) {
+            isEnded = true;
+            reject?.(error);
+          }
         }
         clearTimeout(silence);
         state?.(false);
@@ -173,7 +193,7 @@ export class Aisle {
 /** Returns the ids in their new order. @param {string[]} ids @param {Diff} diff @returns {string[]} */
 export function applyDiff(ids, diff) {
   if (diff.mode === "order") return [...diff.ids];
-  if (ids.length !== diff.old_count) throw new RangeError("the diff is of another list");
+  if (ids.length !== diff.old_count || [...diff.deletes, ...diff.moves].some(({ id, from }) => ids[from] !== id)) throw new RangeError("the diff is of another list");
   const gone = new Set([...diff.deletes, ...diff.moves].map((part) => part.from));
   const moves = diff.moves.map((move) => ({ id: ids[move.from], to: move.to }));
   return fill(diff.new_count, [...diff.inserts, ...moves], ids.filter((_, index) => !gone.has(index)));
@@ -343,7 +363,7 @@ export async function animate(container, diff, make, { duration = 450, easing = 
  * A user's settings on this device. Changes apply immediately, are stored while offline, and are sent when the server can be
  * reached. The latest change wins, on whatever device. Each change, local or remote, dispatches a `change` event; its `detail`
  * has the `key`, the `value`, and `isInitial`: whether the first sync found the change, which may then be old. A change that the
- * server rejects dispatches `refused`.
+ * server rejects dispatches `refused` with the `key` and the `error`; without a `key`, the server rejects all of the user's events.
  */
 export class Settings extends EventTarget {
   /** @param {Aisle} aisle @param {{storage?: Storage, name?: string}} [options] */
@@ -357,19 +377,23 @@ export class Settings extends EventTarget {
 
   get(key) { return this.values[key]; }
 
-  /** @param {any} value undefined deletes the setting */
-  set(key, value) {
-    this.queue[key] = { ...(value === undefined ? { deleted: true } : { value }), modified_at: new Date().toISOString() };
+  /**
+   * @param {any} value undefined deletes the setting
+   * @returns {Promise<"saved"|"waiting"|"refused">} whether the server has the change, does not have it yet, or rejected it
+   */
+  async set(key, value) {
+    const change = { ...(value === undefined ? { deleted: true } : { value }), modified_at: new Date().toISOString() };
+    this.queue[key] = change;
     this.#keep(key, value);
-    return this.#try();
+    await this.#try();
+    return this.queue[key] === change ? "waiting" : change.isRefused ? "refused" : "saved";
   }
 
   /** Syncs; retries later if the server cannot be reached or is busy. */
   #try() {
     clearTimeout(this.timer);
     return this.sync().catch((error) => {
-      const isRefused = error.status >= 400 && error.status < 500 && error.status !== 429;
-      if (!isRefused) this.timer = setTimeout(() => this.#try(), 5000);
+      if (!isRejection(error)) this.timer = setTimeout(() => this.#try(), 5000);
     });
   }
 
@@ -382,7 +406,8 @@ export class Settings extends EventTarget {
       this.isCurrent = false;
       if (isOpen) this.#try();
     };
-    const end = this.aisle.follow("/v1/me/events", { event: (event) => this.take(event), state });
+    const error = (problem) => this.dispatchEvent(new CustomEvent("refused", { detail: { error: problem } }));
+    const end = this.aisle.follow("/v1/me/events", { event: (event) => this.take(event), state, error });
     return () => {
       this.isCurrent = false;
       end();
@@ -425,6 +450,7 @@ export class Settings extends EventTarget {
       }
       // Read the server's value instead.
       const [key, { modified_at }] = waiting[0];
+      waiting[0][1].isRefused = true;
       delete this.queue[key];
       [this.revision, this.revisions, this.sent[key]] = [0, {}, modified_at];
       this.#keep(key, undefined);

@@ -6,7 +6,7 @@ import { text } from "/language.js";
 const shown = {
   /** The pinned message; it is shown before any other until it is cleared. */
   pinned: null,
-  /** Whether the shown message says that the server is unreachable. */
+  /** Whether the shown message says that the server is unreachable or busy. */
   isOffline: false,
   /** The timer that clears any other message. */
   timer: null,
@@ -15,7 +15,7 @@ const shown = {
 /** Shows an error for ten seconds; null clears it. */
 export function showAlert(message) {
   clearTimeout(shown.timer);
-  shown.isOffline = message === text("away") || message === text("waiting");
+  shown.isOffline = ["away", "waiting", "busy"].some((name) => message === text(name));
   if (message && !shown.isOffline) shown.timer = setTimeout(() => showAlert(null), 10_000);
   const visible = shown.pinned ?? message;
   find("away").hidden = !visible;
@@ -52,15 +52,15 @@ export async function attempt(work, { isKept = false, isRefused = () => false } 
       if (error instanceof Problem && isRefused(error)) continue;
       showAlert(problemText(error));
       if (!(error instanceof Problem)) console.error(error);
-      if (!isUnreachable(error)) return;
+      if (!isRetryable(error)) return;
       await new Promise((done) => setTimeout(done, 2000));
     }
   }
 }
 
 /** Whether the request can be retried: the server is unreachable or busy, or failed internally. */
-export const isUnreachable = (error) => error instanceof Problem && (error.status === 0 || error.status === 429 || error.status >= 500);
-export const problemText = (error) => (isUnreachable(error) ? text("away") : `${text("wrong")} ${error.message}`);
+export const isRetryable = (error) => error instanceof Problem && (error.status === 0 || error.status === 429 || error.status >= 500);
+export const problemText = (error) => (isRetryable(error) ? text(error.status ? "busy" : "away") : `${text("wrong")} ${error.message}`);
 
 /** Announces a message to screen readers. */
 export function announce(message) {

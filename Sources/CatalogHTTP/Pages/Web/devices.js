@@ -15,7 +15,7 @@ const model = {
 function show() {
   translate();
   for (const device of devices) find(device).title = text(device);
-  find("hint").textContent = model.session ? text("devicesHint", model.session.user) : text("needsUser");
+  find("hint").textContent = model.session ? text("devicesHint", model.session.user) : text("needsUserDevices");
 }
 
 onLanguage(() => {

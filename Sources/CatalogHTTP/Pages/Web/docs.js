@@ -160,8 +160,10 @@ function render() {
   if (location.hash) find(decodeURIComponent(location.hash.slice(1)))?.scrollIntoView();
 }
 
-/** Returns the address of a guide's link; null for a page that the server does not have. */
+/** Returns the address of a guide's link or diagram; null for a page that the server does not have. */
 function guideAddress(target) {
+  const [, diagram] = /\/images\/([a-z-]+\.svg)$/.exec(`/${target}`) ?? [];
+  if (diagram) return `/diagrams/${diagram}`;
   const [, name, rest] = /([^/]*?)\.md(#.*)?$/.exec(target) ?? [];
   if (name === undefined) return /^(https?:|#)/.test(target) ? target : null;
   return name in guides ? `/docs/${name}${rest ?? ""}` : name === "api" ? "/docs" : null;

@@ -1,11 +1,10 @@
 /** A user's shopping lists: checking, sorting and reordering items, live on all devices. */
 import { animate } from "/aisle.js";
 import { announce, attempt, generation } from "/alerts.js";
-import { money } from "/cards.js";
 import { neighborID, childOf, find, idsOf, saveFocus, make } from "/dom.js";
-import { transferText } from "/format.js";
+import { formatLocale, moneyText, transferText } from "/format.js";
 import "/header.js";
-import { onLanguage, text, translate } from "/language.js";
+import { language, onLanguage, text, translate } from "/language.js";
 import { navigate, onNavigate, viewLink } from "/navigation.js";
 import { aisle, signIn, withUser } from "/session.js";
 import { sortable } from "/sortable.js";
@@ -15,6 +14,8 @@ const [container, state] = [find("items"), find("state")];
 const model = {
   /** The signed-in session; null if signed out, undefined until the server has responded. */
   session: undefined,
+  /** The locales of the stores, in which their prices are shown. */
+  locales: new Map(),
   lists: [],
   /** The shown list with its version. */
   list: null,
@@ -37,6 +38,7 @@ async function open() {
   const own = ++generation.now;
   await attempt(async () => {
     if (model.session === undefined) model.session = await signIn();
+    if (!model.locales.size) model.locales = new Map((await aisle.send("/v1/stores")).value.stores.map((store) => [store.key, store.locale]));
     if (!model.session) return render();
     const { value } = await aisle.send("/v1/me/lists");
     if (own !== generation.now) return;
@@ -152,7 +154,7 @@ function row(item) {
   const check = make("input", { type: "checkbox", class: "tick", "aria-label": name });
   check.checked = item.checked;
   check.disabled = !canEdit();
-  const facts = [item.quantity !== "1" && `${item.quantity} ×`, item.product?.price_minor != null && money(item.product.price_minor, item.product.currency), item.note].filter(Boolean).join(" · ");
+  const facts = [item.quantity !== "1" && `${item.quantity} ×`, item.product?.price_minor != null && moneyText(formatLocale(language.now, model.locales.get(item.store)), item.product.price_minor, item.product.currency), item.note].filter(Boolean).join(" · ");
   const tools = canEdit() ? [
     make("button", { type: "button", class: "grip", "aria-label": text("moveItem", name), hidden: model.list.sort !== "position" }, "⠿"),
     make("button", { type: "button", class: "remove", "aria-label": text("remove", name) }, "×"),

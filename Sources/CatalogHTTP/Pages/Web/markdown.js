@@ -1,4 +1,4 @@
-/** Renders the subset of Markdown that the guides use: headings, paragraphs, lists, tables, code, links, emphasis and quotes. */
+/** Renders the subset of Markdown that the guides use: headings, paragraphs, lists, tables, code, links, images, emphasis and quotes. */
 import { make } from "/dom.js";
 
 const inlinePattern = /`([^`]+)`|\*\*([^*]+)\*\*|!?\[([^\]]*)\]\(([^)\s]+)\)/g;
@@ -17,8 +17,9 @@ function inline(line, address) {
     if (code !== undefined) nodes.push(make("code", {}, code));
     else if (strong !== undefined) nodes.push(make("strong", {}, ...inline(strong, address)));
     else {
-      const href = match[0].startsWith("!") ? null : address(target);
-      nodes.push(href ? make("a", { href }, ...inline(label, address)) : label);
+      const href = address(target);
+      if (match[0].startsWith("!")) nodes.push(href ? make("img", { src: href, alt: label }) : label);
+      else nodes.push(href ? make("a", { href }, ...inline(label, address)) : label);
     }
   }
   return [...nodes, line.slice(end)].filter((node) => node !== "");
@@ -32,7 +33,7 @@ const startsBlock = (line) => /^(#+ |```|\||>|\s*$)/.test(line) || itemPattern.t
  * Returns the elements of a text.
  *
  * @param {string} markdown
- * @param {(target: string) => string|null} address the address of a link's target; null for a link that is shown as text
+ * @param {(target: string) => string|null} address the address of a link or image; null for one that is shown as text
  */
 export function render(markdown, address) {
   const lines = markdown.split("\n");

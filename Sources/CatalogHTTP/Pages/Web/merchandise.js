@@ -1,9 +1,8 @@
 /** The merchandiser's page: a shelf in its manual order, which several users can edit at the same time. */
 import { animate } from "/aisle.js";
-import { showAlert, announce, attempt, isUnreachable, problemText, clearOfflineAlert, generation } from "/alerts.js";
+import { showAlert, announce, attempt, isRetryable, problemText, clearOfflineAlert, generation } from "/alerts.js";
 import { appendPage, card, isEndNear, onEndNear, redrawCards, refreshCards } from "/cards.js";
 import { neighborID, childOf, find, idsOf, make } from "/dom.js";
-import { transferText } from "/format.js";
 import "/header.js";
 import { language, onLanguage, text, translate } from "/language.js";
 import { navigate, onNavigate } from "/navigation.js";
@@ -171,8 +170,7 @@ async function refresh(own) {
   const isCrossed = model.next === null ? diff.new_count === limit : diff.deletes.length + diff.inserts.length > 0;
   if (isCrossed) model.next = undefined;
   model.shelf = { ...model.shelf, product_count: found.product_count };
-  find("wire").value = transferText(text, diff, diff.bytes);
-  const shown = show(diff);
+    const shown = show(diff);
   if (isRejected()) {
     mark([...diff.moves, ...diff.inserts].map((part) => part.id));
     find("again").disabled = false;
@@ -251,17 +249,16 @@ async function flush() {
     for (let wait = 1500; ; wait = Math.min(wait * 2, 15_000)) {
       try {
         // A repeated request takes effect once.
-        const { value, bytes } = await aisle.send(path("/order/moves"), { method: "POST", body: { moves }, headers });
+        const { value } = await aisle.send(path("/order/moves"), { method: "POST", body: { moves }, headers });
         // A change in between has not been shown.
         model.needsRefresh ||= value.version !== model.shelfVersion + 1;
         [model.orderVersion, model.shelfVersion] = [value.order_version, value.version];
         model.queue = model.queue.slice(moves.length);
         clearOfflineAlert();
-        find("wire").value = transferText(text, { ...value.diff, new_count: model.shelf.product_count }, bytes);
         break;
       } catch (error) {
-        if (isUnreachable(error)) {
-          showAlert(text("waiting"));
+        if (isRetryable(error)) {
+          showAlert(text(error.status ? "busy" : "waiting"));
           await pause(wait);
           continue;
         }
@@ -428,8 +425,10 @@ const rearranging = sortable(grid, {
 
 // MARK: - Rendering
 
+const nameOf = (id) => elementOf(id)?.product.name ?? id;
+
 function changeText({ subject, kind, count, ids }) {
-  const what = count === 1 ? `“${elementOf(ids[0])?.product.name ?? ids[0]}”` : count;
+  const what = count === 1 ? text("named", nameOf(ids[0])) : text("productCount", count);
   return text({ move: "move", set: "set", bake: "sortApplied", undo: "undone" }[kind], subject ?? text("someone"), what);
 }
 
@@ -445,9 +444,16 @@ function renderChanges() {
   const last = lastUndoable();
   find("undo").disabled = !last || !model.isAllowed;
   find("undo").title = last ? changeText(last) : "";
-  const time = new Intl.DateTimeFormat(language.locale, { dateStyle: "short", timeStyle: "short" });
+  const placeOf = (after) => (after === null ? text("atFront") : text("behind", nameOf(after)));
+  // A whole new order has no single places worth telling.
+  const placesOf = ({ kind, count, moves }) => (["move", "undo"].includes(kind) && moves.length
+    ? make("ul", { class: "places" }, ...moves.map(({ id, from_after, to_after }) => make("li", {}, text("fromTo", nameOf(id), placeOf(from_after), placeOf(to_after)))),
+      count > moves.length ? make("li", {}, "…") : null)
+    : null);
+  const time = new Intl.DateTimeFormat(language.locale, { dateStyle: "medium", timeStyle: "short" });
   const rows = model.changes.map((change) => make("li", { class: change.undone_by === null ? null : "undone" }, changeText(change),
-    change.undone_by === null ? null : make("i", {}, ` ${text("wasUndone")}`), make("time", { datetime: change.at }, time.format(new Date(change.at)))));
+    change.undone_by === null ? null : make("i", {}, ` ${text("wasUndone")}`), make("time", { datetime: change.at }, time.format(new Date(change.at))),
+    placesOf(change)));
   find("changes").replaceChildren(...(rows.length ? rows : [make("li", {}, text("noHistory"))]));
 }
 

@@ -130,7 +130,7 @@ function applyPage(page) {
 }
 
 function renderCount() {
-  const isOwn = model.settings && sortOf(model.settings.get(settingKey())) === view.sort;
+  const isOwn = model.settings && sortOf(model.settings.get(settingKey())) === model.shownSort;
   find("count").textContent = [text("products", total(), model.shelf.product_count), isOwn && text("yours")].filter(Boolean).join(" · ");
   state.textContent = grid.childElementCount ? "" : text(model.shelf.product_count ? "empty" : "emptyShelf");
 }
@@ -224,6 +224,7 @@ async function applyDiffOnce(own, { isResort, isKnown }) {
   [model.shownSort, model.shownVersion] = [view.sort, Math.max(model.shownVersion, diff.to_version)];
   model.next = isAll && diff.new_count < limit ? null : undefined;
   find("wire").value = transferText(text, diff, diff.bytes, Math.round(performance.now() - start));
+  render();
   await animateDiff(diff);
   return true;
 }
@@ -334,11 +335,13 @@ function render() {
   if (!model.shelf) return;
   document.title = `${model.shelf.title} · Aisle`;
   find("title").textContent = model.shelf.title;
-  const options = model.shelf.sort_options.some((option) => option.sort === view.sort) ? model.shelf.sort_options : [...model.shelf.sort_options, { sort: view.sort, title: view.sort }];
-  find("sort-title").textContent = options.find((option) => option.sort === view.sort).title;
+  // The label says how the shown cards are sorted, also while another sort waits for the server.
+  const shown = model.shownSort;
+  const options = model.shelf.sort_options.some((option) => option.sort === shown) ? model.shelf.sort_options : [...model.shelf.sort_options, { sort: shown, title: shown }];
+  find("sort-title").textContent = options.find((option) => option.sort === shown).title;
   const focused = document.activeElement?.closest("#sorts")?.contains(document.activeElement) && document.activeElement.value;
   find("sorts").replaceChildren(...options.map((option) => {
-    const button = make("button", { type: "button", value: option.sort, "aria-pressed": String(option.sort === view.sort) }, option.title);
+    const button = make("button", { type: "button", value: option.sort, "aria-pressed": String(option.sort === shown) }, option.title);
     button.addEventListener("click", () => {
       find("sort-sheet").close();
       resort(option.sort);
@@ -346,7 +349,7 @@ function render() {
     return make("li", {}, button);
   }));
   if (focused) find("sorts").querySelector(`[value="${CSS.escape(focused)}"]`)?.focus();
-  find("turn").disabled = view.sort === "position";
+  find("turn").disabled = shown === "position";
   find("devices").hidden = !model.session || device !== null;
   find("storm").hidden = !(model.session?.isDemo && model.session.storms.includes(view.store)) || device !== null;
   find("offline").hidden = !model.settings || device === null;

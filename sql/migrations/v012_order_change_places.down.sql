@@ -1,0 +1,1 @@
+ALTER TABLE order_change DROP COLUMN placed;
