@@ -40,6 +40,120 @@ import TestSupport
         #expect(defined.subtracting(listed) == [])
     }
 
+    @Test("A mistyped command gets a suggestion, and errors in arguments start like all others")
+    func usageErrorsHelp() async throws {
+        for (arguments, message) in [
+            (["importt"], "aisle: unknown command “aisle importt”; did you mean aisle import?"),
+            (["db", "migrat"], "aisle: unknown command “aisle db migrat”; did you mean aisle db migrate?"),
+            (["frobnicate"], "aisle: unknown command “aisle frobnicate”; list the commands with: aisle --help"),
+            (["sort"], "aisle: missing expected argument '<shelf>'"),
+            (["sort", "x", "--limit", "-1"], "aisle: --limit must be 1 or more"),
+        ] {
+            let (code, output, error) = try await run(arguments)
+            #expect(code == 64, "\(arguments)")
+            #expect(output == "")
+            #expect(error.hasPrefix(message + "\n"), "\(error)")
+        }
+        let help = try await run(["help", "sort"])
+        #expect(help.0 == 0 && help.1.contains("USAGE: aisle sort"))
+    }
+
+    @Test("Stores and shelves are suggested, and completed in a shell")
+    func namesAreSuggested() async throws {
+        let database = try await TestDatabase.migrated()
+        let url = ["DATABASE_URL": database.configuration.dsn]
+        func fails(_ arguments: [String], _ message: String) async throws {
+            let (code, _, error) = try await run(arguments, environment: url)
+            #expect(code == 66, "\(arguments)")
+            #expect(error == "aisle: \(message)\n")
+        }
+        #expect(try await run(["import", "-", "--format", "csv"], input: Self.file, environment: url).0 == 0)
+        try await fails(["store", "show", "shpo"], "store “shpo” does not exist; did you mean shop?")
+        try await fails(
+            ["export", "products", "other"],
+            "store “other” does not exist; list them with: aisle store list"
+        )
+        try await fails(["sort", "shop/diary"], "shelf “shop/diary” does not exist; did you mean shop/dairy?")
+        try await fails(
+            ["resort", "frozen"],
+            "shelf “shop/frozen” does not exist; list them with: aisle shelf list shop"
+        )
+        func completed(_ command: String, _ word: String, _ environment: [String: String]) async throws -> Set<String> {
+            let found = try await run(
+                ["---completion", command, "--", "positional@0", "2", "\(word.utf8.count)", "aisle", command, word],
+                environment: environment.merging(["SAP_SHELL": "bash"]) { $1 }
+            )
+            #expect(found.0 == 0, "\(found.2)")
+            return Set(found.1.split(separator: "\n").map(String.init))
+        }
+        #expect(try await completed("sort", "", url) == ["dairy", "shop/dairy"])
+        #expect(try await completed("sort", "shop/", url) == ["shop/dairy"])
+        // Nothing is printed if there is no database.
+        #expect(try await completed("sort", "", ["DATABASE_URL": "host=/nowhere"]) == [])
+        try await database.drop()
+    }
+
+    @Test("Reports are available as JSON")
+    func reportsAreJSON() async throws {
+        let database = try await TestDatabase.migrated()
+        let url = ["DATABASE_URL": database.configuration.dsn]
+        for (arguments, member) in [
+            (["version"], "version"), (["doctor"], "finding"), (["config", "show"], "setting"),
+        ] {
+            let (code, output, error) = try await run(arguments + ["--format", "json"], environment: url)
+            // The test database is faster than safe, which the doctor reports.
+            #expect(code == 0 || arguments == ["doctor"], "\(error)")
+            #expect(try JSONSerialization.jsonObject(with: Data(output.utf8)) is any Collection)
+            #expect(output.contains("\"\(member)\":"), "\(output)")
+        }
+        try await database.drop()
+    }
+
+    @Test("The program is installed with man pages and completions, and uninstalled")
+    func installsManPagesAndCompletions() async throws {
+        let root = URL(fileURLWithPath: TestProcess.executable).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let folder = FileManager.default.temporaryDirectory.appending(path: "aisle-install-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        func make(_ target: String) throws -> String {
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: "/usr/bin/timeout")
+            // The program of the tests, which are not built with the release.
+            process.arguments = [
+                "120", "make", "-C", root.path, target, "DESTDIR=\(folder.path)", "PREFIX=/usr",
+                "AISLE=\(TestProcess.executable)", "RELEASE=true",
+            ]
+            let output = Pipe()
+            (process.standardOutput, process.standardError) = (output, output)
+            try process.run()
+            let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+            process.waitUntilExit()
+            #expect(process.terminationStatus == 0, "\(text)")
+            return text
+        }
+        _ = try make("install")
+        let installed = { (path: String) in
+            try String(contentsOf: folder.appending(path: "usr/" + path), encoding: .utf8)
+        }
+        #expect(FileManager.default.isExecutableFile(atPath: folder.path + "/usr/bin/aisle"))
+        #expect(try installed("share/man/man1/aisle.1").contains("Xr aisle-sort 1"))
+        #expect(try installed("share/man/man1/aisle-order.1").contains(".Ss aisle order undo"))
+        for completion in [
+            "share/bash-completion/completions/aisle", "share/zsh/site-functions/_aisle",
+            "share/fish/vendor_completions.d/aisle.fish",
+        ] {
+            #expect(try installed(completion).contains("resort"))
+        }
+        _ = try make("uninstall")
+        var left: [String] = []
+        for case let path as String in try #require(FileManager.default.enumerator(atPath: folder.path)) {
+            var isFolder = ObjCBool(false)
+            _ = FileManager.default.fileExists(atPath: folder.path + "/" + path, isDirectory: &isFolder)
+            if !isFolder.boolValue { left.append(path) }
+        }
+        #expect(left == [])
+    }
+
     @Test("The server says why it cannot listen")
     func portInUseIsReported() async throws {
         let database = try await TestDatabase.migrated()
