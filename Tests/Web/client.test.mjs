@@ -52,7 +52,7 @@ test("a problem says what is wrong", async () => {
   assert.match(away.message, /https:\/\/shop.example .*AISLE_CORS_ORIGINS/);
 });
 
-test("a stream that the server rejects tells why, and ends", async () => {
+test("a rejected stream reports the reason and ends", async () => {
   let problem;
   const addresses = await withResponses(() => json({ detail: "no such shelf" }, 404), () => new Promise((done) => {
     new Aisle().follow("/v1/stores/corner/shelves/none/events", { error: (found) => done((problem = found)) });
