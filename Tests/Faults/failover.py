@@ -107,8 +107,14 @@ def first_change(base, token, last):
 def follow(base, path):
     """Opens a stream of a shelf, as a client that keeps reading it; returns a function that ends it."""
     stream = urllib.request.urlopen(base + path, timeout=300)
-    thread = threading.Thread(target=lambda: [None for _ in stream], daemon=True)
-    thread.start()
+
+    def read():
+        # Closing the stream ends the iteration with an error.
+        with contextlib.suppress(Exception):
+            for _ in stream:
+                pass
+
+    threading.Thread(target=read, daemon=True).start()
     return stream.close
 
 
@@ -137,6 +143,8 @@ def loses_commits(dsn, primary, standby, running, folder, aisle, write, token):
             # The life that the first promotion began is noticed here.
             kept = put(number, "kept")
             assert send(base, f"/v1/me/settings?since={kept}", token=tokens[number])[0] == 200
+        # The cheapest product; the lost writes make it the most expensive one.
+        assert status(base, write, "PATCH", {"price_minor": 1}, token) == 200
         position = psql(dsn(primary), "SELECT pg_current_wal_flush_lsn()")
         until(lambda: psql(dsn(standby), f"SELECT pg_last_wal_replay_lsn() >= '{position}'") == "t", 30, "the standby follows")
         standby.stop()
