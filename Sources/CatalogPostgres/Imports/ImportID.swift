@@ -7,14 +7,14 @@ struct ImportID: Sendable {
 
     var parameter: PostgresValue { .text(text) }
 
-    /// Verifies that this import was not considered dead and its rows deleted.
+    /// Verifies that this import was not considered dead, because it lost the connection of its lock, and its rows deleted.
     ///
-    /// - Throws: `conflict`.
+    /// - Throws: `unavailable`: a repetition starts from nothing.
     func check(_ connection: isolated PostgresConnection) throws {
         let exists = try connection.query(
             ImportStatements.lockRun,
             [parameter]
         ) { $0.count > 0 }
-        guard exists else { throw CatalogError.conflict("the import lost its connection; run it again") }
+        guard exists else { throw CatalogError.unavailable }
     }
 }
