@@ -52,7 +52,7 @@ import TestSupport
             let (code, output, error) = try await run(arguments)
             #expect(code == 64, "\(arguments)")
             #expect(output == "")
-            #expect(error.hasPrefix(message + "\n"), "\(error)")
+            #expect(error.hasPrefix(message + "\n") && !error.hasSuffix("\n\n"), "\(error)")
         }
         let help = try await run(["help", "sort"])
         #expect(help.0 == 0 && help.1.contains("USAGE: aisle sort"))

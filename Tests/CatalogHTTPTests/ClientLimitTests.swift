@@ -81,8 +81,13 @@ struct ClientLimitTests {
     @Test("A client can have an eighth of the large requests, and all clients together a limited number")
     func largeRequestsAreLimited() throws {
         let requests = CostlyRequests(limit: 16, limitsClients: true)
-        for number in 1...8 {
+        // Clients without a token have a quarter together.
+        for number in 1...2 {
             for _ in 0..<2 { try requests.acquire(Self.address(UInt8(number))) }
+        }
+        #expect(throws: CatalogError.unavailable) { try requests.acquire(Self.address(3)) }
+        for number in 1...6 {
+            for _ in 0..<2 { try requests.acquire(.user(UserID("user\(number)")!)) }
         }
         #expect(throws: CatalogError.unavailable) { try requests.acquire(Self.user) }
         #expect(

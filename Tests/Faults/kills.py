@@ -3,9 +3,8 @@
 Usage: kills.py AISLE [--kills N] [--restarts N] [--cuts N] [--poolers N] [--recovery SECONDS] [--seed S]. Three servers share a
 database: one is connected directly, one through a proxy, and one through PgBouncer in transaction mode. Workers write settings, lists
 and their items, moves and whole manual orders, products, placements, prices, purchases and imports, and repeat each call with the same key
-until it is acknowledged. Meanwhile servers and
-PgBouncer are killed, PostgreSQL crashes, backends are terminated, and the proxy delays, stalls and cuts. At the end, every row must
-be as if nothing had failed.
+until it is acknowledged. Meanwhile servers and PgBouncer are killed, PostgreSQL crashes, backends are terminated, and the proxy delays,
+stalls and cuts. At the end, every row must be as if nothing had failed.
 """
 import argparse, os, random, socket, threading, time
 from harness import Database, Pooler, Server, free_port, psql, send, status, until

@@ -1,8 +1,8 @@
 """Tests that this build serves while one more compatible migration runs, and both builds side by side after it.
 
 Usage: upgrade.py AISLE. The next build is made from a copy of the sources in .aisle/upgrade, with one migration more, in parts: a
-column, its values in batches, and an index. The
-old build serves before, during and after the migration, and the next one after it, when its schema is there. No request fails on either.
+column, its values in batches, and an index. The old build serves before, during and after the migration, and the next one after it,
+when its schema is there. No request fails on either.
 """
 import os, shutil, subprocess, sys
 from harness import Database, Load, Server, status, until

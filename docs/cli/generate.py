@@ -2,7 +2,7 @@
 
 Without --man it writes Markdown, with it man pages in the mdoc language: aisle.1 and one per command, such as aisle-sort.1.
 """
-import json, os, subprocess, sys
+import datetime, json, os, subprocess, sys, time
 
 # Options that every command has.
 COMMON = {"version", "help"}
@@ -83,7 +83,7 @@ def words(text):
 def roff_arguments(command):
     """Yields the synopsis of each argument, and the lines of its description, in mdoc."""
     for one in command.get("arguments", []):
-        if not one["shouldDisplay"] or one["valueName"] == "help":
+        if not one["shouldDisplay"] or one["valueName"] in COMMON:
             continue
         value = words(one["valueName"])
         if one["kind"] == "positional":
@@ -122,8 +122,11 @@ def manuals(aisle):
     program, commands = root(aisle)
     version = subprocess.run([aisle, "--version"], capture_output=True, text=True, check=True, timeout=60).stdout.strip()
 
+    # Packages that are built again with SOURCE_DATE_EPOCH are the same.
+    day = datetime.datetime.fromtimestamp(int(os.environ.get("SOURCE_DATE_EPOCH") or time.time()), datetime.timezone.utc)
+
     def page(name, abstract, synopsis, body):
-        head = [".Dd $Mdocdate$", f".Dt {name.upper()} 1", f".Os aisle {version}", ".Sh NAME", f".Nm {name}", f".Nd {roff(abstract).rstrip('.')}"]
+        head = [f".Dd {day:%B} {day.day}, {day.year}", f".Dt {name.upper()} 1", f".Os aisle {version}", ".Sh NAME", f".Nm {name}", f".Nd {roff(abstract).rstrip('.')}"]
         return "\n".join([*head, ".Sh SYNOPSIS", *synopsis, ".Sh DESCRIPTION", roff(abstract), *body]) + "\n"
 
     pages = {}
@@ -134,8 +137,7 @@ def manuals(aisle):
         if [child for child in one.get("subcommands", []) if child["shouldDisplay"]]:
             synopsis.append(".Ar command")
         for argument, macro, _ in roff_arguments(one):
-            if argument["kind"] == "positional" or argument["valueName"] != "version":
-                synopsis.append(f".{'Op ' if argument['isOptional'] else ''}{macro}")
+            synopsis.append(f".{'Op ' if argument['isOptional'] else ''}{macro}")
         body = [*roff_body(one), *roff_command(one, f"aisle {one['commandName']}"), ".Sh SEE ALSO", ".Xr aisle 1"]
         pages[f"{name}.1"] = page(name, one["abstract"], synopsis, body)
     body = [".Pp", *[roff(line) for line in program["discussion"].split("\n") if line], ".Sh COMMANDS", ".Bl -tag -width Ds"]

@@ -75,7 +75,9 @@ extension [OrderChange] {
             return last
         }
         guard let change = first(where: { $0.number == number }) else {
-            throw .conflict("change \(number) is not recorded; only the latest changes are")
+            throw .conflict(
+                "change \(number) is not recorded; only the latest \(OrderChange.retentionLimit) changes are, as the history lists them"
+            )
         }
         guard change.undoneBy == nil else { throw .conflict("change \(number) was already undone") }
         // A change and its undo cancel out, and so do an undo and its redo.

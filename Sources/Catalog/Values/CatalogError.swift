@@ -34,10 +34,10 @@ package enum CatalogError: Error, Sendable, Equatable {
     case fault(String)
 
     package static func currencyInUse(_ store: Store) -> CatalogError {
-        .conflict("the store has prices in \(store.currency.code); its currency cannot change")
+        .conflict("the store has prices in \(store.currency.code), so its currency cannot change; create another store")
     }
 
     package static func currencyChanged(_ store: Store) -> CatalogError {
-        .conflict("the store's currency was changed to \(store.currency.code) at the same time")
+        .conflict("the store's currency was changed to \(store.currency.code) at the same time; send prices in it")
     }
 }

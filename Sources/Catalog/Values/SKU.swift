@@ -9,7 +9,7 @@ package struct SKU: Hashable, Sendable, Comparable, CustomStringConvertible {
         // Composition can at most triple the length.
         guard given.utf8.count <= 1024, given.isStreamSafe else { return nil }
         let text = String(given).composed
-        guard !text.isEmpty, text.utf8.count <= 256, text.count <= Self.lengthLimit, text.isPrintable,
+        guard !text.isEmpty, text.utf8.count <= Self.byteLimit, text.count <= Self.lengthLimit, text.isPrintable,
             !text.utf8.contains(UInt8(ascii: "/")), text.first?.isWhitespace == false,
             text.last?.isWhitespace == false, text != ".", text != ".."
         else { return nil }
@@ -25,7 +25,7 @@ package struct SKU: Hashable, Sendable, Comparable, CustomStringConvertible {
     package static func == (a: SKU, b: SKU) -> Bool { a.text.utf8.elementsEqual(b.text.utf8) }
     package func hash(into hasher: inout Hasher) { for byte in text.utf8 { hasher.combine(byte) } }
     package static func < (a: SKU, b: SKU) -> Bool { a.text.utf8.lexicographicallyPrecedes(b.text.utf8) }
-    /// The maximum length, in letters.
-    package static let lengthLimit = 64
+    /// The maximum length, in letters and in bytes.
+    package static let (lengthLimit, byteLimit) = (64, 256)
     package static let rule = "1 to 64 printable characters without /, without leading or trailing spaces, not . or .."
 }

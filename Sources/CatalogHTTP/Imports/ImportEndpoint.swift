@@ -50,7 +50,7 @@ struct ImportEndpoint: EndpointGroup {
         guard let currency = Currency(currency) else {
             throw CatalogError.malformed(
                 parameter: "currency",
-                detail: "“\(currency.prefix(16))” is not an ISO 4217 code"
+                detail: "currency must be an ISO 4217 code, such as EUR (got “\(currency.prefix(16))”)"
             )
         }
         var options = ImportOptions(

@@ -77,7 +77,10 @@ struct BodyLoader: Sendable {
     }
 
     static var timedOut: Problem {
-        var problem = Problem(.payloadTimeout, "the body did not arrive in time")
+        var problem = Problem(
+            .payloadTimeout,
+            "the body did not arrive in time; check the connection, or send a smaller body"
+        )
         problem.closesConnection = true
         return problem
     }

@@ -13,7 +13,7 @@ extension CatalogAPI {
         package var concurrentImportLimit = 4
         /// The maximum number of a client's concurrent imports.
         package var importsPerClientLimit = 2
-        /// The maximum number of requests for whole orders, diffs, or with large bodies that run or wait for a thread.
+        /// The maximum number of requests for whole orders, diffs, or with large bodies that are in progress.
         package var costlyLimit = 256
         /// The total time limit of an import.
         package var importTimeout: Duration = .seconds(1800)

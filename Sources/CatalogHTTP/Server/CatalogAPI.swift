@@ -169,14 +169,14 @@ package struct CatalogAPI: HTTPResponder {
         switch error {
         case let problem as Problem: return problem
         case let error as CatalogError:
-            if case .fault(let text) = error { observer.observe(.fault(request: requestID, detail: text)) }
+            if case .fault(let text) = error { observer.observe(.fault(source: "request \(requestID)", detail: text)) }
             return Problem(error)
         case is CancellationError: return Problem(CatalogError.unavailable)
         case is NIOTooManyBytesError: return BodyLoader.tooLarge(options.bodyLimit)
         case let error as any HTTPResponseError where error.status == .contentTooLarge:
             return BodyLoader.tooLarge(options.bodyLimit)
         default:
-            observer.observe(.fault(request: requestID, detail: String(reflecting: error)))
+            observer.observe(.fault(source: "request \(requestID)", detail: String(reflecting: error)))
             return Problem(CatalogError.fault(""))
         }
     }

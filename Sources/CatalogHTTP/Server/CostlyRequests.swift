@@ -3,16 +3,19 @@ internal import Catalog
 /// Limits the requests that take much processor time, so that those that are admitted are answered in time.
 struct CostlyRequests: Sendable {
     private let slots: Slots
+    /// The slots of clients without a token, so that users have the others.
+    private let anonymous: Slots
     private let clients: KeyedSlots<RateLimiter.Client>
 
-    /// A client's share of all slots.
-    private static let clientShare = 8
+    /// The share of all slots that a client can have, and that all clients without a token can have together.
+    private static let (clientShare, anonymousShare) = (8, 4)
 
     /// - Parameters:
-    ///   - limit: the maximum number of requests that run or wait for a thread.
-    ///   - limitsClients: whether each client has only a share of them.
+    ///   - limit: the maximum number of requests that send their body, run or wait for a thread.
+    ///   - limitsClients: whether each client, and all clients without a token, have only a share of them.
     init(limit: Int, limitsClients: Bool) {
         slots = Slots(limit)
+        anonymous = Slots(limitsClients ? max(1, limit / Self.anonymousShare) : limit)
         clients = KeyedSlots(limit: limitsClients ? max(1, limit / Self.clientShare) : limit)
     }
 
@@ -21,7 +24,12 @@ struct CostlyRequests: Sendable {
         guard clients.tryAcquire(client) else {
             throw .tooMany("too many of your large requests are in progress; send fewer at the same time")
         }
+        guard !client.isAnonymous || anonymous.tryAcquire() else {
+            clients.release(client)
+            throw .unavailable
+        }
         guard slots.tryAcquire() else {
+            if client.isAnonymous { anonymous.release() }
             clients.release(client)
             throw .unavailable
         }
@@ -29,6 +37,7 @@ struct CostlyRequests: Sendable {
 
     func release(_ client: RateLimiter.Client) {
         slots.release()
+        if client.isAnonymous { anonymous.release() }
         clients.release(client)
     }
 }

@@ -56,7 +56,7 @@ struct Problem: Error {
         case .staleSetting(let current):
             self.init(
                 .stale,
-                current.map { "the setting has changed; the current revision is \($0)" }
+                current.map { "the setting exists with another revision than expected; the current one is \($0)" }
                     ?? "the setting does not exist"
             )
             revision = current

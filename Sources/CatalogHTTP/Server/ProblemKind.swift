@@ -79,15 +79,17 @@ enum ProblemKind: String, CaseIterable {
             "A cursor is only valid, unaltered, for its own shelf, sort and filter. Start from the first page."
         case .unauthenticated:
             "Send “Authorization: Bearer …” with a signed, unexpired token that is issued for this service."
-        case .forbidden: "“detail” says which permission is missing: a token scope, or the right to edit a list."
+        case .forbidden:
+            "“detail” says what is missing: a scope of the token, access to the store, a role on the list, or a signed-in user."
         case .notFound: "The requested resource does not exist, or no longer exists."
         case .methodNotAllowed: "The header “Allow” lists the methods of this path."
         case .conflict: "Resolve the conflict that “detail” describes, and send the request again."
         case .stale:
             "Nothing was changed. Read the current version (“order_version”, “revision” or “version”) and retry."
         case .keyReused: "Use a new Idempotency-Key for every request; reuse a key only to repeat the same request."
-        case .tooLarge: "Send less data per request, or use an import, which has no size limit."
-        case .unsupportedMediaType: "Set Content-Type to one of the types in “allowed”."
+        case .tooLarge: "“detail” names the limit. Send less data per request; to write many products, use an import."
+        case .unsupportedMediaType:
+            "Set Content-Type to one of the types in “allowed”, if there are any, and send the body without Content-Encoding."
         case .unprocessable: "“detail” says which value is invalid and what is accepted."
         case .tooMany: "Close some open streams or requests, or retry after the seconds in “Retry-After”."
         case .rateLimited:
@@ -98,8 +100,9 @@ enum ProblemKind: String, CaseIterable {
             "The database does not accept writes at the moment, for example during a failover. Reads work. Retry "
                 + "after the seconds in “Retry-After”."
         case .unavailable:
-            "The service is overloaded or its database is unreachable. Retry after the seconds in “Retry-After”."
-        case .fault: "The error is logged under “request_id”. The request changed nothing."
+            "The service is overloaded or its database is unreachable. Retry after the seconds in “Retry-After”. A write may "
+                + "have been applied; repeat it with the same Idempotency-Key."
+        case .fault: "The error is logged under “request_id”. Read the resource before you repeat a write."
         }
     }
 }

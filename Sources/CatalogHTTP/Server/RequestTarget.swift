@@ -56,7 +56,10 @@ struct RequestTarget {
     func limit(default fallback: Int = PageRequest.defaultLimit) throws(CatalogError) -> Int {
         guard let text = try value("limit") else { return fallback }
         guard let limit = Int(text), PageRequest.limits.contains(limit) else {
-            throw .malformed(parameter: "limit", detail: "limit must be an integer \(PageRequest.limitRule)")
+            throw .malformed(
+                parameter: "limit",
+                detail: "limit must be an integer \(PageRequest.limitRule) (got “\(text.prefix(64))”)"
+            )
         }
         return limit
     }

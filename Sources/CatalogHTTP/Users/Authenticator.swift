@@ -32,8 +32,11 @@ struct Authenticator: Sendable {
                 throw Self.insufficient(scope, "the token lacks the scope \(scope.rawValue)")
             }
             guard caller.isValid(for: store) else {
-                let place = store.map { "the store “\($0)”" } ?? "all stores"
-                throw Self.insufficient(scope, "the token is not valid for \(place); its claim “stores” names others")
+                throw Self.insufficient(
+                    scope,
+                    store.map { "the token's claim “stores” does not include the store “\($0)”" }
+                        ?? "this endpoint requires a token without the claim “stores”"
+                )
             }
         }
     }
@@ -60,7 +63,10 @@ struct Authenticator: Sendable {
         do { return try await verifier.verify(token) } catch {
             switch error {
             case .invalid(let reason): throw Self.invalidToken(reason)
-            case .keysUnavailable: throw CatalogError.unavailable
+            case .keysUnavailable:
+                var problem = Problem(.unavailable, "the keys that verify tokens cannot be fetched yet; retry later")
+                problem.headers[.retryAfter] = "1"
+                throw problem
             }
         }
     }

@@ -68,7 +68,7 @@ package struct FieldRow: Sendable, Hashable {
     }
 
     package func sku() throws(ImportRejection) -> SKU {
-        guard let sku = SKU(try required("sku").composed) else { throw reject("sku", "is not a valid SKU") }
+        guard let sku = SKU(try required("sku").composed) else { throw reject("sku", "must be \(SKU.rule)") }
         return sku
     }
 }

@@ -33,12 +33,20 @@ package struct Doctor: Sendable {
             var findings = try Self.server(connection)
             findings.append(try Self.connections(servers, connections, connection))
             let state = try Migrator.schemaState(connection)
-            findings.append(Finding(state.isUsable, "schema: \(state)", "aisle db migrate"))
+            findings.append(Finding(state.isUsable, "schema: \(state)", Self.remedy(of: state)))
             if state.isUsable {
                 findings += try Self.collation(connection)
                 findings += try Self.indexes(connection)
             }
             return findings
+        }
+    }
+
+    private static func remedy(of state: Migrator.SchemaState) -> String {
+        switch state {
+        case .newer(let version): "install the aisle release that has schema version \(version)"
+        case .altered(let version): "run the aisle release that applied migration \(version), or reset the database"
+        case .current, .compatible, .empty, .outdated: "aisle db migrate"
         }
     }
 
@@ -98,7 +106,7 @@ package struct Doctor: Sendable {
                     ? "collation catalog: version \(made)"
                     : "collation catalog was created with version \(made), but the library has \(actual): names may be missorted"
                 let indexes = "REINDEX TABLE placement; REINDEX TABLE shelf; ALTER COLLATION catalog REFRESH VERSION"
-                return Finding(made == actual, text, "psql -c '\(indexes)'")
+                return Finding(made == actual, text, "psql \"$DATABASE_URL\" -c '\(indexes)'")
             }
         }
     }
@@ -124,14 +132,15 @@ package struct Doctor: Sendable {
                 missing.isEmpty,
                 missing.isEmpty
                     ? "all \(wanted.count) indexes exist" : "missing indexes: \(missing.joined(separator: ", "))",
-                definitions.filter { missing.contains($0.name) }.map { "psql -c \"\($0.sql)\"" }.joined(
-                    separator: " && "
-                )
+                definitions.filter { missing.contains($0.name) }.map { "psql \"$DATABASE_URL\" -c \"\($0.sql)\"" }
+                    .joined(
+                        separator: " && "
+                    )
             ),
             Finding(
                 invalid.isEmpty,
                 invalid.isEmpty ? "all indexes are valid" : "invalid indexes: \(invalid.joined(separator: ", "))",
-                invalid.map { "psql -c 'REINDEX INDEX \($0)'" }.joined(separator: " && ")
+                invalid.map { "psql \"$DATABASE_URL\" -c 'REINDEX INDEX \($0)'" }.joined(separator: " && ")
             ),
         ]
     }

@@ -137,7 +137,10 @@ final class ImportSession {
             summary.rejected += 1
             try onReject(rejection)
             if options.onError == .abort {
-                throw CatalogError.unprocessable(field: "file", detail: rejection.description)
+                throw CatalogError.unprocessable(
+                    field: "file",
+                    detail: "\(rejection.description); nothing was imported. Correct the row, or skip invalid rows"
+                )
             }
         case .record(let record):
             if record.product.size == nil {
@@ -239,7 +242,8 @@ final class ImportSession {
                 throw CatalogError.unprocessable(
                     field: "file",
                     detail:
-                        "pruning requires a file without rejected rows (\(summary.rejected) were rejected)"
+                        "pruning requires a file without rejected rows (\(summary.rejected) were rejected); correct them, or import "
+                        + "without pruning"
                 )
             }
             try await findStale()

@@ -270,8 +270,9 @@ struct OrderEditor {
         return Dictionary(found, uniquingKeysWith: { first, _ in first })
     }
 
-    /// The maximum length of the shown products with their neighbours, in letters, and one pair more.
-    static let shownLength = (OrderChange.shownLimit + 1) * 2 * (SKU.lengthLimit + 1)
+    /// The maximum length of the shown products with their neighbours, and one pair more; a SKU has at most as many code points as
+    /// bytes.
+    static let shownLength = (OrderChange.shownLimit + 1) * 2 * (SKU.byteLimit + 1)
 
     static func leftNeighbours(_ text: String) -> [(id: String, left: String?)] {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)

@@ -12,7 +12,7 @@ struct Aisle: AsyncParsableCommand {
             The database is selected by --dsn, DATABASE_URL, libpq's variables (PGHOST, PGDATABASE …), or is the private \
             PostgreSQL in .aisle/, in this order.
 
-            Exit codes: 0 success; 1 failure; 3 changes found by --check; 64 usage error; 65 invalid data; 66 input not found; 69 unavailable; 75 try again; \
+            Exit codes: 0 success; 1 failure; 3 changes found by --check; 64 usage error; 65 invalid data; 66 input not found; 69 unavailable; 73 cannot create a file; 75 try again; \
             77 permission denied; 78 configuration error; 130 interrupted.
             """,
         version: version,
@@ -24,13 +24,15 @@ struct Aisle: AsyncParsableCommand {
             DoctorCommand.self, ConfigCommand.self, VersionCommand.self,
         ]
     )
+
     static func main() async {
         let arguments = Array(CommandLine.arguments.dropFirst())
         do {
             var command = try await asyncParseAsRoot(arguments)
             if var command = command as? any AsyncParsableCommand { try await command.run() } else { try command.run() }
         } catch {
-            guard exitCode(for: error) == .validationFailure else { exit(withError: error) }
+            // A command that ended with an exit code has reported its error.
+            guard !(error is ExitCode), exitCode(for: error) == .validationFailure else { exit(withError: error) }
             Console.note(UsageErrors.message(error, arguments))
             exit(withError: ExitCode.validationFailure)
         }

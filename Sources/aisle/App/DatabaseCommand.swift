@@ -68,7 +68,7 @@ struct DatabaseCommand: AsyncParsableCommand {
             "root"
         @Option(parsing: .unconditional, help: "The target version; a lower one reverts migrations.") var to: Int =
             Schema.currentVersion
-        @Flag(help: "Report the steps, and what they delete, without applying them. Takes their locks for a moment.")
+        @Flag(help: "Report the steps, and what they delete, without applying them. Briefly takes the same locks.")
         var dryRun = false
         @Flag(help: "Confirm that reverted migrations delete data.") var yes = false
         func execute() async throws {
@@ -106,7 +106,7 @@ struct DatabaseCommand: AsyncParsableCommand {
         @OptionGroup var database: DatabaseOptions
         @Option(help: "The role that owns and migrates the schema.") var owner = "aisle_owner"
         @Option(help: "The role of servers, which read and write rows.") var server = "aisle_server"
-        @Option(help: "The role that reads the catalog, but no keys and nothing of users.") var reader = "aisle_reader"
+        @Option(help: "The role that reads the catalog, but neither keys nor users' data.") var reader = "aisle_reader"
         func execute() async throws {
             let roles = DatabaseRoles(owner: owner, server: server, reader: reader)
             print(

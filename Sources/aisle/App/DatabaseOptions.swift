@@ -72,8 +72,8 @@ struct DatabaseOptions: ParsableArguments {
             let cluster = try PrivateCluster(folder: Self.privateFolder)
             guard cluster.isRunning else {
                 throw CommandFailure(
-                    "no database: none is configured, and no private PostgreSQL runs in \(Self.folderName); change to the folder of "
-                        + "aisle dev, set DATABASE_URL, or start one here with: aisle db start",
+                    "no database: none is configured, and no private PostgreSQL runs in \(Self.folderName); change to the folder in "
+                        + "which you ran aisle dev, set DATABASE_URL, or start one here with: aisle db start",
                     CommandFailure.unavailable
                 )
             }
@@ -181,12 +181,12 @@ struct DatabaseOptions: ParsableArguments {
         case .newer(let version):
             throw CommandFailure(
                 "schema version \(version) is newer than this program's version \(Schema.currentVersion); install a newer aisle, "
-                    + "or run with it: aisle db migrate --to \(Schema.currentVersion)",
+                    + "or use that release to run: aisle db migrate --to \(Schema.currentVersion)",
                 CommandFailure.configuration
             )
         case .altered(let version):
             throw CommandFailure(
-                "migration \(version) in the database differs from this program's; restore it, or reset the database",
+                "migration \(version) in the database differs from this program's; run the aisle release that applied it, or reset the database",
                 CommandFailure.configuration
             )
         }

@@ -27,7 +27,7 @@ struct Housekeeping: Service {
     private func run(_ task: () async throws -> Void) async {
         // An unreachable database is reported elsewhere; try again at the next run.
         do { try await task() } catch CatalogError.fault(let detail) {
-            catalog.database.observer.observe(.fault(request: "housekeeping", detail: detail))
+            catalog.database.observer.observe(.fault(source: "housekeeping", detail: detail))
         } catch {}
     }
 }

@@ -19,8 +19,8 @@ final class ObservationLog: Sendable {
         case .requestCompleted(let method, let path, _, let status, let duration):
             guard logger.logLevel <= .debug else { return }
             logger.debug("\(method) \(path) \(status) \(duration)")
-        case .fault(let request, let detail):
-            logger.error("request \(request) failed with an internal error: \(detail)")
+        case .fault(let source, let detail):
+            logger.error("\(source) failed with an internal error: \(detail)")
         case .validationGap(let constraint, let sqlState):
             warn(
                 "validation",
@@ -31,12 +31,12 @@ final class ObservationLog: Sendable {
         case .connectionRefused:
             warn(
                 "connection",
-                "refused a connection, because its address has a tenth of connections; is it a proxy that trusted.proxies lacks?"
+                "refused a connection: its address already has a tenth of the maximum connections; if it is a proxy, add it to trusted.proxies"
             )
         case .importEnded(let summary?):
             let counts = summary.counts.filter { $0.count > 0 }.map { "\($0.name) \($0.count)" }
             logger.info("import finished: \(counts.joined(separator: ", "))")
-        case .importEnded(nil): logger.info("import failed; the current store was not changed")
+        case .importEnded(nil): logger.info("import failed; stores that were already imported keep their changes")
         }
     }
 

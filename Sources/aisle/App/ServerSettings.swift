@@ -106,9 +106,15 @@ struct ServerSettings: Sendable {
     ///
     /// - Throws: `CommandFailure` for a file that is not JSON, or has a setting that does not exist.
     private static func read(_ path: String) throws -> [AbsoluteConfigKey: ConfigValue] {
-        guard let data = FileManager.default.contents(atPath: path), let file = try? JSONReader.parse(Array(data))
-        else {
-            throw CommandFailure("the settings file \(path) is not valid JSON", CommandFailure.configuration)
+        guard let data = FileManager.default.contents(atPath: path) else {
+            throw CommandFailure("cannot read the settings file \(path)", CommandFailure.configuration)
+        }
+        let file: JSONValue
+        do { file = try JSONReader.parse(Array(data)) } catch {
+            throw CommandFailure(
+                "the settings file \(path) is not valid JSON at byte \(error.offset): \(error.detail)",
+                CommandFailure.configuration
+            )
         }
         var values: [AbsoluteConfigKey: ConfigValue] = [:]
         func read(_ value: JSONValue, _ prefix: String) throws {
@@ -153,7 +159,7 @@ struct ServerSettings: Sendable {
         let number = try given ?? present(key) { try reader.requiredInt(forKey: $0) } ?? fallback
         guard range.contains(number) else {
             throw CommandFailure(
-                "\(key) must be between \(range.lowerBound) and \(range.upperBound)",
+                "\(key) must be between \(range.lowerBound) and \(range.upperBound) (got \(number))",
                 CommandFailure.configuration
             )
         }

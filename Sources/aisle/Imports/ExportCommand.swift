@@ -25,7 +25,7 @@ struct ExportCommand: AsyncParsableCommand {
 
     struct Order: AisleCommand {
         static let configuration = CommandConfiguration(abstract: "Print the ids of a shelf in order, one per line.")
-        @Argument(help: "STORE/SHELF.") var shelf: ShelfName
+        @Argument(help: "STORE/SHELF, or just SHELF if there is only one store.") var shelf: ShelfName
         @OptionGroup var database: DatabaseOptions
         @Option(parsing: .unconditional, help: "The sort; the manual order by default.") var by = "position"
         func execute() async throws {

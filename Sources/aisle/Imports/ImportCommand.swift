@@ -17,7 +17,11 @@ struct ImportCommand: AisleCommand {
     @OptionGroup var database: DatabaseOptions
     @Option(help: "The store of all rows; a file with rows for another store is an error.") var store: StoreName?
     @Option(help: "The format; defaults to the file extension.") var format: ImportOptions.Format?
-    @Option(name: .customLong("map"), parsing: .upToNextOption, help: "Mapped column names: canonical=own …")
+    @Option(
+        name: .customLong("map"),
+        parsing: .upToNextOption,
+        help: "Column mappings such as price=Price: a column above, then its name in the file."
+    )
     var mapping: [String] = []
     @Option(help: "The currency of new stores if the file has no currency column.") var currency = "EUR"
     @Flag(help: "Parse missing sizes from the end of the name.") var sizeFromName = false
@@ -84,14 +88,17 @@ struct ImportCommand: AisleCommand {
             guard halves.count == 2, let column = ImportColumn(rawValue: halves[0]) else {
                 let names = ImportColumn.allCases.map(\.rawValue).joined(separator: ", ")
                 throw CommandFailure(
-                    "--map must be canonical=own, such as price=Price (got “\(pair)”); columns: \(names)",
+                    "--map must be COLUMN=NAME, such as price=Price (got “\(pair)”); columns: \(names)",
                     CommandFailure.usage
                 )
             }
             columns[column] = halves[1]
         }
         guard let currency = Currency(currency) else {
-            throw CommandFailure("“\(currency)” is not an ISO 4217 code", CommandFailure.usage)
+            throw CommandFailure(
+                "--currency must be an ISO 4217 code, such as EUR (got “\(currency)”)",
+                CommandFailure.usage
+            )
         }
         let key = try store?.key
         var options = ImportOptions(

@@ -14,7 +14,7 @@ struct OrderCommand: AsyncParsableCommand {
             abstract:
                 "Set the whole order from a file with one id per line; other products follow in their current order."
         )
-        @Argument(help: "STORE/SHELF.") var shelf: ShelfName
+        @Argument(help: "STORE/SHELF, or just SHELF if there is only one store.") var shelf: ShelfName
         @Argument(help: "The file, or - for standard input.") var file: String
         @OptionGroup var options: OrderEditOptions
         func execute() async throws { try await options.run(shelf, .set(try IDList.read(file))) }
@@ -27,7 +27,7 @@ struct OrderCommand: AsyncParsableCommand {
             // The name in 0.1.
             aliases: ["bake"]
         )
-        @Argument(help: "STORE/SHELF.") var shelf: ShelfName
+        @Argument(help: "STORE/SHELF, or just SHELF if there is only one store.") var shelf: ShelfName
         @Option(parsing: .unconditional, help: "The sort, such as -popularity.") var from: String
         @OptionGroup var options: OrderEditOptions
         func execute() async throws { try await options.run(shelf, .snapshot(try parseSort(from))) }
@@ -38,7 +38,7 @@ struct OrderCommand: AsyncParsableCommand {
             abstract: "Undo the last change.",
             discussion: "To redo a change, undo its undo: --change N."
         )
-        @Argument(help: "STORE/SHELF.") var shelf: ShelfName
+        @Argument(help: "STORE/SHELF, or just SHELF if there is only one store.") var shelf: ShelfName
         @Option(parsing: .unconditional, help: "The number of the change in aisle order log.") var change: Int64?
         @OptionGroup var options: OrderEditOptions
         func execute() async throws { try await options.run(shelf, .undo(change: change)) }
@@ -46,7 +46,7 @@ struct OrderCommand: AsyncParsableCommand {
 
     struct Log: AisleCommand {
         static let configuration = CommandConfiguration(abstract: "List recent changes, the latest first.")
-        @Argument(help: "STORE/SHELF.") var shelf: ShelfName
+        @Argument(help: "STORE/SHELF, or just SHELF if there is only one store.") var shelf: ShelfName
         @OptionGroup var database: DatabaseOptions
         @Option(help: "table, tsv, json, ndjson or csv.") var format: OutputFormat?
         func execute() async throws {
@@ -75,7 +75,7 @@ struct OrderCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Compact long ordering keys. Orders do not change."
         )
-        @Argument(help: "STORE/SHELF.") var shelf: ShelfName?
+        @Argument(help: "STORE/SHELF, or just SHELF if there is only one store.") var shelf: ShelfName?
         @Flag(help: "Every shelf of every store.") var all = false
         @OptionGroup var database: DatabaseOptions
         func execute() async throws {

@@ -30,7 +30,10 @@ struct ResortCommand: AsyncParsableCommand {
         @Option(parsing: .unconditional, help: "The number of shelves to process concurrently.") var jobs = 2
         @Option(help: "How much detail of the moves to report.") var diff = ResortRequest.DiffDetail.summary
         @Option(help: "Write the report, one line per changed shelf, to a file.") var out: String?
-        @Option(parsing: .unconditional, help: "The retention of customers, in days.") var keepDays = Purchase
+        @Option(
+            parsing: .unconditional,
+            help: "The number of days after which customers are anonymized and event ids are deleted."
+        ) var keepDays = Purchase
             .retentionDays
         @Option(help: "text, or json with one object per line.") var format: ReportFormat = .text
         @Flag(help: "Report the result without changing anything.") var dryRun = false

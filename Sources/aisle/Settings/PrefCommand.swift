@@ -128,7 +128,10 @@ struct PrefCommand: AsyncParsableCommand {
                 )
             }
             guard let settings = body["settings"] else {
-                throw CommandFailure("\(file) has no “settings”", CommandFailure.badData)
+                throw CommandFailure(
+                    "\(file) has no member “settings”; use the output of aisle pref export",
+                    CommandFailure.badData
+                )
             }
             let edit = try SettingsEdit.many(body: .object([.init("settings", settings)]))
             try await options.database.withCatalog { catalog in

@@ -45,7 +45,7 @@ struct ShelfCommand: AsyncParsableCommand {
 
     struct Show: AisleCommand {
         static let configuration = CommandConfiguration(abstract: "Show a shelf, as JSON.")
-        @Argument(help: "STORE/SHELF.") var shelf: ShelfName
+        @Argument(help: "STORE/SHELF, or just SHELF if there is only one store.") var shelf: ShelfName
         @OptionGroup var database: DatabaseOptions
         func execute() async throws {
             try await database.withCatalog { catalog in
@@ -63,7 +63,7 @@ struct ShelfCommand: AsyncParsableCommand {
 
     struct Create: AisleCommand {
         static let configuration = CommandConfiguration(abstract: "Create a shelf.")
-        @Argument(help: "STORE/SHELF.") var shelf: ShelfName
+        @Argument(help: "STORE/SHELF, or just SHELF if there is only one store.") var shelf: ShelfName
         @OptionGroup var database: DatabaseOptions
         @Option(help: "The shelf's title.") var title: String?
         @Option(help: "The parent shelf.") var parent: String?
@@ -97,7 +97,7 @@ struct ShelfCommand: AsyncParsableCommand {
             commandName: "rm",
             abstract: "Delete a shelf; its products are kept."
         )
-        @Argument(help: "STORE/SHELF.") var shelf: ShelfName
+        @Argument(help: "STORE/SHELF, or just SHELF if there is only one store.") var shelf: ShelfName
         @OptionGroup var database: DatabaseOptions
         func execute() async throws {
             try await database.withCatalog { catalog in

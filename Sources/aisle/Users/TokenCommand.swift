@@ -13,7 +13,7 @@ struct TokenCommand: AisleCommand {
     )
 
     @Option(help: "The user of the token (its sub).") var user: UserID
-    @Option(help: "An additional permission. May be repeated.") var scope: [Scope] = []
+    @Option(help: "A permission to grant. May be repeated.") var scope: [Scope] = []
     @Option(help: "Limit the permissions to this store. May be repeated.", completion: NameCompletion.stores)
     var store: [CatalogKey] = []
     @Option(help: "The name under which tills report the user's purchases, if it is not the user.")

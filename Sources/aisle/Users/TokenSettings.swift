@@ -67,7 +67,7 @@ struct TokenSettings: Sendable {
         if let keySet, !(await keys.refresh()) {
             guard Self.isURL(keySet) else {
                 throw CommandFailure(
-                    "the file \(keySet) of jwks has no keys for ES256 or RS256",
+                    "cannot read keys for ES256 or RS256 from the file \(keySet) of jwks",
                     CommandFailure.configuration
                 )
             }

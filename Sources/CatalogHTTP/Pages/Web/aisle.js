@@ -171,7 +171,7 @@ export class Aisle {
         } catch (error) {
           if (isRejection(error)) {
             isEnded = true;
-            reject?.(error);
+            queueMicrotask(() => reject?.(error));
           }
         }
         clearTimeout(silence);
@@ -366,6 +366,9 @@ export async function animate(container, diff, make, { duration = 450, easing = 
  * server rejects dispatches `refused` with the `key` and the `error`; without a `key`, the server rejects all of the user's events.
  */
 export class Settings extends EventTarget {
+  /** What became of the changes that were sent. */
+  #outcomes = new WeakMap();
+
   /** @param {Aisle} aisle @param {{storage?: Storage, name?: string}} [options] */
   constructor(aisle, { storage = localStorage, name = "aisle.settings" } = {}) {
     super();
@@ -379,21 +382,24 @@ export class Settings extends EventTarget {
 
   /**
    * @param {any} value undefined deletes the setting
-   * @returns {Promise<"saved"|"waiting"|"refused">} whether the server has the change, does not have it yet, or rejected it
+   * @returns {Promise<"saved"|"waiting"|"refused">} whether the server got the change, has not got it (yet, or because another change
+   *   replaced it), or rejected it
    */
   async set(key, value) {
     const change = { ...(value === undefined ? { deleted: true } : { value }), modified_at: new Date().toISOString() };
     this.queue[key] = change;
     this.#keep(key, value);
     await this.#try();
-    return this.queue[key] === change ? "waiting" : change.isRefused ? "refused" : "saved";
+    return this.#outcomes.get(change) ?? "waiting";
   }
 
   /** Syncs; retries later if the server cannot be reached or is busy. */
   #try() {
     clearTimeout(this.timer);
     return this.sync().catch((error) => {
-      if (!isRejection(error)) this.timer = setTimeout(() => this.#try(), 5000);
+      if (isRejection(error)) return;
+      clearTimeout(this.timer);
+      this.timer = setTimeout(() => this.#try(), 5000);
     });
   }
 
@@ -441,6 +447,7 @@ export class Settings extends EventTarget {
     const settings = waiting.map(([key, change]) => ({ key, ...change }));
     try {
       await this.aisle.send("/v1/me/settings", { method: "PUT", body: { settings } });
+      for (const [, change] of waiting) this.#outcomes.set(change, "saved");
     } catch (error) {
       if (![400, 413, 422].includes(error.status)) throw error;
       // An invalid change must not block the others.
@@ -449,9 +456,10 @@ export class Settings extends EventTarget {
         return;
       }
       // Read the server's value instead.
-      const [key, { modified_at }] = waiting[0];
-      waiting[0][1].isRefused = true;
-      delete this.queue[key];
+      const [key, change] = waiting[0];
+      const { modified_at } = change;
+      this.#outcomes.set(change, "refused");
+      if (this.queue[key] === change) delete this.queue[key];
       [this.revision, this.revisions, this.sent[key]] = [0, {}, modified_at];
       this.#keep(key, undefined);
       this.dispatchEvent(new CustomEvent("refused", { detail: { key, error } }));

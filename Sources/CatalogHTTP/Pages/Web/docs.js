@@ -162,8 +162,8 @@ function render() {
 
 /** Returns the address of a guide's link or diagram; null for a page that the server does not have. */
 function guideAddress(target) {
-  const [, diagram] = /\/images\/([a-z-]+\.svg)$/.exec(`/${target}`) ?? [];
-  if (diagram) return `/diagrams/${diagram}`;
+  const [, diagram] = /^(?:\.\.\/)?images\/(diff|sync|system)\.svg$/.exec(target) ?? [];
+  if (diagram) return `/diagrams/${diagram}.svg`;
   const [, name, rest] = /([^/]*?)\.md(#.*)?$/.exec(target) ?? [];
   if (name === undefined) return /^(https?:|#)/.test(target) ? target : null;
   return name in guides ? `/docs/${name}${rest ?? ""}` : name === "api" ? "/docs" : null;

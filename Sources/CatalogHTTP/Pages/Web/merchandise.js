@@ -170,7 +170,7 @@ async function refresh(own) {
   const isCrossed = model.next === null ? diff.new_count === limit : diff.deletes.length + diff.inserts.length > 0;
   if (isCrossed) model.next = undefined;
   model.shelf = { ...model.shelf, product_count: found.product_count };
-    const shown = show(diff);
+  const shown = show(diff);
   if (isRejected()) {
     mark([...diff.moves, ...diff.inserts].map((part) => part.id));
     find("again").disabled = false;
@@ -446,7 +446,8 @@ function renderChanges() {
   find("undo").title = last ? changeText(last) : "";
   const placeOf = (after) => (after === null ? text("atFront") : text("behind", nameOf(after)));
   // A whole new order has no single places worth telling.
-  const placesOf = ({ kind, count, moves }) => (["move", "undo"].includes(kind) && moves.length
+  // A server of the release before sends no places.
+  const placesOf = ({ kind, count, moves = [] }) => (["move", "undo"].includes(kind) && moves.length
     ? make("ul", { class: "places" }, ...moves.map(({ id, from_after, to_after }) => make("li", {}, text("fromTo", nameOf(id), placeOf(from_after), placeOf(to_after)))),
       count > moves.length ? make("li", {}, "…") : null)
     : null);

@@ -408,7 +408,7 @@ find("sort").addEventListener("click", () => {
 });
 find("filter").addEventListener("click", () => find("filter-sheet").showModal());
 find("clear").addEventListener("click", () => applyFilter({}));
-find("turn").addEventListener("click", () => model.shelf && resort(view.sort.split(",").map((key) => (key.startsWith("-") ? key.slice(1) : `-${key}`)).join(",")));
+find("turn").addEventListener("click", () => model.shelf && resort(model.shownSort.split(",").map((key) => (key.startsWith("-") ? key.slice(1) : `-${key}`)).join(",")));
 find("devices").addEventListener("click", () => location.assign(withUser("/devices", { store: view.store, shelf: view.shelf })));
 find("storm").addEventListener("click", async () => {
   find("storm").disabled = true;
