@@ -160,8 +160,8 @@ def changes_are_taken_back_and_told(server, browser):
     tab.page.click("#undo")
     settles(tab, server, ids)
     tab.page.click("#history")
-    tab.wait("() => document.querySelectorAll('#changes li')[1]?.textContent.includes('undone')")
-    assert tab.text("#changes li >> nth=0").startswith("tom undid a change of “")
+    tab.wait("() => document.querySelectorAll('#changes > li')[1]?.textContent.includes('undone')")
+    assert tab.text("#changes > li >> nth=0").startswith("tom undid a change of “")
     tab.is_open_to_all()
     tab.page.click("#history-sheet button")
     # A sort is applied to the manual order, and undone by a key.

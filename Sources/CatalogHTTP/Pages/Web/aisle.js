@@ -366,7 +366,7 @@ export async function animate(container, diff, make, { duration = 450, easing = 
  * server rejects dispatches `refused` with the `key` and the `error`; without a `key`, the server rejects all of the user's events.
  */
 export class Settings extends EventTarget {
-  /** What became of the changes that were sent. */
+  /** The outcomes of the changes that were sent. */
   #outcomes = new WeakMap();
 
   /** @param {Aisle} aisle @param {{storage?: Storage, name?: string}} [options] */
