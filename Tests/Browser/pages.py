@@ -88,7 +88,7 @@ def the_client_is_small_and_the_pages_are_closed_to_others(server, browser):
     # Without comments.
     code = re.sub(rb"^\s*//.*\n", b"", re.sub(rb"/\*\*.*?\*/\n?", b"", source, flags=re.S), flags=re.M)
     code = re.sub(rb"^\s+", b"", code, flags=re.M)
-    assert len(code) < 16_384, len(code)
+    assert len(code) < 15_000, len(code)
     request = urllib.request.Request(server.base + "/aisle.js", headers={"if-none-match": tag})
     try:
         urllib.request.urlopen(request)

@@ -239,7 +239,7 @@ def the_client_reads_every_form_of_a_diff(server, browser):
     tab = Tab(browser)
     tab.open(server.base + PLACE)
     wrong = tab.page.evaluate("""async () => {
-        const { Aisle, applyDiff, decodeWire, wireType } = await import("/aisle.js");
+        const [{ Aisle, applyDiff }, { decodeWire, wireType }] = await Promise.all([import("/aisle.js"), import("/wire.js")]);
         const aisle = new Aisle();
         let seed = 7;
         const random = (bound) => (seed = (seed * 48271) % 2147483647) % bound;

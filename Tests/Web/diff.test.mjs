@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { load } from "./module.mjs";
 
-const { applyDiff, decodeWire } = await load("aisle.js");
+const { applyDiff } = await load("aisle.js");
+const { decodeWire } = await load("wire.js");
 
 /** Returns a minimal diff: every common id outside a longest increasing subsequence is moved. */
 function naiveDiff(old, now) {

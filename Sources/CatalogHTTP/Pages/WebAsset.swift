@@ -26,6 +26,7 @@ enum WebAsset: String, CaseIterable {
     case storage = "storage.js"
     case sortable = "sortable.js"
     case texts = "texts.js"
+    case wire = "wire.js"
     case shop = "shop.js"
     case devices = "devices.js"
     case merchandise = "merchandise.js"
@@ -58,6 +59,7 @@ enum WebAsset: String, CaseIterable {
         case .storage: PackageResources.storage_js
         case .sortable: PackageResources.sortable_js
         case .texts: PackageResources.texts_js
+        case .wire: PackageResources.wire_js
         case .shop: PackageResources.shop_js
         case .devices: PackageResources.devices_js
         case .merchandise: PackageResources.merchandise_js
@@ -74,7 +76,8 @@ enum WebAsset: String, CaseIterable {
         case .style: "text/css; charset=utf-8"
         case .icon: "image/svg+xml"
         case .client, .alerts, .cards, .dom, .drag, .filters, .format, .guides, .header, .language, .markdown,
-            .navigation, .session, .shelves, .storage, .sortable, .texts, .shop, .devices, .merchandise, .lists, .docs:
+            .navigation, .session, .shelves, .storage, .sortable, .texts, .wire, .shop, .devices, .merchandise, .lists,
+            .docs:
             "text/javascript; charset=utf-8"
         }
     }
