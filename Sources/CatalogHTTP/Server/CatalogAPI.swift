@@ -255,8 +255,8 @@ package struct CatalogAPI: HTTPResponder {
         let endpoint = call.endpoint
         let isCostly = endpoint.isCostly(body: length)
         // A page with filters or facets may scan its shelf, so it is watched; the timer would cost other pages too much.
-        let surcharged = endpoint.surcharge(call.target) > 0 ? TimeLimit.lookup.request : nil
-        guard let limit = endpoint.timeLimit ?? surcharged else { return try await endpoint.handler(call) }
+        let limit = endpoint.timeLimit ?? (endpoint.surcharge(call.target) > 0 ? TimeLimit.lookup.request : nil)
+        guard let limit else { return try await endpoint.handler(call) }
         if isCostly { try costly.acquire(call.client) }
         defer { if isCostly { costly.release(call.client) } }
         let executor = isCostly ? BackgroundExecutor.shared : nil
