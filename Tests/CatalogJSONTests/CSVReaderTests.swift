@@ -83,6 +83,22 @@ import Testing
         #expect(rows[2] == ["2"])
     }
 
+    @Test("A UTF-16 file is reported once, and nothing of it is read, however it arrives")
+    func reportsUTF16() {
+        for mark: [UInt8] in [[0xFF, 0xFE], [0xFE, 0xFF]] {
+            let file = mark + "sku,name\na,\"Milk\nb,Tea\n".utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
+            for place in file.indices {
+                var reader = CSVReader()
+                var events: [String] = []
+                for piece in [file[..<place], file[place...]] {
+                    piece.withUnsafeBytes { reader.read($0) { events.append("\($0)") } }
+                }
+                reader.end { events.append("\($0)") }
+                #expect(events == [#"malformed(line: 1, reason: "the file is UTF-16; save it as UTF-8")"#])
+            }
+        }
+    }
+
     @Test("A field that is not UTF-8 has no text")
     func invalidText() {
         var reader = CSVReader()

@@ -59,6 +59,8 @@ package struct CSVReader {
     private var recordLine = 1
     private var isTooLong = false
     private var pendingHeader: [UInt8] = []
+    /// Whether the file is UTF-16, of which nothing is read.
+    private var isUTF16 = false
 
     package init() {}
 
@@ -70,6 +72,7 @@ package struct CSVReader {
 
     /// Reads the next chunk of the file.
     package mutating func read(_ piece: UnsafeRawBufferPointer, _ emit: (Event) throws -> Void) rethrows {
+        if isUTF16 { return }
         if separator != nil { return try consume(piece, emit) }
         // Buffer until the header line is complete, because it determines the separator.
         pendingHeader.append(contentsOf: piece)
@@ -79,7 +82,7 @@ package struct CSVReader {
 
     /// Ends the file; a last line without a line break is a record, too.
     package mutating func end(_ emit: (Event) throws -> Void) rethrows {
-        if separator == nil { try begin(emit) }
+        if separator == nil, !isUTF16 { try begin(emit) }
         if state == .quoted {
             bytes.removeAll()
             ends.removeAll()
@@ -91,7 +94,7 @@ package struct CSVReader {
     private mutating func begin(_ emit: (Event) throws -> Void) rethrows {
         if pendingHeader.starts(with: [0xEF, 0xBB, 0xBF]) { pendingHeader.removeFirst(3) }
         if pendingHeader.starts(with: [0xFF, 0xFE]) || pendingHeader.starts(with: [0xFE, 0xFF]) {
-            separator = UInt8(ascii: ",")
+            (isUTF16, pendingHeader) = (true, [])
             return try emit(.malformed(line: 1, reason: "the file is UTF-16; save it as UTF-8"))
         }
         let first = pendingHeader.prefix { $0 != 0x0A }
