@@ -4,7 +4,7 @@ package enum Observation: Sendable, Hashable {
     ///
     /// - Parameter endpoint: the path template, the label of metrics; nil if the path is unknown.
     case requestCompleted(method: String, path: String, endpoint: String?, status: Int, duration: Duration)
-    /// A request failed with an internal error.
+    /// A request or a background task, named by `source`, failed with an internal error.
     case fault(source: String, detail: String)
     /// The database rejected a value that validation had accepted.
     case validationGap(constraint: String?, sqlState: String)

@@ -188,10 +188,14 @@ export class Aisle {
   }
 }
 
+/** Whether a diff is of a list of ids. @param {Diff} diff @param {string[]} ids */
+export const appliesTo = (diff, ids) =>
+  diff.old_count === ids.length && (diff.mode === "order" || [...diff.deletes, ...diff.moves].every(({ id, from }) => ids[from] === id));
+
 /** Returns the ids in their new order. @param {string[]} ids @param {Diff} diff @returns {string[]} */
 export function applyDiff(ids, diff) {
   if (diff.mode === "order") return [...diff.ids];
-  if (ids.length !== diff.old_count || [...diff.deletes, ...diff.moves].some(({ id, from }) => ids[from] !== id)) throw new RangeError("the diff is of another list");
+  if (!appliesTo(diff, ids)) throw new RangeError("the diff is of another list");
   const gone = new Set([...diff.deletes, ...diff.moves].map((part) => part.from));
   const moves = diff.moves.map((move) => ({ id: ids[move.from], to: move.to }));
   return fill(diff.new_count, [...diff.inserts, ...moves], ids.filter((_, index) => !gone.has(index)));

@@ -1,5 +1,5 @@
 /** The shop: a shelf's products with sorts, filters and live updates. */
-import { Settings, animate } from "/aisle.js";
+import { Settings, animate, appliesTo } from "/aisle.js";
 import { showAlert, announce, attempt, problemText, pinMessage, generation } from "/alerts.js";
 import { amount, appendPage, card, isEndNear, onEndNear, refreshCards } from "/cards.js";
 import { find, idsOf, make } from "/dom.js";
@@ -228,9 +228,6 @@ async function applyDiffOnce(own, { isResort, isKnown }) {
   await animateDiff(diff);
   return true;
 }
-
-/** Whether a diff applies to these ids. */
-const appliesTo = (diff, ids) => diff.old_count === ids.length && (diff.mode === "order" || [...diff.moves, ...diff.deletes].every((part) => ids[part.from] === part.id));
 
 async function animateDiff(diff) {
   const ended = await animate(grid, diff, (insert) => cardOf(insert.product));
