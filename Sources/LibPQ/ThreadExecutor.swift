@@ -16,10 +16,14 @@ final class ThreadExecutor: SerialExecutor, TaskExecutor {
     private let state = Mutex(State())
     private let work: Semaphore
 
+    /// - Parameters:
+    ///   - name: of the thread.
+    ///   - isBackground: whether the thread lets others run first.
     /// - Throws: kind `exhausted` if the system is out of threads or descriptors.
-    init(name: StaticString) throws(PostgresError) {
+    init(name: StaticString, isBackground: Bool) throws(PostgresError) {
         work = Semaphore()
-        do throws(OSThreadError) { try OSThread.start(name: name) { [self] in run() } } catch {
+        do throws(OSThreadError) { try OSThread.start(name: name) { [self] in run(isBackground: isBackground) } } catch
+        {
             throw PostgresError(error)
         }
     }
@@ -44,7 +48,8 @@ final class ThreadExecutor: SerialExecutor, TaskExecutor {
         precondition(isCurrent, "not on the connection's thread")
     }
 
-    private func run() {
+    private func run(isBackground: Bool) {
+        if isBackground { OSThread.lowerPriority() }
         state.withLock { $0.thread = pthread_self() }
         let (actor, task) = (asUnownedSerialExecutor(), asUnownedTaskExecutor())
         while true {

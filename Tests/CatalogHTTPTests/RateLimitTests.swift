@@ -112,7 +112,22 @@ import Testing
         let ids = (0..<20_000).map { "\"\($0)-sku\"" }.joined(separator: ",")
         let large = #"{"from":[\#(ids)],"to":[]}"#
         let response = try await api.send(.post, "/v1/order/diff", large, as: nil, from: "192.0.2.2")
-        #expect(response.headers[.rateLimit]?.hasPrefix("\"default\";r=\(980 - large.utf8.count >> 16);") == true)
+        let points = large.utf8.count >> 16 + (response.body.count - 32 << 10) >> 13
+        #expect(response.headers[.rateLimit]?.hasPrefix("\"default\";r=\(980 - points);") == true)
+    }
+
+    @Test("A large response can leave a debt; the next request waits until it is repaid")
+    func responsesAreCharged() async throws {
+        let api = await api(30)
+        let ids = (0..<20_000).map { "\"\($0)\"" }.joined(separator: ",")
+        let body = #"{"from":[\#(ids)],"to":[]}"#
+        let large = try await api.send(.post, "/v1/order/diff", body, as: nil, from: "192.0.2.1")
+        #expect(large.status == 200)
+        #expect(large.headers[.rateLimit]?.hasPrefix(#""default";r=0;"#) == true)
+        let rejected = try await api.send(.get, "/v1/stores", nil, as: nil, from: "192.0.2.1")
+        #expect(rejected.status == 429)
+        #expect(rejected.headers[.retryAfter].flatMap { Int($0) }.map { (2...31).contains($0) } == true)
+        #expect(try await status(api, "/v1/stores", from: "192.0.2.2") == 200)
     }
 
     @Test("Probes and the description cost nothing", arguments: ["/livez", "/readyz", "/openapi.json"])

@@ -52,6 +52,19 @@ import Testing
         #expect(bucket.take(100, Self.policy, now: now + .seconds(5)) == .granted(remaining: 0, reset: 5))
     }
 
+    @Test("Finished work can leave a debt, at most a full quota, which is repaid first")
+    func debtIsRepaidFirst() {
+        let now = ContinuousClock.now
+        var bucket = TokenBucket(Self.policy, now: now)
+        #expect(bucket.settle(4, Self.policy, now: now) == .granted(remaining: 6, reset: 2))
+        #expect(bucket.settle(9, Self.policy, now: now) == .granted(remaining: 0, reset: 7))
+        #expect(bucket.take(1, Self.policy, now: now) == .rejected(remaining: 0, retryAfter: 2))
+        #expect(bucket.take(1, Self.policy, now: now + .seconds(2)) == .granted(remaining: 0, reset: 5))
+        #expect(bucket.settle(1_000_000, Self.policy, now: now + .seconds(2)) == .granted(remaining: 0, reset: 10))
+        #expect(bucket.take(10, Self.policy, now: now + .seconds(11)) == .rejected(remaining: 8, retryAfter: 1))
+        #expect(bucket.take(10, Self.policy, now: now + .seconds(12)) == .granted(remaining: 0, reset: 5))
+    }
+
     @Test("A clock that goes back adds nothing")
     func clockGoingBackAddsNothing() {
         let now = ContinuousClock.now

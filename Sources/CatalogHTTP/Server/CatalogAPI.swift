@@ -243,7 +243,16 @@ package struct CatalogAPI: HTTPResponder {
             &quota
         )
         if length != 0 { call.body = try memory.open(call.client) }
-        return try await handle(call, length, isAbandoned)
+        let response = try await handle(call, length, isAbandoned)
+        settle(response, call, &quota)
+        return response
+    }
+
+    /// Charges a client for the length of a response, which is known only now.
+    private func settle(_ response: Response, _ call: Call, _ quota: inout RateLimiter.Quota?) {
+        let points = Endpoint.points(ofResponse: response.body.contentLength ?? 0)
+        guard points > 0, let limiter, call.endpoint.isLimited else { return }
+        limiter.settle(points, with: call.client, &quota)
     }
 
     /// - Parameter length: the length of the body in bytes; nil if it is unknown.

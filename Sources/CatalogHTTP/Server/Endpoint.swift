@@ -58,8 +58,12 @@ struct Endpoint: Sendable {
     /// Whether requests are charged: all but probes, pages of the shop and the API description.
     var isLimited: Bool { if case .open = access { false } else { true } }
 
-    /// The bytes of a body that cost one point.
-    private static let bytesPerPoint = 64 << 10
+    /// The bytes of a request's body that cost one point.
+    private static let requestBytesPerPoint = 64 << 10
+    /// The bytes of a response's body that its endpoint's cost includes.
+    private static let includedResponseBytes = 32 << 10
+    /// The further bytes of a response's body that cost one point: as many as a page has.
+    private static let responseBytesPerPoint = 8 << 10
 
     /// Returns the points that a request costs.
     ///
@@ -67,7 +71,12 @@ struct Endpoint: Sendable {
     ///   - length: the length of the body in bytes; nil if it is unknown, which costs as much as the longest body.
     ///   - limit: the maximum length of the body.
     func points(_ target: RequestTarget, body length: Int?, upTo limit: Int) -> Int {
-        cost + surcharge(target) + min(length ?? limit, limit) / Self.bytesPerPoint
+        cost + surcharge(target) + min(length ?? limit, limit) / Self.requestBytesPerPoint
+    }
+
+    /// Returns the points that a response costs because of the length of its body, in bytes.
+    static func points(ofResponse length: Int) -> Int {
+        max(0, length - includedResponseBytes) / responseBytesPerPoint
     }
 
     /// The body length, in bytes, from which parsing counts as costly.

@@ -53,13 +53,7 @@ final class RateLimiter: Sendable {
     /// - Parameter quota: set to what the client has left, also if the request is rejected.
     /// - Throws: `Problem`, 429.
     func charge(_ cost: Int, to client: Client, _ quota: inout Quota?) throws(Problem) {
-        let now = clock()
-        let outcome = buckets.withLock { buckets in
-            var bucket = buckets[client] ?? TokenBucket(policy, now: now)
-            defer { buckets[client] = bucket }
-            return bucket.take(cost, policy, now: now)
-        }
-        switch outcome {
+        switch update(client, { bucket, now in bucket.take(cost, policy, now: now) }) {
         case .granted(let remaining, let reset): quota = Quota(policy: policy, remaining: remaining, reset: reset)
         case .rejected(let remaining, let retryAfter):
             quota = Quota(policy: policy, remaining: remaining, reset: retryAfter)
@@ -69,6 +63,33 @@ final class RateLimiter: Sendable {
             )
             problem.headers[.retryAfter] = "\(retryAfter)"
             throw problem
+        }
+    }
+
+    /// Charges a client for work that is done. What it lacks, it owes.
+    ///
+    /// - Parameter quota: set to what the client has left.
+    func settle(_ cost: Int, with client: Client, _ quota: inout Quota?) {
+        guard
+            case .granted(let remaining, let reset) = update(
+                client,
+                { bucket, now in
+                    bucket.settle(cost, policy, now: now)
+                }
+            )
+        else { return }
+        quota = Quota(policy: policy, remaining: remaining, reset: reset)
+    }
+
+    private func update(
+        _ client: Client,
+        _ change: (inout TokenBucket, ContinuousClock.Instant) -> TokenBucket.Outcome
+    ) -> TokenBucket.Outcome {
+        let now = clock()
+        return buckets.withLock { buckets in
+            var bucket = buckets[client] ?? TokenBucket(policy, now: now)
+            defer { buckets[client] = bucket }
+            return change(&bucket, now)
         }
     }
 }

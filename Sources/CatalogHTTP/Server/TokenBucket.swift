@@ -10,6 +10,7 @@ struct TokenBucket: Sendable {
         case rejected(remaining: Int, retryAfter: Int)
     }
 
+    /// Negative if the client owes points.
     private var points: Double
     private var updatedAt: ContinuousClock.Instant
 
@@ -22,14 +23,30 @@ struct TokenBucket: Sendable {
     /// Takes points if there are enough. A request that costs more than the whole quota needs a full bucket.
     mutating func take(_ cost: Int, _ policy: RateLimitPolicy, now: ContinuousClock.Instant) -> Outcome {
         let (burst, rate) = (Double(policy.burst), Double(policy.rate))
-        points = min(burst, points + max(0, (now - updatedAt) / .seconds(1)) * rate)
-        updatedAt = max(updatedAt, now)
+        refill(policy, now: now)
         let wanted = min(Double(cost), burst)
         guard points >= wanted else {
             let wait = ((wanted - points) / rate).rounded(.up)
-            return .rejected(remaining: Int(points), retryAfter: max(1, Int(wait)))
+            return .rejected(remaining: max(0, Int(points)), retryAfter: max(1, Int(wait)))
         }
         points -= wanted
-        return .granted(remaining: Int(points), reset: Int(((burst - points) / rate).rounded(.up)))
+        return granted(policy)
+    }
+
+    /// Takes points for work that is done. What the bucket lacks, the client owes, at most as much as a full bucket.
+    mutating func settle(_ cost: Int, _ policy: RateLimitPolicy, now: ContinuousClock.Instant) -> Outcome {
+        refill(policy, now: now)
+        points = max(-Double(policy.burst), points - Double(cost))
+        return granted(policy)
+    }
+
+    private mutating func refill(_ policy: RateLimitPolicy, now: ContinuousClock.Instant) {
+        points = min(Double(policy.burst), points + max(0, (now - updatedAt) / .seconds(1)) * Double(policy.rate))
+        updatedAt = max(updatedAt, now)
+    }
+
+    private func granted(_ policy: RateLimitPolicy) -> Outcome {
+        let missing = Double(policy.burst) - points
+        return .granted(remaining: max(0, Int(points)), reset: Int((missing / Double(policy.rate)).rounded(.up)))
     }
 }

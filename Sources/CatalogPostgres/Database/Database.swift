@@ -45,7 +45,7 @@ package final class Database: Sendable {
         observer: Observer = .none
     ) throws {
         longReads = Lane(
-            configuration.with(DatabaseSettings.longReads),
+            configuration.with(DatabaseSettings.longReads, isBackground: true),
             connections: connections.longReads,
             waiting: connections.longReads * Self.waitingLongReads,
             leaseTimeout: leaseTimeout
@@ -57,13 +57,13 @@ package final class Database: Sendable {
             leaseTimeout: leaseTimeout
         )
         imports = Lane(
-            (direct ?? configuration).with(DatabaseSettings.imports),
+            (direct ?? configuration).with(DatabaseSettings.imports, isBackground: true),
             connections: connections.imports,
             waiting: Self.waitingWrites,
             leaseTimeout: leaseTimeout
         )
         batch = Lane(
-            configuration.with(DatabaseSettings.writes),
+            configuration.with(DatabaseSettings.writes, isBackground: true),
             connections: connections.batch,
             waiting: Self.waitingWrites,
             leaseTimeout: Self.batchLeaseTimeout

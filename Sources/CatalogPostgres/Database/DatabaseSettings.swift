@@ -40,9 +40,10 @@ enum DatabaseSettings {
 }
 
 extension PostgresConfiguration {
-    /// Returns the configuration with additional transaction settings.
-    func with(_ settings: [String: String]) -> PostgresConfiguration {
+    /// Returns the configuration with additional transaction settings, for threads of the given kind.
+    func with(_ settings: [String: String], isBackground: Bool = false) -> PostgresConfiguration {
         var copy = self
+        copy.isBackground = isBackground
         copy.settings.merge(settings) { $1 }
         return copy
     }
