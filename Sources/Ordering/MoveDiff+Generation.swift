@@ -4,7 +4,7 @@ extension MoveDiff {
     /// Creates the diff to a permutation of `0 ..< n`: element i of the new list was element `permutation[i]` of the old one.
     ///
     /// - Precondition: `permutation` is a permutation.
-    /// - Complexity: O(n log n) time, at most 16 bytes per element; O(n) if little moves.
+    /// - Complexity: O(n log n) time, at most 16 bytes per element; O(n) if few elements move.
     package init(permutation: [Int32]) {
         self = permutation.withUnsafeBufferPointer { Self.between($0) { () throws(Never) in } }
     }

@@ -1,10 +1,10 @@
-/// The minimal diff between two orders of a list: deletes, inserts and moves.
+/// A diff between two orders of a list: deletes, inserts and moves.
 ///
 /// It has batch semantics, like `performBatchUpdates`: indexes of `deletes` and a move's `from` refer to the OLD list,
 /// indexes of `inserts` and a move's `to` to the NEW list. To apply it, remove everything that is deleted or moved, then
 /// insert everything that is inserted or moved, in ascending order of the new index. All other elements keep their order.
 ///
-/// The moves are the fewest possible: the elements that stay are a longest increasing subsequence of the old indexes in
+/// A diff of two lists without repeats has the fewest possible moves: the elements that stay are a longest increasing subsequence of the old indexes in
 /// new order, so there are `common − LIS` of them. Elements with different content are `changed`; refresh them
 /// after the batch, never inside it.
 public struct MoveDiff: Hashable, Sendable {
@@ -111,7 +111,7 @@ extension MoveDiff {
     /// Creates a diff from external parts, after validating them.
     ///
     /// - Throws: `Flaw`.
-    /// - Complexity: O(m log m) time and O(m) memory for m moves, whatever the counts.
+    /// - Complexity: O(m log m) time and O(m) memory for m deletes, inserts, moves and changes, regardless of the counts.
     public init(
         oldCount: Int,
         newCount: Int,

@@ -59,24 +59,24 @@ public struct NeighbourDiff<ID: Hashable & Sendable>: Hashable, Sendable {
     /// - Precondition: `old` has no duplicate ids.
     /// - Complexity: O(n).
     public func apply(to old: [ID]) -> [ID] {
-        var followers: [ID?: [ID]] = [:]
+        var placedAfter: [ID?: [ID]] = [:]
         let removed = Set(deletes).union(placements.map(\.id))
         let staying = old.filter { !removed.contains($0) }
         var present = Set(staying)
         let last = Dictionary(placements.indices.map { (placements[$0].id, $0) }, uniquingKeysWith: { $1 })
         for (index, placement) in placements.enumerated() where last[placement.id] == index {
             let after = placement.after.flatMap { present.contains($0) ? $0 : nil }
-            followers[after, default: []].append(placement.id)
+            placedAfter[after, default: []].append(placement.id)
             present.insert(placement.id)
         }
         var new: [ID] = []
         new.reserveCapacity(present.count)
         // Elements placed later are nearer to their neighbour. Use a stack, because chains may be as long as the list.
-        var pending = followers[nil, default: []]
+        var pending = placedAfter[nil, default: []]
         func appendPending() {
             while let id = pending.popLast() {
                 new.append(id)
-                if let own = followers[id] { pending.append(contentsOf: own) }
+                if let own = placedAfter[id] { pending.append(contentsOf: own) }
             }
         }
         appendPending()

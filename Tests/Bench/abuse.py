@@ -1,4 +1,4 @@
-"""What one abusive client does to the others: their latency during the abuse, relative to the same without it.
+"""Measures how one abusive client affects the latency of other clients.
 
 The abuser's requests come from 127.0.0.1, the others' from 127.0.0.2, so that they are different clients.
 """
@@ -159,7 +159,7 @@ def measured():
 
 
 def compared(abuse, limit):
-    """Returns the same without and with an abuser, on one server."""
+    """Returns the measurements without and with an abuser, on one server."""
     with served("big", AISLE_RATE_LIMIT=limit):
         others(2)
         alone = measured()

@@ -171,11 +171,11 @@ class Tab:
         place.click("#sort")
         place.click(f"#sorts [value='{sort}']")
 
-    def forgives(self, *parts):
+    def ignores_errors(self, *parts):
         """Ignores the browser's own messages about expected errors."""
         self.errors = [error for error in self.errors if not any(part in error for part in parts)]
 
-    def is_open_to_all(self):
+    def is_accessible(self):
         found = Axe().run(self.page).response["violations"]
         assert not found, [(violation["id"], [node["html"][:160] for node in violation["nodes"][:3]]) for violation in found]
 

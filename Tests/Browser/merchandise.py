@@ -149,7 +149,7 @@ def cards_are_moved_by_keyboard_and_announced(server, browser):
     return tab
 
 
-def changes_are_taken_back_and_told(server, browser):
+def changes_are_undone_and_listed_in_the_history(server, browser):
     tab = Tab(browser).open(server.base + place("tom"))
     ids = order(server)
     tab.shows(ids)
@@ -161,13 +161,13 @@ def changes_are_taken_back_and_told(server, browser):
     settles(tab, server, ids)
     tab.page.click("#history")
     tab.wait("() => document.querySelectorAll('#changes > li')[1]?.textContent.includes('undone')")
-    assert tab.text("#changes > li >> nth=0").startswith("tom undid a change of “")
-    tab.is_open_to_all()
+    assert tab.text("#changes > li >> nth=0").startswith("tom undid a change to “")
+    tab.is_accessible()
     tab.page.click("#history-sheet button")
     # A sort is applied to the manual order, and undone by a key.
     tab.page.click("#apply-sort")
     tab.page.select_option("#applied-sort", "-price")
-    tab.is_open_to_all()
+    tab.is_accessible()
     tab.page.click("#apply-sort-form button[value=apply]")
     settles(tab, server, server.order(SHELF, "sort=-price"))
     tab.wait("() => document.querySelector('#undo').title.startsWith('tom applied a sort')")
@@ -205,7 +205,7 @@ def of_two_merchandisers_the_later_sees_both(server, browser):
     assert "mia moved “" in tom.text("#conflict-text")
     settles(tom, server, between)
     assert tom.page.locator(".theirs").count() == 1
-    tom.is_open_to_all()
+    tom.is_accessible()
     tom.page.click("#again")
     both = moved(between, [own], 3)
     for tab in (tom, mia):
@@ -224,7 +224,7 @@ def of_two_merchandisers_the_later_sees_both(server, browser):
     tom.page.click("#discard")
     for tab in (tom, mia):
         settles(tab, server, moved(both, [both[0]], 99))
-    tom.forgives("412")
+    tom.ignores_errors("412")
     return [mia, tom]
 
 
@@ -254,11 +254,11 @@ def a_conflict_while_another_card_is_held_loses_neither(server, browser):
     held.release()
     tab.page.click("#again")
     settles(tab, server, moved(moved(ids, [ids[8]], 0), [ids[5]], 0))
-    tab.forgives("412")
+    tab.ignores_errors("412")
     return tab
 
 
-def what_is_under_way_stays_with_its_shelf(server, browser):
+def pending_moves_stay_with_their_shelf(server, browser):
     tab = Tab(browser).open(server.base + place("mia"))
     ids = order(server)
     tab.shows(ids)
@@ -285,7 +285,7 @@ def what_is_under_way_stays_with_its_shelf(server, browser):
     return tab
 
 
-def moves_wait_for_a_server_that_is_away(server, browser):
+def offline_moves_are_sent_on_reconnect(server, browser):
     tab = Tab(browser).open(server.base + place("mia"))
     ids = order(server)
     tab.shows(ids)
@@ -298,11 +298,11 @@ def moves_wait_for_a_server_that_is_away(server, browser):
     server.start()
     tab.page.wait_for_selector("#away", state="hidden")
     settles(tab, server, moved(ids, [ids[2]], 5))
-    tab.forgives(*AWAY)
+    tab.ignores_errors(*AWAY)
     return tab
 
 
-def who_may_not_write_is_told(server, browser):
+def a_user_without_write_access_is_asked_to_sign_in(server, browser):
     tab = Tab(browser)
     # As on a server without demo features.
     tab.page.route("**/demo", lambda route: route.fulfill(json={"sessions": False, "storms": []}))
@@ -321,16 +321,16 @@ def who_may_not_write_is_told(server, browser):
     return tab
 
 
-def nothing_is_barred_to_a_merchandiser(server, browser):
+def the_merchandising_page_is_accessible(server, browser):
     for options in ({}, {"color_scheme": "dark"}, {"viewport": {"width": 390, "height": 844}, "locale": "ru-RU"}):
         tab = Tab(browser, **options).open(server.base + place("mia"))
         tab.page.click("#products .card >> nth=1")
-        tab.is_open_to_all()
+        tab.is_accessible()
         tab.close()
     return Tab(browser).open(server.base + place("mia"))
 
 
 TESTS = [
-    cards_are_dragged_by_a_mouse, cards_are_dragged_by_a_finger, cards_are_moved_by_keyboard_and_announced, changes_are_taken_back_and_told,
-    of_two_merchandisers_the_later_sees_both, a_conflict_while_another_card_is_held_loses_neither, what_is_under_way_stays_with_its_shelf, moves_wait_for_a_server_that_is_away, who_may_not_write_is_told, nothing_is_barred_to_a_merchandiser,
+    cards_are_dragged_by_a_mouse, cards_are_dragged_by_a_finger, cards_are_moved_by_keyboard_and_announced, changes_are_undone_and_listed_in_the_history,
+    of_two_merchandisers_the_later_sees_both, a_conflict_while_another_card_is_held_loses_neither, pending_moves_stay_with_their_shelf, offline_moves_are_sent_on_reconnect, a_user_without_write_access_is_asked_to_sign_in, the_merchandising_page_is_accessible,
 ]

@@ -10,7 +10,7 @@ def every_call_is_explained_and_can_be_tried(server, browser):
     calls = [call["operationId"] for tag in api["tags"] for item in api["paths"].values() for method, call in item.items()
              if method in ("get", "post", "put", "patch", "delete") and call["tags"] == [tag["name"]]]
     assert tab.page.evaluate("() => [...document.querySelectorAll('.call')].map((call) => call.id)") == calls
-    tab.is_open_to_all()
+    tab.is_accessible()
     # A page of products.
     tab.page.click("#listShelfProducts .try > summary")
     tab.page.click("#listShelfProducts .optional > summary")
@@ -33,7 +33,7 @@ def every_call_is_explained_and_can_be_tried(server, browser):
     tab.page.click("#streamShelfEvents .try > summary")
     tab.page.click("#streamShelfEvents .try form > button")
     tab.wait("() => document.querySelector('#streamShelfEvents .result')?.textContent.includes('event: order')")
-    tab.forgives("401", "409")
+    tab.ignores_errors("401", "409")
     return tab
 
 
@@ -48,7 +48,7 @@ def documentation_is_searched_and_has_guides(server, browser):
     tab.page.click("#calls a[href='/docs/sorting']")
     tab.wait("() => document.querySelector('#guide h1') && document.title.includes('Aisle')")
     assert tab.page.evaluate("() => document.querySelector('#guide').innerText.includes('```')") is False
-    tab.is_open_to_all()
+    tab.is_accessible()
     # Every guide is rendered, and each link leads to a page and a heading that exist.
     names = tab.page.evaluate("() => [...document.querySelectorAll(\"#calls a[href^='/docs/']\")].map((link) => link.pathname)")
     assert len(names) > 10
@@ -77,7 +77,7 @@ def problems_have_pages(server, browser):
     assert len(links) > 10
     for link in links:
         tab.open(link, "h1")
-    tab.is_open_to_all()
+    tab.is_accessible()
     return tab
 
 
@@ -104,7 +104,7 @@ def the_client_is_small_and_the_pages_are_closed_to_others(server, browser):
         return window.ran ?? false;
     }""")
     assert not ran
-    tab.forgives("Content Security Policy")
+    tab.ignores_errors("Content Security Policy")
     return tab
 
 

@@ -47,7 +47,7 @@ def sixty_and_three_hundred_cards_glide_to_their_places(server, browser):
     return tab
 
 
-def only_what_is_seen_glides_and_scrolling_meanwhile_harms_nothing(server, browser):
+def only_visible_cards_animate_even_while_scrolling(server, browser):
     shelf, _ = largest(server, "spar")
     tab = Tab(browser).open(address(server, shelf, sort="price"))
     scroll(tab, 300)
@@ -99,7 +99,7 @@ def a_shelf_of_thousands_is_scrolled_to_its_end(server, browser):
     return tab
 
 
-def a_server_that_restarts_while_one_scrolls_is_met_again(server, browser):
+def scrolling_resumes_after_a_server_restart(server, browser):
     shelf, _ = largest(server, "spar")
     tab = Tab(browser).open(address(server, shelf, sort="price"))
     scroll(tab, 400)
@@ -110,7 +110,7 @@ def a_server_that_restarts_while_one_scrolls_is_met_again(server, browser):
     tab.page.wait_for_selector("#away", state="hidden")
     scroll(tab, 1_000)
     assert tab.ids() == server.order(shelf, "sort=price")[:len(tab.ids())]
-    tab.forgives(*AWAY)
+    tab.ignores_errors(*AWAY)
     return tab
 
 
@@ -176,8 +176,8 @@ def two_merchandisers_arrange_a_real_shelf(server, browser):
 
 
 TESTS = [
-    sixty_and_three_hundred_cards_glide_to_their_places, only_what_is_seen_glides_and_scrolling_meanwhile_harms_nothing,
+    sixty_and_three_hundred_cards_glide_to_their_places, only_visible_cards_animate_even_while_scrolling,
     a_shelf_of_thousands_is_scrolled_to_its_end,
-    a_server_that_restarts_while_one_scrolls_is_met_again, prices_that_change_move_a_large_shelf, a_second_device_follows_on_a_real_shelf,
+    scrolling_resumes_after_a_server_restart, prices_that_change_move_a_large_shelf, a_second_device_follows_on_a_real_shelf,
     two_merchandisers_arrange_a_real_shelf,
 ]

@@ -69,7 +69,7 @@ def filters_and_facets_narrow_the_shelf(server, browser):
     return tab
 
 
-def what_others_change_arrives(server, browser):
+def changes_by_other_users_are_shown(server, browser):
     tab = Tab(browser)
     tab.open(server.base + PLACE + "&sort=position")
     order = server.order(SHELF, "sort=position")
@@ -86,7 +86,7 @@ def what_others_change_arrives(server, browser):
     return tab
 
 
-def a_server_that_comes_back_is_met_again(server, browser):
+def the_page_reconnects_to_a_restarted_server(server, browser):
     tab = Tab(browser)
     tab.open(server.base + PLACE + "&sort=price")
     before = tab.ids()
@@ -99,11 +99,11 @@ def a_server_that_comes_back_is_met_again(server, browser):
     tab.shows(server.order(SHELF, "sort=-price"))
     tab.page.wait_for_selector("#away", state="hidden")
     # The browser reports unreachable requests itself.
-    tab.forgives(*AWAY)
+    tab.ignores_errors(*AWAY)
     return tab
 
 
-def what_cannot_be_is_left_out_and_told(server, browser):
+def invalid_url_parameters_are_ignored_and_reported(server, browser):
     tab = Tab(browser)
     for wrong in ("sort=nonsense", "price_min=abc", "price_min=5&price_max=1", "cursor=x"):
         tab.open(f"{server.base}{PLACE}&{wrong}&utm_source=letter&user=nell")
@@ -111,11 +111,11 @@ def what_cannot_be_is_left_out_and_told(server, browser):
         assert tab.page.is_visible("#away") == ("cursor" not in wrong), wrong
     tab.sort("price")
     tab.shows(server.order(SHELF, "sort=price"))
-    tab.forgives("400")
+    tab.ignores_errors("400")
     return tab
 
 
-def what_is_chosen_while_away_is_sent_when_back(server, browser):
+def an_offline_sort_choice_is_sent_on_reconnect(server, browser):
     tab = Tab(browser).open(server.base + PLACE + "&user=uma&sort=name")
     token = server.token("uma")
     tab.wait("() => !document.querySelector('#devices').hidden")
@@ -126,11 +126,11 @@ def what_is_chosen_while_away_is_sent_when_back(server, browser):
     tab.shows(server.order(SHELF, "sort=-price"))
     wait_until(tab.page, lambda: server.get("/v1/me/settings", token)["settings"])
     assert [one["value"] for one in server.get("/v1/me/settings", token)["settings"]] == ["-price"]
-    tab.forgives(*AWAY)
+    tab.ignores_errors(*AWAY)
     return tab
 
 
-def prices_and_counts_are_those_of_now(server, browser):
+def prices_and_counts_are_current(server, browser):
     """Includes changes during an offline period, and products that enter or leave a filter."""
     page = "/v1/stores/harbour/shelves/dairy/products?limit=100&sort=price"
     tab = Tab(browser).open(server.base + "/?store=harbour&shelf=dairy&sort=price&price_max=20&user=zoe")
@@ -152,7 +152,7 @@ def prices_and_counts_are_those_of_now(server, browser):
     return [tab, away]
 
 
-def a_server_that_is_busy_is_not_asked_in_a_loop(server, browser):
+def retries_to_a_busy_server_are_delayed(server, browser):
     tab = Tab(browser).open(server.base + PLACE + "&sort=position&user=kim")
     order = server.order(SHELF, "sort=position")
     tab.shows(order)
@@ -169,11 +169,11 @@ def a_server_that_is_busy_is_not_asked_in_a_loop(server, browser):
     tab.page.unroute("**/order/diff*")
     tab.shows(server.order(SHELF, "sort=name"))
     server.send("POST", "/v1/stores/corner/shelves/dairy/order/undo", {}, token)
-    tab.forgives("503")
+    tab.ignores_errors("503")
     return tab
 
 
-def what_another_device_chose_is_not_lost_by_one_that_was_away(server, browser):
+def an_offline_device_does_not_overwrite_newer_settings(server, browser):
     tab = Tab(browser).open(server.base + PLACE)
     token = server.token("yan")
     read = tab.page.evaluate("""async (token) => {
@@ -197,11 +197,11 @@ def what_another_device_chose_is_not_lost_by_one_that_was_away(server, browser):
         return [phone.get("own"), phone.get("x"), phone.get("bad") ?? null, refused, watch.get("own"), watch.get("other tab"), Object.keys(phone.queue).length];
     }""", token)
     assert read == [1, 3, None, ["bad"], 1, 2, 0], read
-    tab.forgives("422", "413", "400")
+    tab.ignores_errors("422", "413", "400")
     return tab
 
 
-def a_phone_shows_it_in_russian_and_by_keyboard(server, browser):
+def the_shop_works_on_a_phone_in_russian_and_by_keyboard(server, browser):
     tab = Tab(browser, viewport={"width": 390, "height": 844}, has_touch=True, locale="ru-RU", color_scheme="dark")
     tab.open(server.base + PLACE)
     assert tab.page.evaluate("document.documentElement.lang") == "ru"
@@ -219,14 +219,14 @@ def a_phone_shows_it_in_russian_and_by_keyboard(server, browser):
     return tab
 
 
-def nothing_is_barred_to_anybody(server, browser):
+def the_shop_is_accessible(server, browser):
     for options in ({}, {"color_scheme": "dark"}, {"viewport": {"width": 390, "height": 844}}):
         tab = Tab(browser, **options)
         tab.open(server.base + PLACE)
         for sheet in (None, "#sort", "#filter"):
             if sheet:
                 tab.page.click(sheet)
-            tab.is_open_to_all()
+            tab.is_accessible()
             if sheet:
                 tab.page.keyboard.press("Escape")
         tab.close()
@@ -366,7 +366,7 @@ def a_second_device_follows_and_catches_up(server, browser):
     watch.click("#offline")
     for frame in (watch, phone):
         tab.shows(server.order(SHELF, "sort=-unit_price"), frame=frame)
-    tab.is_open_to_all()
+    tab.is_accessible()
     return tab
 
 
@@ -417,7 +417,7 @@ def photos_are_loaded_when_they_are_near(server, browser):
         assert photos["C1007"] is None, photos
         tab.page.evaluate("document.querySelector('.card[data-id=C1008]').scrollIntoView()")
         tab.wait("() => !document.querySelector('.card[data-id=C1008] img')")
-        tab.forgives("404")
+        tab.ignores_errors("404")
         return tab
     finally:
         for sku, address in before.items():
@@ -432,16 +432,16 @@ def a_phone_shows_products_in_its_first_screen(server, browser):
         # The first row of products is visible as a whole, and a part of the second.
         assert boxes[0][1] < 844 and boxes[2][0] < 844, boxes[:3]
         assert tab.page.evaluate("document.documentElement.scrollWidth") <= 390
-        tab.is_open_to_all()
+        tab.is_accessible()
     return tab
 
 
 TESTS = [
     photos_are_loaded_when_they_are_near, a_phone_shows_products_in_its_first_screen,
-    sorts_glide_to_the_places_of_the_api, reduced_motion_is_honoured, filters_and_facets_narrow_the_shelf, what_others_change_arrives,
-    what_cannot_be_is_left_out_and_told, what_is_chosen_while_away_is_sent_when_back, prices_and_counts_are_those_of_now,
-    a_server_that_is_busy_is_not_asked_in_a_loop, what_another_device_chose_is_not_lost_by_one_that_was_away,
+    sorts_glide_to_the_places_of_the_api, reduced_motion_is_honoured, filters_and_facets_narrow_the_shelf, changes_by_other_users_are_shown,
+    invalid_url_parameters_are_ignored_and_reported, an_offline_sort_choice_is_sent_on_reconnect, prices_and_counts_are_current,
+    retries_to_a_busy_server_are_delayed, an_offline_device_does_not_overwrite_newer_settings,
     a_sort_is_remembered_for_its_user, a_sort_in_the_url_wins_over_a_remembered_one, a_second_device_follows_and_catches_up, a_storm_of_prices_moves_the_shelf_by_itself,
-    products_go_on_a_list, a_phone_shows_it_in_russian_and_by_keyboard, nothing_is_barred_to_anybody,
-    the_client_reads_every_form_of_a_diff, settings_are_kept_while_away_and_sent_when_back, a_server_that_comes_back_is_met_again,
+    products_go_on_a_list, the_shop_works_on_a_phone_in_russian_and_by_keyboard, the_shop_is_accessible,
+    the_client_reads_every_form_of_a_diff, settings_are_kept_while_away_and_sent_when_back, the_page_reconnects_to_a_restarted_server,
 ]

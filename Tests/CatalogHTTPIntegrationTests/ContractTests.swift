@@ -108,7 +108,7 @@ import TestSupport
         }
     }
 
-    @Test("Unknown columns of a CSV file cause a warning, unknown members of an NDJSON row reject it")
+    @Test("Unknown columns of a CSV file cause a warning; unknown properties of an NDJSON row reject the row")
     func unknownFieldsOfImports() async throws {
         try await TestAPI.withServer { client, _ in
             try await fill(client)

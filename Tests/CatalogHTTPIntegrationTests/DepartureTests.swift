@@ -46,7 +46,7 @@ import TestSupport
         }
     }
 
-    @Test("A read ends on the database server when its client has left")
+    @Test("A read is cancelled in PostgreSQL when its client disconnects")
     func abandonedReadsEnd() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             let (store, shelf) = (CatalogKey("s")!, CatalogKey("x")!)

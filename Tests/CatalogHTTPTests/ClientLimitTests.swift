@@ -28,7 +28,11 @@ struct ClientLimitTests {
         let memory = BodyMemory(limit: 800, limitsClients: true)
         let (one, two) = (try memory.open(Self.user), try memory.open(Self.user))
         try one.add(60)
-        #expect(throws: CatalogError.tooMany("a client can send bodies of at most 100 bytes at the same time")) {
+        #expect(
+            throws: CatalogError.tooMany(
+                "the bodies that a client sends at the same time can have at most 100 bytes in total; wait until one has completed"
+            )
+        ) {
             try two.add(41)
         }
         try two.add(40)

@@ -59,7 +59,7 @@ import Testing
         #expect(path("v1", "lists", "01890a5d-ac96-774b-bcce-b302099a8057") == "/v1/lists/{list}")
     }
 
-    @Test("The last parameter of a setting takes the rest of the path")
+    @Test("The key parameter of a setting captures the rest of the path")
     func restParameters() throws {
         let found = try #require(table.match(["v1", "settings", "a", "b", "", "c"]))
         #expect(found.parameters.settingName == "a/b//c")

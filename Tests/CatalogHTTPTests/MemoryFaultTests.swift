@@ -124,7 +124,7 @@ import Testing
         #expect(whole.operations == ["replace"])
     }
 
-    @Test("A body with a field of the wrong type is refused")
+    @Test("A body with a field of the wrong type is rejected")
     func wrongTypes() async throws {
         let api = try await MemoryAPI.withShelf()
         let store = #"{"title":"S","currency":"EUR","newcomer_boost":"x"}"#

@@ -12,7 +12,7 @@ struct PictureTests {
     }
 
     @Test(
-        "Another name is not a picture",
+        "An invalid picture name is rejected",
         arguments: [
             "", "carton", "carton.svg", "carton-2f6fb0", "carton-2F6FB0.svg", "carton-2f6fb.svg", "carton-2f6fb00.svg",
             "carton-2f6fb0.svg.svg", "carton-\">onload.svg", "boat-2f6fb0.svg", "a-carton-2f6fb0.svg",
@@ -27,7 +27,7 @@ struct PictureTests {
     func originsAreParsed(text: String) { #expect(WebOrigin(text)?.text == text.lowercased()) }
 
     @Test(
-        "Another text is not an origin",
+        "An invalid origin is rejected",
         arguments: [
             "", "https://", "images.example", "https://images.example/", "https://images.example/a",
             "ftp://images.example",

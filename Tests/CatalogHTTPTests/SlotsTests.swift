@@ -3,7 +3,7 @@ import Testing
 @testable import CatalogHTTP
 
 @Suite(.timeLimit(.minutes(1))) struct SlotsTests {
-    @Test("The number of entries is limited, and leaving frees a slot")
+    @Test("Acquiring fails at the limit, and releasing frees a slot")
     func entersAndLeaves() {
         let slots = Slots(2)
         #expect(slots.tryAcquire())

@@ -103,7 +103,7 @@ import Testing
         #expect(named { _ = try body.ids("e") } == "e")
     }
 
-    @Test("An unknown member is rejected, a read or ignored one is not")
+    @Test("An unknown property is rejected; one that is read or ignored is not")
     func unknownMembersAreRejected() throws {
         var body = try reader(#"{"a":1,"b":2,"c":3}"#)
         _ = try body.integer("a")

@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test(
-        "A text that is not a cursor is rejected",
+        "An invalid cursor is rejected",
         arguments: ["", "A", "====", "é", String(repeating: "A", count: 100_000), "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"]
     )
     func rejectsInvalidCursors(_ text: String) {

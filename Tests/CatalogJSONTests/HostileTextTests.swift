@@ -39,7 +39,7 @@ import Testing
         #expect(error?.detail == "member name exceeds 256 bytes")
     }
 
-    @Test("URLs, SKUs and CSV fields with long runs of combining marks are refused")
+    @Test("URLs, SKUs and CSV fields with long runs of combining marks are rejected")
     func otherInputsRefuseThem() throws {
         #expect(PercentEncoding.decode(Array("x\(Self.marks)".utf8)) == nil)
         #expect(SKU("x\(Self.marks)") == nil)

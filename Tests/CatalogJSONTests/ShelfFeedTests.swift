@@ -35,7 +35,7 @@ import TestSupport
         defer { feed.subscribers.remove(number) }
         _ = try await catalog.setPrices([PriceChange(sku: SKU(sku)!, priceMinor: price)], in: Self.address.store)
         feed.refresh()
-        #expect(await wakeups.wake())
+        #expect(await wakeups.wait())
     }
 
     @Test("After a failover that lost commits, a feed shows what is left")
@@ -53,7 +53,7 @@ import TestSupport
         let (number, wakeups) = feed.subscribers.add()
         defer { feed.subscribers.remove(number) }
         feed.refresh()
-        #expect(await wakeups.wake())
+        #expect(await wakeups.wait())
         #expect(!feed.isOutdated(version))
         let correction = text(feed.event(from: lost.shown))
         #expect(correction.contains(#""inserts":[{"id":"p0","to":0"#))
@@ -69,7 +69,7 @@ import TestSupport
         #expect(feed.event(from: first?.shown) == nil)
     }
 
-    @Test("A change is sent as the moves from what a subscriber shows")
+    @Test("A change is sent as the diff from the subscriber's window")
     func changeIsSentAsMoves() async throws {
         let catalog = try await fill()
         let feed = feed(catalog)

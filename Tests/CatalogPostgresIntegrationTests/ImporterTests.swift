@@ -325,7 +325,7 @@ import TestSupport
         }
     }
 
-    @Test("With more rejected rows than allowed an import changes nothing, with as many it applies the others")
+    @Test("An import with more than max_rejects rejected rows changes nothing; at the limit it applies the valid rows")
     func tooManyRejectsChangeNothing() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             let text = "store,sku,name\n" + (1...20).map { "s,p\($0),\($0 == 7 ? "" : "P")\n" }.joined()

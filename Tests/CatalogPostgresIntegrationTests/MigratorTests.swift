@@ -41,7 +41,7 @@ import TestSupport
         try await database.drop()
     }
 
-    @Test("What a migration to a lower version deletes is known before")
+    @Test("A downgrade reports the tables and columns that it would delete")
     func lossesAreKnown() async throws {
         let database = try await TestDatabase.migrated()
         let pool = PostgresPool(database.configuration, options: .init(size: 2))
@@ -65,7 +65,7 @@ import TestSupport
         SELECT 1 FROM pg_locks WHERE relation = to_regclass('product') AND NOT granted
         """
 
-    @Test("A migration does not wait for a lock with others behind it, but tries again")
+    @Test("A migration that cannot get a lock times out and retries")
     func migrationRetriesItsLocks() async throws {
         let database = try await TestDatabase.migrated()
         let pool = PostgresPool(database.configuration, options: .init(size: 2))

@@ -5,10 +5,10 @@ import LibPQ
 /// Every fixed statement, by the name of its declaration. `StatementTests` says what is missing here.
 enum StatementRegistry {
     static let statements: [(name: String, statements: [PostgresStatement])] = [
-        ("DatabaseLife.readIdentity", [DatabaseLife.readIdentity]),
-        ("DatabaseLife.insert", [DatabaseLife.insert]),
-        ("DatabaseLife.raiseHorizon", [DatabaseLife.raiseHorizon]),
-        ("DatabaseLife.forgetAll", [DatabaseLife.forgetAll]),
+        ("DatabaseEpoch.readIdentity", [DatabaseEpoch.readIdentity]),
+        ("DatabaseEpoch.insert", [DatabaseEpoch.insert]),
+        ("DatabaseEpoch.raiseHorizon", [DatabaseEpoch.raiseHorizon]),
+        ("DatabaseEpoch.forgetAll", [DatabaseEpoch.forgetAll]),
         ("DatabaseStatements.deploymentKey", [DatabaseStatements.deploymentKey]),
         ("DatabaseStatements.isReadOnly", [DatabaseStatements.isReadOnly]),
         ("DatabaseStatements.announce", [DatabaseStatements.announce]),

@@ -66,7 +66,10 @@ import TestSupport
 
     // MARK: - Stores and shelves
 
-    @Test("An empty catalog has no stores, and names what is missing", arguments: Implementation.allCases)
+    @Test(
+        "An empty catalog has no stores, and its errors name the missing resource",
+        arguments: Implementation.allCases
+    )
     func emptyCatalog(_ implementation: Implementation) async throws {
         try await implementation.withCatalog { (catalog: any CatalogStore) async throws in
             #expect(try await catalog.stores().isEmpty)
@@ -151,7 +154,10 @@ import TestSupport
         }
     }
 
-    @Test("A removed shelf is gone, and returns empty with a later version", arguments: Implementation.allCases)
+    @Test(
+        "A deleted shelf is not found; when recreated, it is empty and has a higher version",
+        arguments: Implementation.allCases
+    )
     func removedShelfReturnsEmpty(_ implementation: Implementation) async throws {
         try await implementation.withProducts { (catalog: any CatalogStore) async throws in
             _ = try await catalog.put(Shelf(key: Self.cheese, title: "Cheese", parent: Self.dairy), in: Self.shop)
@@ -347,7 +353,7 @@ import TestSupport
         }
     }
 
-    @Test("A diff of the first products has the entering ones", arguments: Implementation.allCases)
+    @Test("A diff of a window includes the products that enter it", arguments: Implementation.allCases)
     func diffOfFirstProducts(_ implementation: Implementation) async throws {
         try await withDiff(implementation) { (catalog: any CatalogStore, request: inout DiffRequest) async throws in
             request.limit = 2
@@ -362,7 +368,7 @@ import TestSupport
         }
     }
 
-    @Test("A diff from a list deletes what is not on the shelf's page", arguments: Implementation.allCases)
+    @Test("A diff from a list deletes the ids that are not in the window", arguments: Implementation.allCases)
     func diffFromList(_ implementation: Implementation) async throws {
         try await withDiff(implementation) { (catalog: any CatalogStore, request: inout DiffRequest) async throws in
             request.limit = 2

@@ -44,7 +44,7 @@ import Testing
 
     @Test("A change that is no longer in the history cannot be undone")
     func anUnknownChangeIsRefused() {
-        #expect(refusal([change(2)], 1)?.contains("change 1 is not recorded") == true)
+        #expect(refusal([change(2)], 1)?.contains("change 1 does not exist or is no longer recorded") == true)
     }
 
     @Test("A change cannot be undone twice")

@@ -71,7 +71,7 @@ import Testing
         #expect(plan.sort == sorts.price)
     }
 
-    @Test("A limit outside 1 to 100 is refused", arguments: [0, -1, 101, Int.max, Int.min])
+    @Test("A limit outside 1 to 100 is rejected", arguments: [0, -1, 101, Int.max, Int.min])
     func limits(_ limit: Int) {
         #expect(throws: CatalogError.self) { try request(limit: limit).plan(for: head()) }
     }
@@ -99,7 +99,7 @@ import Testing
         #expect(try request(sorts.price, after: cursor()).plan(for: head()).source == .query)
     }
 
-    @Test("A cursor of another shelf, sort, filter or number of values is refused")
+    @Test("A cursor of another shelf, sort, filter or number of values is rejected")
     func foreignCursors() throws {
         let wrong = [
             cursor { $0.scope = "products/s/other" }, cursor { $0.sort = "cost" }, cursor { $0.values = [] },

@@ -1,4 +1,4 @@
-"""What schemathesis cannot know from the OpenAPI document."""
+"""Hooks for constraints that the OpenAPI document cannot express."""
 import uuid
 
 import schemathesis

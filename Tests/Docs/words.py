@@ -7,11 +7,11 @@ import os, re, subprocess, sys
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 # Each pattern with the advice for it.
 RULES = [
-    (r"\b(told|tell|tells|stands|anew|whoever|mend|mended)\b", "use an ordinary verb"),
+    (r"(?<![A-Za-z])(told|tell|tells|stands|anew|whoever|mend|mended)(?![A-Za-z])", "use an ordinary verb"),
     (r"\bbesides\b", "use “apart from”, “in addition to” or “further”"),
     (r"\b(at a time of its own|as one scrolls|it is meant|is meant by|the least that)\b", "say who does what"),
     (r"(?<![Tt]here )\b(is|are|was|were) no (?!longer|more|such|one)\w+", "use “is not a”, or say what has none"),
-    (r"(?:^|[.:;] |// |/\*\* |# |\* )What (?!is the|are the|happens|to)(?:[a-z]+ ){1,12}[^?]*$", "a relative clause needs a noun"),
+    (r"(?:^|[.:;] |[\"(]+|// |-- |/\*\* |# |\* )What (?!is the|are the|happens|to)(?:[a-z]+ ){1,12}[^?]*$", "a relative clause needs a noun"),
     (r"\bnobody's|\bnobody is\b|\bsomebody\b", "name the role: a user, a client, another session"),
     (r"\b(said|says) (so|nothing)\b", "say what is reported"),
     (r"\bin the life of\b|\bforestalled\b|\bwhat is due\b", "use the term of the glossary"),

@@ -1,4 +1,4 @@
-"""Tests that a full disk loses nothing: first that of the data, then that of the write-ahead log.
+"""Tests that a full disk loses no data: first the data disk, then the WAL disk.
 
 Usage: disk.py AISLE [--seed S]. PostgreSQL runs on two small file systems, which are mounted in a namespace of this process; that
 takes root, or a kernel that lets users create namespaces. While a disk is full, the server answers, writes get 503, and what was
@@ -46,7 +46,7 @@ class Disk:
         check(libc.mount(b"tmpfs", folder.encode(), b"tmpfs", 0, f"size={megabytes}m,mode=0777".encode()), f"cannot mount {folder}")
 
     def fill(self):
-        """Leaves no space."""
+        """Fills the disk."""
         with open(f"{self.folder}/ballast", "ab", buffering=0) as file, contextlib.suppress(OSError):
             for size in (1 << 20, 1 << 12):
                 with contextlib.suppress(OSError):

@@ -1,4 +1,4 @@
-"""What the fault tests share: a private PostgreSQL, servers as processes, and requests."""
+"""Shared by the fault tests: a private PostgreSQL, servers as processes, and requests."""
 import contextlib, json, os, re, shutil, signal, socket, subprocess, tempfile, threading, time, urllib.error, urllib.request
 
 SECRET = "the secret of the servers in fault tests"

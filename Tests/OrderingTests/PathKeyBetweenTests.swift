@@ -112,7 +112,7 @@ import TestSupport
         }
     }
 
-    @Test("Limits in the wrong order are rejected")
+    @Test("Neighbors in the wrong order are rejected")
     func rejectsReversedLimits() {
         #expect(throws: PathKeyError.notAscending) { try PathKey.between(PathKey([1]), PathKey([1])) }
         #expect(throws: PathKeyError.notAscending) { try PathKey.between(PathKey([1, 0]), PathKey([1])) }

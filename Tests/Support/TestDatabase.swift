@@ -87,7 +87,7 @@ package struct TestDatabase: Sendable {
     private func continueLife() async throws {
         let connection = try await PostgresConnection.connect(configuration)
         try await connection.perform(within: Self.limit) {
-            try $0.run(script: "UPDATE database_life SET identity = \(DatabaseLife.identity.text)")
+            try $0.run(script: "UPDATE database_life SET identity = \(DatabaseEpoch.identity.text)")
         }
         await connection.close()
     }

@@ -28,6 +28,16 @@ def meaning(argument):
     return text.replace("|", "\\|")
 
 
+def discussed(text):
+    """Yields paragraphs; indented lines are a list, whose items begin with a name."""
+    lines = text.split("\n")
+    prose = " ".join(" ".join(line for line in lines if not line.startswith("  ")).split())
+    items = [f"- `{name}`: {meaning.strip()}" for name, _, meaning in (line.strip().partition(":") for line in lines if line.startswith("  "))]
+    yield prose + "\n"
+    if items:
+        yield "\n".join(items) + "\n"
+
+
 def describe(command, path):
     """Yields the lines about a command and its subcommands."""
     path = f"{path} {command['commandName']}"
@@ -35,7 +45,7 @@ def describe(command, path):
     children = [one for one in command.get("subcommands", []) if one["shouldDisplay"]]
     yield f"{'#' * path.count(' ')} {path}\n\n{command['abstract']}\n"
     if command.get("discussion"):
-        yield " ".join(command["discussion"].split()) + "\n"
+        yield from discussed(command["discussion"])
     own = [one for one in arguments if one["valueName"] != DATABASE]
     if own:
         yield "| argument | meaning |\n| --- | --- |"

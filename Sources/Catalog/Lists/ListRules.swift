@@ -4,7 +4,7 @@ package import Ordering
 
 extension CatalogError {
     package static func deletedList(_ id: UniqueID) -> CatalogError {
-        .conflict("list “\(id)” was deleted or left; restore it, or create a list with another id")
+        .conflict("list “\(id)” was deleted or left; restore it, or create a list with a different id")
     }
 
     package static let tooManyLists = CatalogError.unprocessable(

@@ -76,7 +76,7 @@ extension [OrderChange] {
         }
         guard let change = first(where: { $0.number == number }) else {
             throw .conflict(
-                "change \(number) is not recorded; only the latest \(OrderChange.retentionLimit) changes are, as the history lists them"
+                "change \(number) does not exist or is no longer recorded; use one of the latest \(OrderChange.retentionLimit) changes in the history"
             )
         }
         guard change.undoneBy == nil else { throw .conflict("change \(number) was already undone") }

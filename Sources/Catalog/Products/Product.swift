@@ -3,7 +3,7 @@ package struct Product: Hashable, Sendable {
     package var sku: SKU
     package var name: String
     package var brand: String?
-    /// The current price of one piece in minor units; below `priceLimit`.
+    /// The current price in minor units; below `priceLimit`.
     package var priceMinor: Int64?
     /// The crossed-out price, if there is one.
     package var regularPriceMinor: Int64?

@@ -3,7 +3,7 @@ package struct Purchase: Sendable, Hashable {
     /// A UUID in lower case.
     package var eventID: String
     package var sku: SKU
-    /// The number of pieces; negative for a refund, never zero.
+    /// How many were bought; negative for a refund, never zero.
     package var quantity: Int32
     package var at: Timestamp
     /// The caller's customer identifier; only a keyed hash of it is stored.

@@ -25,7 +25,7 @@ package struct RememberedView: Hashable, Sendable {
         if let unknown = members.first(where: { !["sort", "filter"].contains($0.name) }) {
             throw .malformed(
                 parameter: "\(field).\(unknown.name.prefix(64))",
-                detail: "unknown member",
+                detail: "unknown property",
                 allowed: ["sort", "filter"]
             )
         }

@@ -46,7 +46,7 @@ package struct Setting: Sendable, Hashable {
             guard case .string(let text) = value, ListSort(rawValue: text) != nil else {
                 throw .malformed(
                     parameter: field,
-                    detail: "\(field) must be one of the allowed values",
+                    detail: "\(field) must be one of the allowed values (got \(value.text.prefix(64)))",
                     allowed: ListSort.allCases.map(\.rawValue)
                 )
             }

@@ -145,11 +145,11 @@ package enum FilterKey: String, CaseIterable, Sendable, Hashable {
             case .priceMin: ("Price from", "Цена от")
             case .priceMax: ("Price up to", "Цена до")
             case .unitPriceMax: ("Unit price up to", "Цена за единицу до")
-            case .createdAfter: ("New since", "Новинки с")
-            case .createdBefore: ("Added before", "В продаже до")
+            case .createdAfter: ("Added since", "Добавлено с")
+            case .createdBefore: ("Added before", "Добавлено до")
             case .modifiedAfter: ("Changed since", "Изменено с")
             case .modifiedBefore: ("Not changed since", "Не менялось с")
-            case .dimension: ("Sold by", "Продаётся на")
+            case .dimension: ("Sold by", "Единица измерения")
             }
         return language == .ru ? ru : en
     }

@@ -48,7 +48,7 @@ package enum SortKey: String, CaseIterable, Sendable, Hashable {
     /// The meaning of the key, as a phrase for help texts and the API description.
     package var summary: String {
         switch self {
-        case .price: "the current price of one piece"
+        case .price: "the current price"
         case .unitPrice: "the exact price per kg, litre, piece, metre, m² or dose"
         case .popularity: "how often the product was bought recently"
         case .brand: "the brand, in the catalog's collation"
@@ -72,8 +72,8 @@ package enum SortKey: String, CaseIterable, Sendable, Hashable {
                     ? ("Unit price: low to high", "Цена за единицу: по возрастанию")
                     : ("Unit price: high to low", "Цена за единицу: по убыванию")
             case .popularity: isNatural ? ("Popularity", "По популярности") : ("Least popular", "Сначала непопулярные")
-            case .brand: isNatural ? ("Brand", "По бренду") : ("Brand: Z to A", "По бренду: Я–А")
-            case .name: isNatural ? ("Name", "По названию") : ("Name: Z to A", "По названию: Я–А")
+            case .brand: isNatural ? ("Brand", "По бренду") : ("Brand: Z to A", "По бренду: в обратном порядке")
+            case .name: isNatural ? ("Name", "По названию") : ("Name: Z to A", "По названию: в обратном порядке")
             case .created: isNatural ? ("Newest", "Сначала новые") : ("Oldest", "Сначала старые")
             case .modified:
                 isNatural

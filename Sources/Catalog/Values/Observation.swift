@@ -10,8 +10,10 @@ package enum Observation: Sendable, Hashable {
     case validationGap(constraint: String?, sqlState: String)
     /// The database is unreachable or out of resources.
     case databaseUnavailable(reason: String)
-    /// A connection was refused, because its client has too many.
-    case connectionRefused
+    /// A connection was rejected, because its client has too many.
+    ///
+    /// - Parameter address: the client's address.
+    case connectionRejected(address: String)
     /// An import ended; nil if it failed.
     case importEnded(ImportSummary?)
 }

@@ -21,7 +21,7 @@ struct DiffEndpoints: EndpointGroup {
             Endpoint(
                 method,
                 path,
-                .anyone,
+                .optionalToken,
                 body: .large,
                 timeLimit: TimeLimit.shelf.request,
                 cost: cost,

@@ -14,8 +14,8 @@ struct EventEndpoints: EndpointGroup {
     var endpoints: [Endpoint] {
         [
             // Open to anyone, because a ticket can replace the token.
-            Endpoint(.get, "/v1/me/events", .anyone, cost: 5, ofUser),
-            Endpoint(.get, "/v1/stores/{store}/shelves/{shelf}/events", .anyone, cost: 5, ofShelf),
+            Endpoint(.get, "/v1/me/events", .optionalToken, cost: 5, ofUser),
+            Endpoint(.get, "/v1/stores/{store}/shelves/{shelf}/events", .optionalToken, cost: 5, ofShelf),
         ]
     }
 
@@ -23,7 +23,7 @@ struct EventEndpoints: EndpointGroup {
     private func ofUser(_ call: Call) async throws -> Response {
         try call.target.allow("ticket", "since")
         let start = try Self.start(call)
-        try live.check(call.caller?.user)
+        try live.checkLimits(for: call.caller?.user)
         let caller =
             if let caller = call.caller { caller } else if let ticket = try call.target.value("ticket") {
                 try await redeem(ticket)

@@ -12,8 +12,8 @@ struct ProductEndpoints: EndpointGroup {
         let product = "/v1/stores/{store}/products/{sku}"
         let placement = "/v1/stores/{store}/shelves/{shelf}/products/{sku}"
         return [
-            Endpoint(.get, "/v1/stores/{store}/products", .anyone, timeLimit: nil, cost: 2, list),
-            Endpoint(.get, product, .anyone, timeLimit: nil, read),
+            Endpoint(.get, "/v1/stores/{store}/products", .optionalToken, timeLimit: nil, cost: 2, list),
+            Endpoint(.get, product, .optionalToken, timeLimit: nil, read),
             Endpoint(.put, product, .scope(.productsWrite), cost: 5, put),
             Endpoint(.patch, product, .scope(.productsWrite), cost: 5, patch),
             Endpoint(.delete, product, .scope(.productsWrite), cost: 5, delete),

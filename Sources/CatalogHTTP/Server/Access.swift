@@ -2,10 +2,10 @@ internal import Catalog
 
 /// The access level of an endpoint.
 enum Access: Sendable {
-    /// Everyone; a token is ignored.
+    /// Everyone, free of charge; a token is ignored.
     case open
     /// Everyone; a token may change the response.
-    case anyone
+    case optionalToken
     /// Users with a token, for their own data.
     case user
     /// Users with a token that has the scope, or one that includes it, for the store of the path.

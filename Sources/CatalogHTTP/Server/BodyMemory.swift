@@ -42,7 +42,9 @@ final class BodyMemory: Sendable {
             return true
         }
         guard isOpen else {
-            throw .tooMany("a client can send at most \(Self.bodiesPerClient) bodies at the same time")
+            throw .tooMany(
+                "a client can send at most \(Self.bodiesPerClient) bodies at the same time; wait until one has completed"
+            )
         }
         return Body(memory: self, client: client)
     }
@@ -51,7 +53,9 @@ final class BodyMemory: Sendable {
         let failure = state.withLock { state -> CatalogError? in
             let own = state.clients[client] ?? (0, 0)
             guard !limitsClients || own.bytes + bytes <= clientLimit else {
-                return .tooMany("a client can send bodies of at most \(clientLimit) bytes at the same time")
+                return .tooMany(
+                    "the bodies that a client sends at the same time can have at most \(clientLimit) bytes in total; wait until one has completed"
+                )
             }
             guard state.all + bytes <= limit, !client.isAnonymous || state.anonymous + bytes <= anonymousLimit else {
                 return .unavailable
@@ -73,7 +77,7 @@ final class BodyMemory: Sendable {
         }
     }
 
-    /// A body in flight. Its memory is returned when the last reference to it ends.
+    /// A body in flight. Its memory is returned when its last reference is released.
     final class Body: Sendable {
         private let memory: BodyMemory
         private let client: RateLimiter.Client

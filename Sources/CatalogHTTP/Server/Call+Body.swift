@@ -12,7 +12,12 @@ extension Call {
     ///
     /// - Parameter types: the media types that are accepted; nil for any.
     func bytes(types: [String]? = Call.jsonTypes) async throws -> [UInt8] {
-        try await bodies.bytes(request, types: types, limit: endpoint.bodyLimit.bytes(bodies.limit), in: body)
+        try await bodyLoader.bytes(
+            request,
+            types: types,
+            limit: endpoint.bodyLimit.bytes(bodyLoader.limit),
+            in: bodyReservation
+        )
     }
 
     /// Reads the body as JSON.

@@ -45,7 +45,7 @@ extension Call {
         return .json(bytes, status: isNew ? .created : .ok, tag: Self.hash(bytes), headers: headers)
     }
 
-    /// The maximum length of a Link header in bytes: proxies commonly refuse headers of more than 8 KB in all.
+    /// The maximum length of a Link header in bytes: many proxies reject header sections larger than 8 KB.
     private static let linkLimit = 4096
 
     /// Returns the Link header for the next page; nothing if it would be too long. The body has the cursor, too.

@@ -12,12 +12,12 @@ struct Call: Sendable {
     let parameters: PathParameters
     /// The authenticated user; nil without a token.
     let caller: Caller?
-    let bodies: BodyLoader
+    let bodyLoader: BodyLoader
     /// The address of the connection; nil if it is unknown.
     let peer: SocketAddress?
     let trustedProxies: TrustedProxies
-    /// The memory of the body; nil if there is none.
-    var body: BodyMemory.Body?
+    /// The memory reserved for the body; nil without a body.
+    var bodyReservation: BodyMemory.Body?
 
     /// The user of an endpoint whose access is `user`.
     var user: UserID { get throws(CatalogError) { try requiredCaller.user } }
@@ -39,7 +39,6 @@ struct Call: Sendable {
         caller.map { .user($0.user) } ?? trustedProxies.anonymous(request, from: peer)
     }
 
-    /// The path of the request.
     var path: String { request.uri.path }
 
     func header(_ name: HTTPField.Name) -> String? { request.headers[name] }

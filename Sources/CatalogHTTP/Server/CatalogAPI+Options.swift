@@ -13,7 +13,7 @@ extension CatalogAPI {
         package var concurrentImportLimit = 4
         /// The maximum number of a client's concurrent imports.
         package var importsPerClientLimit = 2
-        /// The maximum number of requests for whole orders, diffs, or with large bodies that are in progress.
+        /// The maximum number of concurrent requests that take much processor time: whole orders, diffs and large bodies.
         package var costlyLimit = 256
         /// The total time limit of an import.
         package var importTimeout: Duration = .seconds(1800)
@@ -23,11 +23,11 @@ extension CatalogAPI {
         package var bodyMemoryLimit = 256 << 20
         /// The maximum number of a client's event streams.
         package var streamsPerClientLimit = 200
-        /// How long the response to a request beyond the quota waits, so that a client that ignores it is slowed down.
+        /// How long a 429 response is delayed, to slow down clients that ignore their quota.
         package var rejectionDelay: Duration = .milliseconds(500)
         /// The maximum size of the page cache in bytes; 0 disables it.
         package var pageCacheLimit = 32 << 20
-        /// The quota of each client; nil for none, and for no other limits per client.
+        /// The quota of each client; nil disables all limits per client.
         package var rateLimit: RateLimitPolicy?
         /// The clock of the quotas.
         package var clock: @Sendable () -> ContinuousClock.Instant = { .now }

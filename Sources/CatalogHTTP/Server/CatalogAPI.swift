@@ -15,7 +15,7 @@ package struct CatalogAPI: HTTPResponder {
     private let memory: BodyMemory
     private let observer: Observer
     private let limiter: RateLimiter?
-    /// The responses to requests beyond a quota that may wait.
+    /// Limits the number of delayed 429 responses.
     private let delays = Slots(1000)
     private let deadlines = DeadlineWatch()
     private let costly: CostlyRequests
@@ -118,7 +118,8 @@ package struct CatalogAPI: HTTPResponder {
             guard request.headers[.init("Host")!] == nil else {
                 throw Problem(.malformedRequest, "the Host header must be given only once")
             }
-            // A target in absolute form names the host as well (RFC 9112, section 3.2.2); two hosts are a trick.
+            // A target in absolute form also names the host (RFC 9112, section 3.2.2). Proxies and servers may disagree about
+            // which one counts, so they must not differ.
             guard request.uri.host.map({ Self.isSameHost(request.head.authority, $0, request.uri.port) }) ?? true else {
                 throw Problem(.malformedRequest, "the request target and the Host header name different hosts")
             }
@@ -153,7 +154,7 @@ package struct CatalogAPI: HTTPResponder {
         authority?.lowercased() == (port.map { "\(host):\($0)" } ?? host).lowercased()
     }
 
-    /// Waits, so that a client that ignores its quota is slowed down at no cost; does not if too many wait.
+    /// Delays a 429 response to slow down clients that ignore their quota, unless too many are delayed already.
     private func delayRejection() async {
         guard options.rejectionDelay > .zero, delays.tryAcquire() else { return }
         defer { delays.release() }
@@ -231,7 +232,7 @@ package struct CatalogAPI: HTTPResponder {
             target: target,
             parameters: parameters,
             caller: caller,
-            bodies: bodies,
+            bodyLoader: bodies,
             peer: peer,
             trustedProxies: options.trustedProxies
         )
@@ -242,7 +243,7 @@ package struct CatalogAPI: HTTPResponder {
             endpoint,
             &quota
         )
-        if length != 0 { call.body = try memory.open(call.client) }
+        if length != 0 { call.bodyReservation = try memory.open(call.client) }
         let response = try await handle(call, length, isAbandoned)
         settle(response, call, &quota)
         return response
@@ -251,7 +252,7 @@ package struct CatalogAPI: HTTPResponder {
     /// Charges a client for the length of a response, which is known only now.
     private func settle(_ response: Response, _ call: Call, _ quota: inout RateLimiter.Quota?) {
         let points = Endpoint.points(ofResponse: response.body.contentLength ?? 0)
-        guard points > 0, let limiter, call.endpoint.isLimited else { return }
+        guard points > 0, let limiter, call.endpoint.isCharged else { return }
         limiter.settle(points, with: call.client, &quota)
     }
 
@@ -263,13 +264,13 @@ package struct CatalogAPI: HTTPResponder {
     ) async throws -> Response {
         let endpoint = call.endpoint
         let isCostly = endpoint.isCostly(body: length)
-        // A page with filters or facets may scan its shelf, so it is watched; the timer would cost other pages too much.
+        // A page with filters or facets may scan its whole shelf, so it gets a deadline, which would cost other pages too much.
         let limit = endpoint.timeLimit ?? (endpoint.surcharge(call.target) > 0 ? TimeLimit.lookup.request : nil)
         guard let limit else { return try await endpoint.handler(call) }
         if isCostly { try costly.acquire(call.client) }
         defer { if isCostly { costly.release(call.client) } }
         let executor = isCostly ? BackgroundExecutor.shared : nil
-        // A write goes on: its client may have left because it needs no response.
+        // A write continues after its client disconnects: the client may not need the response.
         let isRead = endpoint.isReadOnly
         return try await deadlines.run(
             within: limit,
@@ -294,8 +295,8 @@ package struct CatalogAPI: HTTPResponder {
         _ endpoint: Endpoint,
         _ quota: inout RateLimiter.Quota?
     ) throws {
-        // Probes, pages of the shop and the API description are free.
-        guard let limiter, endpoint.isLimited else { return }
+        // Probes, web pages and the OpenAPI document are free.
+        guard let limiter, endpoint.isCharged else { return }
         try limiter.charge(points(), to: client(), &quota)
     }
 

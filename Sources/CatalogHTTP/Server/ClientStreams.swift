@@ -18,7 +18,7 @@ final class ClientStreams: Sendable {
         return Stream(slots: slots, client: client)
     }
 
-    /// An open stream. It closes when the last reference to it ends.
+    /// An open stream. It closes when its last reference is released.
     final class Stream: Sendable {
         private let slots: KeyedSlots<RateLimiter.Client>
         private let client: RateLimiter.Client

@@ -4,7 +4,7 @@ package import NIOHTTPTypes
 
 /// Closes a connection after a response with `Connection: close`.
 ///
-/// Hummingbird only honours the request's header and would read a rejected body to its end. The delay gives the
+/// Hummingbird only honors the request's header and would read a rejected body to its end. The delay gives the
 /// client time to read the response, which closing immediately could discard.
 package final class ClosingHandler: ChannelOutboundHandler, RemovableChannelHandler {
     package typealias OutboundIn = HTTPResponsePart

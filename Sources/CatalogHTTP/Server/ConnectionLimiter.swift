@@ -36,7 +36,8 @@ package final class ConnectionLimiter: Sendable {
         func channelActive(context: ChannelHandlerContext) {
             if let address = limiter.counted(context.remoteAddress) {
                 guard limiter.slots.tryAcquire(address) else {
-                    limiter.observer.observe(.connectionRefused)
+                    let address = context.remoteAddress?.ipAddress ?? "an unknown address"
+                    limiter.observer.observe(.connectionRejected(address: address))
                     return context.close(promise: nil)
                 }
                 client = address

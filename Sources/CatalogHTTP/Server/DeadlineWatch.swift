@@ -14,7 +14,7 @@ final class DeadlineWatch: Sendable {
 
     /// Runs work in its own task and cancels it at the deadline.
     ///
-    /// - Parameter isAbandoned: whether nobody waits for the result any more, so that the work is cancelled as well.
+    /// - Parameter isAbandoned: whether the client has disconnected; the work is then cancelled.
     /// - Throws: `error` if the deadline passed before the work ended; otherwise the error of the work.
     func run<T: Sendable>(
         within limit: Duration,

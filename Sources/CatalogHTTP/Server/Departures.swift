@@ -2,7 +2,7 @@ package import NIOCore
 internal import NIOHTTPTypes
 internal import Synchronization
 
-/// The connections whose clients have closed them, so that nobody waits for the responses.
+/// The connections that their clients have closed.
 ///
 /// A client that half-closes its connection looks the same, and its reads end too, as in nginx.
 package final class Departures: Sendable {

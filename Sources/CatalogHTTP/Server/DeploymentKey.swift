@@ -21,8 +21,8 @@ package struct DeploymentKey: Sendable {
 
     /// Returns the 32-byte secret of a record.
     ///
-    /// With an idempotency key it is deterministic on every server, so that a repeated request can return it. It
-    /// depends on the client's plain key, of which only a hash is stored: the database does not reveal the secret.
+    /// With an idempotency key, every server derives the same secret, so that a repeated request returns it. The derivation
+    /// uses the client's key, of which only a hash is stored, so the secret cannot be derived from the database.
     ///
     /// - Parameter idempotencyKey: nil for a request without a key; the secret is then random.
     func secret(_ purpose: Purpose, _ id: UniqueID, idempotencyKey: String?) -> [UInt8] {

@@ -17,7 +17,7 @@ struct Endpoint: Sendable {
     /// The time limit of a request, excluding the arrival of its body; nil if each of its operations has a shorter
     /// limit. Requests with a surcharge always have one.
     let timeLimit: Duration?
-    /// The points that a request costs; reading a page costs one.
+    /// The base cost of a request, in points; reading a page costs one.
     let cost: Int
     /// The points that a request costs in addition, because of its parameters.
     let surcharge: @Sendable (RequestTarget) -> Int
@@ -25,7 +25,7 @@ struct Endpoint: Sendable {
     let isDocumented: Bool
     /// Whether every request takes much processor time: whole orders and their diffs.
     let isCostly: Bool
-    /// Whether requests change nothing, so that their work ends when the client has left.
+    /// Whether requests change nothing, so that they are cancelled when the client disconnects.
     let isReadOnly: Bool
     let handler: Handler
 
@@ -56,7 +56,7 @@ struct Endpoint: Sendable {
     }
 
     /// Whether requests are charged: all but probes, pages of the shop and the API description.
-    var isLimited: Bool { if case .open = access { false } else { true } }
+    var isCharged: Bool { if case .open = access { false } else { true } }
 
     /// The bytes of a request's body that cost one point.
     private static let requestBytesPerPoint = 64 << 10

@@ -1,7 +1,7 @@
 internal import Glibc
 package import NIOCore
 
-/// An IPv4 or IPv6 address. An IPv4 address that is mapped into IPv6 is the IPv4 address.
+/// An IPv4 or IPv6 address. An IPv4-mapped IPv6 address is stored as its IPv4 address.
 package struct NetworkAddress: Hashable, Sendable {
     /// 4 or 16 bytes.
     let bytes: [UInt8]

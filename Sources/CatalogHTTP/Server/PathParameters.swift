@@ -5,10 +5,10 @@ struct PathParameters: Sendable {
     private var keys: (store: CatalogKey?, shelf: CatalogKey?) = (nil, nil)
     private var product: SKU?
     private var ids: (list: UniqueID?, item: UniqueID?, share: UniqueID?) = (nil, nil, nil)
-    private var kind: ProblemKind?
-    private var page: Guide?
-    private var drawing: Picture?
-    private var figure: Diagram?
+    private var parsedProblem: ProblemKind?
+    private var parsedGuide: Guide?
+    private var parsedPicture: Picture?
+    private var parsedDiagram: Diagram?
     /// The key of a setting, not yet validated.
     private(set) var settingName = ""
 
@@ -21,10 +21,10 @@ struct PathParameters: Sendable {
         case .list: ids.list = UniqueID(segment); return ids.list != nil
         case .item: ids.item = UniqueID(segment); return ids.item != nil
         case .share: ids.share = UniqueID(segment); return ids.share != nil
-        case .slug: kind = ProblemKind(rawValue: segment); return kind != nil
-        case .guide: page = Guide.all.first { $0.name == segment }; return page != nil
-        case .picture: drawing = Picture(segment); return drawing != nil
-        case .diagram: figure = Diagram.all.first { $0.name == segment }; return figure != nil
+        case .slug: parsedProblem = ProblemKind(rawValue: segment); return parsedProblem != nil
+        case .guide: parsedGuide = Guide.all.first { $0.name == segment }; return parsedGuide != nil
+        case .picture: parsedPicture = Picture(segment); return parsedPicture != nil
+        case .diagram: parsedDiagram = Diagram.all.first { $0.name == segment }; return parsedDiagram != nil
         case .key: settingName = segment; return true
         }
     }
@@ -44,10 +44,10 @@ struct PathParameters: Sendable {
     var list: UniqueID { get throws(CatalogError) { try require(ids.list, .list) } }
     var item: UniqueID { get throws(CatalogError) { try require(ids.item, .item) } }
     var share: UniqueID { get throws(CatalogError) { try require(ids.share, .share) } }
-    var problem: ProblemKind { get throws(CatalogError) { try require(kind, .slug) } }
-    var guide: Guide { get throws(CatalogError) { try require(page, .guide) } }
-    var diagram: Diagram { get throws(CatalogError) { try require(figure, .diagram) } }
-    var picture: Picture { get throws(CatalogError) { try require(drawing, .picture) } }
+    var problem: ProblemKind { get throws(CatalogError) { try require(parsedProblem, .slug) } }
+    var guide: Guide { get throws(CatalogError) { try require(parsedGuide, .guide) } }
+    var diagram: Diagram { get throws(CatalogError) { try require(parsedDiagram, .diagram) } }
+    var picture: Picture { get throws(CatalogError) { try require(parsedPicture, .picture) } }
 
     private func require<T>(_ value: T?, _ name: Name) throws(CatalogError) -> T {
         guard let value else { throw .fault("the path has no parameter {\(name.rawValue)}") }

@@ -42,7 +42,7 @@ struct Problem: Error {
         case .invalidCursor:
             self.init(
                 .invalidCursor,
-                "the cursor was altered or belongs to another shelf, sort or filter; start from the first page"
+                "the cursor was altered or belongs to a different shelf, sort or filter; start from the first page"
             )
             parameter = "cursor"
         case .notFound(let what): self.init(.notFound, "\(what) does not exist")
@@ -50,19 +50,27 @@ struct Problem: Error {
             self.init(.unprocessable, detail)
             parameter = field.isEmpty ? nil : field
         case .stale(let current):
-            self.init(.stale, "the order has changed; the current order version is \(current)")
+            self.init(
+                .stale,
+                "the order has changed; read it again, and repeat the change (the current order version is \(current))"
+            )
             orderVersion = current
             headers[.eTag] = "\"order-\(current)\""
         case .staleSetting(let current):
             self.init(
                 .stale,
-                current.map { "the setting exists with another revision than expected; the current one is \($0)" }
+                current.map {
+                    "the setting is not at the expected revision; read it again, and repeat the change (the current revision is \($0))"
+                }
                     ?? "the setting does not exist"
             )
             revision = current
             headers[.eTag] = current.map { "\"\($0)\"" }
         case .staleList(let current):
-            self.init(.stale, "the list has changed; the current version is \(current)")
+            self.init(
+                .stale,
+                "the list has changed; read it again, and repeat the change (the current version is \(current))"
+            )
             version = current
             headers[.eTag] = "\"\(current)\""
         case .forbidden(let detail): self.init(.forbidden, detail)
@@ -70,7 +78,7 @@ struct Problem: Error {
             self.init(.tooMany, detail)
             headers[.retryAfter] = "30"
         case .keyReused:
-            self.init(.keyReused, "the Idempotency-Key was used with another request within the last 24 hours")
+            self.init(.keyReused, "the Idempotency-Key was used for a different request within the last 24 hours")
         case .tooLarge(let detail): self.init(.tooLarge, detail)
         case .conflict(let detail): self.init(.conflict, detail)
         case .readOnly:

@@ -81,7 +81,8 @@ enum ProblemKind: String, CaseIterable {
             "Send “Authorization: Bearer …” with a signed, unexpired token that is issued for this service."
         case .forbidden:
             "“detail” says what is missing: a scope of the token, access to the store, a role on the list, or a signed-in user."
-        case .notFound: "The requested resource does not exist, or no longer exists."
+        case .notFound:
+            "Check the path and the ids in it. The resource does not exist, was deleted, or is not visible to this user."
         case .methodNotAllowed: "The header “Allow” lists the methods of this path."
         case .conflict: "Resolve the conflict that “detail” describes, and send the request again."
         case .stale:

@@ -5,7 +5,7 @@ package struct RateLimitPolicy: Sendable, Hashable {
     /// The points that are added per second.
     package let rate: Int
 
-    /// The quota by default: an order costs 10 points, so a client can read 60 per second, and 600 at once.
+    /// The default quota. A short order costs 10 points, so a client can read 60 per second, or 600 in a burst.
     package static let standard = RateLimitPolicy(burst: 6000, rate: 600)
     package static let rule =
         "off, or the maximum and the refill per second in points, such as 6000/600; the maximum must be at least the refill"

@@ -50,7 +50,7 @@ final class RateLimiter: Sendable {
 
     /// Charges a request to a client.
     ///
-    /// - Parameter quota: set to what the client has left, also if the request is rejected.
+    /// - Parameter quota: set to the client's remaining quota, even if the request is rejected.
     /// - Throws: `Problem`, 429.
     func charge(_ cost: Int, to client: Client, _ quota: inout Quota?) throws(Problem) {
         switch update(client, { bucket, now in bucket.take(cost, policy, now: now) }) {
@@ -66,9 +66,9 @@ final class RateLimiter: Sendable {
         }
     }
 
-    /// Charges a client for work that is done. What it lacks, it owes.
+    /// Charges a client for completed work. Its quota may become negative.
     ///
-    /// - Parameter quota: set to what the client has left.
+    /// - Parameter quota: set to the client's remaining quota.
     func settle(_ cost: Int, with client: Client, _ quota: inout Quota?) {
         guard
             case .granted(let remaining, let reset) = update(

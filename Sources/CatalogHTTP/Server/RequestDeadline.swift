@@ -17,7 +17,7 @@ final class RequestDeadline: Sendable {
 
     private let isAbandoned: @Sendable () -> Bool
 
-    /// - Parameter isAbandoned: whether nobody waits for the response any more.
+    /// - Parameter isAbandoned: whether the client has disconnected.
     init(_ deadline: ContinuousClock.Instant, unless isAbandoned: @escaping @Sendable () -> Bool) {
         state = Mutex(State(deadline: deadline))
         self.isAbandoned = isAbandoned
@@ -37,7 +37,7 @@ final class RequestDeadline: Sendable {
     /// Runs work with its own time limit.
     ///
     /// - Parameter countsTowardsRequest: whether the time counts towards the request's own limit.
-    /// - Throws: `timedOut` if the limit cancels the work; otherwise the error of the work.
+    /// - Throws: `late` if the limit is exceeded; otherwise the error of the work.
     static func withLimit<T>(
         _ limit: Duration,
         or late: @autoclosure () -> any Error,

@@ -3,7 +3,7 @@ package import NIOHTTPTypes
 
 /// Closes a connection whose peer has stopped reading.
 ///
-/// Writes apply backpressure, so a stalled peer occupies at most one buffer; but without this handler, forever.
+/// Writes apply backpressure, so a stalled peer occupies at most one buffer. Without this handler, it would occupy it forever.
 package final class StallHandler: ChannelInboundHandler, RemovableChannelHandler {
     package typealias InboundIn = HTTPRequestPart
 

@@ -33,7 +33,7 @@ struct TokenBucket: Sendable {
         return granted(policy)
     }
 
-    /// Takes points for work that is done. What the bucket lacks, the client owes, at most as much as a full bucket.
+    /// Takes points for completed work. The balance may become negative, by at most the burst.
     mutating func settle(_ cost: Int, _ policy: RateLimitPolicy, now: ContinuousClock.Instant) -> Outcome {
         refill(policy, now: now)
         points = max(-Double(policy.burst), points - Double(cost))

@@ -13,11 +13,11 @@ struct PageEndpoints: EndpointGroup {
     var endpoints: [Endpoint] {
         let shelf = "/v1/stores/{store}/shelves/{shelf}"
         return [
-            Endpoint(.get, shelf + "/products", .anyone, timeLimit: nil, surcharge: Self.surcharge, page),
+            Endpoint(.get, shelf + "/products", .optionalToken, timeLimit: nil, surcharge: Self.surcharge, page),
             Endpoint(
                 .get,
                 shelf + "/order",
-                .anyone,
+                .optionalToken,
                 timeLimit: TimeLimit.shelf.request,
                 cost: 10,
                 isCostly: true,

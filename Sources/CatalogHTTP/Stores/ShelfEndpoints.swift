@@ -12,7 +12,7 @@ struct ShelfEndpoints: EndpointGroup {
     var endpoints: [Endpoint] {
         let shelf = "/v1/stores/{store}/shelves/{shelf}"
         return [
-            Endpoint(.get, "/v1/stores/{store}/shelves", .anyone, timeLimit: nil, list),
+            Endpoint(.get, "/v1/stores/{store}/shelves", .optionalToken, timeLimit: nil, list),
             Endpoint(
                 .post,
                 "/v1/stores/{store}/shelves/order/moves",
@@ -21,7 +21,7 @@ struct ShelfEndpoints: EndpointGroup {
                 cost: 5,
                 move
             ),
-            Endpoint(.get, shelf, .anyone, timeLimit: nil, read),
+            Endpoint(.get, shelf, .optionalToken, timeLimit: nil, read),
             Endpoint(.put, shelf, .scope(.catalogWrite), cost: 5, put),
             Endpoint(.patch, shelf, .scope(.catalogWrite), cost: 5, patch),
             Endpoint(.delete, shelf, .scope(.catalogWrite), cost: 5, delete),

@@ -8,8 +8,8 @@ struct StoreEndpoints: EndpointGroup {
 
     var endpoints: [Endpoint] {
         [
-            Endpoint(.get, "/v1/stores", .anyone, timeLimit: nil, list),
-            Endpoint(.get, "/v1/stores/{store}", .anyone, timeLimit: nil, read),
+            Endpoint(.get, "/v1/stores", .optionalToken, timeLimit: nil, list),
+            Endpoint(.get, "/v1/stores/{store}", .optionalToken, timeLimit: nil, read),
             // Changing a store's rules may update all of its products.
             Endpoint(
                 .put,

@@ -22,7 +22,7 @@ struct Authenticator: Sendable {
     /// - Parameter store: the store of the request's path.
     func authorize(_ caller: Caller?, for access: Access, in store: CatalogKey?) throws {
         switch access {
-        case .open, .anyone: break
+        case .open, .optionalToken: break
         case .user: guard caller != nil else { throw Self.unauthenticated("this endpoint requires a token") }
         case .scope(let scope):
             guard let caller else {

@@ -99,7 +99,7 @@ package final class TokenVerifier: Sendable {
             throw .invalid("the token's sub is missing, or is not \(UserID.rule)")
         }
         if let issuer = rules.issuer, claims["iss"] != .string(issuer) {
-            throw .invalid("the token has another issuer")
+            throw .invalid("this server does not accept the token's issuer (iss)")
         }
         if let audience = rules.audience {
             let matchesAudience =
@@ -108,7 +108,7 @@ package final class TokenVerifier: Sendable {
                 case .array(let several): several.contains(.string(audience))
                 default: false
                 }
-            guard matchesAudience else { throw .invalid("the token is for another audience") }
+            guard matchesAudience else { throw .invalid("the token's audience (aud) does not include this service") }
         }
         guard let expiry = try Self.moment("exp", claims) else { throw .invalid("the token has no exp") }
         let notBefore = try Self.moment("nbf", claims) ?? 0

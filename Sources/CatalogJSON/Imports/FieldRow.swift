@@ -30,7 +30,7 @@ package struct FieldRow: Sendable, Hashable {
                 throw ImportRejection(
                     line: line,
                     column: member.name,
-                    reason: "is an unknown field; allowed are \(columns.joined(separator: ", "))"
+                    reason: "is an unknown property; allowed are \(columns.joined(separator: ", "))"
                 )
             }
             switch member.value {
@@ -87,7 +87,7 @@ extension [JSONValue] {
         for (index, value) in enumerated() {
             if case .object(let members) = value, let member = members.first(where: { !columns.contains($0.name) }) {
                 let field = "[\(index)].\(member.name.prefix(64))"
-                throw .malformed(parameter: field, detail: "unknown field \(field)", allowed: columns)
+                throw .malformed(parameter: field, detail: "unknown property “\(field)”", allowed: columns)
             }
             do throws(ImportRejection) {
                 rows.append(try read(FieldRow(line: index, value, columns: columns, numbers: numbers)))

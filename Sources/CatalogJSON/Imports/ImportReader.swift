@@ -142,17 +142,25 @@ package struct ImportReader {
             order[column] = index
         }
         for needed in [ImportColumn.sku, .name] where order[needed] == nil {
-            throw missing(needed.rawValue, "the file has no column for \(needed.rawValue); map one", titles)
+            throw missing(
+                needed.rawValue,
+                "the file has no column “\(needed.rawValue)”; rename the column, or map it (command line: --map \(needed.rawValue)=NAME)",
+                titles
+            )
         }
         if order[.store] == nil, options.store == nil {
-            throw missing("store", "the file has no column for store; map one, or set the store of all rows", titles)
+            throw missing(
+                "store",
+                "the file has no column “store”; rename the column, map it (command line: --map store=NAME), or set the store of all rows",
+                titles
+            )
         }
         self.order = order
         width = record.count
         let unused = titles.indices.filter { !order.values.contains($0) && !titles[$0].isEmpty }.map { titles[$0] }
         if !unused.isEmpty {
             warnings.append(
-                "ignored columns: \(unused.joined(separator: ", ").prefix(1000)); use --map to map them"
+                "ignored columns: \(unused.joined(separator: ", ").prefix(1000)); rename them to import them (command line: --map)"
             )
         }
         rows = ImportRowReader(options, columns: Set(order.keys))

@@ -95,7 +95,7 @@ package struct BodyReader {
         guard case .string(let text) = value, let choice = C(rawValue: text) else {
             throw .malformed(
                 parameter: name,
-                detail: "\(name) must be one of the allowed values",
+                detail: "\(name) must be one of the allowed values (got \(value.text.prefix(64)))",
                 allowed: C.allCases.map(\.rawValue)
             )
         }
@@ -151,12 +151,12 @@ package struct BodyReader {
         }
     }
 
-    /// - Throws: `malformed`, naming an unknown member.
+    /// - Throws: `malformed`, naming an unknown property.
     package func end() throws(CatalogError) {
         if let unknown = members.keys.filter({ !known.contains($0) }).min() {
             throw .malformed(
                 parameter: String(unknown.prefix(64)),
-                detail: "unknown field “\(unknown.prefix(64))”",
+                detail: "unknown property “\(unknown.prefix(64))”",
                 allowed: known.sorted()
             )
         }

@@ -6,7 +6,7 @@ internal import Synchronization
 ///
 /// The database's counters are authoritative: a user's revision and a shelf's version, each set under a row lock. A
 /// notification only says which ones to check now; all are also checked every second. So a lost notification,
-/// from a crashed server or through a pooler without LISTEN, costs a second of delay but no change.
+/// for example from a crashed server, delays a change by up to a second but never loses it.
 package final class LiveHub: Sendable {
     package struct Options: Sendable {
         /// The polling interval of the counters.
@@ -80,7 +80,7 @@ package final class LiveHub: Sendable {
     /// Checks whether a user may subscribe now.
     ///
     /// - Throws: as `subscribe`.
-    package func check(_ user: UserID?) throws(CatalogError) {
+    package func checkLimits(for user: UserID?) throws(CatalogError) {
         if let failure = state.withLock({ limitError(user, $0) }) { throw failure }
     }
 
@@ -148,7 +148,7 @@ package final class LiveHub: Sendable {
             state.isClosed = true
             return (state.users.values, state.shelves.values)
         }
-        for feed in users { feed.followers.end() }
+        for feed in users { feed.subscribers.end() }
         for feed in shelves { feed.subscribers.end() }
     }
 
@@ -179,7 +179,7 @@ package final class LiveHub: Sendable {
             turn += 1
             dropIdle()
             let (users, shelves) = state.withLock { ($0.users.values, $0.shelves.values) }
-            for feed in users { feed.followers.wake(turn: turn, of: Self.subscriberGroups) }
+            for feed in users { feed.subscribers.wake(turn: turn, of: Self.subscriberGroups) }
             for feed in shelves { feed.subscribers.wake(turn: turn, of: Self.subscriberGroups) }
         }
     }
@@ -194,7 +194,7 @@ package final class LiveHub: Sendable {
     private func dropIdle() {
         let limit = ContinuousClock.now - Self.idleTimeout
         state.withLock { state in
-            state.users = state.users.filter { $0.value.followers.idleSince.map { $0 > limit } ?? true }
+            state.users = state.users.filter { $0.value.subscribers.idleSince.map { $0 > limit } ?? true }
             state.shelves = state.shelves.filter { $0.value.subscribers.idleSince.map { $0 > limit } ?? true }
         }
     }
@@ -204,7 +204,9 @@ package final class LiveHub: Sendable {
         let topics = topics?.contains(.all) == true ? nil : topics
         let (users, shelves) = state.withLock { state in
             (
-                state.users.values.filter { topics?.contains(.user($0.user)) ?? true && $0.followers.idleSince == nil },
+                state.users.values.filter {
+                    topics?.contains(.user($0.user)) ?? true && $0.subscribers.idleSince == nil
+                },
                 state.shelves.values.filter {
                     topics?.contains(.store($0.key.address.store)) ?? true && $0.subscribers.idleSince == nil
                 }

@@ -10,7 +10,7 @@ package protocol LiveSubscription: Actor {
 
 extension AsyncStream<Void> {
     /// Waits for the next wake-up; false at the end.
-    func wake() async -> Bool {
+    func wait() async -> Bool {
         var iterator = makeAsyncIterator()
         return await iterator.next() != nil
     }

@@ -11,7 +11,7 @@ final class ShelfFeed: Sendable {
         var limit: Int
     }
 
-    /// The content between two changes.
+    /// The shelf's first products, as they were between two changes.
     struct Window: Sendable {
         let number: Int
         /// The shelf version when the window appeared: the id of its event.
@@ -35,8 +35,8 @@ final class ShelfFeed: Sendable {
         /// The most recent windows, the newest last.
         var windows: [Window] = []
         var page: ShelfPage?
-        /// The shelf version at the last read; nil if the shelf does not exist or was not read yet.
-        var seen: ShelfVersion?
+        /// The shelf version at the last consistent read; nil before it, after an inconsistent read, or if the shelf does not exist.
+        var lastVersion: ShelfVersion?
         /// The number of the last read that began, and of the last one that was applied.
         var (begun, applied) = (0, 0)
         /// The events from earlier windows to the newest.
@@ -74,7 +74,7 @@ final class ShelfFeed: Sendable {
 
     /// Returns whether the feed is outdated, given the shelf's version; nil if the shelf does not exist.
     func isOutdated(_ version: ShelfVersion?) -> Bool {
-        state.withLock { state in version != state.seen && !(version == nil && state.isGone) }
+        state.withLock { state in version != state.lastVersion && !(version == nil && state.isGone) }
     }
 
     // MARK: - Events
@@ -129,9 +129,9 @@ final class ShelfFeed: Sendable {
             let whole = includesProducts ? diff.with(page.products, changed: []) : diff
             return LiveEvent(.order, id: newest.version, data: whole.json())
         }
-        let stamps = Dictionary(zip(shown.ids, shown.contentHashes)) { a, _ in a }
+        let oldHashes = Dictionary(zip(shown.ids, shown.contentHashes)) { a, _ in a }
         let changed = newest.ids.indices.filter { index in
-            stamps[newest.ids[index]].map { $0 != newest.contentHashes[index] } ?? false
+            oldHashes[newest.ids[index]].map { $0 != newest.contentHashes[index] } ?? false
         }
         let entering = Set(diff.insertedIDs)
         let diffWithProducts = diff.with(
@@ -215,7 +215,7 @@ final class ShelfFeed: Sendable {
             guard reading.number > state.applied else { return false }
             state.applied = reading.number
             // An inconsistent page will be read again.
-            state.seen = reading.isConsistent ? ShelfVersion(page.head) : nil
+            state.lastVersion = reading.isConsistent ? ShelfVersion(page.head) : nil
             state.isGone = false
             state.page = page
             let ids = page.products.map(\.sku.text)
@@ -245,7 +245,7 @@ final class ShelfFeed: Sendable {
     private func markGone() {
         state.withLock { state in
             state.isGone = true
-            state.seen = nil
+            state.lastVersion = nil
         }
         subscribers.wake()
     }

@@ -35,7 +35,7 @@ package actor ShelfSubscription: LiveSubscription {
                 heartbeat.restart()
                 return .events([event])
             }
-            guard await wakeups.wake() else { return nil }
+            guard await wakeups.wait() else { return nil }
             if heartbeat.isDue { return .heartbeat }
         }
         return nil

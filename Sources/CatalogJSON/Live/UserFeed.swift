@@ -22,7 +22,7 @@ final class UserFeed: Sendable {
     }
 
     let user: UserID
-    let followers = Subscribers()
+    let subscribers = Subscribers()
     private let readCoalescer = ReadCoalescer()
     private let store: any ChangeStore
     private let state: Mutex<State>
@@ -83,7 +83,7 @@ final class UserFeed: Sendable {
                 state.recent.removeFirst(surplus)
             }
         }
-        followers.wake()
+        subscribers.wake()
     }
 
     private func reset(to revision: Int64) {
@@ -93,6 +93,6 @@ final class UserFeed: Sendable {
             state.revision = revision
             state.start = revision
         }
-        followers.wake()
+        subscribers.wake()
     }
 }

@@ -20,7 +20,7 @@ package actor UserSubscription: LiveSubscription {
         self.expiry = expiry
         // Read before joining, so that a reset in between is noticed.
         resets = feed.resets
-        (number, wakeups) = feed.followers.add()
+        (number, wakeups) = feed.subscribers.add()
         mustResync = start == .unknown
         if case .after(let revision) = start {
             position = revision
@@ -33,7 +33,7 @@ package actor UserSubscription: LiveSubscription {
     }
 
     deinit {
-        feed.followers.remove(number)
+        feed.subscribers.remove(number)
         hub.unsubscribe(feed.user)
     }
 
@@ -47,7 +47,7 @@ package actor UserSubscription: LiveSubscription {
                 heartbeat.restart()
                 return .events(events)
             }
-            guard await wakeups.wake() else { return nil }
+            guard await wakeups.wait() else { return nil }
             if let expiry, expiry <= .now() { return nil }
             if heartbeat.isDue { return .heartbeat }
         }

@@ -29,7 +29,10 @@ extension CatalogError {
             ["23514", "23502", "54000", "54001"].contains(state.rawValue) || state.classCode == "22"
         {
             // A gap in validation: the API layer should have rejected the value with a better message.
-            self = .unprocessable(field: error.constraint ?? "", detail: "a value is out of range")
+            self = .unprocessable(
+                field: error.constraint ?? "",
+                detail: "the database rejected a value; report the request_id"
+            )
         } else {
             self = .fault(error.debugDescription)
         }

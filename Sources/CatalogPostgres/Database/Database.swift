@@ -26,7 +26,7 @@ package final class Database: Sendable {
     /// The default time that a write or a long read waits for a connection.
     package static let leaseTimeout: Duration = .seconds(3)
 
-    /// The time that batch work waits for a connection: nobody waits for it.
+    /// How long batch work waits for a connection. No user waits for batch work.
     private static let batchLeaseTimeout: Duration = .seconds(60)
 
     /// Creates the lanes; connections are opened on demand.

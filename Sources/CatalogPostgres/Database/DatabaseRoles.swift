@@ -22,8 +22,8 @@ package struct DatabaseRoles: Sendable {
     /// The tables that servers analyze after they have filled them.
     private static let analyzed = ["product", "placement", "placement_position", "shelf", "popularity_due"]
 
-    /// Returns a script that creates the roles in a migrated database. It can be repeated, and must be after a migration
-    /// that creates tables.
+    /// Returns a script that creates the roles in a migrated database. It is idempotent; run it again after each
+    /// migration that creates tables.
     package func script(_ pool: PostgresPool) async throws -> String {
         try await pool.perform(within: .seconds(30)) { connection in
             let (database, schema, version) = try connection.query(RoleStatements.place) {

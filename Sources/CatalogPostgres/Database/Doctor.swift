@@ -68,7 +68,8 @@ package struct Doctor: Sendable {
             Finding(encoding == "UTF8", "encoding: \(encoding)", "create the database with ENCODING 'UTF8'"),
             Finding(
                 !isStandby,
-                isStandby ? "the server is a read-only standby" : "the server accepts writes"
+                isStandby ? "PostgreSQL is a read-only standby" : "PostgreSQL accepts writes",
+                "connect to the primary; a standby serves only reads"
             ),
             Finding(
                 durable,

@@ -6,13 +6,13 @@ struct IdempotencyRecords {
     private let owner: PostgresValue
     private let statements: Statements
 
-    /// Creates the records of calls for a store; 0 for calls without one.
+    /// Accesses the records of a store's calls; store 0 is for calls that concern no store.
     init(storeID: Int32) {
         owner = .int4(storeID)
         statements = .ofStores
     }
 
-    /// Creates the records of calls for a user's own data.
+    /// Accesses the records of calls for a user's own data.
     init(user: UserID) {
         owner = .text(user.text)
         statements = .ofUsers
@@ -114,14 +114,14 @@ struct IdempotencyRecords {
         )
     }
 
-    /// The column `status`: 0 while the first request is in progress, as 0.1.0 wrote it.
+    /// Values of the column `status`. It is 0 while the first request is in progress. Version 0.1.0 wrote the same values.
     private static let (created, completed): (Int16, Int16) = (201, 200)
 
     private static func columns(_ response: RecordedResponse) -> [PostgresValue] {
         [.int2(response.isNew ? created : completed), .text(response.mediaType), .bytea(response.body)]
     }
 
-    /// Deletes expired responses in batches and returns their number.
+    /// Deletes one batch of expired responses and returns its size; call it until it returns 0.
     static func sweep(_ connection: isolated PostgresConnection) throws -> Int {
         try connection.execute(Statements.ofStores.sweep) + connection.execute(Statements.ofUsers.sweep)
     }

@@ -6,7 +6,7 @@ package struct Lane: Sendable {
     package let pool: PostgresPool
 
     /// - Parameters:
-    ///   - configuration: with the lane's settings of transactions.
+    ///   - configuration: including the lane's transaction settings.
     ///   - connections: the maximum number of connections.
     ///   - waiting: the maximum number of callers that wait for one; further callers fail at once.
     ///   - leaseTimeout: the maximum time that a caller waits for a connection.

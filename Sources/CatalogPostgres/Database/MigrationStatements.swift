@@ -5,11 +5,11 @@ enum MigrationStatements {
     static let hasCollation: PostgresStatement = """
         SELECT 1 FROM pg_collation WHERE collname = 'catalog' AND pg_collation_is_visible(oid)
         """
-    /// Records a version, its name, its script, and the oldest version whose programs work with it.
+    /// Records a version, its name, its script, and the oldest schema version whose releases work with it.
     static let record: PostgresStatement = """
         INSERT INTO schema_migration (version, name, checksum, oldest_compatible) VALUES ($1, $2, md5($3), $4)
         """
-    /// Whether programs of version `$1` work with all later migrations. 0.1.0 did not record compatibility.
+    /// Whether releases with schema version `$1` work with all later migrations. 0.1.0 did not record compatibility.
     static let isCompatible: PostgresStatement = """
         SELECT coalesce(bool_and((to_jsonb(m) ->> 'oldest_compatible')::integer <= $1), false)
         FROM schema_migration m WHERE version > $1

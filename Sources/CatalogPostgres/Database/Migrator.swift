@@ -25,7 +25,7 @@ package struct Migrator: Sendable {
     let pool: PostgresPool
     private let migrations: [Migration]
 
-    /// - Parameter migrations: all of the program, by version.
+    /// - Parameter migrations: all migrations of this release, by version.
     package init(_ pool: PostgresPool, migrations: [Migration] = Schema.migrations) {
         (self.pool, self.migrations) = (pool, migrations)
     }
@@ -123,7 +123,7 @@ package struct Migrator: Sendable {
         return steps
     }
 
-    /// How long a statement of a migration waits for a lock, and all other statements behind it.
+    /// How long a migration statement waits for a lock. Other statements queue behind it meanwhile.
     static let statementLockTimeout = "1s"
     /// The pause until a migration tries again to get its locks.
     private static let lockRetryPause: Duration = .seconds(2)

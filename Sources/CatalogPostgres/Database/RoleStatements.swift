@@ -1,6 +1,6 @@
 internal import LibPQ
 
-/// The statements that describe a schema's objects to grant rights on them.
+/// The statements that describe a schema's objects to grant privileges on them.
 enum RoleStatements {
     static let place: PostgresStatement = """
         SELECT current_database()::text, current_schema()::text, current_setting('server_version_num')::bigint

@@ -56,7 +56,7 @@ enum RunLock {
     private static let retryPause: Duration = .milliseconds(200)
 
     /// Tries until the timeout. A statement that waits for the lock would keep its snapshot, and a migration that holds the
-    /// lock may build an index concurrently, which waits for all snapshots: both would wait for ever.
+    /// lock may build an index concurrently, which waits for all snapshots: the two would deadlock.
     private static func acquire(
         _ kind: Kind,
         _ key: SQL,

@@ -93,7 +93,7 @@ final class ImportSession {
         guard summary.read == 0 || summary.rejected < summary.read else {
             throw CatalogError.unprocessable(
                 field: "file",
-                detail: "all \(summary.read) rows were rejected; correct them, or check the mapping of the columns"
+                detail: "all \(summary.read) rows were rejected; correct them, or check the names of the columns"
             )
         }
         let allowed = options.rejectedPercentLimit.multiplied(by: ExactDecimal(Int128(summary.read)))
@@ -175,7 +175,7 @@ final class ImportSession {
                 field: options.title(of: .shelf),
                 detail: """
                     line \(record.line): the file would create more than \(options.newShelfLimit) new shelves, \
-                    the last one “\(name.prefix(64))”. Check the mapping of the shelf column, or raise max_new_shelves \
+                    the last one “\(name.prefix(64))”. Check which column is the shelf, or raise max_new_shelves \
                     (--max-new-shelves)
                     """
             )

@@ -203,7 +203,7 @@ struct OrderEditor {
 
     /// The error until background compaction has made room, which takes a moment.
     static let tooLong = CatalogError.conflict(
-        "too many moves to the same place; keys are being compacted, try again shortly"
+        "too many moves to the same place; the order is being compacted; try again in a few seconds"
     )
 
     // MARK: - Ends

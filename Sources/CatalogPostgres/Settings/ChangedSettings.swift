@@ -4,7 +4,7 @@ internal import LibPQ
 /// A user's changed settings while they are read.
 struct ChangedSettings: Sendable {
     var page: SettingsPage
-    /// Whether the client's revision belongs to an earlier life of the database, and the account's horizon has not been raised yet.
+    /// Whether the client's revision belongs to an earlier epoch of the database, and the account's horizon has not been raised yet.
     private(set) var isFromEarlierLife = false
 
     /// - Parameter since: the client's revision; without an account, it belongs to an erased one.

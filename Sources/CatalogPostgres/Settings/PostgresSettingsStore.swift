@@ -48,7 +48,7 @@ struct PostgresSettingsStore: SettingsStore {
         }
     }
 
-    /// Reads a user's changes, and again if the database has begun a new life since the last read.
+    /// Reads a user's changes, and again if the database has begun a new epoch since the last read.
     func resyncingDevices<T: Sendable>(
         of user: UserID,
         _ read: () async throws -> (value: T, isFromEarlierLife: Bool)
@@ -57,7 +57,7 @@ struct PostgresSettingsStore: SettingsStore {
             let (value, isFromEarlierLife) = try await read()
             if !isFromEarlierLife { return value }
             try await database.writes.transaction(within: .edit) {
-                try DatabaseLife.makeDevicesResync(of: user, $0)
+                try DatabaseEpoch.makeDevicesResync(of: user, $0)
             }
             database.announcer.announce(.user(user))
         }
@@ -132,7 +132,7 @@ struct PostgresSettingsStore: SettingsStore {
 
     /// Each row includes the account, from one snapshot. Revisions before the horizon or of an erased account get all.
     static let changedSettings: PostgresStatement = """
-        SELECT a.revision, a.is_resync, a.is_from_earlier_life, \(SettingRow.columns)
+        SELECT a.revision, a.is_resync, a.is_from_earlier_epoch, \(SettingRow.columns)
         FROM \(SettingRow.account) AS a
         LEFT JOIN user_setting s ON s.user_id = a.user_id AND s.user_id = $1
             AND s.revision > CASE WHEN a.is_resync THEN 0 ELSE coalesce($2, 0) END

@@ -52,18 +52,23 @@ struct CommandFailure: Error {
         case .notFound(let what): self.init("\(what) does not exist", Self.noInput)
         case .unprocessable(_, let detail): self.init(detail, Self.badData)
         case .stale(let current):
-            self.init("the order has changed; the current version is \(current)", Self.tryAgain)
+            self.init("the order has changed; check it, and repeat with --if-version \(current)", Self.tryAgain)
         case .staleSetting(let current):
             self.init(
-                current.map { "the setting has changed; the current revision is \($0)" }
+                current.map {
+                    "the setting has changed; read it, and repeat the change (the current revision is \($0))"
+                }
                     ?? "the setting does not exist",
                 Self.tryAgain
             )
         case .staleList(let current):
-            self.init("the list has changed; the current version is \(current)", Self.tryAgain)
+            self.init(
+                "the list has changed; read it, and repeat the change (the current version is \(current))",
+                Self.tryAgain
+            )
         case .forbidden(let detail): self.init(detail, Self.denied)
         case .tooMany(let detail): self.init(detail, Self.tryAgain)
-        case .keyReused: self.init("the idempotency key was used with another request", Self.usage)
+        case .keyReused: self.init("the idempotency key was used for a different request", Self.usage)
         case .tooLarge(let detail): self.init(detail, Self.badData)
         // A repetition would fail again.
         case .conflict(let detail): self.init(detail, Self.badData)

@@ -15,7 +15,7 @@ struct ConfigCommand: AsyncParsableCommand {
         )
         @OptionGroup var database: DatabaseOptions
         @OptionGroup var server: ServerOptions
-        @Option(help: "table, tsv, json, ndjson or csv.") var format: OutputFormat?
+        @Option(help: "The output format; table on a terminal, otherwise tsv.") var format: OutputFormat?
         func execute() async throws {
             var table = Table(columns: [.init(title: "setting"), .init(title: "value")])
             table.rows = [["database", database.source.title]]

@@ -129,7 +129,7 @@ struct DatabaseCommand: AsyncParsableCommand {
         )
         @OptionGroup var database: DatabaseOptions
         func execute() async throws {
-            try await database.withPool(size: 1) { try await DatabaseLife.forget($0) }
+            try await database.withPool(size: 1) { try await DatabaseEpoch.begin($0) }
             print("recorded; devices resync when they next ask for changes")
         }
     }

@@ -175,13 +175,13 @@ struct DatabaseOptions: ParsableArguments {
             )
         case .outdated(let version):
             throw CommandFailure(
-                "the schema has version \(version), the program needs \(Schema.currentVersion); run: aisle db migrate",
+                "the schema has version \(version), but this program needs \(Schema.currentVersion); run: aisle db migrate",
                 CommandFailure.configuration
             )
         case .newer(let version):
             throw CommandFailure(
-                "schema version \(version) is newer than this program's version \(Schema.currentVersion); install a newer aisle, "
-                    + "or use that release to run: aisle db migrate --to \(Schema.currentVersion)",
+                "the schema has version \(version), but this program supports at most \(Schema.currentVersion); install the newer aisle "
+                    + "release, or use it to run: aisle db migrate --to \(Schema.currentVersion)",
                 CommandFailure.configuration
             )
         case .altered(let version):

@@ -28,10 +28,10 @@ final class ObservationLog: Sendable {
             )
         case .databaseUnavailable(let reason):
             warn("database", "the database is unreachable or overloaded: \(reason)")
-        case .connectionRefused:
+        case .connectionRejected(let address):
             warn(
                 "connection",
-                "refused a connection: its address already has a tenth of the maximum connections; if it is a proxy, add it to trusted.proxies"
+                "rejected a connection from \(address): it already has a tenth of AISLE_CONNECTIONS; if it is a proxy, add it to AISLE_TRUSTED_PROXIES"
             )
         case .importEnded(let summary?):
             let counts = summary.counts.filter { $0.count > 0 }.map { "\($0.name) \($0.count)" }

@@ -20,12 +20,12 @@ struct ImportCommand: AisleCommand {
     @Option(
         name: .customLong("map"),
         parsing: .upToNextOption,
-        help: "Column mappings such as price=Price: a column above, then its name in the file."
+        help: "Column mappings such as price=Price: a column above, then its name in the file. Put them after the file."
     )
     var mapping: [String] = []
     @Option(help: "The currency of new stores if the file has no currency column.") var currency = "EUR"
     @Flag(help: "Parse missing sizes from the end of the name.") var sizeFromName = false
-    @Option(help: "skip: ignore invalid rows; abort: stop at the first invalid row.")
+    @Option(help: "skip: import the valid rows; abort: import nothing if a row is invalid.")
     var onError = ImportOptions.ErrorPolicy.skip
     @Option(help: "Write the rejected rows to a CSV file.") var rejects: String?
     @Flag(help: "Delete products and placements that are missing from the file.") var prune = false

@@ -5,7 +5,7 @@ internal import CatalogPostgres
 struct MoveCommand: AisleCommand {
     static let configuration = CommandConfiguration(
         commandName: "move",
-        abstract: "Move products in a shelf's manual order; several keep their given sequence."
+        abstract: "Move products in a shelf's manual order. Several products keep the order in which they are given."
     )
     @Argument(help: "STORE/SHELF, or just SHELF if there is only one store.") var shelf: ShelfName
     @Argument(help: "The SKUs of the products.") var skus: [String]

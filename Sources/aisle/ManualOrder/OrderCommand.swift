@@ -39,7 +39,10 @@ struct OrderCommand: AsyncParsableCommand {
             discussion: "To redo a change, undo its undo: --change N."
         )
         @Argument(help: "STORE/SHELF, or just SHELF if there is only one store.") var shelf: ShelfName
-        @Option(parsing: .unconditional, help: "The number of the change in aisle order log.") var change: Int64?
+        @Option(
+            parsing: .unconditional,
+            help: "The number of the change, from aisle order log; the last change by default."
+        ) var change: Int64?
         @OptionGroup var options: OrderEditOptions
         func execute() async throws { try await options.run(shelf, .undo(change: change)) }
     }
@@ -48,7 +51,7 @@ struct OrderCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "List recent changes, the latest first.")
         @Argument(help: "STORE/SHELF, or just SHELF if there is only one store.") var shelf: ShelfName
         @OptionGroup var database: DatabaseOptions
-        @Option(help: "table, tsv, json, ndjson or csv.") var format: OutputFormat?
+        @Option(help: "The output format; table on a terminal, otherwise tsv.") var format: OutputFormat?
         func execute() async throws {
             try await database.withCatalog { catalog in
                 let (store, key) = try await shelf.resolve(catalog)

@@ -9,7 +9,7 @@ struct OrderEditOptions: ParsableArguments {
     @OptionGroup var database: DatabaseOptions
     @Flag(help: "Report the result without changing anything.") var dryRun = false
     @Option(parsing: .unconditional, help: "Fail unless the order still has this version.") var ifVersion: Int64?
-    @Option(help: "table, tsv, json, ndjson or csv.") var format: OutputFormat?
+    @Option(help: "The output format; table on a terminal, otherwise tsv.") var format: OutputFormat?
 
     func run(_ shelf: ShelfName, _ edit: OrderEdit) async throws {
         try await database.withCatalog { catalog in

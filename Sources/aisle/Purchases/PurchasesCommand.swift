@@ -103,7 +103,7 @@ struct PurchasesCommand: AsyncParsableCommand {
             commandName: "forget",
             abstract: "Anonymize a customer's purchases; their counts stay."
         )
-        @Option(help: "The customer identifier used in the purchases.") var customer: String
+        @Option(help: "The id under which the purchases were reported.") var customer: String
         @OptionGroup var database: DatabaseOptions
         func execute() async throws {
             guard !customer.trimmed.isEmpty else {

@@ -26,7 +26,8 @@ struct ResortCommand: AsyncParsableCommand {
         @Argument(help: "STORE/SHELF …, all in one store.") var shelves: [ShelfName] = []
         @Option(help: "All shelves of a store.") var store: StoreName?
         @Flag(help: "All shelves of all stores.") var all = false
-        @Option(help: "Only shelves changed since: 24h, 30m, 7d, or a time.") var changedSince: String?
+        @Option(help: "Only shelves that changed within an age such as 24h or 7d, or since a time.") var changedSince:
+            String?
         @Option(parsing: .unconditional, help: "The number of shelves to process concurrently.") var jobs = 2
         @Option(help: "How much detail of the moves to report.") var diff = ResortRequest.DiffDetail.summary
         @Option(help: "Write the report, one line per changed shelf, to a file.") var out: String?
@@ -140,7 +141,7 @@ struct ResortCommand: AsyncParsableCommand {
         private static let runLimit = 10_000
 
         @Option(parsing: .unconditional, help: "The maximum number of runs.") var limit = 20
-        @Option(help: "table, tsv, json, ndjson or csv.") var format: OutputFormat?
+        @Option(help: "The output format; table on a terminal, otherwise tsv.") var format: OutputFormat?
         @OptionGroup var database: DatabaseOptions
         func execute() async throws {
             guard (1...Self.runLimit).contains(limit) else {

@@ -74,7 +74,7 @@ struct PrefCommand: AsyncParsableCommand {
         @OptionGroup var options: PrefOptions
         @Option(parsing: .unconditional, help: "Only settings changed since this revision, including deleted ones.")
         var since: Int64?
-        @Option(help: "table, tsv, json, ndjson or csv.") var format: OutputFormat?
+        @Option(help: "The output format; table on a terminal, otherwise tsv.") var format: OutputFormat?
         func execute() async throws {
             try await options.database.withCatalog { catalog in
                 let page = try await catalog.settings(of: options.user, since: since, limit: nil)
@@ -102,7 +102,7 @@ struct PrefCommand: AsyncParsableCommand {
     struct Export: AisleCommand {
         static let configuration = CommandConfiguration(abstract: "Print all data stored about a user, as JSON.")
         @OptionGroup var options: PrefOptions
-        @Option(help: "The name under which tills report the user's purchases, if it is not the user.")
+        @Option(help: "The id under which tills report the user's purchases, if it is not the user.")
         var customer: String?
         func execute() async throws {
             try await options.database.withCatalog { catalog in
@@ -129,7 +129,7 @@ struct PrefCommand: AsyncParsableCommand {
             }
             guard let settings = body["settings"] else {
                 throw CommandFailure(
-                    "\(file) has no member “settings”; use the output of aisle pref export",
+                    "\(file) has no property “settings”; use the output of aisle pref export",
                     CommandFailure.badData
                 )
             }

@@ -18,7 +18,7 @@ struct SortCommand: AisleCommand {
     @OptionGroup(title: "Filters") var filters: FilterArguments
     @Option(help: "The user whose remembered sort and filter apply without --by.") var user: UserID?
     @Option(parsing: .unconditional, help: "The maximum number of products; all by default.") var limit: Int?
-    @Option(help: "table, tsv, json, ndjson or csv.") var format: OutputFormat?
+    @Option(help: "The output format; table on a terminal, otherwise tsv.") var format: OutputFormat?
 
     func execute() async throws {
         let sort = try by.map { text in

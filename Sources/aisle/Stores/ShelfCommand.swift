@@ -14,7 +14,7 @@ struct ShelfCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "List a store's shelves, or those of all stores.")
         @Argument(help: "The store's key.") var store: StoreName?
         @OptionGroup var database: DatabaseOptions
-        @Option(help: "table, tsv, json, ndjson or csv.") var format: OutputFormat?
+        @Option(help: "The output format; table on a terminal, otherwise tsv.") var format: OutputFormat?
         func execute() async throws {
             try await database.withCatalog { catalog in
                 var stores = try await catalog.stores().map(\.key)

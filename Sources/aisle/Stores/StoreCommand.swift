@@ -13,7 +13,7 @@ struct StoreCommand: AsyncParsableCommand {
     struct List: AisleCommand {
         static let configuration = CommandConfiguration(abstract: "List the stores.")
         @OptionGroup var database: DatabaseOptions
-        @Option(help: "table, tsv, json, ndjson or csv.") var format: OutputFormat?
+        @Option(help: "The output format; table on a terminal, otherwise tsv.") var format: OutputFormat?
         func execute() async throws {
             try await database.withCatalog { catalog in
                 var table = Table(columns: [

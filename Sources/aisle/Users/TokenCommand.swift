@@ -16,7 +16,7 @@ struct TokenCommand: AisleCommand {
     @Option(help: "A permission to grant. May be repeated.") var scope: [Scope] = []
     @Option(help: "Limit the permissions to this store. May be repeated.", completion: NameCompletion.stores)
     var store: [CatalogKey] = []
-    @Option(help: "The name under which tills report the user's purchases, if it is not the user.")
+    @Option(help: "The id under which tills report the user's purchases, if it is not the user.")
     var customer: String?
     @Flag(help: "Create a token for a guest, whose sub starts with guest:.") var guest = false
     @Option(help: "The lifetime of the token, such as 45s, 30m, 12h or 7d.") var expires = Lifetime(seconds: 12 * 3600)

@@ -211,7 +211,7 @@ export function fill(count, placed, rest) {
 /**
  * Reorders the children of an element, each with `data-id`, by a diff, and animates those that are visible before or after
  * (FLIP, with the Web Animations API). Removed and inserted children fade. Reduced motion is respected. The element's
- * `position` must not be `static`, because removed children are positioned in it while they fade.
+ * Removed children fade in place, so a container with the `position` `static` gets `relative`.
  * @param {HTMLElement} container @param {Diff} diff
  * @param {(insert: Insert) => HTMLElement} make returns the element of an inserted id
  * @param {{duration?: number, easing?: string}} [options]
@@ -226,6 +226,7 @@ export async function animate(container, diff, make, { duration = 450, easing = 
   // Read all positions before writing any, so that there is one layout each. A running animation continues from its current frame.
   const boxes = new Map(ids.map((id) => [id, elements.get(id).getBoundingClientRect()]));
   const frame = container.getBoundingClientRect();
+  if (getComputedStyle(container).position === "static") container.style.position = "relative";
   for (const running of container.getAnimations({ subtree: true })) running.cancel();
   for (const ghost of container.querySelectorAll(":scope > [data-ghost]")) ghost.remove();
   const order = applyDiff(ids, diff);

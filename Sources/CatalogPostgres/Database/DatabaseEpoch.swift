@@ -1,13 +1,13 @@
 internal import Catalog
 package import LibPQ
 
-/// The lives of the database. A failover or a restore begins a new one, which may lack the last commits of the one
-/// before.
+/// The epochs of the database, which the table `database_life` records. A failover or a restore begins a new epoch, which
+/// may lack the last commits of the previous one.
 ///
-/// Versions never repeat in another life, because they grow with the clock (`SQL.nextVersion`). But a device may know
-/// settings and lists whose commits were lost, so devices that last synced in an earlier life resync. Whether they did
+/// Versions never repeat in another epoch, because they grow with the clock (`SQL.nextVersion`). But a device may know
+/// settings and lists whose commits were lost, so devices that last synced in an earlier epoch resync. Whether they did
 /// is checked when they ask for changes; other requests cost nothing. See decision 0031.
-package enum DatabaseLife {
+package enum DatabaseEpoch {
     /// Identifies this database among its copies: the cluster, its timeline, the database and the table. NULL on
     /// a standby, which has no timeline of its own.
     ///
@@ -19,8 +19,8 @@ package enum DatabaseLife {
             || (SELECT 'database_life'::regclass::oid) END
         """
 
-    /// Whether a revision and a horizon are both older than the present life; false on a standby. An unknown life has only
-    /// just begun.
+    /// Whether a revision and a horizon are both older than the current epoch; false on a standby. An epoch that is not
+    /// recorded yet is newer than every revision.
     static func isOlder(_ revision: SQL, _ horizon: SQL) -> SQL {
         """
         CASE WHEN \(revision) > 0 AND NOT pg_is_in_recovery() THEN greatest(\(revision), \(horizon)) < coalesce(
@@ -28,7 +28,7 @@ package enum DatabaseLife {
         """
     }
 
-    /// Makes all devices of a user resync that last synced in an earlier life.
+    /// Makes a user's devices resync if they last synced in an earlier epoch.
     static func makeDevicesResync(of user: UserID, _ connection: isolated PostgresConnection) throws {
         let identity = try connection.query(readIdentity) { try $0.first { try $0.textOrNil(0) } ?? nil }
         // The database has become a standby.
@@ -37,9 +37,9 @@ package enum DatabaseLife {
         try connection.execute(raiseHorizon, [.text(user.text), .text(identity)])
     }
 
-    /// Begins a new life with the next request for changes, so that all devices resync: after a restore that left no trace,
-    /// such as that of a disk's snapshot.
-    package static func forget(_ pool: PostgresPool) async throws {
+    /// Begins a new epoch with the next request for changes, so that all devices resync: after a restore that leaves no
+    /// trace in the database, such as that of a disk's snapshot.
+    package static func begin(_ pool: PostgresPool) async throws {
         try await pool.perform(within: TimeLimit.lookup.duration) { try $0.execute(forgetAll) }
     }
 

@@ -5,7 +5,7 @@ import Testing
 import TestSupport
 
 /// Databases that lost their last commits, in a failover or a restore.
-@Suite(.timeLimit(.minutes(5))) struct DatabaseLifeTests {
+@Suite(.timeLimit(.minutes(5))) struct DatabaseEpochTests {
     private static let ann = UserID("ann")!
     private static let (shop, shelf) = (CatalogKey("shop")!, CatalogKey("shelf")!)
 
@@ -23,7 +23,7 @@ import TestSupport
     }
 
     @Test(
-        "Every device resyncs once in a new life of the database",
+        "Every device resyncs once in a new epoch of the database",
         arguments: ["DELETE FROM database_life", "UPDATE database_life SET identity = 'another cluster'"]
     )
     func devicesResyncOnce(_ script: String) async throws {
@@ -42,14 +42,14 @@ import TestSupport
             #expect(!next.isResync)
             #expect(next.settings.isEmpty)
             #expect(next.revision == resync.revision)
-            // A change in the present life is an ordinary one.
+            // A change in the current epoch is an ordinary one.
             let later = try await set("blue", in: catalog)
             #expect(later > resync.revision)
             #expect(!(try await changes(since: later, in: catalog).isResync))
         }
     }
 
-    @Test("A full read does not begin a new life of the database")
+    @Test("A full read does not begin a new epoch of the database")
     func completeReadsAreNotChecked() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             let seen = try await set("red", in: catalog)
