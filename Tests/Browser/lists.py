@@ -16,7 +16,7 @@ def expect_order(tab, server, token, name, names):
 def lists_are_kept_checked_and_arranged(server, browser):
     tab = Tab(browser).open(server.base + "/lists?user=nora", "#new-list:not([hidden])")
     token = server.token("nora")
-    assert "no list" in tab.text("#state")
+    tab.wait("() => document.querySelector('#state').textContent.includes('no list')")
     tab.page.fill("#list-name", "Saturday")
     tab.page.keyboard.press("Enter")
     names = ["Milk", "Bread", "Candles", "Tea"]
