@@ -122,10 +122,10 @@ test-real: build-tests ## Run the tests on the real catalogs in ../shared/data
 .PHONY: test-pooler
 test-pooler: build-tests ## Run the API's tests through PgBouncer in transaction mode
 	@RUNLEVEL=1 $(MAKE) --no-print-directory deps PACKAGES="pgbouncer"
-	AISLE_TEST_POOLER=/usr/sbin/pgbouncer AISLE_TEST_STATEMENTS=unnamed $(TEST_RUN) --filter CatalogHTTPIntegrationTests
+	AISLE_TEST_POOLER=/usr/sbin/pgbouncer AISLE_TEST_STATEMENTS=unnamed $(TEST_RUN) --filter 'CatalogHTTPIntegrationTests|TransactionSettingsTests'
 	if [ -n "$(POOLER_SOURCE)" ]; then \
 	    $(POOLER_SOURCE) "$$PWD/$(POOLER)" && \
-	    AISLE_TEST_POOLER="$$PWD/$(POOLER)/bin/pgbouncer" $(TEST_RUN) --filter CatalogHTTPIntegrationTests; \
+	    AISLE_TEST_POOLER="$$PWD/$(POOLER)/bin/pgbouncer" $(TEST_RUN) --filter 'CatalogHTTPIntegrationTests|TransactionSettingsTests'; \
 	fi
 
 .PHONY: test-citus
@@ -187,6 +187,7 @@ test-all: lint test ## Run all tests except mutations, with coverage, sanitizers
 	if [ -d ../shared/data ]; then $(MAKE) --no-print-directory test-real; fi
 	$(MAKE) --no-print-directory test-pooler
 	$(MAKE) --no-print-directory test-citus
+	$(MAKE) --no-print-directory test-costs
 	$(MAKE) --no-print-directory test-faults
 	$(MAKE) --no-print-directory test-disk
 	$(MAKE) --no-print-directory test-upgrade
@@ -209,6 +210,11 @@ browser: # Install what drives a browser, into .aisle/browser
 .PHONY: test-browser
 test-browser: build browser ## Run the tests of the pages in headless Chromium, on real catalogs, too, if they exist
 	$(BROWSER_PYTHON) Tests/Browser/run.py $(AISLE) $(wildcard ../shared/data)
+
+.PHONY: test-costs
+test-costs: build ## Compare the buffers and the write-ahead log that operations need with their limits (RECORD=--record)
+	@$(MAKE) --no-print-directory deps PACKAGES="python3"
+	python3 -B Tests/Bench/costs.py $(AISLE) $(RECORD)
 
 .PHONY: test-docs
 test-docs: build ## Run the commands of the README and of docs/, and check all links
@@ -250,7 +256,8 @@ soak: deps ## Compare a million random moves with the same moves of plain lists
 .PHONY: bench
 bench: build browser ## Measure pages, imports, diffs and scripts as ratios to their lower bounds
 	@command -v wrk >/dev/null || $(MAKE) deps PACKAGES="wrk python3"
-	python3 Tests/Bench/bench.py $(AISLE) $(BENCH_CSV)
+	swift build -c release --static-swift-stdlib --product PageLoad
+	python3 -B Tests/Bench/bench.py $(AISLE) $(BENCH_CSV)
 	$(BROWSER_PYTHON) Tests/Browser/script_time.py $(AISLE) $(BENCH_CSV)
 	swift build -c release --static-swift-stdlib --product DiffBench
 	for input in ordinals ids; do MALLOC_MMAP_THRESHOLD_=65536 .build/release/DiffBench memory $$input; done

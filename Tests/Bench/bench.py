@@ -3,62 +3,12 @@
 
 Usage: bench.py AISLE [CSV]    AISLE: the release executable; CSV: a catalog file to import.
 """
-import http.client, json, os, re, statistics, subprocess, sys, time, urllib.request
+import http.client, json, os, re, statistics, subprocess, sys, time
 
-import abuse, filters, resort, titles, users
+import abuse, filters, pages, resort, titles, users
 from harness import *
 
 CSV = os.path.abspath(sys.argv[2]) if len(sys.argv) > 2 else None
-SORTS = ["price", "-price", "unit_price", "-unit_price", "-popularity", "popularity", "brand", "name", "-created", "tags"]
-COLUMNS = """p.sku, p.name, p.brand, p.price_minor, p.regular_price_minor, p.size_amount::text, p.size_unit, p.size_packs,
-p.size_drained::text, p.size_approximate, p.barcode, p.image_url, p.attributes::text, p.in_stock, p.tags, p.popularity_log2,
-p.created_at, p.modified_at, p.availability"""
-
-
-def pages():
-    """Compares HTTP pages of 24 with pgbench running the page query, both on 200 shelves of the million products."""
-    first = sql("big", "SELECT min(shelf_id) FROM shelf")
-    store = sql("big", "SELECT store_id FROM store")
-    branch = f"(SELECT {COLUMNS} FROM placement p WHERE p.store_id = {store} AND p.shelf_id = :n AND p.availability = %d AND p.price_minor IS %s NULL ORDER BY p.price_minor, p.name, p.sku LIMIT 25)"
-    branches = [branch % (level, word) for level in (0, 1) for word in ("NOT", "")]
-    with open(f"{FOLDER}/page.sql", "w") as file:
-        file.write(f"\\set n random({first}, {int(first) + 199})\n" + " UNION ALL ".join(branches).replace("\n", " ") + " LIMIT 25;\n")
-    with open(f"{FOLDER}/page.lua", "w") as file:
-        names = ",".join(f'"{sort}"' for sort in SORTS)
-        file.write(f"""local sorts = {{{names}}}
-local n = 0
-request = function()
-    n = n + 1
-    return wrk.format("GET", "/v1/stores/generated/shelves/shelf-" .. (1 + (n * 7919) % 200)
-        .. "/products?limit=24&sort=" .. sorts[1 + n % #sorts])
-end
-""")
-    uncached, http, database = [], [], []
-    for _ in range(ROUNDS):
-        for cache, rates in (("0", uncached), ("32", http)):
-            with served("big", AISLE_PAGE_CACHE_MB=cache):
-                rates.append(wrk(BASE, "page.lua"))
-        database.append(pgbench("big", "page.sql"))
-    show("page of 24: HTTP pages/s ÷ pgbench tps", statistics.median(http), statistics.median(database), "≥ 0.35")
-    show("the same, no page remembered", statistics.median(uncached), statistics.median(database), "")
-    with served("big") as server:
-        path = "/v1/stores/generated/shelves/shelf-1/products?sort=price&limit=100"
-        for _ in range(990):
-            with urllib.request.urlopen(BASE + path) as answer:
-                path = re.search(r"<(.*?)>", answer.headers["Link"]).group(1)
-        deep, top = [], []
-        deep_url = BASE + path.replace("limit=100", "limit=24")
-        for _ in range(ROUNDS):
-            top.append(1e6 / wrk(BASE + "/v1/stores/generated/shelves/shelf-1/products?sort=price&limit=24", seconds=3))
-            deep.append(1e6 / wrk(deep_url, seconds=3))
-        show("page at depth 99,000 ÷ first page, µs", statistics.median(deep), statistics.median(top), "≤ 1.3")
-
-        number, start = 0, time.time()
-        while number < 1_000_000:
-            number += wrk(BASE, "page.lua", seconds=20) * 20
-        print(f"memory of the server after {int(number):,} pages in {time.time() - start:.0f} s: {memory(server):.0f} MB (aim: < 100)")
-
-
 def imports():
     """Compares imports of a real file (new, repeated, and with 1 % changed) with a plain INSERT … SELECT of the same rows."""
     times = {"bare": [], "first": [], "again": [], "changed": []}
@@ -193,10 +143,10 @@ try:
         imports()
     if "titles" in only:
         titles.all()
-    if {"pages", "moves", "million"} & set(only):
+    if {"moves", "million"} & set(only):
         big()
     if "pages" in only:
-        pages()
+        pages.all()
     if "filters" in only:
         filters.all(CSV)
     if "moves" in only:

@@ -92,6 +92,27 @@ def memory(server):
         return int(re.search(r"VmRSS:\s+(\d+)", file.read()).group(1)) / 1024
 
 
+def processor_times(server):
+    """Returns the processor time of the server, and of PostgreSQL with its processes, in seconds; the server may be None."""
+    with open(f"{FOLDER}/.aisle/data/postmaster.pid") as file:
+        postmaster = int(file.readline())
+    ticks = {"server": 0, "postgres": 0}
+    for entry in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{entry}/stat") as file:
+                fields = file.read().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if server and int(entry) == server.pid:
+            ticks["server"] += int(fields[11]) + int(fields[12])
+        elif int(entry) == postmaster:
+            # Including processes that have ended.
+            ticks["postgres"] += sum(int(field) for field in fields[11:15])
+        elif int(fields[1]) == postmaster:
+            ticks["postgres"] += int(fields[11]) + int(fields[12])
+    return {name: count / os.sysconf("SC_CLK_TCK") for name, count in ticks.items()}
+
+
 def lsn():
     return sql("big", "SELECT pg_current_wal_insert_lsn()")
 

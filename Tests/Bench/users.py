@@ -42,27 +42,6 @@ end
         show(f"sorts remembered/s by {clients} at once ÷ pgbench", statistics.median(ours), statistics.median(theirs), "")
 
 
-def processor_time(server):
-    """Returns the CPU seconds of the server, and of PostgreSQL with its processes."""
-    with open(f"{os.path.dirname(FOLDER)}/bench/.aisle/data/postmaster.pid") as file:
-        postmaster = int(file.readline())
-    total = 0
-    for entry in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open(f"/proc/{entry}/stat") as file:
-                fields = file.read().rpartition(")")[2].split()
-        except OSError:
-            continue
-        if int(entry) == server.pid:
-            total += int(fields[11]) + int(fields[12])
-        elif int(entry) == postmaster:
-            # Including processes that have ended.
-            total += sum(int(field) for field in fields[11:15])
-        elif int(fields[1]) == postmaster:
-            total += int(fields[11]) + int(fields[12])
-    return total / os.sysconf("SC_CLK_TCK")
-
-
 def pages_by_users():
     """Compares the CPU time of a page with a remembered sort and with the sort in the query."""
     sql("big", f"""TRUNCATE user_account CASCADE;
@@ -87,9 +66,9 @@ end
             for name in costs:
                 with served("big", AISLE_PAGE_CACHE_MB=cache) as server:
                     wrk(BASE, f"page-{name}.lua", seconds=2)
-                    before = processor_time(server)
+                    before = sum(processor_times(server).values())
                     number = wrk(BASE, f"page-{name}.lua", seconds=4) * 4
-                    costs[name].append((processor_time(server) - before) / number * 1e6)
+                    costs[name].append((sum(processor_times(server).values()) - before) / number * 1e6)
         what = "remembered" if cache == "32" else "rendered again"
         show(f"page by a remembered sort ÷ with ?sort=, processor µs, pages {what}", statistics.median(costs["user"]), statistics.median(costs["query"]), "≤ 1.15")
 

@@ -1,0 +1,65 @@
+"""Writes docs/performance.md from the results of the benchmark of pages. Usage: table.py RESULTS [--check]
+
+With --check, it only reports whether the page is up to date.
+"""
+import json, os, sys
+
+PAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs/performance.md")
+
+
+def rows(results):
+    """Yields what was measured, the figure, and the aim."""
+    throughput, latency = results["throughput"], results["latency"]
+    for mode, aim in (("rendered", "≥ 0.60"), ("remembered", "≥ 1.2")):
+        one = throughput[mode]
+        yield f"pages of 24 per second, {mode}", f"{one['rate']:,.0f}, or {one['ratio']:.2f} × pgbench", aim
+        yield f"processor time of such a page: server, PostgreSQL", f"{one['server']:.0f} µs, {one['postgres']:.0f} µs", ""
+    one = throughput["pgbench"]
+    yield "pgbench: pages per second; processor time of PostgreSQL", f"{one['rate']:,.0f}; {one['postgres']:.0f} µs", ""
+    for name, one in latency.items():
+        yield f"latency at {name.replace('%', ' %')} of the capacity: p50, p99, p99.9", f"{one['p50'] / 1000:.2f}, {one['p99'] / 1000:.2f}, {one['p999'] / 1000:.2f} ms", "p99 ≤ 5 × p50" if name == "70%" else ""
+    for count, one in results["connections"].items():
+        yield f"latency with {int(count):,} connections, half the capacity: p50, p99", f"{one['p50'] / 1000:.2f}, {one['p99'] / 1000:.2f} ms; the server has {one['memory']:.0f} MB", ""
+    yield "the time for a page at depth 99,000, relative to the first page", f"{results['depth']['deep'] / results['depth']['first']:.2f}", "≤ 1.1"
+    yield "the first page after a restart, relative to a warm page", f"{results['restart']['cold'] / results['restart']['warm']:.1f}", "≤ 3"
+    yield f"memory of the server after {results['memory']['pages']:,} pages", f"{results['memory']['memory']:.0f} MB", "≤ 120 MB"
+
+
+def page(results):
+    one = results["settings"]
+    lines = "\n".join(f"| {what} | {figure} | {aim} |" for what, figure, aim in rows(results))
+    return f"""# Performance
+
+Measured with commit `{one['commit']}` on {one['date']}: {one['processors']} processors ({one['processor']}), PostgreSQL {one['postgres'].split()[0]} with
+{one['shared_buffers']} of shared buffers, {one['products']:,} products on 10,000 shelves. The load generator and PostgreSQL share the processors with the
+server. Each figure is the median of {one['rounds']} runs of {one['seconds']} seconds with {one['connections']} connections; the runs alternate with those of pgbench.
+
+| what | figure | aim |
+| --- | --- | --- |
+{lines}
+
+- **The mix** is {one['pages']:,} pages, of 250 shelves in ten sorts; popular pages are requested more often (Zipf, exponent {one['skew']}, seed {one['seed']}).
+- **pgbench** runs `Tests/Bench/baseline.sql`: the statements with which version 0.2.0 reads these pages, frozen, in the same mix.
+- **Rendered** pages are read from PostgreSQL and written as JSON for each request. **Remembered** pages come from the server's cache, after
+  PostgreSQL has confirmed the shelf's version.
+- **Latencies** are of an open loop: requests are sent at fixed times, whether the server keeps up or not, and a latency counts from that time.
+  The capacity is the rate of remembered pages.
+
+`AISLE_BENCH_ONLY=pages make bench` measures these on your machine and writes `.aisle/bench/pages.json`; `make bench` also measures the
+rest. `make test-costs` checks what operations need in the database: buffers, and bytes of write-ahead log.
+"""
+
+
+def main():
+    with open(sys.argv[1]) as file:
+        text = page(json.load(file))
+    if "--check" in sys.argv:
+        with open(PAGE) as file:
+            if file.read() != text:
+                sys.exit(f"docs/performance.md differs from {sys.argv[1]}; run: make bench-table")
+    else:
+        with open(PAGE, "w") as file:
+            file.write(text)
+
+
+main()
