@@ -263,6 +263,10 @@ bench: build browser ## Measure pages, imports, diffs and scripts as ratios to t
 	for input in ordinals ids; do MALLOC_MMAP_THRESHOLD_=65536 .build/release/DiffBench memory $$input; done
 	.build/release/DiffBench
 
+.PHONY: bench-table
+bench-table: # Write docs/performance.md from the results of the benchmark of pages
+	python3 -B Tests/Bench/table.py .aisle/bench/pages.json
+
 .PHONY: format
 format: ## Format the sources
 	swift format --in-place --parallel --recursive $(SOURCES)

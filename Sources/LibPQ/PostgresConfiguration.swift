@@ -16,8 +16,6 @@ package struct PostgresConfiguration: Sendable {
     package var settings: [String: String]
     /// Whether statements are prepared under names.
     package var statements: PreparedStatements
-    /// Whether the connection's thread, which decodes rows and runs the blocks of its callers, lets others run first.
-    package var isBackground: Bool
 
     package init(
         dsn: String,
@@ -25,8 +23,7 @@ package struct PostgresConfiguration: Sendable {
         connectTimeout: Duration = .seconds(5),
         unacknowledgedTimeout: Duration = .seconds(5),
         settings: [String: String] = [:],
-        statements: PreparedStatements = .named,
-        isBackground: Bool = false
+        statements: PreparedStatements = .named
     ) {
         self.dsn = dsn
         self.applicationName = applicationName
@@ -34,7 +31,6 @@ package struct PostgresConfiguration: Sendable {
         self.unacknowledgedTimeout = unacknowledgedTimeout
         self.settings = settings
         self.statements = statements
-        self.isBackground = isBackground
     }
 
     /// libpq's keywords, where later ones override earlier ones.

@@ -31,7 +31,7 @@ package actor PostgresConnection {
     ///
     /// - Throws: `PostgresError` of kind `connection`.
     package static func connect(_ configuration: PostgresConfiguration) async throws -> PostgresConnection {
-        let executor = try ThreadExecutor(name: "postgres", isBackground: configuration.isBackground)
+        let executor = try ThreadExecutor(name: "postgres")
         let connector = Connector(executor: executor)
         do {
             let handle = try await connector.connect(configuration)

@@ -16,14 +16,10 @@ final class ThreadExecutor: SerialExecutor, TaskExecutor {
     private let state = Mutex(State())
     private let work: Semaphore
 
-    /// - Parameters:
-    ///   - name: of the thread.
-    ///   - isBackground: whether the thread lets others run first.
     /// - Throws: kind `exhausted` if the system is out of threads or descriptors.
-    init(name: StaticString, isBackground: Bool) throws(PostgresError) {
+    init(name: StaticString) throws(PostgresError) {
         work = Semaphore()
-        do throws(OSThreadError) { try OSThread.start(name: name) { [self] in run(isBackground: isBackground) } } catch
-        {
+        do throws(OSThreadError) { try OSThread.start(name: name) { [self] in run() } } catch {
             throw PostgresError(error)
         }
     }
@@ -48,8 +44,7 @@ final class ThreadExecutor: SerialExecutor, TaskExecutor {
         precondition(isCurrent, "not on the connection's thread")
     }
 
-    private func run(isBackground: Bool) {
-        if isBackground { OSThread.lowerPriority() }
+    private func run() {
         state.withLock { $0.thread = pthread_self() }
         let (actor, task) = (asUnownedSerialExecutor(), asUnownedTaskExecutor())
         while true {

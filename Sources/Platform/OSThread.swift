@@ -3,10 +3,6 @@ internal import Glibc
 
 /// An operating system thread, for code that blocks in system calls.
 package enum OSThread {
-    /// Lets other threads run before the calling one when the processors are busy, for the rest of its life: for long
-    /// computations, which may take a little longer so that others are not delayed. It is cheap to call repeatedly.
-    package static func lowerPriority() { aisle_lower_thread_priority() }
-
     /// Starts a detached thread.
     ///
     /// - Parameters:

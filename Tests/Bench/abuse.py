@@ -48,9 +48,10 @@ def others(seconds=SECONDS):
     return pages, writes
 
 
-def wrk(path, clients):
+def wrk(path, clients, *headers):
     """An abuser that reads a path on many connections."""
-    return subprocess.Popen(["wrk", "-t1", f"-c{clients}", f"-d{SECONDS + 6}s", "--timeout", "30s", BASE + path], stdout=subprocess.DEVNULL)
+    words = [word for header in headers for word in ("-H", header)]
+    return subprocess.Popen(["wrk", "-t1", f"-c{clients}", f"-d{SECONDS + 6}s", "--timeout", "30s", *words, BASE + path], stdout=subprocess.DEVNULL)
 
 
 def filtered():
@@ -59,6 +60,18 @@ def filtered():
 
 def diffs():
     return [wrk(f"{SHELF}/order/diff?from_sort=price&to_sort=name", 300)]
+
+
+def equal_diffs():
+    """Diffs of a sort with itself: two whole orders are read, and the response is short."""
+    return [wrk(f"{SHELF}/order/diff?from_sort=price&to_sort=price", 300)]
+
+
+def known_orders():
+    """Whole orders that the client has already: the response has no body."""
+    with urllib.request.urlopen(BASE + SHELF + "/order?sort=name") as answer:
+        tag = answer.headers["ETag"]
+    return [wrk(f"{SHELF}/order?sort=name", 300, f"If-None-Match: {tag}")]
 
 
 def process(target):
@@ -146,6 +159,7 @@ def imports():
 
 ROWS = [
     ("facets and filters on 32 connections", filtered), ("GET order/diff on 300 connections", diffs),
+    ("GET order/diff of equal sorts on 300 connections", equal_diffs), ("GET order with a known tag on 300 connections", known_orders),
     ("200 slow readers, 20 pipelined GET order each", slow_readers), ("four 12-MB POST order/diff", large_diffs),
     ("5,000 event streams and price changes", streams), ("two imports with 100,000 shelf titles", imports),
 ]

@@ -1,4 +1,4 @@
--- The statements with which version 0.2.0 reads the first page of a shelf, in the mix that the load generator requests:
+-- The statements with which version 0.2.0 reads the first range of a shelf's first page, in the mix that the load generator requests:
 -- `shelves` shelves in ten sorts, of which the popular ones are read more often (Zipf).
 --
 -- The benchmarks compare pages over HTTP with pgbench running this script. It does not change with the program.

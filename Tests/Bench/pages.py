@@ -1,5 +1,5 @@
 """Pages over HTTP: their rate and processor time relative to pgbench with the frozen statements of baseline.sql, and their latencies."""
-import contextlib, itertools, json, os, platform, resource, statistics, subprocess, threading, time, urllib.request
+import contextlib, itertools, json, os, platform, random, resource, statistics, subprocess, threading, time, urllib.request
 
 from harness import *
 
@@ -27,17 +27,20 @@ def load(seconds=SECONDS, clients=CLIENTS, rate=None, warm_up=1, seed=SEED):
              "--seconds", str(seconds), "--warm-up", str(warm_up)] + (["--rate", str(rate)] if rate else [])
     report = json.loads(run(*words).stdout)
     assert set(report["statuses"]) <= {"200"} and report["lost"] == 0, report
+    # Otherwise the server did not keep up, and latencies grow with the duration.
+    assert not rate or report["unanswered"] <= clients + rate / 10, report
     return report
 
 
 def measured(server, **options):
-    """Returns the report of the load generator, with the processor time per page of the server and of PostgreSQL in microseconds."""
+    """Returns the report of the load generator, with the processor time per page of the server and of PostgreSQL in microseconds.
+
+    That of opening the connections is included.
+    """
     before = processor_times(server)
-    begin = time.perf_counter()
     report = load(**options)
-    pages = report["rate"] * (time.perf_counter() - begin)
     after = processor_times(server)
-    return report | {name: (after[name] - before[name]) / pages * 1e6 for name in after}
+    return report | {name: (after[name] - before[name]) / report["completed"] * 1e6 for name in after}
 
 
 def baseline(seconds=SECONDS):
@@ -47,6 +50,8 @@ def baseline(seconds=SECONDS):
     words = ["pgbench", "-h", SOCKET, "-U", "aisle", "big", "-n", "-M", "prepared", "-c", "8", "-j", "2", "-T", str(seconds), f"--random-seed={SEED}", "-f", BASELINE]
     words += itertools.chain.from_iterable(("-D", f"{name}={value}") for name, value in variables.items())
     options = {**os.environ, "PGOPTIONS": "-c plan_cache_mode=force_generic_plan -c jit=off -c max_parallel_workers_per_gather=0"}
+    # Like the load generator, pgbench has a second to warm up.
+    run(*[word if word != str(seconds) else "1" for word in words], env=options)
     before, client = processor_times(None), children_time()
     output = run(*words, env=options).stdout
     count = rate(output, r"number of transactions actually processed: (\d+)")
@@ -99,26 +104,36 @@ def latencies(capacity):
 
 @contextlib.contextmanager
 def price_changes(per_second=20, size=50):
-    """Changes prices on popular shelves meanwhile."""
-    skus = sql("big", f"SELECT DISTINCT sku FROM placement WHERE shelf_id IN (SELECT shelf_id FROM shelf ORDER BY shelf_id LIMIT {SHELVES}) LIMIT 5000").split()
+    """Changes prices on the most popular shelves while the block runs."""
+    with open(f"{FOLDER}/paths") as file:
+        shelves = {line.split("/")[5] for line in file.readlines()[:500]}
+    names = ",".join(f"'{name}'" for name in shelves)
+    skus = sql("big", f"SELECT DISTINCT p.sku FROM placement p JOIN shelf s USING (store_id, shelf_id) WHERE s.key IN ({names})").split()
     writer = {"content-type": "application/json", "authorization": f"Bearer {token('writer', 'prices:write')}"}
-    stop = threading.Event()
+    stop, failures, changes = threading.Event(), [], 0
 
     def change():
-        for number in itertools.count():
-            if stop.wait(1 / per_second):
-                return
-            rows = [{"sku": skus[(number * size + index) % len(skus)], "price_minor": 100 + (number + index) % 900} for index in range(size)]
+        nonlocal changes
+        chosen = random.Random(SEED)
+        while not stop.wait(1 / per_second):
+            rows = [{"sku": sku, "price_minor": chosen.randrange(100, 1000)} for sku in chosen.sample(skus, size)]
             request = urllib.request.Request(f"{BASE}/v1/stores/generated/prices", json.dumps(rows).encode(), writer, method="POST")
-            urllib.request.urlopen(request, timeout=30).read()
+            try:
+                urllib.request.urlopen(request, timeout=30).read()
+                changes += size
+            except OSError as error:
+                failures.append(error)
+                return
 
-    thread = threading.Thread(target=change)
+    thread, begin = threading.Thread(target=change), time.perf_counter()
     thread.start()
     try:
         yield
     finally:
         stop.set()
         thread.join()
+        assert not failures, failures
+        print(f"    {changes / (time.perf_counter() - begin):,.0f} prices changed per second, on {len(shelves)} popular shelves", flush=True)
 
 
 def connections(capacity):
@@ -185,14 +200,14 @@ def growth_of_memory(pages):
 
 
 def settings():
-    """What the figures depend on."""
+    """Returns the conditions of the measurement."""
     commit = subprocess.run(["git", "describe", "--always", "--dirty"], capture_output=True, text=True, cwd=os.path.dirname(BASELINE)).stdout.strip()
     with open("/proc/cpuinfo") as file:
         processor = next((line.split(":")[1].strip() for line in file if line.startswith("model name")), platform.machine())
     return {
         "commit": commit, "date": time.strftime("%Y-%m-%d", time.gmtime()), "processor": processor, "processors": os.cpu_count(),
         "kernel": platform.release(), "postgres": sql("big", "SHOW server_version"), "shared_buffers": sql("big", "SHOW shared_buffers"),
-        "products": int(sql("big", "SELECT count(*) FROM product")), "pages": SHELVES * len(SORTS), "skew": SKEW, "seed": SEED,
+        "products": int(sql("big", "SELECT count(*) FROM product")), "shelves": int(sql("big", "SELECT count(*) FROM shelf")), "pages": SHELVES * len(SORTS), "skew": SKEW, "seed": SEED,
         "rounds": PAGE_ROUNDS, "seconds": SECONDS, "connections": CLIENTS,
     }
 

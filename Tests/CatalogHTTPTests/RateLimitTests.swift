@@ -130,6 +130,34 @@ import Testing
         #expect(try await status(api, "/v1/stores", from: "192.0.2.2") == 200)
     }
 
+    @Test("Rows cost a point per thousand, however short the response is")
+    func rowsHaveTheirPrice() {
+        #expect(Endpoint.points(rows: 999, responseLength: 0) == 0)
+        #expect(Endpoint.points(rows: 100_000, responseLength: 0) == 100)
+        #expect(Endpoint.points(rows: 100_000, responseLength: 889_009) == 104)
+        #expect(Endpoint.points(rows: 0, responseLength: 40_000) == 0)
+    }
+
+    @Test("Orders and diffs are charged for the rows that they read, even if they return nothing")
+    func readsAreCharged() async throws {
+        let api = await api(1_000_000)
+        _ = try await api.send(.put, "/v1/stores/s", #"{"title":"S","currency":"EUR"}"#)
+        _ = try await api.send(.put, "/v1/stores/s/shelves/dairy", #"{"title":"Dairy"}"#)
+        for number in 0..<1500 {
+            _ = try await api.send(.put, "/v1/stores/s/products/p\(number)", #"{"name":"P"}"#)
+            _ = try await api.send(.put, "/v1/stores/s/shelves/dairy/products/p\(number)")
+        }
+        let order = "/v1/stores/s/shelves/dairy/order"
+        let tag = try #require(try await api.send(.get, order + "?sort=name", as: nil).headers[.eTag])
+        let diff = order + "/diff?from_sort=name&to_sort=name"
+        for (number, (path, status, cost)) in [(order + "?sort=name", 304, 11), (diff, 200, 13)].enumerated() {
+            let address = "192.0.2.\(number)"
+            let response = try await api.send(.get, path, nil, as: nil, ["If-None-Match": tag], from: address)
+            #expect(response.status == status)
+            #expect(response.headers[.rateLimit]?.hasPrefix("\"default\";r=\(1_000_000 - cost);") == true)
+        }
+    }
+
     @Test("Probes and the description cost nothing", arguments: ["/livez", "/readyz", "/openapi.json"])
     func probesAreFree(path: String) async throws {
         let api = await api(1)

@@ -1,5 +1,7 @@
 import Catalog
 import CatalogJSON
+import Foundation
+import Ordering
 import Testing
 import TestSupport
 
@@ -67,5 +69,29 @@ import TestSupport
             json.field("c", String?.none)
         }
         #expect(json.text == "{\"a\":\"q\\\"\\\\\\n\\u0001é\",\"b\":[1,2],\"c\":null}")
+    }
+
+    @Test("A writer grows, and writes what a parser reads")
+    func writesAnything() throws {
+        var random = SeededGenerator(seed: 5)
+        for round in 0..<200 {
+            // Control characters, escapes, and characters of two to four bytes.
+            let alphabet = (0..<0x30).map { Character(Unicode.Scalar(UInt8($0))) } + ["\\", "é", "€", "🍎", "x"]
+            let texts = (0..<round).map { _ in
+                String(
+                    (0..<Int.random(in: 0...40, using: &random)).map { _ in alphabet.randomElement(using: &random)! }
+                )
+            }
+            let numbers =
+                [.min, -1, 0, 9, 10, .max]
+                + (0..<round).map { _ in Int64.random(in: .min ... .max, using: &random) >> (round % 64) }
+            var json = JSONWriter(reserving: 0)
+            json.object { json in for number in numbers { json.field("n", number) } }
+            #expect(json.text == "{" + numbers.map { "\"n\":\($0)" }.joined(separator: ",") + "}")
+            var list = JSONWriter(reserving: 0)
+            list.array(texts) { $0.string($1) }
+            #expect(try JSONDecoder().decode([String].self, from: Data(list.bytes)) == texts)
+            #expect(list.bytes.count == list.text.utf8.count)
+        }
     }
 }

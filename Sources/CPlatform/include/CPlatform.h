@@ -5,10 +5,6 @@
 /// Names the calling thread; at most 15 bytes are kept.
 void aisle_name_thread(const char *name);
 
-/// Adds 10 to the nice value of the calling thread, once per thread, so that other threads run first. It is cheap to call
-/// repeatedly.
-void aisle_lower_thread_priority(void);
-
 /// Writes one line to stderr when the process dies of a fatal signal: signal, version, build ID and address. Then the
 /// default action follows.
 ///

@@ -16,7 +16,15 @@ package struct UniqueID: Hashable, Sendable, Comparable, CustomStringConvertible
     }
 
     private init(bytes: [UInt8]) {
-        text = [0..<4, 4..<6, 6..<8, 8..<10, 10..<16].map { Array(bytes[$0]).hexadecimal }.joined(separator: "-")
+        // Each request has an id, so it is written in place.
+        text = String(unsafeUninitializedCapacity: 36) { buffer in
+            var end = 0
+            for (index, byte) in bytes.enumerated() {
+                if [4, 6, 8, 10].contains(index) { buffer.append(UInt8(ascii: "-"), at: &end) }
+                buffer.append(hexadecimal: byte, at: &end)
+            }
+            return end
+        }
     }
 
     /// Returns a random UUID. Source: RFC 9562, version 4.
@@ -33,11 +41,38 @@ package struct UniqueID: Hashable, Sendable, Comparable, CustomStringConvertible
 
 extension [UInt8] {
     /// The bytes as lower-case hexadecimal digits.
-    package var hexadecimal: String { map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
+    package var hexadecimal: String {
+        String(unsafeUninitializedCapacity: 2 * count) { buffer in
+            var end = 0
+            for byte in self { buffer.append(hexadecimal: byte, at: &end) }
+            return end
+        }
+    }
 
     /// Returns bytes from the system's cryptographic random generator.
     package static func random(_ count: Int) -> [UInt8] {
         var generator = SystemRandomNumberGenerator()
-        return (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(count + 7)
+        // Each call of the generator is a system call, and returns eight bytes.
+        while bytes.count < count {
+            Swift.withUnsafeBytes(of: generator.next() as UInt64) { bytes.append(contentsOf: $0) }
+        }
+        bytes.removeLast(bytes.count - count)
+        return bytes
+    }
+}
+
+extension UnsafeMutableBufferPointer<UInt8> {
+    fileprivate func append(_ byte: UInt8, at end: inout Int) {
+        self[end] = byte
+        end += 1
+    }
+
+    /// Appends two lower-case digits.
+    fileprivate func append(hexadecimal byte: UInt8, at end: inout Int) {
+        for digit in [byte >> 4, byte & 15] {
+            append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") - 10 + digit, at: &end)
+        }
     }
 }

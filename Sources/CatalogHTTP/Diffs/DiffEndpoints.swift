@@ -65,6 +65,7 @@ struct DiffEndpoints: EndpointGroup {
             }
         }
         let diff = try await diffs.diff(request)
+        call.work.add(rows: diff.old.count + diff.new.count)
         let tag = request.entityTag(diff, mediaType: form.mediaType)
         return Self.response(diff, form, cache: cache, tag: tag, headers)
     }
@@ -92,6 +93,7 @@ struct DiffEndpoints: EndpointGroup {
         if request.to.sort == nil { request.user = call.caller?.user }
         request.includesProducts = form == .json
         let diff = try await diffs.diff(request)
+        call.work.add(rows: diff.new.count)
         if let once, first == nil {
             let body = form.bytes(of: diff)
             // A long response is computed again by a repeat: a request that changes nothing must not fill the disk. What is

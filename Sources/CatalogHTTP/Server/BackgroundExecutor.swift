@@ -2,7 +2,7 @@ internal import NIOCore
 internal import NIOPosix
 internal import Platform
 
-/// Runs the work of costly requests on few threads of low priority, so that pages and small writes have the others.
+/// Runs the work of costly requests on few threads, so that pages and small writes have the others.
 final class BackgroundExecutor: TaskExecutor {
     /// The executor of the process; it has one thread for every two processors.
     static let shared = BackgroundExecutor(threads: max(1, System.coreCount / 2))
@@ -19,7 +19,6 @@ final class BackgroundExecutor: TaskExecutor {
         let executor = asUnownedTaskExecutor()
         pool.submit { _ in
             CrashReport.prepareThread()
-            OSThread.lowerPriority()
             job.runSynchronously(on: executor)
         }
     }

@@ -16,6 +16,8 @@ struct Call: Sendable {
     /// The address of the connection; nil if it is unknown.
     let peer: SocketAddress?
     let trustedProxies: TrustedProxies
+    /// Counts the work of a handler that costs more than its response shows.
+    let work = WorkMeter()
     /// The memory reserved for the body; nil without a body.
     var bodyReservation: BodyMemory.Body?
 

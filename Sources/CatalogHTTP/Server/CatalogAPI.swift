@@ -249,9 +249,9 @@ package struct CatalogAPI: HTTPResponder {
         return response
     }
 
-    /// Charges a client for the length of a response, which is known only now.
+    /// Charges a client for the rows that were read and the length of the response, which are known only now.
     private func settle(_ response: Response, _ call: Call, _ quota: inout RateLimiter.Quota?) {
-        let points = Endpoint.points(ofResponse: response.body.contentLength ?? 0)
+        let points = Endpoint.points(rows: call.work.rows, responseLength: response.body.contentLength ?? 0)
         guard points > 0, let limiter, call.endpoint.isCharged else { return }
         limiter.settle(points, with: call.client, &quota)
     }

@@ -74,9 +74,15 @@ struct Endpoint: Sendable {
         cost + surcharge(target) + min(length ?? limit, limit) / Self.requestBytesPerPoint
     }
 
-    /// Returns the points that a response costs because of the length of its body, in bytes.
-    static func points(ofResponse length: Int) -> Int {
-        max(0, length - includedResponseBytes) / responseBytesPerPoint
+    /// The rows that take as much processor time as a page.
+    private static let rowsPerPoint = 1000
+
+    /// Returns the points that a completed request costs in addition, for the rows that were read or for the response, whichever
+    /// costs more. A response that is not modified, or a diff without moves, is short and may still take long.
+    ///
+    /// - Parameter responseLength: the length of the response's body in bytes.
+    static func points(rows: Int, responseLength: Int) -> Int {
+        max(rows / rowsPerPoint, max(0, responseLength - includedResponseBytes) / responseBytesPerPoint)
     }
 
     /// The body length, in bytes, from which parsing counts as costly.

@@ -70,21 +70,14 @@ final class RateLimiter: Sendable {
     ///
     /// - Parameter quota: set to the client's remaining quota.
     func settle(_ cost: Int, with client: Client, _ quota: inout Quota?) {
-        guard
-            case .granted(let remaining, let reset) = update(
-                client,
-                { bucket, now in
-                    bucket.settle(cost, policy, now: now)
-                }
-            )
-        else { return }
+        let (remaining, reset) = update(client) { bucket, now in bucket.settle(cost, policy, now: now) }
         quota = Quota(policy: policy, remaining: remaining, reset: reset)
     }
 
-    private func update(
+    private func update<Result>(
         _ client: Client,
-        _ change: (inout TokenBucket, ContinuousClock.Instant) -> TokenBucket.Outcome
-    ) -> TokenBucket.Outcome {
+        _ change: (inout TokenBucket, ContinuousClock.Instant) -> sending Result
+    ) -> sending Result {
         let now = clock()
         return buckets.withLock { buckets in
             var bucket = buckets[client] ?? TokenBucket(policy, now: now)

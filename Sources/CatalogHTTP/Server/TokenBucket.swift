@@ -30,14 +30,19 @@ struct TokenBucket: Sendable {
             return .rejected(remaining: max(0, Int(points)), retryAfter: max(1, Int(wait)))
         }
         points -= wanted
-        return granted(policy)
+        let (remaining, reset) = state(policy)
+        return .granted(remaining: remaining, reset: reset)
     }
 
     /// Takes points for completed work. The balance may become negative, by at most the burst.
-    mutating func settle(_ cost: Int, _ policy: RateLimitPolicy, now: ContinuousClock.Instant) -> Outcome {
+    mutating func settle(
+        _ cost: Int,
+        _ policy: RateLimitPolicy,
+        now: ContinuousClock.Instant
+    ) -> (remaining: Int, reset: Int) {
         refill(policy, now: now)
         points = max(-Double(policy.burst), points - Double(cost))
-        return granted(policy)
+        return state(policy)
     }
 
     private mutating func refill(_ policy: RateLimitPolicy, now: ContinuousClock.Instant) {
@@ -45,8 +50,8 @@ struct TokenBucket: Sendable {
         updatedAt = max(updatedAt, now)
     }
 
-    private func granted(_ policy: RateLimitPolicy) -> Outcome {
+    private func state(_ policy: RateLimitPolicy) -> (remaining: Int, reset: Int) {
         let missing = Double(policy.burst) - points
-        return .granted(remaining: max(0, Int(points)), reset: Int((missing / Double(policy.rate)).rounded(.up)))
+        return (max(0, Int(points)), Int((missing / Double(policy.rate)).rounded(.up)))
     }
 }

@@ -105,6 +105,7 @@ struct PageEndpoints: EndpointGroup {
         let order = try await store.order(
             OrderRequest(address: call.shelf, view: view, user: sort == nil ? call.caller?.user : nil)
         )
+        call.work.add(rows: order.ids.count)
         // The manual order's tag depends only on the order version: a price change does not make it stale.
         let state = order.head.state
         var hash = FNV64()

@@ -1,11 +1,22 @@
 internal import Catalog
 
 /// A writer that appends JSON to one buffer, without intermediate values.
-package struct JSONWriter {
-    package private(set) var bytes: [UInt8] = []
+package struct JSONWriter: ~Copyable {
+    // Appending to an array would check its ownership for each byte.
+    private var start: UnsafeMutablePointer<UInt8>
+    private var capacity: Int
+    private var count = 0
     private var needsComma = false
 
-    package init(reserving capacity: Int = 1024) { bytes.reserveCapacity(capacity) }
+    package init(reserving capacity: Int = 1024) {
+        self.capacity = max(capacity, 64)
+        start = .allocate(capacity: self.capacity)
+    }
+
+    deinit { start.deallocate() }
+
+    /// A copy of the written bytes.
+    package var bytes: [UInt8] { Array(UnsafeBufferPointer(start: start, count: count)) }
 
     /// Returns the bytes of a document written by a closure.
     package static func document(_ body: (inout JSONWriter) -> Void) -> [UInt8] {
@@ -25,7 +36,7 @@ package struct JSONWriter {
         }
     }
 
-    package var text: String { String(decoding: bytes, as: UTF8.self) }
+    package var text: String { String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self) }
 
     package mutating func object(_ body: (inout JSONWriter) -> Void) {
         open(UInt8(ascii: "{"))
@@ -86,20 +97,25 @@ package struct JSONWriter {
 
     package mutating func string(_ value: String) {
         comma()
-        value.appendAsJSON(to: &bytes)
+        reserve(value.jsonCapacity)
+        count += value.writeAsJSON(to: start + count)
     }
 
-    /// Writes an integer directly into the buffer.
     private mutating func integer(_ value: Int64) {
         comma()
-        if value < 0 { bytes.append(UInt8(ascii: "-")) }
-        var rest = value.magnitude
-        let start = bytes.count
-        repeat {
-            bytes.append(UInt8(ascii: "0") + UInt8(rest % 10))
+        reserve(20)
+        if value < 0 { append(UInt8(ascii: "-")) }
+        var (rest, length) = (value.magnitude, 1)
+        while rest >= 10 {
             rest /= 10
-        } while rest > 0
-        bytes[start...].reverse()
+            length += 1
+        }
+        rest = value.magnitude
+        for index in stride(from: count + length - 1, through: count, by: -1) {
+            start[index] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+            rest /= 10
+        }
+        count += length
     }
 
     package mutating func null() { raw("null") }
@@ -107,32 +123,57 @@ package struct JSONWriter {
     /// Writes a value that is JSON already, without escaping.
     package mutating func raw(_ text: String) {
         comma()
-        bytes.append(contentsOf: text.utf8)
+        var text = text
+        text.withUTF8 { append($0) }
     }
 
     /// Writes the name of a member whose value follows.
     package mutating func key(_ name: StaticString) {
         comma()
-        bytes.append(UInt8(ascii: "\""))
-        name.withUTF8Buffer { bytes.append(contentsOf: $0) }
-        bytes.append(UInt8(ascii: "\""))
-        bytes.append(UInt8(ascii: ":"))
+        reserve(name.utf8CodeUnitCount + 3)
+        append(UInt8(ascii: "\""))
+        name.withUTF8Buffer { append($0) }
+        append(UInt8(ascii: "\""))
+        append(UInt8(ascii: ":"))
         needsComma = false
     }
 
     private mutating func comma() {
-        if needsComma { bytes.append(UInt8(ascii: ",")) }
+        if needsComma { append(UInt8(ascii: ",")) }
         needsComma = true
     }
 
     private mutating func open(_ byte: UInt8) {
         comma()
-        bytes.append(byte)
+        append(byte)
         needsComma = false
     }
 
     private mutating func close(_ byte: UInt8) {
-        bytes.append(byte)
+        append(byte)
         needsComma = true
+    }
+
+    private mutating func append(_ byte: UInt8) {
+        reserve(1)
+        start[count] = byte
+        count += 1
+    }
+
+    private mutating func append(_ bytes: UnsafeBufferPointer<UInt8>) {
+        guard let base = bytes.baseAddress else { return }
+        reserve(bytes.count)
+        (start + count).update(from: base, count: bytes.count)
+        count += bytes.count
+    }
+
+    /// Makes room for further bytes.
+    private mutating func reserve(_ length: Int) {
+        guard count + length > capacity else { return }
+        let larger = max(2 * capacity, count + length)
+        let copy = UnsafeMutablePointer<UInt8>.allocate(capacity: larger)
+        copy.update(from: start, count: count)
+        start.deallocate()
+        (start, capacity) = (copy, larger)
     }
 }

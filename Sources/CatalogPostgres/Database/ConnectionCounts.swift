@@ -1,5 +1,3 @@
-internal import FoundationEssentials
-
 /// The maximum numbers of database connections of one server.
 package struct ConnectionCounts: Sendable, Hashable {
     /// For writes.
@@ -11,17 +9,16 @@ package struct ConnectionCounts: Sendable, Hashable {
     /// For re-sorts and housekeeping.
     package var batch: Int
 
-    /// - Parameter longReads: half as many as the processors by default, 2 to 8.
-    package init(writes: Int = 8, longReads: Int? = nil, imports: Int = 4, batch: Int = 2) {
+    package init(writes: Int = 8, longReads: Int = 4, imports: Int = 4, batch: Int = 2) {
         self.writes = writes
-        self.longReads = longReads ?? Self.longReads(processors: ProcessInfo.processInfo.activeProcessorCount)
+        self.longReads = longReads
         self.imports = imports
         self.batch = batch
     }
 
-    /// Returns the default number of connections for long reads. Each of them can keep a processor busy, so half of the
-    /// processors stay free for pages and writes.
-    static func longReads(processors: Int) -> Int { min(8, max(2, processors / 2)) }
+    /// Returns the default number of a server's connections for long reads. Each of them can keep a processor busy, so half
+    /// of the processors stay free for pages and writes.
+    package static func longReads(processors: Int) -> Int { min(8, max(2, processors / 2)) }
 
     /// Two for pages, and one each for announcing changes, listening to them, and readiness.
     private static let others = 5

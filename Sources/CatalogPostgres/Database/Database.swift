@@ -45,7 +45,7 @@ package final class Database: Sendable {
         observer: Observer = .none
     ) throws {
         longReads = Lane(
-            configuration.with(DatabaseSettings.longReads, isBackground: true),
+            configuration.with(DatabaseSettings.longReads),
             connections: connections.longReads,
             waiting: connections.longReads * Self.waitingLongReads,
             leaseTimeout: leaseTimeout
@@ -57,13 +57,13 @@ package final class Database: Sendable {
             leaseTimeout: leaseTimeout
         )
         imports = Lane(
-            (direct ?? configuration).with(DatabaseSettings.imports, isBackground: true),
+            (direct ?? configuration).with(DatabaseSettings.imports),
             connections: connections.imports,
             waiting: Self.waitingWrites,
             leaseTimeout: leaseTimeout
         )
         batch = Lane(
-            configuration.with(DatabaseSettings.writes, isBackground: true),
+            configuration.with(DatabaseSettings.writes),
             connections: connections.batch,
             waiting: Self.waitingWrites,
             leaseTimeout: Self.batchLeaseTimeout

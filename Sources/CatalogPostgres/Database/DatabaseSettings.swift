@@ -40,10 +40,9 @@ enum DatabaseSettings {
 }
 
 extension PostgresConfiguration {
-    /// Returns the configuration with additional transaction settings, for threads of the given kind.
-    func with(_ settings: [String: String], isBackground: Bool = false) -> PostgresConfiguration {
+    /// Returns the configuration with additional transaction settings.
+    func with(_ settings: [String: String]) -> PostgresConfiguration {
         var copy = self
-        copy.isBackground = isBackground
         copy.settings.merge(settings) { $1 }
         return copy
     }

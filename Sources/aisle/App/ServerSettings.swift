@@ -5,6 +5,7 @@ internal import CatalogJSON
 internal import Configuration
 internal import FoundationEssentials
 internal import Logging
+internal import NIOCore
 
 /// The settings of a server, by precedence: option, `AISLE_…` variable, settings file, default.
 struct ServerSettings: Sendable {
@@ -59,7 +60,7 @@ struct ServerSettings: Sendable {
             longReads: try Self.number(
                 "long.read.connections",
                 in: 1...1000,
-                default: counts.longReads,
+                default: ConnectionCounts.longReads(processors: System.coreCount),
                 reader
             )
         )

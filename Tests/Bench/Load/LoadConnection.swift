@@ -7,7 +7,8 @@ final class LoadConnection: ChannelInboundHandler {
     private let run: LoadRun
     private let channel: any Channel
     private var parser = ResponseParser()
-    private var due = NIODeadline.now()
+    /// When the request in flight was due; nil without one.
+    private(set) var due: NIODeadline?
 
     init(_ run: LoadRun, _ channel: any Channel) {
         self.run = run
@@ -22,7 +23,8 @@ final class LoadConnection: ChannelInboundHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         do {
-            guard let status = try parser.add(unwrapInboundIn(data)) else { return }
+            guard let status = try parser.add(unwrapInboundIn(data)), let due else { return }
+            self.due = nil
             run.complete(self, status: status, due: due)
         } catch {
             context.close(promise: nil)

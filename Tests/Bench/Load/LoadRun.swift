@@ -12,7 +12,9 @@ final class LoadRun {
     private let interval: TimeAmount?
     private let warmUp: TimeAmount
     private var mix: RequestMix
-    private var idle: [LoadConnection] = []
+    /// The connections without a request, the longest idle first, so that all take turns.
+    private var idle = CircularBuffer<LoadConnection>()
+    private var connections: [LoadConnection] = []
     private var waiting = CircularBuffer<NIODeadline>()
     private var nextIntended = NIODeadline.now()
     private var start = NIODeadline.now()
@@ -25,6 +27,8 @@ final class LoadRun {
     private(set) var statuses: [Int: Int] = [:]
     /// The number of responses, including the warm-up.
     private(set) var completed = 0
+    /// The requests that were due and not answered when the run ended.
+    private(set) var unanswered = 0
     /// The number of connections that the server closed.
     private(set) var lost = 0
 
@@ -42,34 +46,40 @@ final class LoadRun {
     func begin(_ connections: [LoadConnection]) {
         start = .now()
         nextIntended = start
-        idle = connections
+        self.connections = connections
         if interval == nil {
             for connection in connections { connection.send(mix.next(), due: .now()) }
-            idle = []
         } else {
+            idle = CircularBuffer(connections)
             sendDue()
         }
     }
 
-    func end() { isEnding = true }
+    /// Ends the run. Requests without a response count with the time that they have waited so far.
+    func end() {
+        isEnding = true
+        unanswered = waiting.count + connections.count { $0.due != nil }
+        guard interval != nil else { return }
+        for due in waiting { record(due) }
+        for connection in connections { if let due = connection.due { record(due) } }
+    }
+
+    private func record(_ due: NIODeadline) {
+        guard due - start >= warmUp else { return }
+        latencies.record(UInt64(max(0, (NIODeadline.now() - due).nanoseconds / 1000)))
+    }
 
     /// Counts a connection that the server closed; its request has no response.
     func lose() { if !isEnding { lost += 1 } }
 
-    /// The requests that were due and not sent when the run ended.
-    var unsent: Int { waiting.count }
-
     /// Records a response and sends the connection's next request.
     func complete(_ connection: LoadConnection, status: Int, due: NIODeadline) {
-        let now = NIODeadline.now()
         guard !isEnding else { return }
         completed += 1
-        if due - start >= warmUp {
-            latencies.record(UInt64(max(0, (now - due).nanoseconds / 1000)))
-            statuses[status, default: 0] += 1
-        }
+        record(due)
+        statuses[status, default: 0] += 1
         if interval == nil {
-            connection.send(mix.next(), due: now)
+            connection.send(mix.next(), due: .now())
         } else if let next = waiting.popFirst() {
             connection.send(mix.next(), due: next)
         } else {
@@ -81,7 +91,7 @@ final class LoadRun {
         guard let interval, !isEnding else { return }
         let now = NIODeadline.now()
         while nextIntended <= now {
-            if let connection = idle.popLast() {
+            if let connection = idle.popFirst() {
                 connection.send(mix.next(), due: nextIntended)
             } else {
                 waiting.append(nextIntended)

@@ -76,18 +76,23 @@ private struct Report: Encodable, Sendable {
     let requests: UInt64
     let rate: Double
     let statuses: [String: Int]
-    /// Requests that were due but not sent, because all connections were busy.
-    let unsent: Int
+    /// Requests that were due but not answered at the end.
+    let unanswered: Int
+    /// The connections that the server closed.
     let lost: Int
+    /// The number of responses, including the warm-up.
+    let completed: Int
     let p50, p99, p999, max: UInt64
     /// The processor time of the load generator per request, including the warm-up.
     let generator: Double
 
     init(_ run: LoadRun, _ seconds: Double, _ processorTime: Double) {
         requests = run.latencies.totalCount
+        // In a closed loop, requests without a response are not recorded.
         rate = Double(requests) / seconds
         statuses = Dictionary(uniqueKeysWithValues: run.statuses.map { ("\($0)", $1) })
-        unsent = run.unsent
+        unanswered = run.unanswered
+        completed = run.completed
         lost = run.lost
         p50 = run.latencies.valueAtPercentile(50)
         p99 = run.latencies.valueAtPercentile(99)

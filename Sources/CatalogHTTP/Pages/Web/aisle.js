@@ -210,7 +210,7 @@ export function fill(count, placed, rest) {
 
 /**
  * Reorders the children of an element, each with `data-id`, by a diff, and animates those that are visible before or after
- * (FLIP, with the Web Animations API). Removed and inserted children fade. Reduced motion is respected. The element's
+ * (FLIP, with the Web Animations API). Removed and inserted children fade. Reduced motion is respected.
  * Removed children fade in place, so a container with the `position` `static` gets `relative`.
  * @param {HTMLElement} container @param {Diff} diff
  * @param {(insert: Insert) => HTMLElement} make returns the element of an inserted id
