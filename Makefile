@@ -122,10 +122,10 @@ test-real: build-tests ## Run the tests on the real catalogs in ../shared/data
 .PHONY: test-pooler
 test-pooler: build-tests ## Run the API's tests through PgBouncer in transaction mode
 	@RUNLEVEL=1 $(MAKE) --no-print-directory deps PACKAGES="pgbouncer"
-	AISLE_TEST_POOLER=/usr/sbin/pgbouncer AISLE_TEST_STATEMENTS=unnamed $(TEST_RUN) --filter 'CatalogHTTPIntegrationTests|TransactionSettingsTests'
+	AISLE_TEST_POOLER=/usr/sbin/pgbouncer AISLE_TEST_STATEMENTS=unnamed $(TEST_RUN) --filter CatalogHTTPIntegrationTests
 	if [ -n "$(POOLER_SOURCE)" ]; then \
 	    $(POOLER_SOURCE) "$$PWD/$(POOLER)" && \
-	    AISLE_TEST_POOLER="$$PWD/$(POOLER)/bin/pgbouncer" $(TEST_RUN) --filter 'CatalogHTTPIntegrationTests|TransactionSettingsTests'; \
+	    AISLE_TEST_POOLER="$$PWD/$(POOLER)/bin/pgbouncer" $(TEST_RUN) --filter CatalogHTTPIntegrationTests; \
 	fi
 
 .PHONY: test-citus

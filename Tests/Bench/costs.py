@@ -76,7 +76,9 @@ def used(operation, cache, count):
     # Processes report their counts when they end.
     with served("costs", AISLE_PAGE_CACHE_MB=cache):
         operation(Client("costs"), count)
-    while sql("costs", "SELECT count(*) FROM pg_stat_activity WHERE datname = 'costs' AND backend_type = 'client backend'") != "1":
+    deadline = time.monotonic() + 10
+    while (others := sql("costs", "SELECT count(*) - 1 FROM pg_stat_activity WHERE datname = 'costs' AND backend_type = 'client backend'")) != "0":
+        assert time.monotonic() < deadline, f"{others} connections of a server that has ended are still open"
         time.sleep(0.05)
     after = counters()
     return [late - early for early, late in zip(before, after)]

@@ -27,8 +27,8 @@ def load(seconds=SECONDS, clients=CLIENTS, rate=None, warm_up=1, seed=SEED):
              "--seconds", str(seconds), "--warm-up", str(warm_up)] + (["--rate", str(rate)] if rate else [])
     report = json.loads(run(*words).stdout)
     assert set(report["statuses"]) <= {"200"} and report["lost"] == 0, report
-    # Otherwise the server did not keep up, and latencies grow with the duration.
-    assert not rate or report["unanswered"] <= clients + rate / 10, report
+    # A server that does not keep up: its latencies grow with the duration of the run.
+    report["overloaded"] = bool(rate) and report["unanswered"] > rate / 10
     return report
 
 
@@ -93,12 +93,12 @@ def latencies(capacity):
     result = {}
     for part in (0.5, 0.7, 0.9):
         with served("big") as server:
-            result[f"{part:.0%}"] = measured(server, rate=capacity * part, seconds=8, warm_up=3)
+            result[f"{part:.0%} of the capacity"] = measured(server, rate=capacity * part, seconds=8, warm_up=3)
     with served("big") as server, price_changes():
-        result["70% with price changes"] = measured(server, rate=capacity * 0.7, seconds=8, warm_up=3)
+        result["70% of the capacity, with price changes"] = measured(server, rate=capacity * 0.7, seconds=8, warm_up=3)
     for name, report in result.items():
-        aim = " (aim: p99 ≤ 5 × p50)" if name == "70%" else ""
-        print(f"latency at {name} of {capacity:,.0f} pages/s: p50 {report['p50']}, p99 {report['p99']}, p99.9 {report['p999']} µs; p99 ÷ p50 = {report['p99'] / report['p50']:.1f}{aim}", flush=True)
+        aim = " (aim: p99 ≤ 5 × p50)" if name == "70% of the capacity" else ""
+        print(f"latency at {name} ({capacity:,.0f} pages/s): p50 {report['p50']}, p99 {report['p99']}, p99.9 {report['p999']} µs; p99 ÷ p50 = {report['p99'] / report['p50']:.1f}{aim}{', overloaded' if report['overloaded'] else ''}", flush=True)
     return result
 
 

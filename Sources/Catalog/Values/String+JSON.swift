@@ -1,5 +1,5 @@
 extension String {
-    /// Appends the string as JSON, with quotes and escapes.
+    /// Appends the string as JSON, with quotes and escapes. Source: RFC 8259, section 7.
     package func appendAsJSON(to bytes: inout [UInt8]) {
         let capacity = jsonCapacity
         bytes.append(

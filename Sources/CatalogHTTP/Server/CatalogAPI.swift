@@ -14,7 +14,7 @@ package struct CatalogAPI: HTTPResponder {
     private let bodies: BodyLoader
     private let memory: BodyMemory
     private let observer: Observer
-    private let limiter: RateLimiter?
+    let limiter: RateLimiter?
     /// Limits the number of delayed 429 responses.
     private let delays = Slots(1000)
     private let deadlines = DeadlineWatch()
@@ -249,13 +249,6 @@ package struct CatalogAPI: HTTPResponder {
         return response
     }
 
-    /// Charges a client for the rows that were read and the length of the response, which are known only now.
-    private func settle(_ response: Response, _ call: Call, _ quota: inout RateLimiter.Quota?) {
-        let points = Endpoint.points(rows: call.work.rows, responseLength: response.body.contentLength ?? 0)
-        guard points > 0, let limiter, call.endpoint.isCharged else { return }
-        limiter.settle(points, with: call.client, &quota)
-    }
-
     /// - Parameter length: the length of the body in bytes; nil if it is unknown.
     private func handle(
         _ call: Call,
@@ -286,18 +279,6 @@ package struct CatalogAPI: HTTPResponder {
     private static func bodyLength(_ request: Request) -> Int? {
         if request.headers[.transferEncoding] != nil { return nil }
         return request.headers[.contentLength].flatMap { Int($0) } ?? 0
-    }
-
-    /// Charges a request to a client. The points and the client are evaluated only if requests are limited.
-    private func charge(
-        _ points: @autoclosure () -> Int,
-        to client: @autoclosure () -> RateLimiter.Client,
-        _ endpoint: Endpoint,
-        _ quota: inout RateLimiter.Quota?
-    ) throws {
-        // Probes, web pages and the OpenAPI document are free.
-        guard let limiter, endpoint.isCharged else { return }
-        try limiter.charge(points(), to: client(), &quota)
     }
 
     private static func timeoutProblem(_ limit: Duration) -> Problem {

@@ -88,7 +88,6 @@ private struct Report: Encodable, Sendable {
 
     init(_ run: LoadRun, _ seconds: Double, _ processorTime: Double) {
         requests = run.latencies.totalCount
-        // In a closed loop, requests without a response are not recorded.
         rate = Double(requests) / seconds
         statuses = Dictionary(uniqueKeysWithValues: run.statuses.map { ("\($0)", $1) })
         unanswered = run.unanswered
