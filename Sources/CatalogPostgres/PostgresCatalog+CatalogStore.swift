@@ -87,8 +87,8 @@ extension PostgresCatalog: CatalogStore {
         pages.likelyBasis(of: request)
     }
 
-    package func basis(of request: PageRequest) async throws(CatalogError) -> PageBasis {
-        try await pages.basis(of: request)
+    package func basis(of request: PageRequest, likely: PageBasis?) async throws(CatalogError) -> PageBasis {
+        try await pages.basis(of: request, likely: likely)
     }
 
     package func page(_ request: PageRequest, likely: PlannedPage?) async throws(CatalogError) -> ShelfPage {

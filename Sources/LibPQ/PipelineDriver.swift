@@ -61,29 +61,33 @@ final class PipelineDriver: @unchecked Sendable {
         expire()
     }
 
-    /// Sends waiting jobs, each on the connection with the fewest jobs in flight.
+    /// The maximum number of jobs that share a transaction. The answers of all but the last ones may wait for the end.
+    private static let groupLimit = 32
+    /// The maximum number of jobs in flight on a connection.
+    private static let inFlightLimit = 64
+
+    /// Sends waiting jobs, each on the connection with the fewest jobs in flight; those of a connection go together.
     private func dispatch() {
+        var groups: [[any PipelineJob]] = Array(repeating: [], count: queue.isEmpty ? 0 : slots.count)
         while let job = queue.first {
             guard job.isPending else {
                 queue.removeFirst()
                 finished += 1
                 continue
             }
-            let open = slots.indices.filter { slots[$0].connection.map { $0.inFlight < 64 } ?? false }
-            let fresh = open.filter { slots[$0].connection?.isWornOut == false }
-            // Worn-out connections are replaced when idle; until then they serve only if no other can.
-            guard
-                let index = (fresh.isEmpty ? open : fresh).min(by: {
-                    slots[$0].connection!.inFlight < slots[$1].connection!.inFlight
-                })
-            else {
-                break
-            }
+            guard let index = leastBusy(groups) else { break }
             queue.removeFirst()
-            let connection = slots[index].connection!
-            connection.submit(job)
-            if let failure = connection.failure { drop(index, failure) }
+            if job.hasRestarted {
+                submit([job], index)
+                continue
+            }
+            groups[index].append(job)
+            if groups[index].count == Self.groupLimit {
+                submit(groups[index], index)
+                groups[index].removeAll()
+            }
         }
+        for (index, jobs) in groups.enumerated() where !jobs.isEmpty { submit(jobs, index) }
         for index in slots.indices {
             guard let connection = slots[index].connection else { continue }
             if connection.isWornOut, connection.inFlight == 0 {
@@ -99,6 +103,28 @@ final class PipelineDriver: @unchecked Sendable {
             for job in queue { job.fail(lastFailure) }
             queue.removeAll()
         }
+    }
+
+    /// Returns the connection with the fewest jobs; nil if there is none for another job.
+    private func leastBusy(_ groups: [[any PipelineJob]]) -> Int? {
+        var best: (index: Int, isWornOut: Bool, jobs: Int)?
+        for index in slots.indices {
+            guard let connection = slots[index].connection else { continue }
+            let (jobs, isWornOut) = (connection.inFlight + groups[index].count, connection.isWornOut)
+            guard jobs < Self.inFlightLimit else { continue }
+            // Worn-out connections are replaced when idle; until then they serve only if no other can.
+            guard let found = best, (found.isWornOut ? 1 : 0, found.jobs) <= (isWornOut ? 1 : 0, jobs) else {
+                best = (index, isWornOut, jobs)
+                continue
+            }
+        }
+        return best?.index
+    }
+
+    private func submit(_ jobs: [any PipelineJob], _ index: Int) {
+        guard let connection = slots[index].connection else { return requeue(jobs) }
+        connection.submit(jobs)
+        if let failure = connection.failure { drop(index, failure) }
     }
 
     private func connectWhereNeeded() {

@@ -1,11 +1,15 @@
 /// The driver's view of a read.
 protocol PipelineJob: AnyObject, Sendable {
+    var shared: [SharedQuery] { get }
     var queries: [PostgresQuery] { get }
     var deadline: ContinuousClock.Instant { get }
     /// Whether a caller is still waiting.
     var isPending: Bool { get }
+    /// Whether the job is sent for the second time; it then gets a transaction of its own.
+    var hasRestarted: Bool { get }
     /// Discards received rows so that the job can be sent again; false if it was resent before or has no time left.
     func restart() -> Bool
+    func receive(shared index: Int, _ row: borrowing PostgresRow)
     func receive(_ index: Int, _ rows: borrowing PostgresRows)
     func succeed()
     func fail(_ error: any Error)

@@ -17,14 +17,15 @@ final class PipelineMailbox: Sendable {
 
     /// Posts a job; returns an error if it is rejected.
     func post(_ job: any PipelineJob, limit: Int) -> PostgresError? {
-        let rejection: PostgresError? = content.withLock {
-            if $0.isShutDown { return PostgresError(.exhausted, "the pipeline was shut down") }
-            guard $0.inFlight < limit else { return PostgresError(.exhausted, "too many reads in flight") }
+        let (rejection, isFirst): (PostgresError?, Bool) = content.withLock {
+            if $0.isShutDown { return (PostgresError(.exhausted, "the pipeline was shut down"), false) }
+            guard $0.inFlight < limit else { return (PostgresError(.exhausted, "too many reads in flight"), false) }
             $0.inFlight += 1
             $0.jobs.append(job)
-            return nil
+            return (nil, $0.jobs.count == 1)
         }
-        if rejection == nil { wakeup.signal() }
+        // The driver collects all jobs at once, so the first one wakes it for the others, too.
+        if isFirst { wakeup.signal() }
         return rejection
     }
 

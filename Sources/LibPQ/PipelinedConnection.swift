@@ -2,32 +2,27 @@ internal import CLibPQ
 internal import DequeModule
 internal import Glibc
 
-/// A connection in pipeline mode and its jobs in flight, in order.
+/// A connection in pipeline mode and its groups of jobs in flight, in order.
 final class PipelinedConnection {
     private enum Command {
         case prepare(PostgresStatement)
-        /// Ends the preparation of a job's statements, so that a failing job does not undo a preparation that later jobs
+        /// Ends the preparation of a group's statements, so that a failing job does not undo a preparation that later jobs
         /// depend on.
         case preparationSync
-        /// Applies the settings to the job's transaction.
+        /// Applies the settings to the group's transaction.
         case settings
-        case query(Int)
+        /// A shared query of the group.
+        case shared(Int)
+        case query(member: Int, index: Int)
         case sync
-    }
-
-    private struct Entry {
-        let job: any PipelineJob
-        var failure: PostgresError?
-        /// Whether the caller has already got an error.
-        var isOverdue = false
     }
 
     private let handle: ConnectionHandle
     private let settings: TransactionSettings
     private var statements: StatementCache
     private var commands: Deque<Command> = []
-    private var entries: Deque<Entry> = []
-    /// The preparation error of a statement of the next job.
+    private var groups: Deque<PipelineGroup> = []
+    /// The preparation error of a statement of the next group.
     private var preparationFailure: PostgresError?
     private(set) var hasUnsent = false
     private(set) var failure: PostgresError?
@@ -44,17 +39,29 @@ final class PipelinedConnection {
     }
 
     var socket: Int32 { handle.socket }
-    var inFlight: Int { entries.count }
+    /// The number of jobs in flight.
+    var inFlight: Int { groups.reduce(0) { $0 + $1.pending } }
     var isWornOut: Bool { statements.isWornOut }
     /// The earliest deadline of a job. A resent job may be queued after newer ones.
-    var nextDeadline: ContinuousClock.Instant? { entries.lazy.filter { !$0.isOverdue }.map(\.job.deadline).min() }
+    var nextDeadline: ContinuousClock.Instant? { groups.lazy.compactMap(\.nextDeadline).min() }
 
-    func submit(_ job: any PipelineJob) {
-        entries.append(Entry(job: job))
-        let setup = settings.statement.map { call($0, settings.parameters(until: job.deadline)) }
-        // Parsing may wait for locks, so it needs the settings, too; once for all of the job's preparations.
+    /// Sends jobs in one transaction.
+    func submit(_ jobs: [any PipelineJob]) {
+        let group = PipelineGroup(jobs)
+        groups.append(group)
+        let setup = settings.statement.map { call($0, settings.parameters(until: group.firstDeadline)) }
+        // Parsing may wait for locks, so it needs the settings, too; once for all of the group's preparations.
         var unsent = setup
-        let calls = job.queries.map { call($0.statement, $0.parameters, preparedAfter: &unsent) }
+        var calls: [(command: Command, call: PreparedCall)] = []
+        for (index, query) in group.shared.enumerated() {
+            calls.append((.shared(index), call(query.statement, query.parameters, preparedAfter: &unsent)))
+        }
+        for (member, job) in jobs.enumerated() {
+            for (index, query) in job.queries.enumerated() {
+                let call = call(query.statement, query.parameters, preparedAfter: &unsent)
+                calls.append((.query(member: member, index: index), call))
+            }
+        }
         if case .prepare? = commands.last {
             check(PQpipelineSync(handle.raw))
             commands.append(.preparationSync)
@@ -63,9 +70,13 @@ final class PipelinedConnection {
             check(setup.send(handle.raw))
             commands.append(.settings)
         }
-        for (index, call) in calls.enumerated() {
+        for (command, call) in calls {
+            // The server keeps small results until its buffer is full. A slow query must not delay those of other jobs.
+            if case .query(let member, 0) = command, member > 0 || !group.shared.isEmpty {
+                check(PQsendFlushRequest(handle.raw))
+            }
             check(call.send(handle.raw))
-            commands.append(.query(index))
+            commands.append(command)
         }
         check(PQpipelineSync(handle.raw))
         commands.append(.sync)
@@ -130,17 +141,21 @@ final class PipelinedConnection {
             case PGRES_PIPELINE_SYNC:
                 commands.removeFirst()
                 if case .preparationSync = command { continue }
-                guard case .sync = command, !entries.isEmpty else {
+                guard case .sync = command, let group = groups.popFirst() else {
                     failure = PostgresError(.connection, "unexpected result from the server")
                     continue
                 }
                 preparationFailure = nil
-                if finish(entries.removeFirst()) { finished += 1 }
+                finished += end(group, PostgresError(.connection, "the server did not answer the query"))
             case PGRES_FATAL_ERROR, PGRES_BAD_RESPONSE: recordFailure(command, PostgresError(result: raw))
             case PGRES_PIPELINE_ABORTED:
                 if case .prepare(let statement) = command { statements.remove(statement) }
             default:
-                if case .query(let index) = command { entries.first?.job.receive(index, rows) }
+                switch command {
+                case .shared(let index): finished += groups.first?.receive(shared: index, rows) ?? 0
+                case .query(let member, let index): finished += groups.first?.receive(member, index, rows) ?? 0
+                default: break
+                }
             }
         }
         return finished
@@ -151,11 +166,9 @@ final class PipelinedConnection {
         case .prepare(let statement):
             statements.remove(statement)
             preparationFailure = error
-        case .query, .settings:
-            // If a preparation failed, its error is more informative.
-            guard !entries.isEmpty else { return }
-            let first = entries.startIndex
-            entries[first].failure = entries[first].failure ?? preparationFailure ?? error
+        // If a preparation failed, its error is more informative.
+        case .query(let member, _): groups.first?.fail(member, preparationFailure ?? error)
+        case .settings, .shared: groups.first?.fail(nil, preparationFailure ?? error)
         default: break
         }
     }
@@ -163,14 +176,16 @@ final class PipelinedConnection {
     /// Abandons all jobs: they fail or are sent again. Returns the number of failed jobs.
     func abandon(_ error: PostgresError) -> Int {
         defer {
-            entries.removeAll()
+            groups.removeAll()
             commands.removeAll()
         }
-        return entries.count { entry in
-            if requeueIfPossible(entry) { return false }
-            entry.job.fail(entry.failure ?? error)
-            return true
-        }
+        return groups.reduce(0) { $0 + end($1, error) }
+    }
+
+    private func end(_ group: PipelineGroup, _ error: PostgresError) -> Int {
+        let (again, failed) = group.end(error)
+        requeued += again
+        return failed
     }
 
     func takeRequeued() -> [any PipelineJob] {
@@ -184,34 +199,10 @@ final class PipelinedConnection {
         CancelRequests.send(for: handle.raw)
     }
 
-    /// Returns whether a job is sent again: it lost its connection, or it failed because of another job: a cancel
-    /// request (class 57), or a preparation that failed (26000).
-    private func requeueIfPossible(_ entry: Entry) -> Bool {
-        let isNotItsOwn =
-            entry.failure.map { $0.sqlState?.classCode == "57" || $0.sqlState?.rawValue == "26000" } ?? true
-        guard isNotItsOwn, entry.job.restart() else { return false }
-        requeued.append(entry.job)
-        return true
-    }
-
     /// Fails overdue jobs, whose results will be dropped. Returns whether the head job is overdue.
     func failOverdue(_ now: ContinuousClock.Instant, _ error: PostgresError) -> Bool {
-        for index in entries.indices where !entries[index].isOverdue && entries[index].job.deadline <= now {
-            entries[index].isOverdue = true
-            entries[index].job.fail(error)
-        }
-        return entries.first?.isOverdue ?? false
-    }
-
-    /// Finishes a job, unless it is sent again; returns whether it finished.
-    private func finish(_ entry: Entry) -> Bool {
-        guard let failure = entry.failure else {
-            entry.job.succeed()
-            return true
-        }
-        if requeueIfPossible(entry) { return false }
-        entry.job.fail(failure)
-        return true
+        for group in groups { group.failOverdue(now, error) }
+        return groups.first?.isOverdue ?? false
     }
 
     private func check(_ status: Int32) {

@@ -3,8 +3,8 @@ internal import DequeModule
 internal import Platform
 internal import Synchronization
 
-/// A few connections shared by many readers. Each sends its statements immediately, without waiting for the results of the
-/// others (libpq's pipeline mode), with a sync after each reader, so that an error does not affect other readers.
+/// A few connections shared by many readers. Statements are sent without waiting for the results of earlier ones (libpq's
+/// pipeline mode). Reads that start together share a transaction; after an error, the others are sent again, each alone.
 ///
 /// For short reads only. One thread drives all connections and decodes the rows as they arrive.
 package final class PostgresPipeline: Sendable {
@@ -44,7 +44,23 @@ package final class PostgresPipeline: Sendable {
         into initial: Value,
         _ receive: @escaping @Sendable (inout Value, Int, borrowing PostgresRows) throws -> Void
     ) async throws -> Value {
-        let job = ReadJob(queries, deadline: .now + options.timeout, initial, receive)
+        try await read(sharing: [], then: queries, into: initial, rows: receive) { _, _, _ in }
+    }
+
+    /// Runs shared queries, and then queries in sequence, on one connection, and folds their rows into a value.
+    ///
+    /// - Parameters:
+    ///   - rows: called on the pipeline's thread with the index of each query and its rows; must be quick.
+    ///   - sharedRow: the same for each row of a shared query that has the read's key.
+    /// - Throws: the error of `rows` or `sharedRow`, or a `PostgresError`. After an error, later queries did not run.
+    package func read<Value: Sendable>(
+        sharing shared: [SharedQuery],
+        then queries: [PostgresQuery],
+        into initial: Value,
+        rows: @escaping @Sendable (inout Value, Int, borrowing PostgresRows) throws -> Void,
+        sharedRow: @escaping @Sendable (inout Value, Int, borrowing PostgresRow) throws -> Void
+    ) async throws -> Value {
+        let job = ReadJob(shared, queries, deadline: .now + options.timeout, initial, rows, sharedRow)
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 job.start(continuation)
@@ -65,26 +81,34 @@ private final class ReadJob<Value: Sendable>: PipelineJob {
         var hasRestarted = false
     }
 
+    let shared: [SharedQuery]
     let queries: [PostgresQuery]
     let deadline: ContinuousClock.Instant
     private let initial: Value
-    private let body: @Sendable (inout Value, Int, borrowing PostgresRows) throws -> Void
+    private let rows: @Sendable (inout Value, Int, borrowing PostgresRows) throws -> Void
+    private let sharedRow: @Sendable (inout Value, Int, borrowing PostgresRow) throws -> Void
     private let state: Mutex<State>
 
     init(
+        _ shared: [SharedQuery],
         _ queries: [PostgresQuery],
         deadline: ContinuousClock.Instant,
         _ initial: Value,
-        _ body: @escaping @Sendable (inout Value, Int, borrowing PostgresRows) throws -> Void
+        _ rows: @escaping @Sendable (inout Value, Int, borrowing PostgresRows) throws -> Void,
+        _ sharedRow: @escaping @Sendable (inout Value, Int, borrowing PostgresRow) throws -> Void
     ) {
+        self.shared = shared
         self.queries = queries
         self.deadline = deadline
         self.initial = initial
-        self.body = body
+        self.rows = rows
+        self.sharedRow = sharedRow
         state = Mutex(State(value: initial))
     }
 
     var isPending: Bool { state.withLock { $0.continuation != nil } }
+
+    var hasRestarted: Bool { state.withLock { $0.hasRestarted } }
 
     func restart() -> Bool {
         state.withLock { state in
@@ -100,10 +124,17 @@ private final class ReadJob<Value: Sendable>: PipelineJob {
         state.withLock { $0.continuation = continuation }
     }
 
+    func receive(shared index: Int, _ row: borrowing PostgresRow) {
+        state.withLock { state in
+            guard state.continuation != nil, state.failure == nil else { return }
+            do { try sharedRow(&state.value, index, row) } catch { state.failure = error }
+        }
+    }
+
     func receive(_ index: Int, _ rows: borrowing PostgresRows) {
         state.withLock { state in
             guard state.continuation != nil, state.failure == nil else { return }
-            do { try body(&state.value, index, rows) } catch { state.failure = error }
+            do { try self.rows(&state.value, index, rows) } catch { state.failure = error }
         }
     }
 

@@ -1,3 +1,4 @@
+import CatalogHTTP
 import HTTPTypes
 import Hummingbird
 import HummingbirdCore
@@ -72,13 +73,13 @@ struct PlainClient: TestClient {
 /// Serves on a free local port for the duration of a test.
 func serving<Responder: HTTPResponder>(
     _ responder: Responder,
-    server: HTTPServerBuilder = .http1(),
+    server: HTTPServerBuilder? = nil,
     _ body: @escaping @Sendable (PlainClient) async throws -> Void
 ) async throws where Responder.Context: InitializableFromSource<ApplicationRequestContextSource> {
     let (ports, port) = AsyncStream<Int>.makeStream()
     let application = Application(
         responder: responder,
-        server: server,
+        server: server ?? (responder as? CatalogAPI)?.server() ?? .http1(),
         configuration: .init(address: .hostname("127.0.0.1", port: 0)),
         onServerRunning: { channel in
             port.yield(channel.localAddress?.port ?? 0)

@@ -114,8 +114,8 @@ private final class Failover: PageStore, ChangeStore {
 
     func likelyBasis(of request: PageRequest) -> PageBasis? { store.likelyBasis(of: request) }
 
-    func basis(of request: PageRequest) async throws(CatalogError) -> PageBasis {
-        try await store.basis(of: request)
+    func basis(of request: PageRequest, likely: PageBasis?) async throws(CatalogError) -> PageBasis {
+        try await store.basis(of: request, likely: likely)
     }
 
     func page(_ request: PageRequest, likely: PlannedPage?) async throws(CatalogError) -> ShelfPage {

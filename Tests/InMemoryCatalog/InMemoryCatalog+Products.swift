@@ -31,8 +31,13 @@ extension InMemoryCatalog {
             if let parent = shelf.parent, content.shelves[parent].map({ $0.isRemoved }) ?? true {
                 throw .unprocessable(field: "parent", detail: "shelf “\(parent)” does not exist")
             }
-            let wasThere = content.shelves[shelf.key].map { !$0.isRemoved } ?? false
-            if content.shelves[shelf.key] == nil { content.shelfOrder.append(shelf.key) }
+            let old = content.shelves[shelf.key]
+            let wasThere = old.map { !$0.isRemoved } ?? false
+            // The store's version covers what shelves inherit.
+            if let old, (old.shelf.parent, old.shelf.defaultSort) != (shelf.parent, shelf.defaultSort) {
+                content.version += 1
+            }
+            if old == nil { content.shelfOrder.append(shelf.key) }
             content.shelves[shelf.key, default: ShelfContent(shelf: shelf, modifiedAt: now)].shelf = shelf
             content.shelves[shelf.key]!.isRemoved = false
             content.shelves[shelf.key]!.version += 1

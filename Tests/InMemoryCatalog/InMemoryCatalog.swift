@@ -90,7 +90,7 @@ package final class InMemoryCatalog: CatalogStore {
 
     package func likelyBasis(of request: PageRequest) -> PageBasis? { nil }
 
-    package func basis(of request: PageRequest) async throws(CatalogError) -> PageBasis {
+    package func basis(of request: PageRequest, likely: PageBasis?) async throws(CatalogError) -> PageBasis {
         try read(request.store, request.shelf) { store, shelf in
             self.basis(self.head(store, shelf), request.user)
         }

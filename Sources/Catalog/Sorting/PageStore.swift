@@ -4,10 +4,11 @@ package protocol PageStore: Sendable {
     ///
     /// This reads nothing from the database. A page planned from it is verified when it is read.
     func likelyBasis(of request: PageRequest) -> PageBasis?
-    /// Reads the basis of a page.
+    /// Returns the current basis of a page.
     ///
+    /// - Parameter likely: a basis that may be outdated; to confirm it costs less than to read another one.
     /// - Throws: `notFound` for the store or the shelf.
-    func basis(of request: PageRequest) async throws(CatalogError) -> PageBasis
+    func basis(of request: PageRequest, likely: PageBasis?) async throws(CatalogError) -> PageBasis
     /// Reads a page and its basis in one snapshot.
     ///
     /// - Parameter likely: a plan that may be outdated; the page is then planned again. nil to plan it here.
@@ -20,6 +21,10 @@ package protocol PageStore: Sendable {
 }
 
 extension PageStore {
+    package func basis(of request: PageRequest) async throws(CatalogError) -> PageBasis {
+        try await basis(of: request, likely: nil)
+    }
+
     package func page(_ request: PageRequest) async throws(CatalogError) -> ShelfPage {
         try await page(request, likely: nil)
     }

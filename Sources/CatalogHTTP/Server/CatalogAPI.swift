@@ -2,7 +2,9 @@ package import Catalog
 package import CatalogJSON
 internal import HTTPTypes
 package import Hummingbird
+internal import HummingbirdCore
 internal import NIOCore
+internal import Platform
 
 /// The HTTP API: routes requests to endpoints, checks their requirements, and turns errors into problem documents.
 package struct CatalogAPI: HTTPResponder {
@@ -10,6 +12,7 @@ package struct CatalogAPI: HTTPResponder {
 
     let options: Options
     private let table: EndpointTable
+    private let routes = TargetCache<EndpointTable.Route>()
     private let authenticator: Authenticator
     private let bodies: BodyLoader
     private let memory: BodyMemory
@@ -103,6 +106,7 @@ package struct CatalogAPI: HTTPResponder {
         from peer: SocketAddress? = nil,
         isAbandoned: @escaping @Sendable () -> Bool = { false }
     ) async -> Response {
+        CrashReport.prepareThread()
         let start = ContinuousClock.now
         let requestID = RequestID.text(of: request)
         var bodyLimit = options.bodyLimit
@@ -182,6 +186,26 @@ package struct CatalogAPI: HTTPResponder {
         }
     }
 
+    /// Returns the route of a request; nil for an unknown path.
+    private func route(of uri: URI) throws(CatalogError) -> EndpointTable.Route? {
+        if let known = routes[uri.string] { return known }
+        let target = try RequestTarget(path: uri.path, query: uri.query)
+        guard let (resource, parameters) = table.match(target.segments) else { return nil }
+        let route = EndpointTable.Route(target: target, resource: resource, parameters: parameters)
+        routes[uri.string] = route
+        return route
+    }
+
+    /// Returns whether a request, which has no body, is answered on the event loop of its connection.
+    func answersDirectly(_ head: HTTPRequest) -> Bool {
+        let fields = head.headerFields
+        guard head.method == .get, fields[.contentLength] == nil, fields[.transferEncoding] == nil,
+            fields[.connection].map({ $0.lowercased() == "keep-alive" }) ?? true, fields[.expect] == nil,
+            let route = try? route(of: URI(head.path ?? "")), let endpoint = route.resource.endpoint(.get)
+        else { return false }
+        return endpoint.isDirect && endpoint.surcharge(route.target) == 0
+    }
+
     /// - Parameters:
     ///   - bodyLimit: set to the endpoint's limit.
     ///   - found: set to the endpoint, once it is found.
@@ -194,12 +218,12 @@ package struct CatalogAPI: HTTPResponder {
         _ found: inout Endpoint?,
         _ quota: inout RateLimiter.Quota?
     ) async throws -> Response {
-        let target = try RequestTarget(path: request.uri.path, query: request.uri.query)
-        guard let (resource, parameters) = table.match(target.segments) else {
+        guard let route = try route(of: request.uri) else {
             // Allow the preflight, so that the browser sees the 404 of the actual request.
             if request.method == .options, request.headers[.accessControlRequestMethod] != nil {
                 return preflight(request, nil)
             }
+            let target = try RequestTarget(path: request.uri.path, query: nil)
             if [.put, .patch].contains(request.method), let sku = table.invalidSKU(target.segments) {
                 throw CatalogError.malformed(
                     parameter: "sku",
@@ -208,6 +232,7 @@ package struct CatalogAPI: HTTPResponder {
             }
             throw Problem(.notFound, "unknown path")
         }
+        let (target, resource, parameters) = (route.target, route.resource, route.parameters)
         if request.method == .options { return preflight(request, resource.allow) }
         bodyLimit = resource.endpoints.map { $0.bodyLimit.bytes(options.bodyLimit) }.max() ?? options.bodyLimit
         guard let endpoint = resource.endpoint(request.method == .head ? .get : request.method) else {

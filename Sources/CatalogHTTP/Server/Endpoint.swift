@@ -25,6 +25,9 @@ struct Endpoint: Sendable {
     let isDocumented: Bool
     /// Whether every request takes much processor time: whole orders and their diffs.
     let isCostly: Bool
+    /// Whether requests without a surcharge take so little time that they are answered on the event loop of their
+    /// connection.
+    let isDirect: Bool
     /// Whether requests change nothing, so that they are cancelled when the client disconnects.
     let isReadOnly: Bool
     let handler: Handler
@@ -39,6 +42,7 @@ struct Endpoint: Sendable {
         surcharge: @escaping @Sendable (RequestTarget) -> Int = { _ in 0 },
         isDocumented: Bool = true,
         isCostly: Bool = false,
+        isDirect: Bool = false,
         isReadOnly: Bool? = nil,
         _ handler: @escaping Handler
     ) {
@@ -51,6 +55,7 @@ struct Endpoint: Sendable {
         self.surcharge = surcharge
         self.isDocumented = isDocumented
         self.isCostly = isCostly
+        self.isDirect = isDirect
         self.isReadOnly = isReadOnly ?? (method == .get)
         self.handler = handler
     }

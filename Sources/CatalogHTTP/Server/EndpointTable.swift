@@ -14,6 +14,13 @@ struct EndpointTable: Sendable {
         func endpoint(_ method: HTTPRequest.Method) -> Endpoint? { endpoints.first { $0.method == method } }
     }
 
+    /// A request target and the endpoints of its path.
+    struct Route: Sendable {
+        let target: RequestTarget
+        let resource: Resource
+        let parameters: PathParameters
+    }
+
     let endpoints: [Endpoint]
     private let root: Node
 

@@ -9,11 +9,26 @@ struct PageEndpoints: EndpointGroup {
     let store: any PageStore
     let cursors: CursorCodec
     let cache: PageCache
+    private let requests = TargetCache<PageRequest>()
+
+    init(store: any PageStore, cursors: CursorCodec, cache: PageCache) {
+        self.store = store
+        self.cursors = cursors
+        self.cache = cache
+    }
 
     var endpoints: [Endpoint] {
         let shelf = "/v1/stores/{store}/shelves/{shelf}"
         return [
-            Endpoint(.get, shelf + "/products", .optionalToken, timeLimit: nil, surcharge: Self.surcharge, page),
+            Endpoint(
+                .get,
+                shelf + "/products",
+                .optionalToken,
+                timeLimit: nil,
+                surcharge: Self.surcharge,
+                isDirect: true,
+                page
+            ),
             Endpoint(
                 .get,
                 shelf + "/order",
@@ -52,7 +67,7 @@ struct PageEndpoints: EndpointGroup {
         }
         // Without a likely basis, or with a cached page, verify the basis first; otherwise read it with the page.
         if planned == nil || cached != nil || !known.isEmpty {
-            let basis = try await store.basis(of: request)
+            let basis = try await store.basis(of: request, likely: planned?.basis)
             if planned?.basis != basis {
                 planned = try PlannedPage(request, basis)
                 cached = nil
@@ -76,8 +91,15 @@ struct PageEndpoints: EndpointGroup {
     }
 
     private func request(_ call: Call) throws -> PageRequest {
+        var request = try requests[call.request.uri.string] ?? newRequest(call)
+        if request.sort == nil { request.user = call.caller?.user }
+        return request
+    }
+
+    /// Returns the request of a target, and remembers it.
+    private func newRequest(_ call: Call) throws -> PageRequest {
         try call.target.allow("sort", "limit", "cursor", "facets", filters: true)
-        var request = PageRequest(
+        let request = PageRequest(
             store: try call.parameters.store,
             shelf: try call.parameters.shelf,
             sort: try call.target.sort(),
@@ -86,7 +108,7 @@ struct PageEndpoints: EndpointGroup {
             limit: try call.target.limit(),
             after: try call.target.cursor(cursors)
         )
-        if request.sort == nil { request.user = call.caller?.user }
+        requests[call.request.uri.string] = request
         return request
     }
 

@@ -18,8 +18,7 @@ struct PostgresChangeStore: ChangeStore {
                     guard shelves.indices.contains(index) else { return }
                     versions[shelves[index]] = ShelfVersion(
                         store: try row.int8(1),
-                        shelf: try row.int8(2),
-                        inheritedSort: try row.textOrNil(3).flatMap { try? Sort.parse($0) }
+                        shelf: try row.int8(2)
                     )
                 }
             }
@@ -90,7 +89,7 @@ struct PostgresChangeStore: ChangeStore {
     }
 
     static let shelfVersions: PostgresStatement = """
-        SELECT w.number, s.version, h.version, \(ShelfRow.inheritedSort)
+        SELECT w.number, s.version, h.version
         FROM unnest($1, $2) WITH ORDINALITY AS w (store, shelf, number) JOIN store s ON s.key = w.store
         JOIN shelf h ON h.store_id = s.store_id AND h.key = w.shelf AND h.deleted_at IS NULL
         """

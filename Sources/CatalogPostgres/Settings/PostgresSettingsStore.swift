@@ -81,6 +81,12 @@ struct PostgresSettingsStore: SettingsStore {
         return PostgresQuery(rememberedViews, [.text(user.text), .text(own.text), .text(wide.text)])
     }
 
+    /// The revisions of users; shared by many reads.
+    static let revisions: PostgresStatement = """
+        SELECT w.number, a.revision FROM unnest($1::text[]) WITH ORDINALITY AS w (user_id, number)
+        JOIN user_account a ON a.user_id = w.user_id
+        """
+
     static func views(_ rows: borrowing PostgresRows) throws -> RememberedViews {
         var views = RememberedViews.none
         try rows.forEach { row in

@@ -1,12 +1,17 @@
 internal import Catalog
 internal import Synchronization
 
-/// A cache of page bases from the last reads, and of statements. An entry is only a guess, which the page read
-/// verifies, so outdated entries do no harm.
+/// A cache of page bases from the last reads, and of statements. An entry is only a guess, which every read confirms, so
+/// outdated entries do no harm.
 final class PageBasisCache: Sendable {
     private struct View: Hashable {
         let address: ShelfAddress
         let user: UserID
+    }
+
+    private struct UserState {
+        let views: RememberedViews
+        let revision: Int64
     }
 
     /// The maximum number of heads, and of statements of each kind.
@@ -16,7 +21,7 @@ final class PageBasisCache: Sendable {
 
     private struct State {
         var heads = RecentDictionary<ShelfAddress, ShelfHead>(limit: entryLimit)
-        var views = RecentDictionary<View, RememberedViews>(limit: viewLimit)
+        var views = RecentDictionary<View, UserState>(limit: viewLimit)
         var statements = RecentDictionary<PageStatement.Shape, PageStatement>(limit: entryLimit)
         var facetStatements = RecentDictionary<FacetStatement.Shape, FacetStatement>(limit: entryLimit)
     }
@@ -28,7 +33,9 @@ final class PageBasisCache: Sendable {
         return state.withLock { state in
             guard let head = state.heads[address] else { return nil }
             guard let user = request.user, request.after == nil else { return PageBasis(head: head) }
-            return state.views[View(address: address, user: user)].map { PageBasis(head: head, views: $0) }
+            return state.views[View(address: address, user: user)].map {
+                PageBasis(head: head, views: $0.views, revision: $0.revision)
+            }
         }
     }
 
@@ -37,7 +44,7 @@ final class PageBasisCache: Sendable {
         state.withLock { state in
             state.heads[address] = basis.head
             guard let user = request.user, request.after == nil else { return }
-            state.views[View(address: address, user: user)] = basis.views
+            state.views[View(address: address, user: user)] = UserState(views: basis.views, revision: basis.revision)
         }
     }
 

@@ -9,16 +9,19 @@ struct PostgresPageStore: PageStore {
 
     func likelyBasis(of request: PageRequest) -> PageBasis? { memory.basis(of: request) }
 
-    func basis(of request: PageRequest) async throws(CatalogError) -> PageBasis {
-        try await database.mappingErrors { try await readBasis(request) }
+    func basis(of request: PageRequest, likely: PageBasis?) async throws(CatalogError) -> PageBasis {
+        try await database.mappingErrors {
+            if let likely, try await read(request, likely.head.location, nil).confirms(likely) { return likely }
+            return try await readBasis(request)
+        }
     }
 
     func page(_ request: PageRequest, likely: PlannedPage?) async throws(CatalogError) -> ShelfPage {
         try await database.mappingErrors { try await readPage(request, likely) }
     }
 
-    /// Reads the page and its basis in one round trip; the basis comes first and verifies the plan. If data changes, a page of
-    /// one range is newer than its tag, so the next request's tag differs; a page of several ranges is read again.
+    /// Confirms the basis and reads the page in one round trip. If data changes in between, a page of one range is newer than
+    /// its tag, so the next request's tag differs; a page of several ranges is read again.
     private func readPage(_ request: PageRequest, _ likely: PlannedPage?) async throws -> ShelfPage {
         var planned = if let likely { likely } else { try PlannedPage(request, try await readBasis(request)) }
         for _ in 0..<4 {
@@ -29,25 +32,27 @@ struct PostgresPageStore: PageStore {
             // A shelf that fits into one page is read at once.
             let first = head.state.productCount <= plan.limit ? ranges : 1
             let wanted = plan.limit + 1
-            let start = RangeRead(plan, head, statement, 0..<first, limit: wanted)
-            guard let found = try await read(request, start) else {
+            let found = try await read(
+                request,
+                head.location,
+                RangeRead(plan, head, statement, 0..<first, limit: wanted)
+            )
+            guard found.isSteady else { continue }
+            if !found.confirms(planned.basis) {
                 planned = try PlannedPage(request, try await readBasis(request))
-                continue
+                // The rows are those of the new basis, if it is the one that was found before them.
+                guard found.confirms(planned.basis), planned.plan == plan, planned.basis.head.location == head.location
+                else { continue }
             }
-            let isSame = found.basis == planned.basis
-            let confirmed = isSame ? planned : try PlannedPage(request, found.basis)
-            defer { planned = confirmed }
-            guard found.isSteady, confirmed.plan == plan, found.basis.head.location == head.location else { continue }
             var listings = found.listings
             if listings.count < wanted, first < ranges {
                 // The rest is consistent if nothing changed in between.
-                let rest = RangeRead(plan, found.basis.head, statement, first..<ranges, limit: wanted - listings.count)
-                guard let more = try await read(request, rest), more.isSteady, more.basis == found.basis else {
-                    continue
-                }
+                let rest = RangeRead(plan, head, statement, first..<ranges, limit: wanted - listings.count)
+                let more = try await read(request, head.location, rest)
+                guard more.isSteady, more.confirms(planned.basis) else { continue }
                 listings += more.listings
             }
-            return ShelfPage(confirmed, scope: request.scope, listings: listings)
+            return ShelfPage(planned, scope: request.scope, listings: listings)
         }
         // A constantly changing shelf is read in one transaction, which never needs a retry.
         return try await readInTransaction(request)
@@ -91,17 +96,43 @@ struct PostgresPageStore: PageStore {
     }
 
     /// - Throws: `notFound`.
-    func readBasis(_ request: PageRequest) async throws -> PageBasis {
-        if let found = try await read(request, nil) { return found.basis }
+    private func readBasis(_ request: PageRequest) async throws -> PageBasis {
+        let user = Self.rememberingUser(request)
+        // The revision is read before the views, so that views that change in between are read again next time.
+        let initial: (head: ShelfHead?, views: RememberedViews, revision: Int64) = (nil, .none, 0)
+        let found = try await database.pages.read(
+            sharing: user.map { [Self.revisionQuery($0)] } ?? [],
+            then: Self.basisQueries(request),
+            into: initial,
+            rows: { value, index, rows in
+                if index == 0 {
+                    value.head = try rows.first { try ShelfRow.head($0) }
+                } else {
+                    value.views = try PostgresSettingsStore.views(rows)
+                }
+            },
+            sharedRow: { value, _, row in value.revision = try row.int8(1) }
+        )
+        if let head = found.head {
+            let basis = PageBasis(head: head, views: found.views, revision: found.revision)
+            memory.insert(basis, of: request)
+            return basis
+        }
         _ = try await ShelfLookup(database: database).readStore(request.store)
         throw CatalogError.notFound("shelf “\(request.shelf)”")
+    }
+
+    /// Returns the user whose remembered views matter to a page. A cursor contains its sort.
+    private static func rememberingUser(_ request: PageRequest) -> UserID? { request.after == nil ? request.user : nil }
+
+    private static func revisionQuery(_ user: UserID) -> SharedQuery {
+        SharedQuery(PostgresSettingsStore.revisions, key: [.text(user.text)])
     }
 
     /// Returns the query for the shelf, and the one for the caller's views if there is a caller.
     static func basisQueries(_ request: PageRequest) -> [PostgresQuery] {
         let head = PostgresQuery(ShelfLookup.oneHead, [.text(request.store.text), .text(request.shelf.text)])
-        // A cursor contains its sort.
-        guard let user = request.user, request.after == nil else { return [head] }
+        guard let user = rememberingUser(request) else { return [head] }
         return [head, PostgresSettingsStore.viewsQuery(user, request.store, request.shelf)]
     }
 
@@ -127,43 +158,63 @@ struct PostgresPageStore: PageStore {
         }
     }
 
-    /// Reads the current basis and the planned listings; nil if the shelf does not exist.
+    /// What one round trip read.
+    private struct PageRead {
+        /// The shelf's version before the listings; nil if there is no such shelf.
+        var version: ShelfVersion?
+        /// The revision of the caller's settings; 0 if they do not matter.
+        var revision: Int64 = 0
+        var listings: [Listing] = []
+        /// The version after the listings, if it was read.
+        var lastVersion: ShelfVersion?
+        /// Whether nothing changed between the first and the last range.
+        var isSteady = true
+
+        func confirms(_ basis: PageBasis) -> Bool {
+            version == ShelfVersion(basis.head) && revision == basis.revision
+        }
+    }
+
+    /// Reads the current version of a shelf, and a page's listings.
     ///
-    /// - Parameter page: nil to read only the basis.
-    /// - Returns: also whether nothing changed between the first and the last range.
-    private func read(
-        _ request: PageRequest,
-        _ page: RangeRead?
-    ) async throws -> (basis: PageBasis, listings: [Listing], isSteady: Bool)? {
-        var queries = Self.basisQueries(request)
-        let width = queries.count
-        queries += page?.queries ?? []
+    /// Many reads share the query of the versions. A version covers everything that a basis contains but the generation of
+    /// keys: with an outdated one, the next page looks up the key of its cursor again.
+    ///
+    /// - Parameter page: nil to read only the version.
+    private func read(_ request: PageRequest, _ location: ShelfLocation, _ page: RangeRead?) async throws -> PageRead {
+        let key = [Int64(location.storeID), Int64(location.shelfID)]
+        var shared = [SharedQuery(ShelfLookup.versions, key: key.map { .int8($0) })]
+        if let user = Self.rememberingUser(request) { shared.append(Self.revisionQuery(user)) }
+        var queries = page?.queries ?? []
         let end = queries.count
         let isVerified = page?.isVerified ?? false
-        if isVerified { queries.append(queries[0]) }
+        if isVerified { queries.append(PostgresQuery(ShelfLookup.versions, key.map { .int8Array([$0]) })) }
         let limit = page?.limit ?? 0
         let hasPosition = page?.plan.readsPositions ?? false
-        let initial: (ShelfHead?, RememberedViews, [Listing], ShelfHead?) = (nil, .none, [], nil)
-        let (head, views, listings, again) = try await database.pages.read(queries, into: initial) {
-            value,
-            index,
-            rows in
-            if index == 0 {
-                value.0 = try rows.first { try ShelfRow.head($0) }
-            } else if index == end {
-                value.3 = try rows.first { try ShelfRow.head($0) }
-            } else if index >= width {
-                try rows.forEach { row in
-                    if value.2.count < limit { value.2.append(try ProductRow.listing(row, hasPosition: hasPosition)) }
+        var found = try await database.pages.read(
+            sharing: shared,
+            then: queries,
+            into: PageRead(),
+            rows: { value, index, rows in
+                if index == end {
+                    value.lastVersion = try rows.first { try ShelfLookup.version($0) }
+                } else {
+                    try rows.forEach { row in
+                        guard value.listings.count < limit else { return }
+                        value.listings.append(try ProductRow.listing(row, hasPosition: hasPosition))
+                    }
                 }
-            } else {
-                value.1 = try PostgresSettingsStore.views(rows)
+            },
+            sharedRow: { value, index, row in
+                if index == 0 {
+                    value.version = try ShelfLookup.version(row)
+                } else {
+                    value.revision = try row.int8(1)
+                }
             }
-        }
-        guard let head else { return nil }
-        let basis = PageBasis(head: head, views: views)
-        memory.insert(basis, of: request)
-        return (basis, listings, !isVerified || again == head)
+        )
+        found.isSteady = !isVerified || found.lastVersion == found.version
+        return found
     }
 }
 

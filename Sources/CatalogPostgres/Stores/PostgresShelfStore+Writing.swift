@@ -59,26 +59,39 @@ extension PostgresShelfStore {
             let parentID = try shelf.parent.map { try Self.parentID($0, of: shelf.key, found.id, connection) }
             let old = try connection.query(
                 ShelfStatements.lockByKey,
-                [.int4(found.id), .text(shelf.key.text)]
-            ) { try $0.first { (try $0.int4(0), try $0.bool(1), try $0.text(2), try $0.int8(3)) } }
+                [
+                    .int4(found.id), .text(shelf.key.text), .int4(parentID), .text(shelf.defaultSort?.description),
+                ]
+            ) {
+                try $0.first {
+                    (
+                        id: try $0.int4(0), isDeleted: try $0.bool(1), soldOut: try $0.text(2), version: try $0.int8(3),
+                        changesInheritance: try $0.bool(4)
+                    )
+                }
+            }
             let settings: [PostgresValue] = [
                 .int4(found.id), .text(shelf.key.text), .text(shelf.title), .int4(parentID),
                 .text(shelf.defaultSort?.description), .int2(shelf.dimension.map { Int16($0.ordinal) }),
                 .text(shelf.soldOut?.rawValue), .text(shelf.positionSource?.description),
             ]
-            if let expected, expected != old?.3 {
+            if let expected, expected != old?.version {
                 throw CatalogError.conflict("the shelf was changed at the same time; try again")
             }
-            guard let (shelfID, wasDeleted, oldSoldOut, _) = old else {
+            guard let old else {
                 let position = try ShelfLocks.nextShelfPosition(found.id, connection)
                 try connection.execute(Self.insertShelf, settings + [.bytea(position.bytes)])
                 return true
             }
             try connection.execute(Self.updateShelf, settings)
-            if oldSoldOut != shelf.soldOut?.rawValue ?? "" {
-                try connection.execute(PlacementStatements.realignShelf, [.int4(found.id), .int4(shelfID)])
+            let key: [PostgresValue] = [.int4(found.id), .int4(old.id)]
+            if old.soldOut != shelf.soldOut?.rawValue ?? "" {
+                try connection.execute(PlacementStatements.realignShelf, key)
             }
-            return wasDeleted
+            if old.changesInheritance, try connection.query(ShelfStatements.anyChild, key, { $0.count > 0 }) {
+                try connection.execute(ShelfStatements.bumpStore, [.int4(found.id)])
+            }
+            return old.isDeleted
         }
     }
 

@@ -69,6 +69,19 @@ struct ShelfLookup: Sendable {
         SELECT \(ShelfRow.storeColumns), \(ShelfRow.stateColumns)
         FROM store s JOIN shelf h ON h.store_id = s.store_id AND h.key = $2 AND h.deleted_at IS NULL WHERE s.key = $1
         """
+    /// The versions of shelves and their stores, by location; shared by many reads.
+    static let versions: PostgresStatement = """
+        SELECT w.number, s.version, h.version
+        FROM unnest($1::bigint[], $2::bigint[]) WITH ORDINALITY AS w (store_id, shelf_id, number)
+        JOIN shelf h ON h.store_id = w.store_id AND h.shelf_id = w.shelf_id AND h.deleted_at IS NULL
+        JOIN store s ON s.store_id = w.store_id
+        """
+
+    /// Reads the version in a row of `versions`.
+    static func version(_ row: borrowing PostgresRow) throws -> ShelfVersion {
+        ShelfVersion(store: try row.int8(1), shelf: try row.int8(2))
+    }
+
     static let lockedStore: PostgresStatement =
         "SELECT \(ShelfRow.storeColumns) FROM store s WHERE s.key = $1 FOR NO KEY UPDATE"
 

@@ -43,8 +43,13 @@ enum ShelfStatements {
     /// Locks a store against changes of its settings.
     static let lockStore: PostgresStatement = "SELECT 1 FROM store WHERE store_id = $1 FOR NO KEY UPDATE"
     static let lockByKey: PostgresStatement = """
-        SELECT shelf_id, deleted_at IS NOT NULL, coalesce(sold_out, ''), version FROM shelf
+        SELECT shelf_id, deleted_at IS NOT NULL, coalesce(sold_out, ''), version,
+            (parent_id, default_sort) IS DISTINCT FROM ($3, $4) FROM shelf
         WHERE store_id = $1 AND key = $2 FOR NO KEY UPDATE
+        """
+    /// Bumps the version of the store: what its shelves inherit has changed.
+    static let bumpStore: PostgresStatement = """
+        UPDATE store SET version = \(SQL.nextVersion(after: "version")) WHERE store_id = $1
         """
     /// A row if a shelf, `$2`, has a child.
     static let anyChild: PostgresStatement = """

@@ -90,8 +90,8 @@ struct Server {
         )
         let (host, wanted, showsWelcome) = (settings.host, port, showsWelcome)
         let app = Application(
-            responder: CrashReportingResponder(api),
-            server: .http1(configuration: channel),
+            responder: api,
+            server: api.server(channel),
             configuration: .init(
                 address: .hostname(host, port: wanted),
                 serverName: nil,
@@ -163,17 +163,5 @@ struct Server {
             if bound == 0 { return port }
         }
         return first
-    }
-}
-
-/// A responder that prepares its threads to report stack overflows.
-private struct CrashReportingResponder: HTTPResponder {
-    private let api: CatalogAPI
-
-    init(_ api: CatalogAPI) { self.api = api }
-
-    func respond(to request: Request, context: CallContext) async throws -> Response {
-        CrashReport.prepareThread()
-        return try await api.respond(to: request, context: context)
     }
 }

@@ -1,0 +1,161 @@
+internal import Catalog
+internal import DequeModule
+internal import HTTPTypes
+internal import Hummingbird
+internal import NIOCore
+internal import NIOHTTPTypes
+
+/// Answers cheap reads on the event loop of their connection, without Hummingbird's streams for bodies and their changes of
+/// threads, which take longer than such a read. It passes on all other requests.
+///
+/// Requests are answered in order. While it answers one, everything that follows on the connection waits here.
+final class DirectHandler: ChannelDuplexHandler {
+    typealias InboundIn = HTTPRequestPart
+    typealias InboundOut = HTTPRequestPart
+    typealias OutboundIn = HTTPResponsePart
+    typealias OutboundOut = HTTPResponsePart
+
+    /// What arrives while a request is being answered.
+    private enum Arrival {
+        case part(HTTPRequestPart)
+        case error(any Error)
+        case event(Any)
+    }
+
+    private enum State {
+        /// Between requests, or in the middle of one that is passed on.
+        case idle
+        /// A request is read to its end.
+        case reading(HTTPRequest)
+        /// A request is being answered here.
+        case answering
+    }
+
+    private let api: CatalogAPI
+    private let executor: EventLoopExecutor
+    private let peer: SocketAddress?
+    private let channel: ObjectIdentifier
+    private var state = State.idle
+    /// The number of requests that were passed on and are not answered yet.
+    private var passedRequests = 0
+    private var waiting: Deque<Arrival> = []
+    /// Whether a read was held back because something is waiting.
+    private var holdsRead = false
+
+    init(_ api: CatalogAPI, _ channel: any Channel) {
+        self.api = api
+        executor = EventLoopExecutor(channel.eventLoop)
+        peer = channel.remoteAddress
+        self.channel = ObjectIdentifier(channel)
+    }
+
+    // MARK: - Inbound
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        if case .answering = state { return waiting.append(.part(unwrapInboundIn(data))) }
+        receive(unwrapInboundIn(data), context)
+    }
+
+    private func receive(_ part: HTTPRequestPart, _ context: ChannelHandlerContext) {
+        switch (part, state) {
+        case (.head(let head), .idle) where passedRequests == 0 && api.answersDirectly(head):
+            state = .reading(head)
+        case (.end, .reading(let head)):
+            state = .answering
+            answer(head, context)
+        // A request without a length has no body.
+        case (.body, .reading): break
+        default:
+            if case .head = part { passedRequests += 1 }
+            context.fireChannelRead(wrapInboundOut(part))
+        }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        if case .answering = state { return waiting.append(.error(error)) }
+        context.fireErrorCaught(error)
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if case .answering = state { return waiting.append(.event(event)) }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        waiting.removeAll()
+        context.fireChannelInactive()
+    }
+
+    // MARK: - Outbound
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        if case .end = unwrapOutboundIn(data) { passedRequests -= 1 }
+        context.write(data, promise: promise)
+    }
+
+    /// Holds back reads while earlier requests wait, so that a client cannot fill the memory with requests.
+    func read(context: ChannelHandlerContext) {
+        guard waiting.isEmpty else { return holdsRead = true }
+        context.read()
+    }
+
+    // MARK: - Answering
+
+    private func answer(_ head: HTTPRequest, _ context: ChannelHandlerContext) {
+        let (api, peer, channel) = (api, peer, channel)
+        let loopBound = NIOLoopBound((handler: self, context: context), eventLoop: context.eventLoop)
+        Task(executorPreference: executor) {
+            let request = Request(head: head, body: RequestBody(buffer: ByteBuffer()))
+            var response = await api.respond(to: request, from: peer) { api.options.departures.contains(channel) }
+            response.headers[.date] = HTTPDate.now()
+            let body = CollectedBody()
+            // A collected body cannot fail to be written.
+            try? await response.body.write(body)
+            let (handler, context) = loopBound.value
+            handler.finish(response.head, body.buffer, context)
+        }
+    }
+
+    private func finish(_ head: HTTPResponse, _ body: ByteBuffer?, _ context: ChannelHandlerContext) {
+        context.write(wrapOutboundOut(.head(head)), promise: nil)
+        if let body { context.write(wrapOutboundOut(.body(body)), promise: nil) }
+        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+        state = .idle
+        while let next = waiting.popFirst() {
+            switch next {
+            case .part(let part): receive(part, context)
+            case .error(let error): context.fireErrorCaught(error)
+            case .event(let event): context.fireUserInboundEventTriggered(event)
+            }
+            if case .answering = state { break }
+        }
+        context.fireChannelReadComplete()
+        if holdsRead, waiting.isEmpty {
+            holdsRead = false
+            context.read()
+        }
+    }
+}
+
+/// Collects a body in memory.
+private final class CollectedBody: ResponseBodyWriter {
+    private(set) var buffer: ByteBuffer?
+
+    func write(_ buffer: ByteBuffer) {
+        if self.buffer?.writeImmutableBuffer(buffer) == nil { self.buffer = buffer }
+    }
+
+    func finish(_ trailingHeaders: HTTPFields?) {}
+}
+
+/// Runs the jobs of tasks on an event loop.
+private final class EventLoopExecutor: TaskExecutor {
+    private let loop: any EventLoop
+
+    init(_ loop: any EventLoop) { self.loop = loop }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        loop.execute { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+    }
+}

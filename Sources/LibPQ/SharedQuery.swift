@@ -1,0 +1,55 @@
+/// A query that reads share: those that are sent together ask it once, for the keys of all of them.
+package struct SharedQuery: Sendable {
+    /// The statement. It takes one array for each column of the key, and each row begins with the number of its key,
+    /// counted from 1 (`WITH ORDINALITY`).
+    let statement: PostgresStatement
+    let key: [PostgresValue]
+
+    /// - Parameter key: the values of the key's columns, each of type `int8` or `text`.
+    package init(_ statement: PostgresStatement, key: [PostgresValue]) {
+        self.statement = statement
+        self.key = key
+    }
+}
+
+/// A shared query with the keys of all reads that are sent together.
+struct SharedQueryBatch {
+    /// A read that waits for a key.
+    struct Reader {
+        let member: Int
+        let query: Int
+    }
+
+    let statement: PostgresStatement
+    private var numbers: [[PostgresValue]: Int] = [:]
+    private var keys: [[PostgresValue]] = []
+    private var readers: [[Reader]] = []
+
+    init(_ statement: PostgresStatement) { self.statement = statement }
+
+    mutating func add(_ key: [PostgresValue], for reader: Reader) {
+        if let number = numbers[key] { return readers[number].append(reader) }
+        numbers[key] = keys.count
+        keys.append(key)
+        readers.append([reader])
+    }
+
+    /// The keys, one array for each column.
+    var parameters: [PostgresValue] {
+        (keys.first ?? []).indices.map { column in
+            switch keys[0][column] {
+            case .text: .textArray(keys.map { if case .text(let text?) = $0[column] { text } else { "" } })
+            default: .int8Array(keys.map { if case .int8(let number) = $0[column] { number } else { nil } })
+            }
+        }
+    }
+
+    /// Calls a closure with each row and each read that waits for it.
+    func forEachReader(of rows: borrowing PostgresRows, _ body: (Reader, borrowing PostgresRow) -> Void) throws {
+        try rows.forEach { row in
+            let number = try row.int(0) - 1
+            guard readers.indices.contains(number) else { return }
+            for reader in readers[number] { body(reader, row) }
+        }
+    }
+}
