@@ -91,8 +91,12 @@ extension PostgresCatalog: CatalogStore {
         try await pages.basis(of: request, likely: likely)
     }
 
-    package func page(_ request: PageRequest, likely: PlannedPage?) async throws(CatalogError) -> ShelfPage {
-        try await pages.page(request, likely: likely)
+    package func page<Items: PageItems>(
+        _ request: PageRequest,
+        likely: PlannedPage?,
+        into items: @Sendable (PlannedPage) -> Items
+    ) async throws(CatalogError) -> PageOf<Items> {
+        try await pages.page(request, likely: likely, into: items)
     }
 
     package func order(_ request: OrderRequest) async throws(CatalogError) -> ShelfOrder {

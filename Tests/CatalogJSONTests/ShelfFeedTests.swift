@@ -118,8 +118,12 @@ private final class Failover: PageStore, ChangeStore {
         try await store.basis(of: request, likely: likely)
     }
 
-    func page(_ request: PageRequest, likely: PlannedPage?) async throws(CatalogError) -> ShelfPage {
-        try await store.page(request, likely: likely)
+    func page<Items: PageItems>(
+        _ request: PageRequest,
+        likely: PlannedPage?,
+        into items: @Sendable (PlannedPage) -> Items
+    ) async throws(CatalogError) -> PageOf<Items> {
+        try await store.page(request, likely: likely, into: items)
     }
 
     func order(_ request: OrderRequest) async throws(CatalogError) -> ShelfOrder { try await store.order(request) }

@@ -103,7 +103,11 @@ package final class InMemoryCatalog: CatalogStore {
         )
     }
 
-    package func page(_ request: PageRequest, likely: PlannedPage?) async throws(CatalogError) -> ShelfPage {
+    package func page<Items: PageItems>(
+        _ request: PageRequest,
+        likely: PlannedPage?,
+        into items: @Sendable (PlannedPage) -> Items
+    ) async throws(CatalogError) -> PageOf<Items> {
         let (head, listings) = try read(request.store, request.shelf) { store, shelf in
             (self.head(store, shelf), self.listings(store, shelf))
         }
@@ -113,7 +117,8 @@ package final class InMemoryCatalog: CatalogStore {
         let sorted = shown.sorted { plan.sort.precedes($0, $1, dimension: plan.dimension, collate: collate) }
         let start = plan.after.flatMap { after in sorted.firstIndex { $0.product.sku.text == after.id } }
         let rest = start.map { sorted[($0 + 1)...] } ?? sorted[...]
-        var page = ShelfPage(planned, scope: request.scope, listings: Array(rest.prefix(plan.limit + 1)))
+        let listed = Array(rest.prefix(plan.limit + 1))
+        var page = PageOf(planned, scope: request.scope, listings: listed, into: items(planned))
         if !plan.facets.isEmpty { page.facets = facets(plan, listings.map(\.product)) }
         return page
     }

@@ -11,9 +11,15 @@ package protocol PageStore: Sendable {
     func basis(of request: PageRequest, likely: PageBasis?) async throws(CatalogError) -> PageBasis
     /// Reads a page and its basis in one snapshot.
     ///
-    /// - Parameter likely: a plan that may be outdated; the page is then planned again. nil to plan it here.
+    /// - Parameters:
+    ///   - likely: a plan that may be outdated; the page is then planned again. nil to plan it here.
+    ///   - items: creates what the products are added to, for each attempt to read them.
     /// - Throws: `notFound`, and as `PageRequest.plan`.
-    func page(_ request: PageRequest, likely: PlannedPage?) async throws(CatalogError) -> ShelfPage
+    func page<Items: PageItems>(
+        _ request: PageRequest,
+        likely: PlannedPage?,
+        into items: @Sendable (PlannedPage) -> Items
+    ) async throws(CatalogError) -> PageOf<Items>
     /// Reads the ids of all products that a view shows, in order.
     func order(_ request: OrderRequest) async throws(CatalogError) -> ShelfOrder
     /// Reads the ids that several views of a shelf show, in order, from one snapshot.
@@ -26,7 +32,7 @@ extension PageStore {
     }
 
     package func page(_ request: PageRequest) async throws(CatalogError) -> ShelfPage {
-        try await page(request, likely: nil)
+        try await page(request, likely: nil) { _ in [] }
     }
 
     package func order(

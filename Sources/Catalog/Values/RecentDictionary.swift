@@ -1,24 +1,33 @@
-/// A dictionary with a limited number of entries, which evicts those that were not used recently.
+/// A dictionary whose entries have a limited total cost, which evicts those that were not used recently.
 ///
 /// It has two generations of entries. When the newer one is full, it replaces the older one, whose entries are evicted;
-/// reading an entry moves it to the newer one. So the `limit / 2` most recently used entries are always kept.
+/// reading an entry moves it to the newer one. So the most recently used entries are always kept, up to half of the limit.
 ///
 /// - Complexity: O(1), amortized; evicting a generation is O(limit).
 package struct RecentDictionary<Key: Hashable, Value> {
-    private var newer: [Key: Value] = [:]
-    private var older: [Key: Value] = [:]
-    private let generationLimit: Int
+    // Inlinable, because a generic dictionary that is not specialized takes three times as long.
+    package var newer: [Key: Value] = [:]
+    package var older: [Key: Value] = [:]
+    /// The cost of the newer generation.
+    package var newerCost = 0
+    package let generationLimit: Int
+    package let cost: (Key, Value) -> Int
 
-    /// - Parameter limit: the maximum number of entries; at least 2.
-    package init(limit: Int) {
+    /// - Parameters:
+    ///   - limit: the maximum cost of all entries; at least 2. An entry that costs more than half of it is not kept.
+    ///   - cost: the cost of an entry; by default 1, so that `limit` is the maximum number of entries.
+    @inlinable
+    package init(limit: Int, cost: @escaping (Key, Value) -> Int = { _, _ in 1 }) {
         precondition(limit >= 2)
         generationLimit = limit / 2
+        self.cost = cost
     }
 
     /// The number of entries.
-    package var count: Int { newer.count + older.count }
+    @inlinable package var count: Int { newer.count + older.count }
 
     /// The value of a key; reading it counts as use.
+    @inlinable
     package subscript(key: Key) -> Value? {
         mutating get {
             if let value = newer[key] { return value }
@@ -28,15 +37,26 @@ package struct RecentDictionary<Key: Hashable, Value> {
         }
         set {
             older[key] = nil
-            if let newValue { insert(newValue, for: key) } else { newer[key] = nil }
+            if let newValue { insert(newValue, for: key) } else { removeNewer(key) }
         }
     }
 
-    private mutating func insert(_ value: Value, for key: Key) {
-        if newer.count >= generationLimit, newer[key] == nil {
+    @inlinable
+    package mutating func insert(_ value: Value, for key: Key) {
+        let added = cost(key, value)
+        removeNewer(key)
+        guard added <= generationLimit else { return }
+        if newerCost + added > generationLimit {
             older = newer
             newer = [:]
+            newerCost = 0
         }
         newer[key] = value
+        newerCost += added
+    }
+
+    @inlinable
+    package mutating func removeNewer(_ key: Key) {
+        if let removed = newer.removeValue(forKey: key) { newerCost -= cost(key, removed) }
     }
 }

@@ -23,7 +23,10 @@ package struct SKU: Hashable, Sendable, Comparable, CustomStringConvertible {
 
     // Compare bytes, as the database does, not Swift's canonical equivalence.
     package static func == (a: SKU, b: SKU) -> Bool { a.text.utf8.elementsEqual(b.text.utf8) }
-    package func hash(into hasher: inout Hasher) { for byte in text.utf8 { hasher.combine(byte) } }
+    package func hash(into hasher: inout Hasher) {
+        var text = text
+        text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    }
     package static func < (a: SKU, b: SKU) -> Bool { a.text.utf8.lexicographicallyPrecedes(b.text.utf8) }
     /// The maximum length, in letters and in bytes.
     package static let (lengthLimit, byteLimit) = (64, 256)

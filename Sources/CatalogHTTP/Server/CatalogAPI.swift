@@ -46,7 +46,12 @@ package struct CatalogAPI: HTTPResponder {
         costly = CostlyRequests(limit: options.costlyLimit, limitsClients: options.rateLimit != nil)
         let streams = ClientStreams(limit: options.rateLimit == nil ? .max : options.streamsPerClientLimit)
         let groups: [any EndpointGroup] = [
-            PageEndpoints(store: catalog, cursors: cursors, cache: PageCache(limit: options.pageCacheLimit)),
+            PageEndpoints(
+                store: catalog,
+                cursors: cursors,
+                cache: PageCache(limit: options.pageCacheLimit),
+                fragments: ProductFragments(limit: options.fragmentCacheLimit)
+            ),
             StoreEndpoints(stores: catalog),
             ShelfEndpoints(shelves: catalog, settings: catalog, cursors: cursors),
             ProductEndpoints(products: catalog, stores: catalog, cursors: cursors),

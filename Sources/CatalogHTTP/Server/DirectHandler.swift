@@ -15,7 +15,7 @@ final class DirectHandler: ChannelDuplexHandler {
     typealias OutboundIn = HTTPResponsePart
     typealias OutboundOut = HTTPResponsePart
 
-    /// What arrives while a request is being answered.
+    /// Anything that arrives while a request is being answered.
     private enum Arrival {
         case part(HTTPRequestPart)
         case error(any Error)

@@ -9,12 +9,14 @@ struct PageEndpoints: EndpointGroup {
     let store: any PageStore
     let cursors: CursorCodec
     let cache: PageCache
+    let fragments: ProductFragments
     private let requests = TargetCache<PageRequest>()
 
-    init(store: any PageStore, cursors: CursorCodec, cache: PageCache) {
+    init(store: any PageStore, cursors: CursorCodec, cache: PageCache, fragments: ProductFragments) {
         self.store = store
         self.cursors = cursors
         self.cache = cache
+        self.fragments = fragments
     }
 
     var endpoints: [Endpoint] {
@@ -78,10 +80,12 @@ struct PageEndpoints: EndpointGroup {
                 if let page = cached ?? cache.page(variant, planned, tag: tag) { return page.response }
             }
         }
-        let page = try await store.page(request, likely: planned)
+        let page = try await store.page(request, likely: planned) { [fragments] planned in
+            RenderedProducts(planned.basis.head.store, day: day, fragments)
+        }
         let token = page.next.map { cursors.encode($0) }
         var headers = vary
-        for field in call.nextLink(parameters(request, page), token) { headers.append(field) }
+        for field in call.nextLink(parameters(request, page.plan), token) { headers.append(field) }
         headers[.contentType] = "application/json"
         headers[.cacheControl] = control
         let tag = page.planned.entityTag(day: day)
@@ -113,9 +117,9 @@ struct PageEndpoints: EndpointGroup {
     }
 
     /// Returns the parameters of the next page, apart from the cursor.
-    private func parameters(_ request: PageRequest, _ page: ShelfPage) -> String {
-        var query = "limit=\(page.plan.limit)"
-        if request.sort != nil { query = "sort=\(page.plan.sort.description)&" + query }
+    private func parameters(_ request: PageRequest, _ plan: PagePlan) -> String {
+        var query = "limit=\(plan.limit)"
+        if request.sort != nil { query = "sort=\(plan.sort.description)&" + query }
         if let filter = request.filter { query = "\(filter.query)&\(query)" }
         return query
     }

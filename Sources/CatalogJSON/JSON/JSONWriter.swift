@@ -50,6 +50,13 @@ package struct JSONWriter: ~Copyable {
         close(UInt8(ascii: "]"))
     }
 
+    /// Writes an array whose elements are JSON already, separated by commas.
+    mutating func array(containing elements: [UInt8]) {
+        open(UInt8(ascii: "["))
+        elements.withUnsafeBufferPointer { append($0) }
+        close(UInt8(ascii: "]"))
+    }
+
     package mutating func object(_ name: StaticString, _ body: (inout JSONWriter) -> Void) {
         key(name)
         object(body)
@@ -86,8 +93,11 @@ package struct JSONWriter: ~Copyable {
 
     package mutating func field(_ name: StaticString, _ value: Double) {
         key(name)
-        raw(value.isFinite ? "\(value)" : "null")
+        raw(Self.text(of: value))
     }
+
+    /// Returns a number as JSON.
+    static func text(of value: Double) -> String { value.isFinite ? "\(value)" : "null" }
 
     /// Writes a field whose value is already JSON text.
     package mutating func field(_ name: StaticString, json: String) {
@@ -136,6 +146,12 @@ package struct JSONWriter: ~Copyable {
         append(UInt8(ascii: "\""))
         append(UInt8(ascii: ":"))
         needsComma = false
+    }
+
+    /// Leaves out a value, to be inserted later; returns its offset in bytes.
+    mutating func gap() -> Int {
+        comma()
+        return count
     }
 
     private mutating func comma() {

@@ -28,7 +28,7 @@ enum ProductField: CaseIterable {
         case .barcode: json.field("barcode", product.barcode)
         case .imageURL: json.field("image_url", product.imageURL)
         case .attributes: json.field("attributes", json: product.attributes)
-        case .popularity: json.field("popularity", presentation.score(product))
+        case .popularity: json.field("popularity", presentation.score(product.popularity))
         case .inStock: json.field("in_stock", product.inStock)
         case .tags: json.array("tags", product.tags) { $0.string($1) }
         case .asOf: if shelves != nil { json.field("as_of", presentation.scoreDate) }

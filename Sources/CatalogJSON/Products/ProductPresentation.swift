@@ -19,6 +19,29 @@ package struct ProductPresentation: Sendable {
         }
     }
 
+    /// Returns a product in the format of responses, without its popularity, which changes with the day.
+    func fragment(_ product: Product) -> ProductFragments.Fragment {
+        var json = JSONWriter()
+        var gap = 0
+        json.object { json in
+            for field in ProductField.allCases {
+                guard field == .popularity else {
+                    field.write(product, self, shelves: nil, to: &json)
+                    continue
+                }
+                json.key("popularity")
+                gap = json.gap()
+            }
+        }
+        return ProductFragments.Fragment(
+            bytes: json.bytes,
+            gap: gap,
+            modifiedAt: product.modifiedAt,
+            currency: store.currency,
+            unitPricing: store.unitPricing
+        )
+    }
+
     /// The unit price as shown; nil if it is unknown.
     func unitPrice(_ product: Product) -> UnitPriceDisplay? {
         store.unitPricing.display(priceMinor: product.priceMinor, size: product.size, currency: store.currency)
@@ -28,8 +51,8 @@ package struct ProductPresentation: Sendable {
     var scoreDate: String { Timestamp.date(ofDay: store.scoreDay(on: day)) }
 
     /// The day's score, rounded to the six digits that its stored logarithm guarantees.
-    package func score(_ product: Product) -> Double {
-        let score = product.popularity.score(day: day, count: store.lastCount)
+    package func score(_ popularity: Popularity) -> Double {
+        let score = popularity.score(day: day, count: store.lastCount)
         guard score >= 1e-6 else { return 0 }
         var unit = 1e-6
         while score / unit >= 1e6 { unit *= 10 }

@@ -1,14 +1,14 @@
 package import Catalog
 
-extension ShelfPage {
+extension PageOf where Items == RenderedProducts {
     /// Returns the page in the API's format.
     ///
     /// - Parameter token: the next page's cursor as text.
     package func json(day: Int, nextCursor token: String?) -> [UInt8] {
-        var json = JSONWriter(reserving: 600 * (products.count + 1))
-        let presentation = ProductPresentation(store: head.store, day: day)
+        var json = JSONWriter(reserving: items.bytes.count + 1024)
         json.object { json in
-            json.array("products", products) { presentation.write($1, to: &$0) }
+            json.key("products")
+            json.array(containing: items.bytes)
             json.object("sort") { json in
                 json.field("keys", plan.sort.description)
                 json.field("source", plan.source.rawValue)

@@ -10,6 +10,10 @@ extension SQL {
     /// states. See decision 0031.
     static func nextVersion(after column: SQL) -> SQL { "greatest(\(column) + 1, \(microseconds))" }
 
+    /// The time of a change: now, but later than the time in a column. So a time identifies one state of its row, even if
+    /// two transactions began in the same microsecond.
+    static func nextTime(after column: SQL) -> SQL { "greatest(now(), \(column) + interval '1 microsecond')" }
+
     /// The version after the version in a column if a condition holds, otherwise the same one.
     ///
     /// Citus refuses the current time inside of `CASE`.

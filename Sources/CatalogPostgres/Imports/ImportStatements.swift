@@ -148,7 +148,8 @@ enum ImportStatements {
             SELECT $2, i.sku, \(ProductColumn.staged.names(in: "i")), i.popularity_seed,
                 \(today), \(score), now(), now()
             FROM \(source) i, store s WHERE s.store_id = $2 ORDER BY i.shelf_key, i.line
-            ON CONFLICT (store_id, sku) DO UPDATE SET \(assignments.joined()), modified_at = now()
+            ON CONFLICT (store_id, sku) DO UPDATE SET \(assignments.joined()),
+                modified_at = \(SQL.nextTime(after: "product.modified_at"))
             WHERE \(columns.row("product")) IS DISTINCT FROM \(columns.row("excluded"))
             """
     }

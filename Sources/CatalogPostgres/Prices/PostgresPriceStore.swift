@@ -72,7 +72,8 @@ struct PostgresPriceStore: PriceStore {
     }
 
     static let priceProducts: PostgresStatement = """
-        UPDATE product r SET price_minor = n.price, regular_price_minor = n.regular, modified_at = now()
+        UPDATE product r SET price_minor = n.price, regular_price_minor = n.regular,
+            modified_at = \(SQL.nextTime(after: "r.modified_at"))
         FROM (
             SELECT p.sku, g.price, CASE WHEN g.sets_regular THEN g.regular ELSE p.regular_price_minor END AS regular
             FROM unnest($2, $3, $4, $5) AS g (sku, price, regular, sets_regular) JOIN product p ON p.store_id = $1 AND p.sku = g.sku) n

@@ -19,6 +19,14 @@ enum ProductRow {
         return product
     }
 
+    /// Adds the product of a row, which is read only if it is needed.
+    static func add(_ row: borrowing PostgresRow, to items: inout some PageItems) throws {
+        let sku = SKU(stored: try row.text(0))
+        let time = Timestamp(microseconds: try row.timestamptz(ProductColumn.modifiedAt.rawValue))
+        let popularity = Popularity(log2: try row.float8(ProductColumn.popularityLog2.rawValue))
+        if !items.addKnown(sku, modifiedAt: time, popularity: popularity) { items.add(try read(row)) }
+    }
+
     static func listing(_ row: borrowing PostgresRow, hasPosition: Bool) throws -> Listing {
         Listing(
             product: try read(row),

@@ -38,7 +38,7 @@ enum ProductStatements {
                 ln(s.counted_newcomer_boost) / ln(2::double precision)) ELSE '-Infinity' END, now(), now()
         FROM store s WHERE s.store_id = $1
         ON CONFLICT (store_id, sku) DO UPDATE
-            SET \(ProductColumn.provided.assignments(from: "excluded")), modified_at = now()
+            SET \(ProductColumn.provided.assignments(from: "excluded")), modified_at = \(SQL.nextTime(after: "product.modified_at"))
         WHERE (\(compared.names(in: "product"))) IS DISTINCT FROM (\(compared.names(in: "excluded")))
         """
 }

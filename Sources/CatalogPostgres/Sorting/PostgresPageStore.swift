@@ -11,18 +11,32 @@ struct PostgresPageStore: PageStore {
 
     func basis(of request: PageRequest, likely: PageBasis?) async throws(CatalogError) -> PageBasis {
         try await database.mappingErrors {
-            if let likely, try await read(request, likely.head.location, nil).confirms(likely) { return likely }
+            if let likely,
+                try await read(request, likely.head.location, nil, into: PageRead<[Product]>(items: [])).confirms(
+                    likely
+                )
+            {
+                return likely
+            }
             return try await readBasis(request)
         }
     }
 
-    func page(_ request: PageRequest, likely: PlannedPage?) async throws(CatalogError) -> ShelfPage {
-        try await database.mappingErrors { try await readPage(request, likely) }
+    func page<Items: PageItems>(
+        _ request: PageRequest,
+        likely: PlannedPage?,
+        into items: @Sendable (PlannedPage) -> Items
+    ) async throws(CatalogError) -> PageOf<Items> {
+        try await database.mappingErrors { try await readPage(request, likely, items) }
     }
 
     /// Confirms the basis and reads the page in one round trip. If data changes in between, a page of one range is newer than
     /// its tag, so the next request's tag differs; a page of several ranges is read again.
-    private func readPage(_ request: PageRequest, _ likely: PlannedPage?) async throws -> ShelfPage {
+    private func readPage<Items: PageItems>(
+        _ request: PageRequest,
+        _ likely: PlannedPage?,
+        _ items: @Sendable (PlannedPage) -> Items
+    ) async throws -> PageOf<Items> {
         var planned = if let likely { likely } else { try PlannedPage(request, try await readBasis(request)) }
         for _ in 0..<4 {
             let (plan, head) = (planned.plan, planned.basis.head)
@@ -32,11 +46,9 @@ struct PostgresPageStore: PageStore {
             // A shelf that fits into one page is read at once.
             let first = head.state.productCount <= plan.limit ? ranges : 1
             let wanted = plan.limit + 1
-            let found = try await read(
-                request,
-                head.location,
-                RangeRead(plan, head, statement, 0..<first, limit: wanted)
-            )
+            let start = RangeRead(plan, head, statement, 0..<first, limit: wanted)
+            let empty = PageRead(items: items(planned))
+            var found = try await read(request, head.location, start, into: empty)
             guard found.isSteady else { continue }
             if !found.confirms(planned.basis) {
                 planned = try PlannedPage(request, try await readBasis(request))
@@ -44,18 +56,17 @@ struct PostgresPageStore: PageStore {
                 guard found.confirms(planned.basis), planned.plan == plan, planned.basis.head.location == head.location
                 else { continue }
             }
-            var listings = found.listings
-            if listings.count < wanted, first < ranges {
+            if found.count < wanted, first < ranges {
                 // The rest is consistent if nothing changed in between.
-                let rest = RangeRead(plan, head, statement, first..<ranges, limit: wanted - listings.count)
-                let more = try await read(request, head.location, rest)
-                guard more.isSteady, more.confirms(planned.basis) else { continue }
-                listings += more.listings
+                let rest = RangeRead(plan, head, statement, first..<ranges, limit: wanted - found.count)
+                found = try await read(request, head.location, rest, into: found)
+                guard found.isSteady, found.confirms(planned.basis) else { continue }
             }
-            return ShelfPage(planned, scope: request.scope, listings: listings)
+            let last = found.count > plan.limit ? found.last : nil
+            return PageOf(planned, found.items, next: last.map { plan.cursor(at: $0, scope: request.scope) })
         }
         // A constantly changing shelf is read in one transaction, which never needs a retry.
-        return try await readInTransaction(request)
+        return try await readInTransaction(request, items)
     }
 
     /// Returns whether a page may scan much of its shelf: with facets it does; with a filter, or a sort by several keys
@@ -72,9 +83,18 @@ struct PostgresPageStore: PageStore {
     private static let sortLimit = 1_000
 
     /// Reads a page in one snapshot outside the page pipeline, which it would delay.
-    private func readInTransaction(_ request: PageRequest) async throws -> ShelfPage {
-        try await database.longReads.snapshot(within: .lookup) {
-            connection in
+    private func readInTransaction<Items: PageItems>(
+        _ request: PageRequest,
+        _ items: @Sendable (PlannedPage) -> Items
+    ) async throws -> PageOf<Items> {
+        let (planned, listings, facets) = try await readListings(request)
+        var page = PageOf(planned, scope: request.scope, listings: listings, into: items(planned))
+        page.facets = facets
+        return page
+    }
+
+    private func readListings(_ request: PageRequest) async throws -> (PlannedPage, [Listing], Facets?) {
+        try await database.longReads.snapshot(within: .lookup) { connection in
             let planned = try PlannedPage(request, try Self.basis(of: request, connection))
             let (plan, head) = (planned.plan, planned.basis.head)
             let hasPosition = plan.readsPositions
@@ -85,13 +105,12 @@ struct PostgresPageStore: PageStore {
                 limit: plan.limit + 1,
                 connection
             ) { try ProductRow.listing($0, hasPosition: hasPosition) }
-            var page = ShelfPage(planned, scope: request.scope, listings: listings)
-            guard !plan.facets.isEmpty else { return page }
+            guard !plan.facets.isEmpty else { return (planned, listings, nil) }
             let facets = memory.statement(FacetStatement.Shape(plan))
-            page.facets = try connection.query(facets.statement, facets.parameters(plan, head.location)) {
+            let counted = try connection.query(facets.statement, facets.parameters(plan, head.location)) {
                 try facets.read($0, plan)
             }
-            return page
+            return (planned, listings, counted)
         }
     }
 
@@ -140,7 +159,6 @@ struct PostgresPageStore: PageStore {
     private struct RangeRead {
         let plan: PagePlan
         let queries: [PostgresQuery]
-        let limit: Int
         /// Whether the shelf is verified again after the last range; a single range is always consistent.
         let isVerified: Bool
 
@@ -152,20 +170,24 @@ struct PostgresPageStore: PageStore {
             limit: Int
         ) {
             self.plan = plan
-            self.limit = limit
             queries = ranges.map { statement.query($0, plan, head, limit: limit) }
             isVerified = ranges != 0..<1
         }
     }
 
-    /// What one round trip read.
-    private struct PageRead {
-        /// The shelf's version before the listings; nil if there is no such shelf.
+    /// The result of one round trip.
+    private struct PageRead<Items: PageItems> {
+        /// The products to show.
+        var items: Items
+        /// The number of products that were found, of which the last one may only show that there is a next page.
+        var count = 0
+        /// The last product to show.
+        var last: Listing?
+        /// The shelf's version before the products; nil if there is no such shelf.
         var version: ShelfVersion?
         /// The revision of the caller's settings; 0 if they do not matter.
         var revision: Int64 = 0
-        var listings: [Listing] = []
-        /// The version after the listings, if it was read.
+        /// The version after the products, if it was read.
         var lastVersion: ShelfVersion?
         /// Whether nothing changed between the first and the last range.
         var isSteady = true
@@ -175,13 +197,20 @@ struct PostgresPageStore: PageStore {
         }
     }
 
-    /// Reads the current version of a shelf, and a page's listings.
+    /// Reads the current version of a shelf, and a page's products.
     ///
     /// Many reads share the query of the versions. A version covers everything that a basis contains but the generation of
     /// keys: with an outdated one, the next page looks up the key of its cursor again.
     ///
-    /// - Parameter page: nil to read only the version.
-    private func read(_ request: PageRequest, _ location: ShelfLocation, _ page: RangeRead?) async throws -> PageRead {
+    /// - Parameters:
+    ///   - page: nil to read only the version.
+    ///   - initial: the products so far.
+    private func read<Items: PageItems>(
+        _ request: PageRequest,
+        _ location: ShelfLocation,
+        _ page: RangeRead?,
+        into initial: PageRead<Items>
+    ) async throws -> PageRead<Items> {
         let key = [Int64(location.storeID), Int64(location.shelfID)]
         var shared = [SharedQuery(ShelfLookup.versions, key: key.map { .int8($0) })]
         if let user = Self.rememberingUser(request) { shared.append(Self.revisionQuery(user)) }
@@ -189,19 +218,23 @@ struct PostgresPageStore: PageStore {
         let end = queries.count
         let isVerified = page?.isVerified ?? false
         if isVerified { queries.append(PostgresQuery(ShelfLookup.versions, key.map { .int8Array([$0]) })) }
-        let limit = page?.limit ?? 0
+        let shown = page?.plan.limit ?? 0
         let hasPosition = page?.plan.readsPositions ?? false
+        var start = initial
+        (start.version, start.revision, start.lastVersion) = (nil, 0, nil)
         var found = try await database.pages.read(
             sharing: shared,
             then: queries,
-            into: PageRead(),
+            into: start,
             rows: { value, index, rows in
                 if index == end {
                     value.lastVersion = try rows.first { try ShelfLookup.version($0) }
                 } else {
                     try rows.forEach { row in
-                        guard value.listings.count < limit else { return }
-                        value.listings.append(try ProductRow.listing(row, hasPosition: hasPosition))
+                        guard value.count <= shown else { return }
+                        value.count += 1
+                        if value.count <= shown { try ProductRow.add(row, to: &value.items) }
+                        if value.count == shown { value.last = try ProductRow.listing(row, hasPosition: hasPosition) }
                     }
                 }
             },

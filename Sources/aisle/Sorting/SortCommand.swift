@@ -85,7 +85,7 @@ struct SortCommand: AisleCommand {
             table.rows.append([
                 product.sku.text, product.name, product.brand,
                 product.priceMinor.map { "\(store.currency.decimal($0)) \(store.currency.code)" },
-                unitPrice.map { "\($0.value)/\($0.per)" }, size, "\(presentation.score(product))",
+                unitPrice.map { "\($0.value)/\($0.per)" }, size, "\(presentation.score(product.popularity))",
                 product.inStock ? "yes" : "no",
             ])
         }

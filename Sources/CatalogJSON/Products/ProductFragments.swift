@@ -1,0 +1,97 @@
+package import Catalog
+internal import Synchronization
+
+/// A cache of rendered products. Most pages show products that other pages have shown before.
+///
+/// A fragment is used only for the state of the product that it was rendered from, so changes need not invalidate
+/// anything.
+package final class ProductFragments: Sendable {
+    final class Fragment: Sendable {
+        /// The product as JSON, without the value of its popularity.
+        let bytes: [UInt8]
+        /// The offset of the popularity in bytes.
+        let gap: Int
+        let modifiedAt: Timestamp
+        let currency: Currency
+        let unitPricing: UnitPricing
+
+        init(bytes: [UInt8], gap: Int, modifiedAt: Timestamp, currency: Currency, unitPricing: UnitPricing) {
+            self.bytes = bytes
+            self.gap = gap
+            self.modifiedAt = modifiedAt
+            self.currency = currency
+            self.unitPricing = unitPricing
+        }
+
+        func isOf(_ modifiedAt: Timestamp, _ store: Store) -> Bool {
+            self.modifiedAt == modifiedAt && currency == store.currency && unitPricing == store.unitPricing
+        }
+    }
+
+    struct Key: Hashable {
+        let store: CatalogKey
+        let sku: SKU
+    }
+
+    /// A part of the cache, so that event loops seldom wait for each other.
+    private final class Shard: Sendable {
+        let fragments: Mutex<RecentDictionary<Key, Fragment>>
+
+        init(limit: Int) {
+            fragments = Mutex(RecentDictionary(limit: limit) { $1.bytes.count + Self.overhead })
+        }
+
+        /// The approximate size of an entry without its JSON, in bytes.
+        private static let overhead = 200
+    }
+
+    private let shards: [Shard]
+
+    /// - Parameter limit: the maximum size in bytes.
+    package init(limit: Int) {
+        let count = 16
+        shards = (0..<count).map { _ in Shard(limit: max(2, limit / count)) }
+    }
+
+    subscript(key: Key) -> Fragment? {
+        get { shard(key).fragments.withLock { $0[key] } }
+        set { shard(key).fragments.withLock { $0[key] = newValue } }
+    }
+
+    private func shard(_ key: Key) -> Shard { shards[Int(UInt(bitPattern: key.sku.hashValue) % UInt(shards.count))] }
+}
+
+/// The products of a page as JSON.
+package struct RenderedProducts: PageItems {
+    private let presentation: ProductPresentation
+    private let fragments: ProductFragments
+    /// The products, separated by commas.
+    private(set) var bytes: [UInt8] = []
+
+    package init(_ store: Store, day: Int, _ fragments: ProductFragments) {
+        presentation = ProductPresentation(store: store, day: day)
+        self.fragments = fragments
+    }
+
+    package mutating func addKnown(_ sku: SKU, modifiedAt: Timestamp, popularity: Popularity) -> Bool {
+        let store = presentation.store
+        guard let fragment = fragments[.init(store: store.key, sku: sku)], fragment.isOf(modifiedAt, store) else {
+            return false
+        }
+        append(fragment, popularity)
+        return true
+    }
+
+    package mutating func add(_ product: Product) {
+        let fragment = presentation.fragment(product)
+        fragments[.init(store: presentation.store.key, sku: product.sku)] = fragment
+        append(fragment, product.popularity)
+    }
+
+    private mutating func append(_ fragment: ProductFragments.Fragment, _ popularity: Popularity) {
+        if !bytes.isEmpty { bytes.append(UInt8(ascii: ",")) }
+        bytes.append(contentsOf: fragment.bytes[..<fragment.gap])
+        bytes.append(contentsOf: JSONWriter.text(of: presentation.score(popularity)).utf8)
+        bytes.append(contentsOf: fragment.bytes[fragment.gap...])
+    }
+}
