@@ -99,7 +99,6 @@ let package = Package(
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
                 .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "OrderedCollections", package: "swift-collections"),
             ],
             resources: [.embedInCode("openapi.json"), .embedInCode("Pages/Web"), .embedInCode("Pages/Pictures")],
             swiftSettings: strict

@@ -40,6 +40,9 @@ package struct PostgresCatalog: Sendable {
 
     package func shutDown() { database.shutDown() }
 
+    /// Prepares the connections for pages, so that the first ones are not slower than others.
+    package func warmUp() { pages.warmUp() }
+
     // MARK: - Beyond `CatalogStore`
 
     /// Anonymizes a customer's purchases in every store.

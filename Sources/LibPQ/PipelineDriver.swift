@@ -13,6 +13,8 @@ final class PipelineDriver: @unchecked Sendable {
     private var queue: Deque<any PipelineJob> = []
     private var finished = 0
     private var lastFailure: PostgresError?
+    /// The queries that every connection runs first.
+    private var warmUp: [PostgresQuery] = []
 
     /// A connection, or a slot for one.
     private struct Slot {
@@ -35,6 +37,10 @@ final class PipelineDriver: @unchecked Sendable {
             finished = 0
             if content.isShutDown { return end(content.jobs) }
             queue.append(contentsOf: content.jobs)
+            if let queries = content.warmUp {
+                warmUp = queries
+                for index in slots.indices where slots[index].connection != nil { warm(index) }
+            }
             for (slot, result) in content.connected { connectionFinished(slot, result) }
             connectWhereNeeded()
             dispatch()
@@ -152,12 +158,19 @@ final class PipelineDriver: @unchecked Sendable {
         case .success(let handle):
             slots[index].connection = PipelinedConnection(handle, configuration)
             slots[index].failures = 0
+            if !warmUp.isEmpty { warm(index) }
         case .failure(let error):
             lastFailure = error
             slots[index].failures += 1
             let pause = Duration.milliseconds(100 * (1 << min(slots[index].failures - 1, 3)))
             slots[index].retryAt = .now + pause * Double.random(in: 0.5...1)
         }
+    }
+
+    private func warm(_ index: Int) {
+        // The job did not come from the mailbox, where its end will be counted.
+        finished -= 1
+        submit([WarmUpJob(warmUp, deadline: .now + options.timeout)], index)
     }
 
     /// Closes a connection. Jobs with time left are sent on another connection; the others fail.

@@ -6,6 +6,8 @@ final class PipelineMailbox: Sendable {
     struct Content {
         var jobs: Deque<any PipelineJob> = []
         var connected: [(slot: Int, result: Result<ConnectionHandle, PostgresError>)] = []
+        /// New queries that prepare connections for reads.
+        var warmUp: [PostgresQuery]?
         var inFlight = 0
         var isShutDown = false
     }
@@ -34,6 +36,11 @@ final class PipelineMailbox: Sendable {
         wakeup.signal()
     }
 
+    func warmUp(_ queries: [PostgresQuery]) {
+        content.withLock { $0.warmUp = queries }
+        wakeup.signal()
+    }
+
     func shutDown() {
         content.withLock { $0.isShutDown = true }
         wakeup.signal()
@@ -46,6 +53,7 @@ final class PipelineMailbox: Sendable {
             defer {
                 content.jobs.removeAll()
                 content.connected.removeAll()
+                content.warmUp = nil
             }
             return content
         }

@@ -205,6 +205,90 @@ import TestSupport
         pipeline.shutDown()
     }
 
+    /// Returns the texts of keys, each given with its number; a key without a row returns nil.
+    private static let texts: PostgresStatement = """
+        SELECT w.number, 'text of ' || w.key FROM unnest($1::text[]) WITH ORDINALITY AS w (key, number) WHERE w.key <> 'none'
+        """
+
+    @Test("Reads share a query, and each gets the rows of its own key")
+    func sharesQueries() async throws {
+        var options = PostgresPipeline.Options()
+        options.connections = 1
+        let pipeline = try PostgresPipeline(TestServer.configuration, options: options)
+        let outcomes = await withTaskGroup(of: (Int, [String]?).self) { group in
+            for number in 0..<2000 {
+                group.addTask {
+                    // Some reads fail in a query of their own, which must not affect the others.
+                    let own = PostgresQuery("SELECT 10 / $1", [.int4(Int32(number % 10))])
+                    let key = number % 7 == 0 ? "none" : "key \(number % 50)"
+                    let found = try? await pipeline.read(
+                        sharing: [SharedQuery(Self.texts, key: [.text(key)])],
+                        then: number % 3 == 0 ? [] : [own],
+                        into: [String](),
+                        rows: { texts, _, rows in texts.append(try rows.first { "\(try $0.int4(0))" } ?? "") },
+                        sharedRow: { texts, _, row in texts.append(try row.text(1)) }
+                    )
+                    return (number, found)
+                }
+            }
+            return await group.reduce(into: [Int: [String]?]()) { $0[$1.0] = $1.1 }
+        }
+        #expect(outcomes.count == 2000)
+        for (number, found) in outcomes {
+            let shared = number % 7 == 0 ? [] : ["text of key \(number % 50)"]
+            if number % 3 == 0 {
+                #expect(found == shared)
+            } else if number % 10 == 0 {
+                #expect(found == nil)
+            } else {
+                #expect(found == shared + ["\(10 / (number % 10))"])
+            }
+        }
+        pipeline.shutDown()
+    }
+
+    @Test("An error in a shared query reaches every read that needs it, and no other")
+    func sharedErrorsReachTheirReads() async throws {
+        var options = PostgresPipeline.Options()
+        options.connections = 1
+        let pipeline = try PostgresPipeline(TestServer.configuration, options: options)
+        let failing: PostgresStatement = """
+            SELECT w.number, 1 / (w.key <> 'zero')::int FROM unnest($1::text[]) WITH ORDINALITY AS w (key, number)
+            """
+        let outcomes = await withTaskGroup(of: (Int, Int?).self) { group in
+            for number in 0..<300 {
+                group.addTask {
+                    let key = number % 10 == 0 ? "zero" : "key \(number)"
+                    let found = try? await pipeline.read(
+                        sharing: [SharedQuery(failing, key: [.text(key)])],
+                        then: [],
+                        into: 0,
+                        rows: { _, _, _ in },
+                        sharedRow: { value, _, row in value = Int(try row.int4(1)) }
+                    )
+                    return (number, found)
+                }
+            }
+            return await group.reduce(into: [Int: Int?]()) { $0[$1.0] = $1.1 }
+        }
+        for (number, found) in outcomes { #expect(found == (number % 10 == 0 ? nil : 1), "read \(number)") }
+        pipeline.shutDown()
+    }
+
+    @Test("Connections are warmed up, and a query that fails then does no harm")
+    func warmsUpConnections() async throws {
+        var options = PostgresPipeline.Options()
+        options.connections = 1
+        let pipeline = try PostgresPipeline(TestServer.configuration, options: options)
+        pipeline.warmUp([PostgresQuery("SELECT 1"), PostgresQuery("SELECT 1 / 0"), PostgresQuery("SELECT 2")])
+        let names = try await pipeline.read(
+            [PostgresQuery("SELECT statement FROM pg_prepared_statements WHERE statement LIKE 'SELECT 1%'")],
+            into: [String]()
+        ) { names, _, rows in names = try rows.map { try $0.text(0) } }
+        #expect(Set(names) == ["SELECT 1", "SELECT 1 / 0"])
+        pipeline.shutDown()
+    }
+
     @Test("Shutting down fails all waiters")
     func shutdownFailsWaiters() async throws {
         let pipeline = try PostgresPipeline(TestServer.configuration)

@@ -4,32 +4,32 @@
 /// reading an entry moves it to the newer one. So the most recently used entries are always kept, up to half of the limit.
 ///
 /// - Complexity: O(1), amortized; evicting a generation is O(limit).
-package struct RecentDictionary<Key: Hashable, Value> {
+public struct RecentDictionary<Key: Hashable, Value> {
     // Inlinable, because a generic dictionary that is not specialized takes three times as long.
-    package var newer: [Key: Value] = [:]
-    package var older: [Key: Value] = [:]
+    @usableFromInline var newer: [Key: Value] = [:]
+    @usableFromInline var older: [Key: Value] = [:]
     /// The cost of the newer generation.
-    package var newerCost = 0
-    package let generationLimit: Int
-    package let cost: (Key, Value) -> Int
+    @usableFromInline var newerCost = 0
+    @usableFromInline let generationLimit: Int
+    @usableFromInline let cost: (Key, Value) -> Int
 
     /// - Parameters:
     ///   - limit: the maximum cost of all entries; at least 2. An entry that costs more than half of it is not kept.
     ///   - cost: the cost of an entry; by default 1, so that `limit` is the maximum number of entries.
     @inlinable
-    package init(limit: Int, cost: @escaping (Key, Value) -> Int = { _, _ in 1 }) {
+    public init(limit: Int, cost: @escaping (Key, Value) -> Int = { _, _ in 1 }) {
         precondition(limit >= 2)
         generationLimit = limit / 2
         self.cost = cost
     }
 
     /// The number of entries.
-    @inlinable package var count: Int { newer.count + older.count }
+    @inlinable public var count: Int { newer.count + older.count }
 
     /// The value of a key; reading it counts as use.
     @inlinable
-    package subscript(key: Key) -> Value? {
-        mutating get {
+    public subscript(key: Key) -> Value? {
+        @inline(__always) mutating get {
             if let value = newer[key] { return value }
             guard let value = older.removeValue(forKey: key) else { return nil }
             insert(value, for: key)
@@ -42,7 +42,7 @@ package struct RecentDictionary<Key: Hashable, Value> {
     }
 
     @inlinable
-    package mutating func insert(_ value: Value, for key: Key) {
+    mutating func insert(_ value: Value, for key: Key) {
         let added = cost(key, value)
         removeNewer(key)
         guard added <= generationLimit else { return }
@@ -56,7 +56,7 @@ package struct RecentDictionary<Key: Hashable, Value> {
     }
 
     @inlinable
-    package mutating func removeNewer(_ key: Key) {
+    mutating func removeNewer(_ key: Key) {
         if let removed = newer.removeValue(forKey: key) { newerCost -= cost(key, removed) }
     }
 }

@@ -1,3 +1,10 @@
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Darwin
+#endif
+internal import Synchronization
+
 /// A lower-case UUID, which a device can generate without the server.
 package struct UniqueID: Hashable, Sendable, Comparable, CustomStringConvertible {
     package let text: String
@@ -29,7 +36,7 @@ package struct UniqueID: Hashable, Sendable, Comparable, CustomStringConvertible
 
     /// Returns a random UUID. Source: RFC 9562, version 4.
     package static func random() -> UniqueID {
-        var bytes = [UInt8].random(16)
+        var bytes = RandomBytes.take16()
         bytes[6] = bytes[6] & 0x0F | 0x40
         bytes[8] = bytes[8] & 0x3F | 0x80
         return UniqueID(bytes: bytes)
@@ -37,6 +44,19 @@ package struct UniqueID: Hashable, Sendable, Comparable, CustomStringConvertible
 
     package var description: String { text }
     package static func < (a: UniqueID, b: UniqueID) -> Bool { a.text < b.text }
+}
+
+/// A supply of random bytes, for ids that are made with every request: a call of the system takes as long as making several.
+private enum RandomBytes {
+    private static let supply = Mutex<[UInt8]>([])
+
+    static func take16() -> [UInt8] {
+        supply.withLock { supply in
+            if supply.isEmpty { supply = .random(1024) }
+            defer { supply.removeLast(16) }
+            return Array(supply.suffix(16))
+        }
+    }
 }
 
 extension [UInt8] {
@@ -51,15 +71,16 @@ extension [UInt8] {
 
     /// Returns bytes from the system's cryptographic random generator.
     package static func random(_ count: Int) -> [UInt8] {
-        var generator = SystemRandomNumberGenerator()
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(count + 7)
-        // Each call of the generator is a system call, and returns eight bytes.
-        while bytes.count < count {
-            Swift.withUnsafeBytes(of: generator.next() as UInt64) { bytes.append(contentsOf: $0) }
+        [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+            // A call returns at most 256 bytes.
+            while filled < count {
+                let length = Swift.min(256, count - filled)
+                guard getentropy(buffer.baseAddress! + filled, length) == 0 else {
+                    fatalError("no random bytes: errno \(errno)")
+                }
+                filled += length
+            }
         }
-        bytes.removeLast(bytes.count - count)
-        return bytes
     }
 }
 

@@ -1,8 +1,6 @@
 internal import Catalog
 internal import HTTPTypes
 internal import Hummingbird
-internal import NIOCore
-internal import OrderedCollections
 internal import Synchronization
 
 /// A cache of rendered pages by path and plan, each valid for one entity tag.
@@ -13,9 +11,10 @@ final class PageCache: Sendable {
     struct Page: Sendable {
         let tag: String
         let headers: HTTPFields
-        let body: ByteBuffer
+        // A buffer's storage is up to twice as large.
+        let body: [UInt8]
 
-        var response: Response { Response(status: .ok, headers: headers, body: .init(byteBuffer: body)) }
+        var response: Response { Response(status: .ok, headers: headers, body: .chunked(body)) }
     }
 
     /// The parts of a request that the response headers depend on.
@@ -45,49 +44,34 @@ final class PageCache: Sendable {
         var cost: Int { variant.path.utf8.count + (after == nil ? 0 : 512) }
     }
 
-    private struct State {
-        /// The pages, oldest first.
-        var pages: OrderedDictionary<Key, Page> = [:]
-        var bytes = 0
-    }
-
     private let limit: Int
-    private let state = Mutex(State())
+    private let pages: Mutex<RecentDictionary<Key, Page>>
 
     /// - Parameter limit: the maximum size in bytes; 0 disables the cache.
-    init(limit: Int) { self.limit = limit }
+    init(limit: Int) {
+        self.limit = limit
+        pages = Mutex(RecentDictionary(limit: max(2, limit)) { Self.cost($0, $1) })
+    }
 
     /// Returns a page with the tag of a plan; nil if there is none.
     func page(_ variant: Variant, _ planned: PlannedPage, tag: @autoclosure () -> String) -> Page? {
         guard limit > 0 else { return nil }
         let key = Key(variant, planned.plan)
-        guard let page = state.withLock({ $0.pages[key] }), page.tag == tag() else { return nil }
+        guard let page = pages.withLock({ $0[key] }), page.tag == tag() else { return nil }
         return page
     }
 
-    /// Inserts a page and evicts the oldest ones if necessary.
-    func insert(_ headers: HTTPFields, _ body: ByteBuffer, _ variant: Variant, _ planned: PlannedPage, tag: String)
+    /// Inserts a page and evicts those that were not used recently, if necessary.
+    func insert(_ headers: HTTPFields, _ body: [UInt8], _ variant: Variant, _ planned: PlannedPage, tag: String)
         -> Page
     {
         let page = Page(tag: tag, headers: headers, body: body)
         let key = Key(variant, planned.plan)
-        guard cost(key, page) <= limit / 16 else { return page }
-        state.withLock { state in
-            if let old = state.pages.updateValue(page, forKey: key) { state.bytes -= cost(key, old) }
-            state.bytes += cost(key, page)
-            guard state.bytes > limit else { return }
-            // Evict an eighth at a time, because removing from the front moves all remaining entries.
-            var (count, freed) = (0, 0)
-            for (key, page) in state.pages where freed < limit / 8 {
-                freed += cost(key, page)
-                count += 1
-            }
-            state.pages.removeFirst(count)
-            state.bytes -= freed
-        }
+        guard Self.cost(key, page) <= limit / 16 else { return page }
+        pages.withLock { $0[key] = page }
         return page
     }
 
     /// Returns the size of a page in bytes, including overhead.
-    private func cost(_ key: Key, _ page: Page) -> Int { page.body.storageCapacity + key.cost + 1024 }
+    private static func cost(_ key: Key, _ page: Page) -> Int { page.body.count + key.cost + 1024 }
 }

@@ -90,7 +90,7 @@ struct PageEndpoints: EndpointGroup {
         headers[.cacheControl] = control
         let tag = page.planned.entityTag(day: day)
         headers[.eTag] = tag
-        let body = ByteBuffer(bytes: page.json(day: day, nextCursor: token))
+        let body = page.json(day: day, nextCursor: token)
         return cache.insert(headers, body, variant, page.planned, tag: tag).response
     }
 

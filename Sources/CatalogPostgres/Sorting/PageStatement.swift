@@ -74,6 +74,20 @@ struct PageStatement: Sendable {
         return PostgresQuery(statement, parameters(slots, plan, shelf.location, Int64(limit)))
     }
 
+    /// Returns the queries for the first page by a sort, on a shelf that does not exist.
+    static func warmUp(_ sort: Sort) -> [PostgresQuery] {
+        PageStatement(Shape(sort: sort, cursor: nil)).ranges.prefix(1).map { range in
+            let parameters: [PostgresValue] = range.slots.map { slot in
+                switch slot {
+                case .limit: .int8(1)
+                case .dimension(let index): .int2(Int16(index))
+                default: .int4(0)
+                }
+            }
+            return PostgresQuery(range.statement, parameters)
+        }
+    }
+
     private func parameters(
         _ slots: [Slot],
         _ plan: PagePlan,

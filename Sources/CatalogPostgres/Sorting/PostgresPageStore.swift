@@ -9,6 +9,20 @@ struct PostgresPageStore: PageStore {
 
     func likelyBasis(of request: PageRequest) -> PageBasis? { memory.basis(of: request) }
 
+    /// Prepares the connections for pages by any single key.
+    func warmUp() {
+        let sorts = SortKey.allCases.flatMap { [Sort($0, .ascending), Sort($0, .descending)].compactMap { $0 } }
+        let nobody = "-"
+        database.pages.warmUp(
+            [
+                PostgresQuery(ShelfLookup.versions, [.int8Array([0]), .int8Array([0])]),
+                PostgresQuery(ShelfLookup.oneHead, [.text(nobody), .text(nobody)]),
+                PostgresQuery(PostgresSettingsStore.revisions, [.textArray([nobody])]),
+                PostgresQuery(PostgresSettingsStore.rememberedViews, [.text(nobody), .text(nobody), .text(nobody)]),
+            ] + sorts.flatMap { PageStatement.warmUp($0) }
+        )
+    }
+
     func basis(of request: PageRequest, likely: PageBasis?) async throws(CatalogError) -> PageBasis {
         try await database.mappingErrors {
             if let likely,

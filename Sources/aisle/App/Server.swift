@@ -72,6 +72,7 @@ struct Server {
             logger: settings.logger
         )
         raiseDescriptorLimit()
+        catalog.warmUp()
         var liveOptions = LiveHub.Options()
         liveOptions.subscriptionLimit = settings.streamLimit
         let live = LiveHub(

@@ -1,0 +1,19 @@
+/// Runs queries whose results do not matter, so that the server has their plans, and its caches what these need.
+final class WarmUpJob: PipelineJob {
+    let shared: [SharedQuery] = []
+    let queries: [PostgresQuery]
+    let deadline: ContinuousClock.Instant
+    let isPending = true
+    let hasRestarted = true
+
+    init(_ queries: [PostgresQuery], deadline: ContinuousClock.Instant) {
+        self.queries = queries
+        self.deadline = deadline
+    }
+
+    func restart() -> Bool { false }
+    func receive(shared index: Int, _ row: borrowing PostgresRow) {}
+    func receive(_ index: Int, _ rows: borrowing PostgresRows) {}
+    func succeed() {}
+    func fail(_ error: any Error) {}
+}
