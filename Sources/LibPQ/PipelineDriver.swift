@@ -33,6 +33,8 @@ final class PipelineDriver: @unchecked Sendable {
 
     func run() {
         while true {
+            // Other threads may be about to send reads, and more reads then share a transaction.
+            sched_yield()
             let content = mailbox.collect(finished: finished)
             finished = 0
             if content.isShutDown { return end(content.jobs) }

@@ -32,8 +32,8 @@ final class PipelineGroup {
         }
     }
 
-    /// The earliest deadline of the members.
-    var firstDeadline: ContinuousClock.Instant { members.lazy.map(\.job.deadline).min() ?? .now }
+    /// The latest deadline of the members. The driver cancels the statement of an earlier one itself.
+    var lastDeadline: ContinuousClock.Instant { members.lazy.map(\.job.deadline).max() ?? .now }
 
     /// The earliest deadline of the members whose callers still wait.
     var nextDeadline: ContinuousClock.Instant? {
@@ -51,23 +51,31 @@ final class PipelineGroup {
             }
         } catch { failure = failure ?? (error as? PostgresError) ?? PostgresError(.decoding, "\(error)") }
         guard index == shared.indices.last, failure == nil else { return 0 }
-        return members.indices.count { members[$0].job.queries.isEmpty && succeed($0) }
+        var done = 0
+        for member in members.indices where members[member].job.queries.isEmpty {
+            succeed(member)
+            done += 1
+        }
+        return done
     }
 
     /// Passes the rows of a query to its job; returns the number of jobs that are done.
     func receive(_ member: Int, _ index: Int, _ rows: borrowing PostgresRows) -> Int {
         members[member].job.receive(index, rows)
-        return index == members[member].job.queries.count - 1 && failure == nil && succeed(member) ? 1 : 0
+        guard index == members[member].job.queries.count - 1, failure == nil else { return 0 }
+        succeed(member)
+        return 1
     }
 
-    private func succeed(_ member: Int) -> Bool {
+    private func succeed(_ member: Int) {
         members[member].job.succeed()
         members[member].isDone = true
         pending -= 1
-        return true
     }
 
-    /// Records an error of a member's query; without a member, of what all of them need.
+    /// Records an error of a member's query, or of the settings or a shared query, which concerns all members.
+    ///
+    /// - Parameter member: nil for the settings or a shared query.
     func fail(_ member: Int?, _ error: PostgresError) {
         guard let member else { return failure = failure ?? error }
         members[member].failure = members[member].failure ?? error

@@ -49,7 +49,7 @@ final class PipelinedConnection {
     func submit(_ jobs: [any PipelineJob]) {
         let group = PipelineGroup(jobs)
         groups.append(group)
-        let setup = settings.statement.map { call($0, settings.parameters(until: group.firstDeadline)) }
+        let setup = settings.statement.map { call($0, settings.parameters(until: group.lastDeadline)) }
         // Parsing may wait for locks, so it needs the settings, too; once for all of the group's preparations.
         var unsent = setup
         var calls: [(command: Command, call: PreparedCall)] = []
@@ -166,11 +166,15 @@ final class PipelinedConnection {
         case .prepare(let statement):
             statements.remove(statement)
             preparationFailure = error
-        // If a preparation failed, its error is more informative.
-        case .query(let member, _): groups.first?.fail(member, preparationFailure ?? error)
-        case .settings, .shared: groups.first?.fail(nil, preparationFailure ?? error)
+        case .query(let member, _): groups.first?.fail(member, cause(of: error))
+        case .settings, .shared: groups.first?.fail(nil, cause(of: error))
         default: break
         }
+    }
+
+    /// Returns the error of a preparation if a statement is missing because of it (26000).
+    private func cause(of error: PostgresError) -> PostgresError {
+        error.sqlState?.rawValue == "26000" ? preparationFailure ?? error : error
     }
 
     /// Abandons all jobs: they fail or are sent again. Returns the number of failed jobs.
@@ -202,7 +206,7 @@ final class PipelinedConnection {
     /// Fails overdue jobs, whose results will be dropped. Returns whether the head job is overdue.
     func failOverdue(_ now: ContinuousClock.Instant, _ error: PostgresError) -> Bool {
         for group in groups { group.failOverdue(now, error) }
-        return groups.first?.isOverdue ?? false
+        return groups.first { $0.pending > 0 }?.isOverdue ?? false
     }
 
     private func check(_ status: Int32) {

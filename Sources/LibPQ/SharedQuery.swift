@@ -7,6 +7,15 @@ package struct SharedQuery: Sendable {
 
     /// - Parameter key: the values of the key's columns, each of type `int8` or `text`.
     package init(_ statement: PostgresStatement, key: [PostgresValue]) {
+        precondition(
+            key.allSatisfy { value in
+                switch value {
+                case .int8(_?), .text(_?): true
+                default: false
+                }
+            },
+            "a key has values of the types int8 and text, which are not NULL"
+        )
         self.statement = statement
         self.key = key
     }

@@ -1,4 +1,4 @@
-/// Runs queries whose results do not matter, so that the server has their plans, and its caches what these need.
+/// Runs queries whose results do not matter, so that the server has planned them and cached the catalog pages they need.
 final class WarmUpJob: PipelineJob {
     let shared: [SharedQuery] = []
     let queries: [PostgresQuery]

@@ -6,7 +6,7 @@ import InMemoryCatalog
 import Testing
 import TestSupport
 
-/// Requests that are answered on the event loop, among others on the same connection.
+/// Requests that are answered on the event loop, mixed with other requests on the same connection.
 @Suite(.timeLimit(.minutes(5))) struct DirectHandlerTests {
     private static let page = "/v1/stores/s/shelves/x/products"
     private static let order = "/v1/stores/s/shelves/x/order"
@@ -15,17 +15,26 @@ import TestSupport
         "GET \(path) HTTP/1.1\r\nHost: a\r\n\(fields)\r\n"
     }
 
-    /// Runs a body with a server that has a shelf of one product.
-    private func withServer(_ body: @escaping @Sendable (RawClient) async throws -> Void) async throws {
+    /// Runs a body with a server that has a shelf.
+    private func withServer(
+        products: Int = 1,
+        receiveBuffer: Int32? = nil,
+        _ body: @escaping @Sendable (RawClient) async throws -> Void
+    ) async throws {
         let catalog = InMemoryCatalog(collate: collator())
         let (store, shelf) = (CatalogKey("s")!, CatalogKey("x")!)
         _ = try await catalog.put(Store(key: store, title: "S", currency: Currency("EUR")!))
         _ = try await catalog.put(Shelf(key: shelf, title: "X"), in: store)
-        _ = try await catalog.put(Product(sku: SKU("a")!, name: "A", priceMinor: 1), in: store)
-        _ = try await catalog.place(SKU("a")!, on: shelf, in: store)
+        for number in 0..<products {
+            let sku = SKU("a\(number)")!
+            _ = try await catalog.put(Product(sku: sku, name: "A \(number)", priceMinor: 1), in: store)
+            _ = try await catalog.place(sku, on: shelf, in: store)
+        }
         let api = await TestAPI.api(catalog, importer: TestAPI.NoImports())
         let channel = HTTP1Channel.Configuration(additionalChannelHandlers: [ParserErrorHandler()])
-        try await serving(api, server: api.server(channel)) { try await body(RawClient($0.port)) }
+        try await serving(api, server: api.server(channel)) {
+            try await body(RawClient($0.port, receiveBuffer: receiveBuffer))
+        }
     }
 
     /// Returns the status codes and ids of all responses on a connection, in order.
@@ -62,6 +71,19 @@ import TestSupport
                 shutdown(client.descriptor, Int32(SHUT_WR))
                 #expect(answers(await client.response()) == ["200 one"])
             }
+        }
+    }
+
+    @Test("A client that reads slowly and sends nothing more gets all of its responses")
+    func answersSlowReaders() async throws {
+        // Two megabytes, which no buffer of the system holds.
+        try await withServer(products: 100, receiveBuffer: 4096) { client in
+            let requests = (0..<60).map { Self.get(Self.page + "?limit=100", "X-Request-Id: n\($0)\r\n") }
+            client.send(requests.joined())
+            shutdown(client.descriptor, Int32(SHUT_WR))
+            let text = await client.response()
+            #expect(answers(text) == (0..<60).map { "200 n\($0)" })
+            #expect(text.components(separatedBy: #""next_cursor":null}}"#).count == 61)
         }
     }
 

@@ -45,6 +45,34 @@ import TestSupport
         return lines
     }
 
+    @Test("A page shows the store's new rules after they change, also if only its first request confirms them")
+    func showsChangedRules() async throws {
+        try await TestAPI.withServer { client, catalog in
+            let (store, shelf, sku) = (CatalogKey("s")!, CatalogKey("x")!, SKU("a")!)
+            var rules = Store(key: store, title: "S", currency: Currency("EUR")!)
+            _ = try await catalog.put(rules)
+            _ = try await catalog.put(Shelf(key: shelf, title: "X"), in: store)
+            var product = Product(sku: sku, name: "A", priceMinor: 199)
+            product.size = try Size(amount: ExactDecimal("250")!, unit: .g)
+            _ = try await catalog.put(product, in: store)
+            _ = try await catalog.place(sku, on: shelf, in: store)
+            func unit(_ limit: Int) async throws -> JSONValue? {
+                let response = try await client.execute(
+                    uri: "/v1/stores/s/shelves/x/products?limit=\(limit)",
+                    method: .get
+                )
+                let page = try JSONReader.parse(Array(buffer: response.body))
+                return page["products"]?.elements?.first?["unit_price"]?["per"]
+            }
+            #expect(try await unit(1) == .string("1 kg"))
+            rules.unitPricing = .us
+            _ = try await catalog.put(rules)
+            // A page that is not in the cache, planned from the old rules.
+            for _ in 0..<2 { #expect(try await unit(2) == .string("1 lb")) }
+            #expect(try await unit(1) == .string("1 lb"))
+        }
+    }
+
     @Test("Extreme prices and sizes are imported, served, sorted, filtered and diffed", arguments: currencies)
     func everyCombination(_ code: String) async throws {
         let currency = try #require(Currency(code))

@@ -24,6 +24,12 @@ import Testing
 
     private enum Identity: CaseIterable {
         case nobody, invalid, user, guest
+        /// A user whose token has expired.
+        case expired
+        /// A user whose token is signed with another key.
+        case foreign
+        /// A ticket for a stream, given as a token.
+        case ticket
     }
 
     private static let own = CatalogKey("s")!
@@ -78,6 +84,9 @@ import Testing
         return await api.api.respond(to: request).status.code
     }
 
+    /// As long as a ticket.
+    private static let ticket = String(repeating: "a", count: 43)
+
     private func token(_ api: MemoryAPI, _ identity: Identity, _ scopes: Set<Scope>, _ stores: Set<CatalogKey>?)
         -> String?
     {
@@ -86,6 +95,15 @@ import Testing
         case .invalid: "x.y.z"
         case .user: api.token(of: "ann", scopes: scopes, stores: stores)
         case .guest: api.token(of: "guest:1", scopes: scopes, stores: stores)
+        case .expired: api.token(of: "ann", scopes: scopes, stores: stores, expiresIn: -3600)
+        case .foreign:
+            api.token(
+                of: "ann",
+                scopes: scopes,
+                stores: stores,
+                secret: Array("another secret of thirty-two bytes".utf8)
+            )
+        case .ticket: Self.ticket
         }
     }
 
@@ -108,7 +126,7 @@ import Testing
                         switch identity {
                         case _ where operation.ignoresToken: nil
                         case .nobody: operation.needsToken ? 401 : nil
-                        case .invalid: 401
+                        case .invalid, .expired, .foreign, .ticket: 401
                         case .user, .guest:
                             if let scope = operation.scope,
                                 scopes.isDisjoint(with: [scope, .catalogWrite]) || stores?.contains(Self.own) == false

@@ -77,11 +77,20 @@ struct MemoryAPI {
 
     /// A token with scopes that is valid for an hour.
     ///
-    /// - Parameter stores: the stores to which it is limited; nil for all stores.
-    func token(of user: String, scopes: Set<Scope>, stores: Set<CatalogKey>? = nil) -> String {
-        let expiry = Timestamp(microseconds: Timestamp.now().microseconds + 3_600_000_000)
+    /// - Parameters:
+    ///   - stores: the stores to which it is limited; nil for all stores.
+    ///   - seconds: how long it is valid; negative for an expired token.
+    ///   - secret: the secret that signs it; nil for the server's.
+    func token(
+        of user: String,
+        scopes: Set<Scope>,
+        stores: Set<CatalogKey>? = nil,
+        expiresIn seconds: Int64 = 3600,
+        secret: [UInt8]? = nil
+    ) -> String {
+        let expiry = Timestamp(microseconds: Timestamp.now().microseconds + seconds * 1_000_000)
         let caller = Caller(user: UserID(user)!, scopes: scopes, stores: stores, expiresAt: expiry)
-        return TokenSigner(secret: Self.secret).token(for: caller)
+        return TokenSigner(secret: secret ?? Self.secret).token(for: caller)
     }
 
     /// - Parameters:

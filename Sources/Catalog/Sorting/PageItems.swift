@@ -1,6 +1,6 @@
 /// The products of a page, in the form that its reader needs.
 package protocol PageItems: Sendable {
-    /// Adds a product of which the receiver needs no more than this.
+    /// Adds a product by its key, if the receiver already has this state of it.
     ///
     /// - Parameters:
     ///   - modifiedAt: identifies the product's state, apart from its popularity.

@@ -13,7 +13,7 @@ package protocol PageStore: Sendable {
     ///
     /// - Parameters:
     ///   - likely: a plan that may be outdated; the page is then planned again. nil to plan it here.
-    ///   - items: creates what the products are added to, for each attempt to read them.
+    ///   - items: creates an empty collection of products, for each attempt to read them.
     /// - Throws: `notFound`, and as `PageRequest.plan`.
     func page<Items: PageItems>(
         _ request: PageRequest,

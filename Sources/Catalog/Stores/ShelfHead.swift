@@ -1,7 +1,7 @@
 /// A shelf, its store and their settings, read in one snapshot.
 package struct ShelfHead: Sendable, Hashable {
     package var store: Store
-    /// A counter that grows with every change to the store's settings, and to what its shelves inherit.
+    /// A counter that grows with every change to the store's settings, and to the parents and default sorts that its shelves inherit.
     package var storeVersion: Int64
     package var state: ShelfState
     /// The shelf's location in storage; opaque to callers.

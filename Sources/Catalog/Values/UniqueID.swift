@@ -46,7 +46,7 @@ package struct UniqueID: Hashable, Sendable, Comparable, CustomStringConvertible
     package static func < (a: UniqueID, b: UniqueID) -> Bool { a.text < b.text }
 }
 
-/// A supply of random bytes, for ids that are made with every request: a call of the system takes as long as making several.
+/// A supply of random bytes for the ids of requests: a system call takes longer than making several ids.
 private enum RandomBytes {
     private static let supply = Mutex<[UInt8]>([])
 

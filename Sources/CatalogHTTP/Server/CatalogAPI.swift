@@ -201,12 +201,12 @@ package struct CatalogAPI: HTTPResponder {
         return route
     }
 
-    /// Returns whether a request, which has no body, is answered on the event loop of its connection.
-    func answersDirectly(_ head: HTTPRequest) -> Bool {
-        let fields = head.headerFields
-        guard head.method == .get, fields[.contentLength] == nil, fields[.transferEncoding] == nil,
+    /// Returns whether a request is answered on the event loop of its connection; its body has not been read.
+    func answersDirectly(_ request: Request) -> Bool {
+        let fields = request.headers
+        guard request.method == .get, fields[.contentLength] == nil, fields[.transferEncoding] == nil,
             fields[.connection].map({ $0.lowercased() == "keep-alive" }) ?? true, fields[.expect] == nil,
-            let route = try? route(of: URI(head.path ?? "")), let endpoint = route.resource.endpoint(.get)
+            let route = try? route(of: request.uri), let endpoint = route.resource.endpoint(.get)
         else { return false }
         return endpoint.isDirect && endpoint.surcharge(route.target) == 0
     }

@@ -26,7 +26,7 @@ final class DirectHandler: ChannelDuplexHandler {
         /// Between requests, or in the middle of one that is passed on.
         case idle
         /// A request is read to its end.
-        case reading(HTTPRequest)
+        case reading(Request)
         /// A request is being answered here.
         case answering
     }
@@ -39,6 +39,7 @@ final class DirectHandler: ChannelDuplexHandler {
     /// The number of requests that were passed on and are not answered yet.
     private var passedRequests = 0
     private var waiting: Deque<Arrival> = []
+    private var isClosed = false
     /// Whether a read was held back because something is waiting.
     private var holdsRead = false
 
@@ -58,17 +59,22 @@ final class DirectHandler: ChannelDuplexHandler {
 
     private func receive(_ part: HTTPRequestPart, _ context: ChannelHandlerContext) {
         switch (part, state) {
-        case (.head(let head), .idle) where passedRequests == 0 && api.answersDirectly(head):
-            state = .reading(head)
-        case (.end, .reading(let head)):
+        case (.head(let head), .idle) where passedRequests == 0:
+            let request = Request(head: head, body: RequestBody(buffer: ByteBuffer()))
+            guard api.answersDirectly(request) else { return pass(part, context) }
+            state = .reading(request)
+        case (.end, .reading(let request)):
             state = .answering
-            answer(head, context)
+            answer(request, context)
         // A request without a length has no body.
         case (.body, .reading): break
-        default:
-            if case .head = part { passedRequests += 1 }
-            context.fireChannelRead(wrapInboundOut(part))
+        default: pass(part, context)
         }
+    }
+
+    private func pass(_ part: HTTPRequestPart, _ context: ChannelHandlerContext) {
+        if case .head = part { passedRequests += 1 }
+        context.fireChannelRead(wrapInboundOut(part))
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
@@ -81,9 +87,9 @@ final class DirectHandler: ChannelDuplexHandler {
         context.fireUserInboundEventTriggered(event)
     }
 
-    func channelInactive(context: ChannelHandlerContext) {
+    func handlerRemoved(context: ChannelHandlerContext) {
+        isClosed = true
         waiting.removeAll()
-        context.fireChannelInactive()
     }
 
     // MARK: - Outbound
@@ -101,11 +107,10 @@ final class DirectHandler: ChannelDuplexHandler {
 
     // MARK: - Answering
 
-    private func answer(_ head: HTTPRequest, _ context: ChannelHandlerContext) {
+    private func answer(_ request: Request, _ context: ChannelHandlerContext) {
         let (api, peer, channel) = (api, peer, channel)
         let loopBound = NIOLoopBound((handler: self, context: context), eventLoop: context.eventLoop)
         Task(executorPreference: executor) {
-            let request = Request(head: head, body: RequestBody(buffer: ByteBuffer()))
             var response = await api.respond(to: request, from: peer) { api.options.departures.contains(channel) }
             response.headers[.date] = HTTPDate.now()
             let body = CollectedBody()
@@ -116,10 +121,24 @@ final class DirectHandler: ChannelDuplexHandler {
         }
     }
 
+    /// Writes a response. The next request is handled when the client has taken this response, so that one that reads nothing
+    /// keeps no more than this in memory, and a half-closed connection is not closed before.
     private func finish(_ head: HTTPResponse, _ body: ByteBuffer?, _ context: ChannelHandlerContext) {
+        guard !isClosed else { return }
+        let written = context.eventLoop.makePromise(of: Void.self)
+        let loopBound = NIOLoopBound((handler: self, context: context), eventLoop: context.eventLoop)
+        written.futureResult.whenComplete { _ in
+            let (handler, context) = loopBound.value
+            handler.proceed(context)
+        }
         context.write(wrapOutboundOut(.head(head)), promise: nil)
         if let body { context.write(wrapOutboundOut(.body(body)), promise: nil) }
-        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: written)
+    }
+
+    /// Handles what has arrived in the meantime.
+    private func proceed(_ context: ChannelHandlerContext) {
+        guard !isClosed else { return }
         state = .idle
         while let next = waiting.popFirst() {
             switch next {

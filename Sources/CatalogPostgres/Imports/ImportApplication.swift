@@ -103,6 +103,8 @@ struct ImportApplication: Sendable {
                 ]
             )
         }
+        // A shelf that was deleted loses its parent and default sort, which other shelves may inherit.
+        try connection.execute(ShelfStatements.bumpStore, [.int4(storeID)])
     }
 
     /// The number of shelves created per statement.

@@ -48,6 +48,11 @@ final class PageBasisCache: Sendable {
         }
     }
 
+    /// Inserts only the shelf and its store.
+    func insert(_ head: ShelfHead, of request: PageRequest) {
+        state.withLock { $0.heads[ShelfAddress(request.store, request.shelf)] = head }
+    }
+
     func statement(_ shape: PageStatement.Shape) -> PageStatement {
         state.withLock { Self.statement(shape, in: &$0.statements, PageStatement.init) }
     }

@@ -44,8 +44,8 @@ struct PostgresPageStore: PageStore {
         try await database.mappingErrors { try await readPage(request, likely, items) }
     }
 
-    /// Confirms the basis and reads the page in one round trip. If data changes in between, a page of one range is newer than
-    /// its tag, so the next request's tag differs; a page of several ranges is read again.
+    /// Confirms the basis and reads the page in one round trip. If data changes in between, a page of one range may be newer
+    /// than its tag, so that the next request gets another tag; a page of several ranges is read again.
     private func readPage<Items: PageItems>(
         _ request: PageRequest,
         _ likely: PlannedPage?,
@@ -66,8 +66,11 @@ struct PostgresPageStore: PageStore {
             guard found.isSteady else { continue }
             if !found.confirms(planned.basis) {
                 planned = try PlannedPage(request, try await readBasis(request))
-                // The rows are those of the new basis, if it is the one that was found before them.
-                guard found.confirms(planned.basis), planned.plan == plan, planned.basis.head.location == head.location
+                // Keep the rows if the new basis is the one that was confirmed, and the old one has the same plan and the same
+                // rules for showing products.
+                let new = planned.basis.head
+                guard found.confirms(planned.basis), planned.plan == plan, new.location == head.location,
+                    new.store == head.store
                 else { continue }
             }
             if found.count < wanted, first < ranges {
@@ -109,7 +112,9 @@ struct PostgresPageStore: PageStore {
 
     private func readListings(_ request: PageRequest) async throws -> (PlannedPage, [Listing], Facets?) {
         try await database.longReads.snapshot(within: .lookup) { connection in
-            let planned = try PlannedPage(request, try Self.basis(of: request, connection))
+            let basis = try Self.basis(of: request, connection)
+            memory.insert(basis.head, of: request)
+            let planned = try PlannedPage(request, basis)
             let (plan, head) = (planned.plan, planned.basis.head)
             let hasPosition = plan.readsPositions
             let listings = try Self.rows(
