@@ -222,7 +222,6 @@ import Testing
         "PopularityStatements.queueRecreatedProducts",
         "PopularityStatements.moveStraysToInbox",
         "PopularityStatements.moveShelfStraysToInbox",
-        "PostgresChangeStore.shelfVersions",
         "PostgresUserStore.sweepTickets",
         "ProductStatements.upsert",
         "ResortStatements.finishShelf",

@@ -12,7 +12,13 @@ extension SQL {
 
     /// The time of a change: now, but later than the time in a column. So a time identifies one state of its row, even if
     /// two transactions began in the same microsecond.
-    static func nextTime(after column: SQL) -> SQL { "greatest(now(), \(column) + interval '1 microsecond')" }
+    ///
+    /// Adding to a time with a time zone is not immutable, so Citus refuses it with a column.
+    static func nextTime(after column: SQL) -> SQL {
+        """
+        greatest(now(), (\(column) AT TIME ZONE interval '0' + interval '1 microsecond') AT TIME ZONE interval '0')
+        """
+    }
 
     /// The version after the version in a column if a condition holds, otherwise the same one.
     ///

@@ -1,0 +1,46 @@
+import Catalog
+import CatalogPostgres
+import LibPQ
+import Testing
+import TestSupport
+
+@Suite(.timeLimit(.minutes(5))) struct ModificationTimeTests {
+    private static let store = CatalogKey("s")!
+    private static let sku = SKU("a")!
+
+    /// Sets the time of the product's last change to an hour from now, as if the clock had been set back since.
+    private func postpone(_ catalog: PostgresCatalog) async throws -> Timestamp {
+        let microseconds = try await catalog.database.writes.perform(within: .edit) { connection in
+            try connection.query("UPDATE product SET modified_at = now() + interval '1 hour' RETURNING modified_at") {
+                try $0.first { try $0.timestamptz(0) }!
+            }
+        }
+        return Timestamp(microseconds: microseconds)
+    }
+
+    private func modifiedAt(_ catalog: PostgresCatalog) async throws -> Timestamp {
+        try await catalog.product(Self.store, Self.sku).product.modifiedAt
+    }
+
+    @Test("A change of a product has a later time than the one before, whatever the clock says")
+    func timesGrow() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            _ = try await catalog.put(Store(key: Self.store, title: "S", currency: Currency("EUR")!))
+            _ = try await catalog.put(Product(sku: Self.sku, name: "A", priceMinor: 1), in: Self.store)
+            var last = try await postpone(catalog)
+            _ = try await catalog.put(Product(sku: Self.sku, name: "B", priceMinor: 1), in: Self.store)
+            #expect(try await modifiedAt(catalog).microseconds == last.microseconds + 1)
+            last = try await postpone(catalog)
+            try await catalog.setPrices([PriceChange(sku: Self.sku, priceMinor: 2)], in: Self.store)
+            #expect(try await modifiedAt(catalog).microseconds == last.microseconds + 1)
+            last = try await postpone(catalog)
+            let file = "store,shelf,sku,name,price,currency\ns,X,a,C,0.03,EUR\n"
+            let pieces = AsyncStream<[UInt8]> { stream in
+                stream.yield(Array(file.utf8))
+                stream.finish()
+            }
+            _ = try await Importer(catalog).run(pieces, ImportOptions(format: .csv))
+            #expect(try await modifiedAt(catalog).microseconds == last.microseconds + 1)
+        }
+    }
+}
