@@ -62,7 +62,7 @@ import Testing
         #expect(render([], fragments) == ("", 0))
     }
 
-    @Test("A changed product, or one in a store with other rules, is written anew")
+    @Test("A changed product, or one in a store with other rules, is rendered again")
     func outdatedFragmentsAreNotUsed() {
         let fragments = ProductFragments(limit: 1 << 20)
         let old = [product("a", price: 100)]
