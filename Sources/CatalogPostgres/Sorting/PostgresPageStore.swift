@@ -202,7 +202,7 @@ struct PostgresPageStore: PageStore {
         var count = 0
         /// The last product to show.
         var last: Listing?
-        /// The shelf's version before the products; nil if there is no such shelf.
+        /// The shelf's version before the products; nil if the shelf does not exist.
         var version: ShelfVersion?
         /// The revision of the caller's settings; 0 if they do not matter.
         var revision: Int64 = 0
