@@ -79,7 +79,7 @@ let package = Package(
         .target(
             name: "CatalogPostgres",
             dependencies: [
-                "Catalog", "CatalogJSON", "LibPQ", "Ordering", "Schema",
+                "Catalog", "CatalogJSON", "LibPQ", "Ordering", "Platform", "Schema",
                 .product(name: "Crypto", package: "swift-crypto"),
             ],
             swiftSettings: strict

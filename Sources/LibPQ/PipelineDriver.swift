@@ -71,8 +71,9 @@ final class PipelineDriver: @unchecked Sendable {
 
     /// The maximum number of jobs that share a transaction. The answers of all but the last ones may wait for the end.
     private static let groupLimit = 32
-    /// The maximum number of jobs in flight on a connection.
-    private static let inFlightLimit = 64
+    /// The maximum number of groups in flight on a connection: one that the server works on, and one that it finds afterwards.
+    /// Jobs that arrive in the meantime wait, and then share a transaction.
+    private static let inFlightLimit = 2
 
     /// Sends waiting jobs, each on the connection with the fewest jobs in flight; those of a connection go together.
     private func dispatch() {
@@ -118,8 +119,8 @@ final class PipelineDriver: @unchecked Sendable {
         var best: (index: Int, isWornOut: Bool, jobs: Int)?
         for index in slots.indices {
             guard let connection = slots[index].connection else { continue }
+            guard connection.groupsInFlight < Self.inFlightLimit else { continue }
             let (jobs, isWornOut) = (connection.inFlight + groups[index].count, connection.isWornOut)
-            guard jobs < Self.inFlightLimit else { continue }
             // Worn-out connections are replaced when idle; until then they serve only if no other can.
             guard let found = best, (found.isWornOut ? 1 : 0, found.jobs) <= (isWornOut ? 1 : 0, jobs) else {
                 best = (index, isWornOut, jobs)

@@ -1,29 +1,56 @@
-/// Reads that are sent together, in one transaction: first the queries that they share, then the queries of each.
+/// Reads that are sent together, in one transaction: first the queries that they share, then the queries of each. Of reads
+/// that are the same, one is sent.
 ///
 /// So they share the transaction's settings and its end, too. Each statement still has its own snapshot, taken after all
 /// of the reads started.
 final class PipelineGroup {
     struct Member {
         let job: any PipelineJob
+        /// Jobs that are the same, which get the result of the first one.
+        fileprivate(set) var followers: [any PipelineJob] = []
         /// The error of one of the job's own queries.
-        var failure: PostgresError?
-        /// Whether the caller has already got an error.
-        var isOverdue = false
+        fileprivate(set) var failure: PostgresError?
+        /// The earliest deadline of a caller that still waits; nil if all of them have got an error.
+        fileprivate(set) var deadline: ContinuousClock.Instant?
         /// Whether the job succeeded, failed, or will be sent again.
-        var isDone = false
+        fileprivate(set) var isDone = false
+
+        fileprivate init(_ job: any PipelineJob) {
+            self.job = job
+            deadline = job.deadline
+        }
+
+        fileprivate var jobs: [any PipelineJob] { [job] + followers }
+
+        fileprivate mutating func follow(_ other: any PipelineJob) {
+            followers.append(other)
+            deadline = min(deadline ?? other.deadline, other.deadline)
+        }
+
+        /// Fails the jobs whose deadline has passed.
+        fileprivate mutating func failOverdue(_ now: ContinuousClock.Instant, _ error: PostgresError) {
+            for job in jobs where job.deadline <= now { job.fail(error) }
+            deadline = jobs.lazy.map(\.deadline).filter { $0 > now }.min()
+        }
     }
 
     private(set) var members: [Member]
     private(set) var shared: [SharedQueryBatch] = []
-    /// The number of members that are not done.
+    /// The number of jobs that are not done.
     private(set) var pending: Int
     /// The error of the settings or of a shared query, which concerns all members.
     private var failure: PostgresError?
 
     init(_ jobs: [any PipelineJob]) {
-        members = jobs.map { Member(job: $0) }
+        members = []
         pending = jobs.count
-        for (member, job) in jobs.enumerated() {
+        for job in jobs {
+            if let same = members.firstIndex(where: { $0.job.isSame(as: job) }) {
+                members[same].follow(job)
+                continue
+            }
+            let member = members.count
+            members.append(Member(job))
             for (query, wanted) in job.shared.enumerated() {
                 let index = shared.firstIndex { $0.statement == wanted.statement } ?? shared.endIndex
                 if index == shared.endIndex { shared.append(SharedQueryBatch(wanted.statement)) }
@@ -37,11 +64,11 @@ final class PipelineGroup {
 
     /// The earliest deadline of the members whose callers still wait.
     var nextDeadline: ContinuousClock.Instant? {
-        members.lazy.filter { !$0.isOverdue && !$0.isDone }.map(\.job.deadline).min()
+        members.lazy.filter { !$0.isDone }.compactMap(\.deadline).min()
     }
 
-    /// Whether the caller of the next member to be answered has got an error already.
-    var isOverdue: Bool { members.first { !$0.isDone }?.isOverdue ?? false }
+    /// Whether all callers of the next member to be answered have got an error already.
+    var isOverdue: Bool { members.first { !$0.isDone }.map { $0.deadline == nil } ?? false }
 
     /// Distributes the rows of a shared query; returns the number of jobs that are done.
     func receive(shared index: Int, _ rows: borrowing PostgresRows) -> Int {
@@ -53,8 +80,7 @@ final class PipelineGroup {
         guard index == shared.indices.last, failure == nil else { return 0 }
         var done = 0
         for member in members.indices where members[member].job.queries.isEmpty {
-            succeed(member)
-            done += 1
+            done += succeed(member)
         }
         return done
     }
@@ -63,14 +89,17 @@ final class PipelineGroup {
     func receive(_ member: Int, _ index: Int, _ rows: borrowing PostgresRows) -> Int {
         members[member].job.receive(index, rows)
         guard index == members[member].job.queries.count - 1, failure == nil else { return 0 }
-        succeed(member)
-        return 1
+        return succeed(member)
     }
 
-    private func succeed(_ member: Int) {
-        members[member].job.succeed()
+    /// Returns the number of jobs that are done.
+    private func succeed(_ member: Int) -> Int {
+        let (job, followers) = (members[member].job, members[member].followers)
+        job.succeed()
+        for follower in followers { follower.succeed(as: job) }
         members[member].isDone = true
-        pending -= 1
+        pending -= 1 + followers.count
+        return 1 + followers.count
     }
 
     /// Records an error of a member's query, or of the settings or a shared query, which concerns all members.
@@ -81,12 +110,11 @@ final class PipelineGroup {
         members[member].failure = members[member].failure ?? error
     }
 
-    /// Fails the members whose deadline has passed; their results will be dropped.
+    /// Fails the jobs whose deadline has passed; their results will be dropped.
     func failOverdue(_ now: ContinuousClock.Instant, _ error: PostgresError) {
-        for index in members.indices
-        where !members[index].isDone && !members[index].isOverdue && members[index].job.deadline <= now {
-            members[index].isOverdue = true
-            members[index].job.fail(error)
+        for index in members.indices where !members[index].isDone && members[index].deadline.map({ $0 <= now }) ?? false
+        {
+            members[index].failOverdue(now, error)
         }
     }
 
@@ -101,14 +129,16 @@ final class PipelineGroup {
         var again: [any PipelineJob] = []
         var failed = 0
         for index in members.indices where !members[index].isDone {
-            let (job, own) = (members[index].job, members[index].failure)
+            let own = members[index].failure
             members[index].isDone = true
             let isNotItsOwn = own.map { $0.sqlState?.classCode == "57" || $0.sqlState?.rawValue == "26000" } ?? true
-            if isNotItsOwn, job.restart() {
-                again.append(job)
-            } else {
-                job.fail(own ?? failure ?? error)
-                failed += 1
+            for job in members[index].jobs {
+                if isNotItsOwn, job.restart() {
+                    again.append(job)
+                } else {
+                    job.fail(own ?? failure ?? error)
+                    failed += 1
+                }
             }
         }
         pending = 0

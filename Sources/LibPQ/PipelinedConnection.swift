@@ -39,6 +39,7 @@ final class PipelinedConnection {
     }
 
     var socket: Int32 { handle.socket }
+    var groupsInFlight: Int { groups.count }
     /// The number of jobs in flight.
     var inFlight: Int { groups.reduce(0) { $0 + $1.pending } }
     var isWornOut: Bool { statements.isWornOut }
@@ -56,7 +57,7 @@ final class PipelinedConnection {
         for (index, query) in group.shared.enumerated() {
             calls.append((.shared(index), call(query.statement, query.parameters, preparedAfter: &unsent)))
         }
-        for (member, job) in jobs.enumerated() {
+        for (member, job) in group.members.map(\.job).enumerated() {
             for (index, query) in job.queries.enumerated() {
                 let call = call(query.statement, query.parameters, preparedAfter: &unsent)
                 calls.append((.query(member: member, index: index), call))

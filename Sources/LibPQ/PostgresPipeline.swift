@@ -53,17 +53,20 @@ package final class PostgresPipeline: Sendable {
     /// Runs shared queries, and then queries in sequence, on one connection, and folds their rows into a value.
     ///
     /// - Parameters:
+    ///   - identity: identifies the queries and the value; of reads with the same identity and type that are sent together, only one
+    ///     is. nil for a read that is never the same as another.
     ///   - rows: called on the pipeline's thread with the index of each query and its rows; must be quick.
     ///   - sharedRow: the same for each row of a shared query that has the read's key.
     /// - Throws: the error of `rows` or `sharedRow`, or a `PostgresError`. After an error, later queries did not run.
     package func read<Value: Sendable>(
         sharing shared: [SharedQuery],
         then queries: [PostgresQuery],
+        identity: ReadIdentity? = nil,
         into initial: Value,
         rows: @escaping @Sendable (inout Value, Int, borrowing PostgresRows) throws -> Void,
         sharedRow: @escaping @Sendable (inout Value, Int, borrowing PostgresRow) throws -> Void
     ) async throws -> Value {
-        let job = ReadJob(shared, queries, deadline: .now + options.timeout, initial, rows, sharedRow)
+        let job = ReadJob(shared, queries, identity, deadline: .now + options.timeout, initial, rows, sharedRow)
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 job.start(continuation)
@@ -87,6 +90,7 @@ private final class ReadJob<Value: Sendable>: PipelineJob {
     let shared: [SharedQuery]
     let queries: [PostgresQuery]
     let deadline: ContinuousClock.Instant
+    private let identity: ReadIdentity?
     private let initial: Value
     private let rows: @Sendable (inout Value, Int, borrowing PostgresRows) throws -> Void
     private let sharedRow: @Sendable (inout Value, Int, borrowing PostgresRow) throws -> Void
@@ -95,6 +99,7 @@ private final class ReadJob<Value: Sendable>: PipelineJob {
     init(
         _ shared: [SharedQuery],
         _ queries: [PostgresQuery],
+        _ identity: ReadIdentity?,
         deadline: ContinuousClock.Instant,
         _ initial: Value,
         _ rows: @escaping @Sendable (inout Value, Int, borrowing PostgresRows) throws -> Void,
@@ -102,6 +107,7 @@ private final class ReadJob<Value: Sendable>: PipelineJob {
     ) {
         self.shared = shared
         self.queries = queries
+        self.identity = identity
         self.deadline = deadline
         self.initial = initial
         self.rows = rows
@@ -129,27 +135,36 @@ private final class ReadJob<Value: Sendable>: PipelineJob {
 
     func receive(shared index: Int, _ row: borrowing PostgresRow) {
         state.withLock { state in
-            guard state.continuation != nil, state.failure == nil else { return }
+            guard state.failure == nil else { return }
             do { try sharedRow(&state.value, index, row) } catch { state.failure = error }
         }
     }
 
     func receive(_ index: Int, _ rows: borrowing PostgresRows) {
         state.withLock { state in
-            guard state.continuation != nil, state.failure == nil else { return }
+            guard state.failure == nil else { return }
             do { try self.rows(&state.value, index, rows) } catch { state.failure = error }
         }
     }
 
-    func succeed() {
-        let (continuation, result) = state.withLock { state in
-            let result: Result<Value, any Error> = state.failure.map { .failure($0) } ?? .success(state.value)
-            return (state.continuation.take(), result)
-        }
-        continuation?.resume(with: result)
+    func isSame(as other: any PipelineJob) -> Bool {
+        guard let identity, let other = other as? ReadJob<Value> else { return false }
+        return identity == other.identity
     }
 
-    func fail(_ error: any Error) {
-        state.withLock { $0.continuation.take() }?.resume(throwing: error)
+    private var result: Result<Value, any Error> {
+        state.withLock { state in state.failure.map { .failure($0) } ?? .success(state.value) }
     }
+
+    func succeed() { resume(with: result) }
+
+    func succeed(as other: any PipelineJob) {
+        if let other = other as? ReadJob<Value> { resume(with: other.result) }
+    }
+
+    private func resume(with result: Result<Value, any Error>) {
+        state.withLock { $0.continuation.take() }?.resume(with: result)
+    }
+
+    func fail(_ error: any Error) { resume(with: .failure(error)) }
 }

@@ -275,6 +275,86 @@ import TestSupport
         pipeline.shutDown()
     }
 
+    @Test("Reads that are the same are sent once, and each gets the result or the error", arguments: [false, true])
+    func sendsSameReadsOnce(someFail: Bool) async throws {
+        var options = PostgresPipeline.Options()
+        options.connections = 1
+        let pipeline = try PostgresPipeline(TestServer.configuration, options: options)
+        let blocker = try await PostgresConnection.connect(TestServer.configuration)
+        try await blocker.perform {
+            try $0.execute("CREATE SEQUENCE IF NOT EXISTS same_reads")
+            try $0.execute("SELECT pg_advisory_lock(7001)")
+        }
+        // Reads wait behind this one, so that many of them are sent together.
+        async let first = pipeline.read([PostgresQuery("SELECT pg_advisory_xact_lock_shared(7001)")], into: 0) {
+            _,
+            _,
+            _ in
+        }
+        let outcomes = try await withThrowingTaskGroup(of: (Int, (key: Int, number: Int64)?).self) { group in
+            for number in 0..<600 {
+                group.addTask {
+                    let key = number % 4 + (someFail ? 0 : 1)
+                    let query: PostgresStatement = "SELECT nextval('same_reads'), 1 / $1"
+                    let found = try? await pipeline.read(
+                        sharing: [],
+                        then: [PostgresQuery(query, [.int8(Int64(key))])],
+                        identity: ReadIdentity(key),
+                        into: (key: key, number: Int64(0)),
+                        rows: { value, _, rows in value.number = try rows.first { try $0.int8(0) } ?? 0 },
+                        sharedRow: { _, _, _ in }
+                    )
+                    return (number, found)
+                }
+            }
+            // A caller that gives up must not affect the others.
+            for _ in 0..<20 {
+                let abandoned = Task {
+                    try await pipeline.read([PostgresQuery("SELECT 1")], into: 0) { _, _, _ in }
+                }
+                abandoned.cancel()
+            }
+            try await blocker.perform { try $0.execute("SELECT pg_advisory_unlock(7001)") }
+            return try await group.reduce(into: [Int: (key: Int, number: Int64)?]()) { $0[$1.0] = $1.1 }
+        }
+        _ = try await first
+        #expect(outcomes.count == 600)
+        for (number, found) in outcomes {
+            let key = number % 4 + (someFail ? 0 : 1)
+            #expect(found?.key == (key == 0 ? nil : key), "read \(number)")
+        }
+        // After an error, the other reads are sent again, each alone.
+        let sent = Set(outcomes.values.compactMap { $0?.number })
+        #expect(someFail || sent.count < 300, "\(sent.count) reads were sent for 600 callers")
+        pipeline.shutDown()
+    }
+
+    @Test("A read is answered although the caller that it was sent for has given up")
+    func answersOtherCallers() async throws {
+        var options = PostgresPipeline.Options()
+        options.connections = 1
+        let pipeline = try PostgresPipeline(TestServer.configuration, options: options)
+        let blocker = try await PostgresConnection.connect(TestServer.configuration)
+        try await blocker.perform { try $0.execute("SELECT pg_advisory_lock(7002)") }
+        let callers = (0..<64).map { _ in
+            Task {
+                try await pipeline.read(
+                    sharing: [],
+                    then: [PostgresQuery("SELECT 5::bigint FROM pg_advisory_xact_lock_shared(7002)")],
+                    identity: ReadIdentity("same"),
+                    into: Int64(0),
+                    rows: { value, _, rows in value = try rows.first { try $0.int8(0) } ?? 0 },
+                    sharedRow: { _, _, _ in }
+                )
+            }
+        }
+        for caller in callers.prefix(40) { caller.cancel() }
+        try await blocker.perform { try $0.execute("SELECT pg_advisory_unlock(7002)") }
+        for caller in callers.prefix(40) { await #expect(throws: (any Error).self) { try await caller.value } }
+        for caller in callers.dropFirst(40) { #expect(try await caller.value == 5) }
+        pipeline.shutDown()
+    }
+
     @Test("Connections are warmed up, and a query that fails then does no harm")
     func warmsUpConnections() async throws {
         var options = PostgresPipeline.Options()

@@ -8,9 +8,12 @@ package protocol PageItems: Sendable {
     mutating func addKnown(_ sku: SKU, modifiedAt: Timestamp, popularity: Popularity) -> Bool
     /// Adds a product.
     mutating func add(_ product: Product)
+    /// The UTC day that the items are shown for; 0 if they do not depend on it. Items of the same products, rules and day are equal.
+    var day: Int { get }
 }
 
 extension [Product]: PageItems {
     package func addKnown(_ sku: SKU, modifiedAt: Timestamp, popularity: Popularity) -> Bool { false }
     package mutating func add(_ product: Product) { append(product) }
+    package var day: Int { 0 }
 }

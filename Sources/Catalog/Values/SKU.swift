@@ -22,7 +22,10 @@ package struct SKU: Hashable, Sendable, Comparable, CustomStringConvertible {
     package var description: String { text }
 
     // Compare bytes, as the database does, not Swift's canonical equivalence.
-    package static func == (a: SKU, b: SKU) -> Bool { a.text.utf8.elementsEqual(b.text.utf8) }
+    package static func == (a: SKU, b: SKU) -> Bool {
+        var (a, b) = (a.text, b.text)
+        return a.withUTF8 { a in b.withUTF8 { a.elementsEqual($0) } }
+    }
     package func hash(into hasher: inout Hasher) {
         var text = text
         text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }

@@ -45,7 +45,7 @@ final class DirectHandler: ChannelDuplexHandler {
 
     init(_ api: CatalogAPI, _ channel: any Channel) {
         self.api = api
-        executor = EventLoopExecutor(channel.eventLoop)
+        executor = .of(channel.eventLoop)
         peer = channel.remoteAddress
         self.channel = ObjectIdentifier(channel)
     }
@@ -110,7 +110,7 @@ final class DirectHandler: ChannelDuplexHandler {
     private func answer(_ request: Request, _ context: ChannelHandlerContext) {
         let (api, peer, channel) = (api, peer, channel)
         let loopBound = NIOLoopBound((handler: self, context: context), eventLoop: context.eventLoop)
-        Task(executorPreference: executor) {
+        executor.run {
             var response = await api.respond(to: request, from: peer) { api.options.departures.contains(channel) }
             response.headers[.date] = HTTPDate.now()
             let body = CollectedBody()
@@ -165,16 +165,4 @@ private final class CollectedBody: ResponseBodyWriter {
     }
 
     func finish(_ trailingHeaders: HTTPFields?) {}
-}
-
-/// Runs the jobs of tasks on an event loop.
-private final class EventLoopExecutor: TaskExecutor {
-    private let loop: any EventLoop
-
-    init(_ loop: any EventLoop) { self.loop = loop }
-
-    func enqueue(_ job: consuming ExecutorJob) {
-        let job = UnownedJob(job)
-        loop.execute { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
-    }
 }

@@ -1,7 +1,6 @@
 internal import Catalog
 internal import HTTPTypes
 internal import Hummingbird
-internal import Synchronization
 
 /// A cache of rendered pages by path and plan, each valid for one entity tag.
 ///
@@ -25,7 +24,7 @@ final class PageCache: Sendable {
     }
 
     /// The variant and the parts of a page's plan that its tag does not cover.
-    private struct Key: Hashable {
+    private struct Key: Hashable, Sendable {
         let variant: Variant
         let view: ResolvedView
         let facets: Set<Facet>
@@ -45,19 +44,22 @@ final class PageCache: Sendable {
     }
 
     private let limit: Int
-    private let pages: Mutex<RecentDictionary<Key, Page>>
+    private let pages: SharedCache<Key, Page>
+
+    /// The size of the largest page to keep, in bytes.
+    private static let largest = 1 << 20
 
     /// - Parameter limit: the maximum size in bytes; 0 disables the cache.
     init(limit: Int) {
         self.limit = limit
-        pages = Mutex(RecentDictionary(limit: max(2, limit)) { Self.cost($0, $1) })
+        pages = SharedCache(limit: max(2, limit), largest: Self.largest) { Self.cost($0, $1) }
     }
 
     /// Returns a page with the tag of a plan; nil if there is none.
     func page(_ variant: Variant, _ planned: PlannedPage, tag: @autoclosure () -> String) -> Page? {
         guard limit > 0 else { return nil }
         let key = Key(variant, planned.plan)
-        guard let page = pages.withLock({ $0[key] }), page.tag == tag() else { return nil }
+        guard let page = pages[key], page.tag == tag() else { return nil }
         return page
     }
 
@@ -67,8 +69,7 @@ final class PageCache: Sendable {
     {
         let page = Page(tag: tag, headers: headers, body: body)
         let key = Key(variant, planned.plan)
-        guard Self.cost(key, page) <= limit / 16 else { return page }
-        pages.withLock { $0[key] = page }
+        if limit > 0 { pages[key] = page }
         return page
     }
 

@@ -1,5 +1,4 @@
 package import Catalog
-internal import Synchronization
 
 /// A cache of rendered products. Most pages show products that other pages have shown before.
 ///
@@ -28,37 +27,27 @@ package final class ProductFragments: Sendable {
         }
     }
 
-    struct Key: Hashable {
+    struct Key: Hashable, Sendable {
         let store: CatalogKey
         let sku: SKU
     }
 
-    /// A part of the cache, so that event loops seldom wait for each other.
-    private final class Shard: Sendable {
-        let fragments: Mutex<RecentDictionary<Key, Fragment>>
+    private let fragments: SharedCache<Key, Fragment>
 
-        init(limit: Int) {
-            fragments = Mutex(RecentDictionary(limit: limit) { $1.bytes.count + Self.overhead })
-        }
-
-        /// The approximate size of an entry without its JSON, in bytes.
-        private static let overhead = 200
-    }
-
-    private let shards: [Shard]
+    /// The approximate size of an entry without its JSON, in bytes.
+    private static let overhead = 200
+    /// The size of the largest product to keep, in bytes.
+    private static let largest = 16 << 10
 
     /// - Parameter limit: the maximum size in bytes.
     package init(limit: Int) {
-        let count = 16
-        shards = (0..<count).map { _ in Shard(limit: max(2, limit / count)) }
+        fragments = SharedCache(limit: max(2, limit), largest: Self.largest) { $1.bytes.count + Self.overhead }
     }
 
     subscript(key: Key) -> Fragment? {
-        get { shard(key).fragments.withLock { $0[key] } }
-        set { shard(key).fragments.withLock { $0[key] = newValue } }
+        get { fragments[key] }
+        set { fragments[key] = newValue }
     }
-
-    private func shard(_ key: Key) -> Shard { shards[Int(UInt(bitPattern: key.sku.hashValue) % UInt(shards.count))] }
 }
 
 /// The products of a page as JSON.
@@ -72,6 +61,8 @@ package struct RenderedProducts: PageItems {
         presentation = ProductPresentation(store: store, day: day)
         self.fragments = fragments
     }
+
+    package var day: Int { presentation.day }
 
     package mutating func addKnown(_ sku: SKU, modifiedAt: Timestamp, popularity: Popularity) -> Bool {
         let store = presentation.store

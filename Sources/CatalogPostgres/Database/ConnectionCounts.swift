@@ -1,5 +1,9 @@
 /// The maximum numbers of database connections of one server.
 package struct ConnectionCounts: Sendable, Hashable {
+    /// The number of event loops, each of which has its own connections for pages.
+    package var eventLoops: Int
+    /// For the pages of one event loop.
+    package var pagesPerEventLoop: Int
     /// For writes.
     package var writes: Int
     /// For long reads.
@@ -9,7 +13,16 @@ package struct ConnectionCounts: Sendable, Hashable {
     /// For re-sorts and housekeeping.
     package var batch: Int
 
-    package init(writes: Int = 8, longReads: Int = 4, imports: Int = 4, batch: Int = 2) {
+    package init(
+        eventLoops: Int = 1,
+        pagesPerEventLoop: Int = 2,
+        writes: Int = 8,
+        longReads: Int = 4,
+        imports: Int = 4,
+        batch: Int = 2
+    ) {
+        self.eventLoops = eventLoops
+        self.pagesPerEventLoop = pagesPerEventLoop
         self.writes = writes
         self.longReads = longReads
         self.imports = imports
@@ -20,9 +33,14 @@ package struct ConnectionCounts: Sendable, Hashable {
     /// of the processors stay free for pages and writes.
     package static func longReads(processors: Int) -> Int { min(8, max(2, processors / 2)) }
 
-    /// Two for pages, and one each for announcing changes, listening to them, and readiness.
-    private static let others = 5
+    /// Returns the default number of a server's event loops. Each of them also keeps the thread of its pipeline busy.
+    package static func eventLoops(processors: Int) -> Int { max(1, processors / 2) }
+
+    /// One each for announcing changes, listening to them, and readiness.
+    private static let others = 3
 
     /// The maximum number of connections of a server. Each import has two: the second one holds the lock of its run.
-    package var total: Int { writes + longReads + 2 * imports + batch + Self.others }
+    package var total: Int {
+        eventLoops * pagesPerEventLoop + writes + longReads + 2 * imports + batch + Self.others
+    }
 }

@@ -3,8 +3,6 @@ package import LibPQ
 
 /// Access to the database: its connection lanes and the services that all stores share.
 package final class Database: Sendable {
-    /// The pipeline for pages and other short reads.
-    package let pages: PostgresPipeline
     /// The lane for reads that may scan a whole shelf, so that they delay neither pages nor writes.
     package let longReads: Lane
     /// The lane for writes, and for short reads of a user's own data.
@@ -16,6 +14,7 @@ package final class Database: Sendable {
     /// Announces changes to other servers.
     package let announcer: ChangeAnnouncer
     package let observer: Observer
+    let pageLane: PageLane
     private let probe: ReadinessProbe
 
     /// The number of writes that can wait for a connection.
@@ -68,18 +67,25 @@ package final class Database: Sendable {
             waiting: Self.waitingWrites,
             leaseTimeout: Self.batchLeaseTimeout
         )
-        pages = try PostgresPipeline(configuration.with(DatabaseSettings.pages))
+        pageLane = try PageLane(
+            configuration.with(DatabaseSettings.pages),
+            eventLoops: connections.eventLoops,
+            connections: connections.pagesPerEventLoop
+        )
         announcer = ChangeAnnouncer(announces ? configuration : nil)
         probe = ReadinessProbe(writes.configuration)
         self.observer = observer
     }
+
+    /// The pipeline for pages and other short reads.
+    package var pages: PostgresPipeline { pageLane.current }
 
     package func shutDown() {
         longReads.shutDown()
         writes.shutDown()
         imports.shutDown()
         batch.shutDown()
-        pages.shutDown()
+        pageLane.shutDown()
         announcer.shutDown()
         Task { [probe] in await probe.close() }
     }

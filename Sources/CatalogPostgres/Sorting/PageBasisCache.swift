@@ -1,5 +1,4 @@
 internal import Catalog
-internal import Synchronization
 
 /// A cache of page bases from the last reads, and of statements. An entry is only a guess, which every read confirms, so
 /// outdated entries do no harm.
@@ -19,51 +18,43 @@ final class PageBasisCache: Sendable {
     /// The maximum number of users' views.
     private static let viewLimit = 32_768
 
-    private struct State {
-        var heads = RecentDictionary<ShelfAddress, ShelfHead>(limit: entryLimit)
-        var views = RecentDictionary<View, UserState>(limit: viewLimit)
-        var statements = RecentDictionary<PageStatement.Shape, PageStatement>(limit: entryLimit)
-        var facetStatements = RecentDictionary<FacetStatement.Shape, FacetStatement>(limit: entryLimit)
-    }
-
-    private let state = Mutex(State())
+    private let heads = SharedCache<ShelfAddress, ShelfHead>(limit: entryLimit)
+    private let views = SharedCache<View, UserState>(limit: viewLimit)
+    private let statements = SharedCache<PageStatement.Shape, PageStatement>(limit: entryLimit)
+    private let facetStatements = SharedCache<FacetStatement.Shape, FacetStatement>(limit: entryLimit)
 
     func basis(of request: PageRequest) -> PageBasis? {
         let address = ShelfAddress(request.store, request.shelf)
-        return state.withLock { state in
-            guard let head = state.heads[address] else { return nil }
-            guard let user = request.user, request.after == nil else { return PageBasis(head: head) }
-            return state.views[View(address: address, user: user)].map {
-                PageBasis(head: head, views: $0.views, revision: $0.revision)
-            }
+        guard let head = heads[address] else { return nil }
+        guard let user = request.user, request.after == nil else { return PageBasis(head: head) }
+        return views[View(address: address, user: user)].map {
+            PageBasis(head: head, views: $0.views, revision: $0.revision)
         }
     }
 
     func insert(_ basis: PageBasis, of request: PageRequest) {
-        let address = ShelfAddress(request.store, request.shelf)
-        state.withLock { state in
-            state.heads[address] = basis.head
-            guard let user = request.user, request.after == nil else { return }
-            state.views[View(address: address, user: user)] = UserState(views: basis.views, revision: basis.revision)
-        }
+        insert(basis.head, of: request)
+        guard let user = request.user, request.after == nil else { return }
+        let view = View(address: ShelfAddress(request.store, request.shelf), user: user)
+        views[view] = UserState(views: basis.views, revision: basis.revision)
     }
 
     /// Inserts only the shelf and its store.
     func insert(_ head: ShelfHead, of request: PageRequest) {
-        state.withLock { $0.heads[ShelfAddress(request.store, request.shelf)] = head }
+        heads[ShelfAddress(request.store, request.shelf)] = head
     }
 
     func statement(_ shape: PageStatement.Shape) -> PageStatement {
-        state.withLock { Self.statement(shape, in: &$0.statements, PageStatement.init) }
+        Self.statement(shape, in: statements, PageStatement.init)
     }
 
     func statement(_ shape: FacetStatement.Shape) -> FacetStatement {
-        state.withLock { Self.statement(shape, in: &$0.facetStatements, FacetStatement.init) }
+        Self.statement(shape, in: facetStatements, FacetStatement.init)
     }
 
     private static func statement<Shape: Hashable, Statement>(
         _ shape: Shape,
-        in statements: inout RecentDictionary<Shape, Statement>,
+        in statements: SharedCache<Shape, Statement>,
         _ make: (Shape) -> Statement
     ) -> Statement {
         if let statement = statements[shape] { return statement }

@@ -13,7 +13,7 @@ struct PostgresPageStore: PageStore {
     func warmUp() {
         let sorts = SortKey.allCases.flatMap { [Sort($0, .ascending), Sort($0, .descending)].compactMap { $0 } }
         let nobody = "-"
-        database.pages.warmUp(
+        database.pageLane.warmUp(
             [
                 PostgresQuery(ShelfLookup.versions, [.int8Array([0]), .int8Array([0])]),
                 PostgresQuery(ShelfLookup.oneHead, [.text(nobody), .text(nobody)]),
@@ -62,7 +62,8 @@ struct PostgresPageStore: PageStore {
             let wanted = plan.limit + 1
             let start = RangeRead(plan, head, statement, 0..<first, limit: wanted)
             let empty = PageRead(items: items(planned))
-            var found = try await read(request, head.location, start, into: empty)
+            let identity = PageIdentity(planned, of: Self.rememberingUser(request), day: empty.items.day)
+            var found = try await read(request, head.location, start, identity, into: empty)
             guard found.isSteady else { continue }
             if !found.confirms(planned.basis) {
                 planned = try PlannedPage(request, try await readBasis(request))
@@ -194,6 +195,25 @@ struct PostgresPageStore: PageStore {
         }
     }
 
+    /// What a page's first read depends on.
+    private struct PageIdentity: Hashable {
+        let location: ShelfLocation
+        let plan: PagePlan
+        let version: ShelfVersion
+        let user: UserID?
+        let revision: Int64
+        let day: Int
+
+        init(_ planned: PlannedPage, of user: UserID?, day: Int) {
+            location = planned.basis.head.location
+            plan = planned.plan
+            version = ShelfVersion(planned.basis.head)
+            self.user = user
+            revision = planned.basis.revision
+            self.day = day
+        }
+    }
+
     /// The result of one round trip.
     private struct PageRead<Items: PageItems> {
         /// The products to show.
@@ -223,11 +243,13 @@ struct PostgresPageStore: PageStore {
     ///
     /// - Parameters:
     ///   - page: nil to read only the version.
+    ///   - identity: nil for a read that is never the same as another.
     ///   - initial: the products so far.
     private func read<Items: PageItems>(
         _ request: PageRequest,
         _ location: ShelfLocation,
         _ page: RangeRead?,
+        _ identity: PageIdentity? = nil,
         into initial: PageRead<Items>
     ) async throws -> PageRead<Items> {
         let key = [Int64(location.storeID), Int64(location.shelfID)]
@@ -244,6 +266,7 @@ struct PostgresPageStore: PageStore {
         var found = try await database.pages.read(
             sharing: shared,
             then: queries,
+            identity: identity.map { ReadIdentity($0) },
             into: start,
             rows: { value, index, rows in
                 if index == end {

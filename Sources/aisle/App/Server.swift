@@ -71,6 +71,7 @@ struct Server {
             limit: Self.shutdownTimeout + .seconds(5),
             logger: settings.logger
         )
+        NIOSingletons.groupLoopCountSuggestion = settings.connections.eventLoops
         raiseDescriptorLimit()
         catalog.warmUp()
         var liveOptions = LiveHub.Options()

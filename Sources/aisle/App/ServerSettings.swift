@@ -56,6 +56,18 @@ struct ServerSettings: Sendable {
         pageCacheMegabytes = try Self.number("page.cache.mb", in: 0...4096, default: 32, reader)
         let counts = ConnectionCounts()
         connections = ConnectionCounts(
+            eventLoops: try Self.number(
+                "event.loops",
+                in: 1...256,
+                default: ConnectionCounts.eventLoops(processors: System.coreCount),
+                reader
+            ),
+            pagesPerEventLoop: try Self.number(
+                "page.connections",
+                in: 1...100,
+                default: counts.pagesPerEventLoop,
+                reader
+            ),
             writes: try Self.number("pool.size", in: 1...1000, default: counts.writes, reader),
             longReads: try Self.number(
                 "long.read.connections",
@@ -97,7 +109,7 @@ struct ServerSettings: Sendable {
     /// The settings allowed in a file.
     private static let names = [
         "host", "port", "cors.origins", "image.origins", "page.cache.mb", "pool.size", "long.read.connections",
-        "rate.limit",
+        "event.loops", "page.connections", "rate.limit",
         "trusted.proxies", "cursor.key", "log.level", "streams", "connections", "body.memory.mb", "listen",
         "drain.seconds", "jwt.secret", "jwt.secret.file", "jwt.accepted.secrets", "jwks", "jwks.allow.http",
         "jwt.issuer", "jwt.audience",
@@ -220,7 +232,8 @@ struct ServerSettings: Sendable {
             ("settings file", file ?? "none"), ("host", host), ("port", "\(port)"),
             ("cors.origins", origins.joined(separator: ",")),
             ("image.origins", imageOrigins.map(\.text).joined(separator: ",")), ("pool.size", "\(connections.writes)"),
-            ("long.read.connections", "\(connections.longReads)"),
+            ("long.read.connections", "\(connections.longReads)"), ("event.loops", "\(connections.eventLoops)"),
+            ("page.connections", "\(connections.pagesPerEventLoop)"),
             ("rate.limit", rateLimit.map { "\($0.burst)/\($0.rate)" } ?? "off"),
             ("trusted.proxies", trustedProxies.texts.joined(separator: ",")),
             ("page.cache.mb", "\(pageCacheMegabytes)"), ("log.level", "\(logLevel)"),

@@ -1,0 +1,60 @@
+public import Synchronization
+
+/// A cache that many threads use: recent dictionaries with a lock each, so that threads seldom wait for each other and an
+/// eviction takes little time.
+public final class SharedCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+    /// A key with its hash value, which is computed once.
+    @usableFromInline
+    struct HashedKey: Hashable, Sendable {
+        @usableFromInline let key: Key
+        @usableFromInline let hash: Int
+
+        @inlinable
+        init(_ key: Key) {
+            self.key = key
+            hash = key.hashValue
+        }
+
+        @inlinable static func == (a: Self, b: Self) -> Bool { a.hash == b.hash && a.key == b.key }
+        @inlinable func hash(into hasher: inout Hasher) { hasher.combine(hash) }
+    }
+
+    @usableFromInline
+    final class Part: Sendable {
+        @usableFromInline let entries: Mutex<RecentDictionary<HashedKey, Value>>
+
+        init(limit: Int, cost: @escaping @Sendable (Key, Value) -> Int) {
+            entries = Mutex(RecentDictionary(limit: limit) { cost($0.key, $1) })
+        }
+    }
+
+    @usableFromInline let parts: [Part]
+
+    /// The maximum number of parts.
+    private static var partLimit: Int { 16 }
+
+    /// - Parameters:
+    ///   - limit: the maximum cost of all entries; at least 2. An entry that costs more than half of a part's share is not kept.
+    ///   - largest: the cost of the largest entry to keep. A small cache has fewer parts, so that it can keep such entries.
+    ///   - cost: the cost of an entry; by default 1, so that `limit` is the maximum number of entries.
+    public init(limit: Int, largest: Int = 1, cost: @escaping @Sendable (Key, Value) -> Int = { _, _ in 1 }) {
+        let count = max(1, min(Self.partLimit, limit / (2 * largest)))
+        parts = (0..<count).map { _ in Part(limit: limit / count, cost: cost) }
+    }
+
+    /// The value of a key; reading it counts as use.
+    @inlinable
+    public subscript(key: Key) -> Value? {
+        get {
+            let key = HashedKey(key)
+            return part(key).entries.withLock { $0[key] }
+        }
+        set {
+            let key = HashedKey(key)
+            part(key).entries.withLock { $0[key] = newValue }
+        }
+    }
+
+    // The dictionary uses the lower bits of the hash value's own hash.
+    @inlinable func part(_ key: HashedKey) -> Part { parts[Int(UInt(bitPattern: key.hash) % UInt(parts.count))] }
+}

@@ -1,0 +1,14 @@
+/// Identifies the queries and the result of a read, so that reads that are the same can be sent once.
+package struct ReadIdentity: Sendable, Equatable {
+    private let hash: Int
+    private let isEqual: @Sendable (Self) -> Bool
+    private let value: any Hashable & Sendable
+
+    package init<Value: Hashable & Sendable>(_ value: Value) {
+        hash = value.hashValue
+        self.value = value
+        isEqual = { $0.value as? Value == value }
+    }
+
+    package static func == (a: Self, b: Self) -> Bool { a.hash == b.hash && a.isEqual(b) }
+}
