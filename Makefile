@@ -7,7 +7,7 @@ SHELL := /bin/bash
 RELEASE := swift build -c release --static-swift-stdlib --product aisle
 AISLE := .build/release/aisle
 # The Debian packages for building and running.
-PACKAGES := postgresql libpq-dev libcurl4-openssl-dev libicu-dev pkg-config
+PACKAGES := postgresql libpq-dev libcurl4-openssl-dev libicu-dev zlib1g-dev pkg-config
 # Further packages for tests: an independent implementation of JSON Patch.
 TEST_PACKAGES := python3 python3-jsonpatch
 # The time limit of a test run; beyond it, the run is stopped with an exit code of its own.

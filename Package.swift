@@ -32,7 +32,8 @@ let package = Package(
         .systemLibrary(name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .target(name: "CPlatform"),
-        .target(name: "Platform", dependencies: ["CPlatform"], swiftSettings: strict),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .target(name: "Platform", dependencies: ["CPlatform", "CZlib"], swiftSettings: strict),
         .target(name: "WebClient", dependencies: ["CCurl", "Platform"], swiftSettings: strict),
         .target(
             name: "LibPQ",
@@ -192,7 +193,7 @@ let package = Package(
         .testTarget(
             name: "CatalogHTTPTests",
             dependencies: [
-                "Catalog", "CatalogHTTP", "CatalogJSON", "InMemoryCatalog", "TestSupport",
+                "Catalog", "CatalogHTTP", "CatalogJSON", "InMemoryCatalog", "Platform", "TestSupport",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),

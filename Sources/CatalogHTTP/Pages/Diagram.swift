@@ -4,7 +4,7 @@ internal import Guides
 struct Diagram: Sendable {
     /// The name in its address.
     let name: String
-    let svg: [UInt8]
+    let file: StaticFile
 
-    static let all = Guides.diagrams.map { Diagram(name: $0.name, svg: $0.svg) }
+    static let all = Guides.diagrams.map { Diagram(name: $0.name, file: StaticFile($0.svg, "image/svg+xml")) }
 }

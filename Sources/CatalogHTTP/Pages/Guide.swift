@@ -6,9 +6,16 @@ struct Guide: Sendable {
     /// The name in its address.
     let name: String
     let markdown: [UInt8]
+    let file: StaticFile
 
     /// All guides, in reading order.
-    static let all = Guides.all.map { Guide(name: $0.name, markdown: $0.markdown) }
+    static let all = Guides.all.map { guide in
+        Guide(
+            name: guide.name,
+            markdown: guide.markdown,
+            file: StaticFile(guide.markdown, "text/markdown; charset=utf-8")
+        )
+    }
 
     /// The first heading.
     var title: String {

@@ -35,7 +35,12 @@ enum WebAsset: String, CaseIterable {
     case style = "style.css"
     case icon = "icon.svg"
 
-    var bytes: [UInt8] {
+    /// All files, hashed and compressed once.
+    static let files = Dictionary(
+        uniqueKeysWithValues: allCases.map { ($0, StaticFile($0.bytes, $0.mediaType)) }
+    )
+
+    private var bytes: [UInt8] {
         switch self {
         case .shopPage: PackageResources.index_html
         case .devicesPage: PackageResources.devices_html
@@ -70,7 +75,7 @@ enum WebAsset: String, CaseIterable {
         }
     }
 
-    var mediaType: String {
+    private var mediaType: String {
         switch self {
         case .shopPage, .devicesPage, .merchandisePage, .listsPage, .docsPage: "text/html; charset=utf-8"
         case .style: "text/css; charset=utf-8"

@@ -4,7 +4,7 @@ internal import Hummingbird
 /// The pages of the storefront and of the documentation, with their scripts and styles.
 struct WebEndpoints: EndpointGroup {
     /// A module that names the origins of photos, so that the pages request no others.
-    private let imagesModule: [UInt8]
+    private let imagesModule: StaticFile
     /// The content security policy of the pages: only their own files, the API, themselves in a frame, and photos.
     /// Source: Content Security Policy 3.
     private let policy: String
@@ -14,10 +14,13 @@ struct WebEndpoints: EndpointGroup {
     /// - Parameter imageOrigins: the origins of photos, in addition to the pages' own.
     init(imageOrigins: [WebOrigin]) {
         let origins = imageOrigins.map(\.text)
-        imagesModule = WebAsset.module(
-            "The origins, in addition to the pages' own, from which the content security policy allows photos.",
-            "imageOrigins",
-            origins
+        imagesModule = StaticFile(
+            WebAsset.module(
+                "The origins, in addition to the pages' own, from which the content security policy allows photos.",
+                "imageOrigins",
+                origins
+            ),
+            "text/javascript; charset=utf-8"
         )
         let images = (["'self'"] + origins).joined(separator: " ")
         policy =
@@ -26,28 +29,32 @@ struct WebEndpoints: EndpointGroup {
     }
 
     var endpoints: [Endpoint] {
-        WebAsset.allCases.map { asset in
+        WebAsset.files.map { asset, file in
             // Query parameters are handled by the page.
             Endpoint(.get, "/\(asset.rawValue)", .open, timeLimit: nil, isDocumented: asset == .docsPage) {
-                web(asset.bytes, asset.mediaType, $0)
+                web(file, $0)
             }
         } + [
             // The page reads the guide from its address.
             Endpoint(.get, "/docs/{guide}", .open, timeLimit: nil, isDocumented: false) {
-                web(WebAsset.docsPage.bytes, WebAsset.docsPage.mediaType, $0)
+                web(WebAsset.files[.docsPage]!, $0)
             },
             Endpoint(.get, "/docs/{guide}/markdown", .open, timeLimit: nil, isDocumented: false) {
-                web(try $0.parameters.guide.markdown, "text/markdown; charset=utf-8", $0)
+                web(try $0.parameters.guide.file, $0)
             },
             Endpoint(.get, "/diagrams/{diagram}", .open, timeLimit: nil, isDocumented: false) {
-                web(try $0.parameters.diagram.svg, "image/svg+xml", styled: true, $0)
+                web(try $0.parameters.diagram.file, styled: true, $0)
             },
             Endpoint(.get, "/images.js", .open, timeLimit: nil, isDocumented: false) {
-                web(imagesModule, "text/javascript; charset=utf-8", $0)
+                web(imagesModule, $0)
             },
             Endpoint(.get, "/pictures/{picture}", .open, timeLimit: nil, isDocumented: false) {
                 // A picture changes only with a release.
-                web(try $0.parameters.picture.svg, "image/svg+xml", cache: "public, max-age=86400", $0)
+                web(
+                    StaticFile(try $0.parameters.picture.svg, "image/svg+xml", isCompressed: false),
+                    cache: "public, max-age=86400",
+                    $0
+                )
             },
             Endpoint(.get, "/problems/{slug}", .open, timeLimit: nil, problem),
         ]
@@ -57,22 +64,19 @@ struct WebEndpoints: EndpointGroup {
     ///
     /// - Parameter styled: whether it is a drawing with styles of its own, which the policy must allow; it has no scripts.
     private func web(
-        _ bytes: [UInt8],
-        _ mediaType: String,
+        _ file: StaticFile,
         cache: String = "public, no-cache",
         styled: Bool = false,
         _ call: Call
     ) -> Response {
-        var response = call.hashed(
-            bytes,
+        call.file(
+            file,
             cache: cache,
             headers: [
                 .contentSecurityPolicy: styled ? Self.drawingPolicy : policy, .xContentTypeOptions: "nosniff",
                 .init("Referrer-Policy")!: "no-referrer",
             ]
         )
-        if response.status == .ok { response.headers[.contentType] = mediaType }
-        return response
     }
 
     /// Returns the help page of a problem kind.
@@ -109,6 +113,6 @@ struct WebEndpoints: EndpointGroup {
             </html>
 
             """
-        return web(Array(html.utf8), "text/html; charset=utf-8", call)
+        return web(StaticFile(Array(html.utf8), "text/html; charset=utf-8", isCompressed: false), call)
     }
 }

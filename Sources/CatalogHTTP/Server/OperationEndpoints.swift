@@ -12,7 +12,7 @@ struct OperationEndpoints: EndpointGroup {
         [
             Endpoint(.get, "/livez", .open, timeLimit: nil) { _ in .plain("ok\n") },
             Endpoint(.get, "/readyz", .open, timeLimit: nil, ready),
-            Endpoint(.get, "/openapi.json", .open, timeLimit: nil) { $0.hashed(OpenAPI.document) },
+            Endpoint(.get, "/openapi.json", .open, timeLimit: nil) { $0.file(OpenAPI.file) },
         ]
     }
 

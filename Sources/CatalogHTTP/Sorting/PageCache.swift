@@ -1,19 +1,53 @@
 internal import Catalog
 internal import HTTPTypes
 internal import Hummingbird
+internal import Platform
+internal import Synchronization
 
 /// A cache of rendered pages by path and plan, each valid for one entity tag.
 ///
 /// A page is served only if its tag was verified. So writes need not invalidate anything, and users with the
 /// same sort share a page.
 final class PageCache: Sendable {
-    struct Page: Sendable {
+    final class Page: Sendable {
         let tag: String
         let headers: HTTPFields
         // A buffer's storage is up to twice as large.
         let body: [UInt8]
+        /// The compressed form with its headers, from the second time that a client accepts it.
+        let compressed: (headers: HTTPFields, body: [UInt8])?
+        /// Whether a client has accepted the compressed form.
+        fileprivate let hasBeenAccepted = Atomic<Bool>(false)
+        fileprivate let isCompressing = Atomic<Bool>(false)
 
-        var response: Response { Response(status: .ok, headers: headers, body: .chunked(body)) }
+        init(
+            tag: String,
+            headers: HTTPFields,
+            body: [UInt8],
+            compressed: (headers: HTTPFields, body: [UInt8])? = nil
+        ) {
+            self.tag = tag
+            self.headers = headers
+            self.body = body
+            self.compressed = compressed
+        }
+
+        /// - Parameter acceptsGzip: whether the client accepts the compressed form.
+        func response(acceptsGzip: Bool) -> Response {
+            if acceptsGzip, let compressed {
+                return Response(status: .ok, headers: compressed.headers, body: .chunked(compressed.body))
+            }
+            return Response(status: .ok, headers: headers, body: .chunked(body))
+        }
+
+        /// Returns the page with its compressed form; nil if that is not smaller.
+        fileprivate func compressing() -> Page? {
+            guard let gzip = Gzip.compress(body), gzip.count < body.count else { return nil }
+            var headers = headers
+            headers[.contentEncoding] = "gzip"
+            headers[.eTag] = ContentCoding.gzipTag(tag)
+            return Page(tag: tag, headers: self.headers, body: body, compressed: (headers, gzip))
+        }
     }
 
     /// The parts of a request that the response headers depend on.
@@ -44,6 +78,8 @@ final class PageCache: Sendable {
     }
 
     private let limit: Int
+    /// Limits the number of pages that are being compressed; other pages stay uncompressed until they are requested again.
+    private let compressions = Slots(64)
     private let pages: SharedCache<Key, Page>
 
     /// The size of the largest page to keep, in bytes.
@@ -63,16 +99,43 @@ final class PageCache: Sendable {
         return page
     }
 
+    /// Returns the response with a page of the cache. A page is compressed in the background when the second client accepts that.
+    func response(_ page: Page, _ variant: Variant, _ planned: PlannedPage, acceptsGzip: Bool) -> Response {
+        if acceptsGzip, page.compressed == nil, page.hasBeenAccepted.exchange(true, ordering: .relaxed),
+            compressions.tryAcquire()
+        {
+            if page.isCompressing.exchange(true, ordering: .relaxed) {
+                compressions.release()
+            } else {
+                Task(executorPreference: BackgroundExecutor.shared) { [self] in
+                    defer { compressions.release() }
+                    compress(page, Key(variant, planned.plan))
+                }
+            }
+        }
+        return page.response(acceptsGzip: acceptsGzip)
+    }
+
+    /// Replaces a page by one with a compressed form.
+    private func compress(_ page: Page, _ key: Key) {
+        guard let compressed = page.compressing(), Self.cost(key, compressed) <= limit / 16, pages[key] === page else {
+            return
+        }
+        pages[key] = compressed
+    }
+
     /// Inserts a page and evicts those that were not used recently, if necessary.
     func insert(_ headers: HTTPFields, _ body: [UInt8], _ variant: Variant, _ planned: PlannedPage, tag: String)
         -> Page
     {
         let page = Page(tag: tag, headers: headers, body: body)
         let key = Key(variant, planned.plan)
-        if limit > 0 { pages[key] = page }
+        if Self.cost(key, page) <= limit / 16 { pages[key] = page }
         return page
     }
 
     /// Returns the size of a page in bytes, including overhead.
-    private static func cost(_ key: Key, _ page: Page) -> Int { page.body.count + key.cost + 1024 }
+    private static func cost(_ key: Key, _ page: Page) -> Int {
+        page.body.count + (page.compressed?.body.count ?? 0) + key.cost + 1024
+    }
 }

@@ -58,7 +58,7 @@ struct PageEndpoints: EndpointGroup {
         let isShared = request.sort != nil
         let variant = PageCache.Variant(path: call.path, namesSort: isShared, namesFilter: request.filter != nil)
         let control = isShared ? "public, no-cache" : "private, no-cache"
-        let vary: HTTPFields = isShared ? [:] : [.vary: "Authorization"]
+        let vary: HTTPFields = [.vary: isShared ? "Accept-Encoding" : "Authorization, Accept-Encoding"]
         let (day, known) = (Timestamp.now().day, call.knownTags)
         var planned: PlannedPage?
         var cached: PageCache.Page?
@@ -76,8 +76,10 @@ struct PageEndpoints: EndpointGroup {
             }
             if let planned {
                 let tag = cached?.tag ?? planned.entityTag(day: day)
-                if known.contains(tag) { return .notModified(tag, control, vary) }
-                if let page = cached ?? cache.page(variant, planned, tag: tag) { return page.response }
+                if let known = known.known(tag) { return .notModified(known, control, vary) }
+                if let page = cached ?? cache.page(variant, planned, tag: tag) {
+                    return cache.response(page, variant, planned, acceptsGzip: call.acceptsGzip)
+                }
             }
         }
         let page = try await store.page(request, likely: planned) { [fragments] planned in
@@ -91,7 +93,7 @@ struct PageEndpoints: EndpointGroup {
         let tag = page.planned.entityTag(day: day)
         headers[.eTag] = tag
         let body = page.json(day: day, nextCursor: token)
-        return cache.insert(headers, body, variant, page.planned, tag: tag).response
+        return cache.insert(headers, body, variant, page.planned, tag: tag).response(acceptsGzip: false)
     }
 
     private func request(_ call: Call) throws -> PageRequest {

@@ -195,7 +195,7 @@ struct PostgresPageStore: PageStore {
         }
     }
 
-    /// What a page's first read depends on.
+    /// The state that the first read of a page depends on.
     private struct PageIdentity: Hashable {
         let location: ShelfLocation
         let plan: PagePlan

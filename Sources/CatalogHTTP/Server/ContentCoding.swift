@@ -1,0 +1,41 @@
+internal import HTTPTypes
+
+/// The coding of a response's body (RFC 9110, section 8.4).
+enum ContentCoding {
+    /// Returns whether a client accepts gzip, by the value of its header `Accept-Encoding`.
+    ///
+    /// A client that names a coding without a weight prefers it to none.
+    static func acceptsGzip(_ header: String?) -> Bool {
+        guard let header else { return false }
+        var acceptsAny: Bool?
+        for part in header.split(separator: ",").prefix(16) {
+            let parameters = part.split(separator: ";").map { $0.filter { $0 != " " && $0 != "\t" }.lowercased() }
+            guard let name = parameters.first, ["gzip", "x-gzip", "*"].contains(name) else { continue }
+            let weight = parameters.dropFirst().first { $0.hasPrefix("q=") }
+            let isAccepted = weight.map { (Double($0.dropFirst(2)) ?? 0) > 0 } ?? true
+            if name != "*" { return isAccepted }
+            acceptsAny = isAccepted
+        }
+        return acceptsAny ?? false
+    }
+
+    /// Returns the entity tag of the gzip form of a representation: another coding has another tag (RFC 9110, section 8.8.3).
+    ///
+    /// - Parameter tag: the tag of the form without a coding, with its quotes.
+    static func gzipTag(_ tag: String) -> String { "\(tag.dropLast())-gzip\"" }
+}
+
+extension Call {
+    /// Whether the client accepts gzip.
+    var acceptsGzip: Bool { ContentCoding.acceptsGzip(header(.acceptEncoding)) }
+}
+
+extension Array<String> {
+    /// Returns the tag of a representation that is among these: in either coding.
+    func known(_ tag: String) -> String? {
+        if isEmpty { return nil }
+        if contains(tag) { return tag }
+        let compressed = ContentCoding.gzipTag(tag)
+        return contains(compressed) ? compressed : nil
+    }
+}
