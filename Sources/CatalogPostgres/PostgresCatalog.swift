@@ -34,7 +34,7 @@ package struct PostgresCatalog: Sendable {
         listStore = PostgresListStore(database: database)
         listLifecycle = ListLifecycle(database: database)
         users = PostgresUserStore(database: database, lists: listLifecycle, purchases: purchases)
-        changeStore = PostgresChangeStore(database: database)
+        changeStore = PostgresChangeStore(database: database, settings: settingsStore)
         responses = PostgresResponseStore(database: database)
     }
 

@@ -51,7 +51,7 @@ import TestSupport
         #expect(try await Migrator(pool).losses(to: Schema.currentVersion) == [])
         let lists = try await Migrator(pool).losses(to: 7)
         #expect(lists.contains(.table(name: "user_list", rows: 0)))
-        #expect(!lists.contains { $0.description.contains("user_account") })
+        #expect(!lists.contains { $0.description.contains("user_setting") })
         let everything = try await Migrator(pool).losses(to: 0)
         #expect(everything.contains(.table(name: "user_account", rows: 1)))
         #expect(everything.contains(.table(name: "product", rows: 0)))

@@ -153,6 +153,78 @@ import TestSupport
         }
     }
 
+    @Test("Settings are counted again before the limit refuses one, also of an account that was never counted")
+    func settingsAreCountedAgain() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            let store: any SettingsStore = catalog
+            _ = try await put(store, "first", .bool(true))
+            for count in ["NULL", "1000000"] {
+                let filled = try await catalog.database.writes.perform(within: .edit) { connection in
+                    try connection.execute("UPDATE user_account SET live_settings = \(SQL(unchecked: count))")
+                    return try connection.query("SELECT user_id FROM user_account") { $0.count }
+                }
+                #expect(filled == 1)
+                #expect(try await put(store, "new with \(count)", .bool(true)).isApplied)
+                let counted = try await catalog.database.writes.perform(within: .edit) { connection in
+                    try connection.query(
+                        "SELECT a.live_settings::bigint, (SELECT count(*) FROM user_setting) FROM user_account a"
+                    ) { try $0.first { (try $0.int(0), try $0.int(1)) }! }
+                }
+                #expect(counted.0 == counted.1)
+            }
+        }
+    }
+
+    @Test("Settings of many users that are set at the same time are all kept, and each is answered with its own")
+    func manyUsersWriteTogether() async throws {
+        try await onBoth { store in
+            let results = try await withThrowingTaskGroup(of: (Int, SettingsEdit.Result).self) { group in
+                for number in 0..<400 {
+                    group.addTask {
+                        let user = UserID("user \(number % 60)")!
+                        return (number, try await put(store, "key \(number % 7)", .number("\(number)"), of: user))
+                    }
+                }
+                return try await group.reduce(into: [Int: SettingsEdit.Result]()) { $0[$1.0] = $1.1 }
+            }
+            for user in 0..<60 {
+                let own = results.filter { $0.key % 60 == user }
+                for (number, result) in own {
+                    #expect(result.setting.key == key("key \(number % 7)"))
+                    #expect(result.setting.value == .number("\(number)"))
+                }
+                #expect(Set(own.values.map(\.setting.revision)).count == own.count)
+                let kept = try await store.settings(of: UserID("user \(user)")!, since: nil, limit: nil).settings
+                let last = Dictionary(grouping: own.values, by: \.setting.key)
+                    .mapValues { $0.max { $0.setting.revision < $1.setting.revision }!.setting }
+                #expect(Dictionary(uniqueKeysWithValues: kept.map { ($0.key, $0) }) == last)
+            }
+        }
+    }
+
+    @Test("An edit that requires a shelf fails without it, and changes nothing")
+    func editsRequireTheirShelf() async throws {
+        try await onBoth { store in
+            let (market, dairy) = (CatalogKey("market")!, CatalogKey("dairy")!)
+            var edit = SettingsEdit([.init(.sort(of: dairy, in: market), .string("price"))])
+            edit.shelf = ShelfAddress(market, dairy)
+            for expectation in [SettingsEdit.Expectation.unconditional, .absent] {
+                edit.expectation = expectation
+                await #expect(throws: CatalogError.notFound("store “market”")) {
+                    try await store.edit(edit, of: Self.ann)
+                }
+            }
+            _ = try await store.put(Store(key: market, title: "Market", currency: Currency("EUR")!))
+            await #expect(throws: CatalogError.notFound("shelf “dairy”")) { try await store.edit(edit, of: Self.ann) }
+            #expect(try await store.revisions(of: [Self.ann]).isEmpty)
+            _ = try await store.put(Shelf(key: dairy, title: "Dairy"), in: market)
+            edit.expectation = .unconditional
+            #expect(try await store.edit(edit, of: Self.ann)[0].isApplied)
+            try await store.remove(shelf: dairy, from: market)
+            await #expect(throws: CatalogError.notFound("shelf “dairy”")) { try await store.edit(edit, of: Self.ann) }
+        }
+    }
+
     @Test("A device that missed swept tombstones gets a resync")
     func sweptTombstonesCauseResync() async throws {
         try await onBoth { store in

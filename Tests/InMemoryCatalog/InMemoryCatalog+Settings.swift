@@ -89,6 +89,7 @@ extension InMemoryCatalog {
         _ edit: SettingsEdit,
         of user: UserID
     ) async throws(CatalogError) -> [SettingsEdit.Result] {
+        if let shelf = edit.shelf { _ = try await self.shelf(shelf.store, shelf.shelf) }
         let results = try change(user) { content, now throws(CatalogError) in try Self.apply(edit, &content, now) }
         // A change without effect does not create an account.
         users.withLock {

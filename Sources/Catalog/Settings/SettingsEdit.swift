@@ -28,6 +28,8 @@ package struct SettingsEdit: Sendable, Hashable {
 
     package var writes: [Write]
     package var expectation: Expectation
+    /// The shelf that must exist at the write; nil if there is none.
+    package var shelf: ShelfAddress?
     /// Whether the exact previous values are needed.
     package var needsPrevious = false
 

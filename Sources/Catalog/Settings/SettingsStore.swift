@@ -18,6 +18,6 @@ package protocol SettingsStore: Sendable {
     ) async throws(CatalogError) -> RememberedViews
     /// Changes settings atomically and returns results in the order of the writes.
     ///
-    /// - Throws: `staleSetting`; `unprocessable` if the user would have too many.
+    /// - Throws: `staleSetting`; `unprocessable` if the user would have too many; `notFound` for the edit's shelf.
     func edit(_ edit: SettingsEdit, of user: UserID) async throws(CatalogError) -> [SettingsEdit.Result]
 }

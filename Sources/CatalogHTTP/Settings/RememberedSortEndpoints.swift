@@ -37,16 +37,17 @@ struct RememberedSortEndpoints: EndpointGroup {
         try call.target.allow()
         let edit = try RememberedSortEdit(body: try await call.json())
         let (store, shelf, user) = (try call.parameters.store, try call.parameters.shelf, try call.user)
-        let head = try await shelves.shelf(store, shelf)
+        let head = edit.transitionLimit == nil ? nil : try await shelves.shelf(store, shelf)
         let storeView = edit.transitionLimit == nil ? nil : try await settings.rememberedViews(user, store, shelf).store
         let key = try Self.key(call)
         try Setting.check(edit.view.value, for: key, field: edit.view.filter.isEmpty ? "sort" : "filter")
         var write = SettingsEdit([.init(key, edit.view.value)], expecting: try call.settingExpectation)
+        write.shelf = ShelfAddress(store, shelf)
         // The transition starts from the view in effect at the write, not at the request.
         write.needsPrevious = edit.transitionLimit != nil
         let result = try await settings.apply(write, of: user)
         var transition: [UInt8]?
-        if let limit = edit.transitionLimit {
+        if let limit = edit.transitionLimit, let head {
             let before = head.resolve(remembering: RememberedViews(shelf: result.previous?.view, store: storeView))
             let request = DiffRequest(
                 store: store,

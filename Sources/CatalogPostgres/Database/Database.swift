@@ -1,5 +1,6 @@
 package import Catalog
 package import LibPQ
+internal import Synchronization
 
 /// Access to the database: its connection lanes and the services that all stores share.
 package final class Database: Sendable {
@@ -16,6 +17,8 @@ package final class Database: Sendable {
     package let observer: Observer
     let pageLane: PageLane
     private let probe: ReadinessProbe
+    /// Whether tables are distributed; nil before it is known.
+    private let distribution = Mutex<Bool?>(nil)
 
     /// The number of writes that can wait for a connection.
     private static let waitingWrites = 20_000
@@ -62,7 +65,7 @@ package final class Database: Sendable {
             leaseTimeout: leaseTimeout
         )
         batch = Lane(
-            configuration.with(DatabaseSettings.writes),
+            configuration.with(DatabaseSettings.batch),
             connections: connections.batch,
             waiting: Self.waitingWrites,
             leaseTimeout: Self.batchLeaseTimeout
@@ -75,6 +78,14 @@ package final class Database: Sendable {
         announcer = ChangeAnnouncer(announces ? configuration : nil)
         probe = ReadinessProbe(writes.configuration)
         self.observer = observer
+    }
+
+    /// Returns whether the tables are distributed among servers, by Citus.
+    func isDistributed(_ connection: isolated PostgresConnection) throws -> Bool {
+        if let known = distribution.withLock({ $0 }) { return known }
+        let found = try connection.query(DatabaseStatements.citus) { $0.count > 0 }
+        distribution.withLock { $0 = found }
+        return found
     }
 
     /// The pipeline for pages and other short reads.

@@ -8,10 +8,17 @@ enum DatabaseSettings {
     /// Reads that may scan a whole shelf: whole orders, diffs, facets, filters, sorts by several keys, exports.
     static let longReads = common.merging(safety) { $1 }.merging(["statement_timeout": "30s"]) { $1 }
 
-    /// Settings of writes.
-    static let writes = common.merging(safety) { $1 }.merging([
+    /// Settings of batch work.
+    static let batch = common.merging(safety) { $1 }.merging([
         // A writer that waits for a shelf lock occupies a connection.
         "lock_timeout": "3s"
+    ]) { $1 }
+
+    /// Settings of writes.
+    static let writes = batch.merging([
+        // Writes look up rows by their keys. A table that was empty when a statement was planned would be scanned until it has
+        // statistics.
+        "enable_seqscan": "off"
     ]) { $1 }
 
     /// Settings of imports: few, long transactions whose statements are worth planning each time.

@@ -55,8 +55,9 @@ enum RunLock {
     /// The pause until a waiting run tries again.
     private static let retryPause: Duration = .milliseconds(200)
 
-    /// Tries until the timeout. A statement that waits for the lock would keep its snapshot, and a migration that holds the
-    /// lock may build an index concurrently, which waits for all snapshots: the two would deadlock.
+    /// Tries until the timeout, each time in another transaction. A statement or a transaction that waits for the lock would keep
+    /// its snapshot, and a migration that holds the lock may build an index concurrently, which waits for all transactions
+    /// with a snapshot: the two would deadlock.
     private static func acquire(
         _ kind: Kind,
         _ key: SQL,
@@ -64,23 +65,21 @@ enum RunLock {
         _ timeout: Duration?,
         _ connection: PostgresConnection
     ) async throws -> Bool {
-        try await connection.perform(within: .seconds(10)) { connection in
-            // The transaction is idle during the run; keepalives detect a lost client.
-            try connection.run(
-                script: """
-                    BEGIN; SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL tcp_keepalives_idle = 10;
-                    SET LOCAL tcp_keepalives_interval = 5; SET LOCAL tcp_keepalives_count = 3
-                    """
-            )
-        }
         let deadline = ContinuousClock.now + (timeout ?? .zero)
         while true {
             let isAcquired = try await connection.perform(within: .seconds(10)) { connection in
+                // The transaction is idle during the run; keepalives detect a lost client.
+                try connection.run(
+                    script: """
+                        BEGIN; SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL tcp_keepalives_idle = 10;
+                        SET LOCAL tcp_keepalives_interval = 5; SET LOCAL tcp_keepalives_count = 3
+                        """
+                )
                 let isAcquired = try connection.query("SELECT \(tryAcquire(kind, key))", parameters) {
                     try $0.first { try $0.bool(0) } ?? false
                 }
                 // The result above keeps its snapshot until the next statement.
-                try connection.run(script: "SET LOCAL lock_timeout = 0")
+                try connection.run(script: isAcquired ? "SET LOCAL lock_timeout = 0" : "ROLLBACK")
                 return isAcquired
             }
             guard !isAcquired, ContinuousClock.now < deadline else { return isAcquired }

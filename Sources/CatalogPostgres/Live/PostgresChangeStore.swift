@@ -5,6 +5,7 @@ internal import LibPQ
 /// Versions of shelves and revisions of users in PostgreSQL.
 struct PostgresChangeStore: ChangeStore {
     let database: Database
+    let settings: PostgresSettingsStore
 
     func versions(of shelves: [ShelfAddress]) async throws(CatalogError) -> [ShelfAddress: ShelfVersion] {
         try await database.mappingErrors {
@@ -38,7 +39,7 @@ struct PostgresChangeStore: ChangeStore {
 
     func changes(of user: UserID, since: Int64, limit: Int) async throws(CatalogError) -> ChangesPage {
         try await database.mappingErrors {
-            try await PostgresSettingsStore(database: database).resyncingDevices(of: user) {
+            try await settings.resyncingDevices(of: user) {
                 try await readChanges(of: user, since: since, limit: limit)
             }
         }

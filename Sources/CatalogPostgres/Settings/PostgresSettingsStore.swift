@@ -5,6 +5,12 @@ internal import LibPQ
 /// Users' settings in PostgreSQL.
 struct PostgresSettingsStore: SettingsStore {
     let database: Database
+    private let combiner: SettingsCombiner
+
+    init(database: Database) {
+        self.database = database
+        combiner = SettingsCombiner(database)
+    }
 
     func setting(_ key: SettingKey, of user: UserID) async throws(CatalogError) -> Setting {
         try await database.mappingErrors {
@@ -105,21 +111,33 @@ struct PostgresSettingsStore: SettingsStore {
     ) async throws(CatalogError) -> [SettingsEdit.Result] {
         guard !edit.writes.isEmpty else { return [] }
         return try await database.mappingErrors {
-            let writer = SettingsWriter(user: user)
-            let results = try await database.retryingErasureConflicts { [database] in
-                if let write = edit.unconditionalWrite {
-                    return [
-                        try await database.writes.perform(within: .edit) { try writer.set(write, $0) }
-                    ]
-                }
-                return try await database.writes.transaction(within: .edit) { connection in
-                    let results = try writer.apply(edit, connection)
-                    return results.contains(where: \.isApplied) ? .commit(results) : .rollback(results)
-                }
-            }
+            let results = try await database.retryingErasureConflicts { try await apply(edit, of: user) }
             if results.contains(where: \.isApplied) { database.announcer.announce(.user(user)) }
             return results
         }
+    }
+
+    private func apply(_ edit: SettingsEdit, of user: UserID) async throws -> [SettingsEdit.Result] {
+        if let write = edit.unconditionalWrite {
+            let single = SettingsCombiner.Write(user: user, key: write.key, value: write.value, shelf: edit.shelf)
+            switch try await combiner.set(single) {
+            case .set(let result): return [result]
+            case .missingShelf: try await requireShelf(edit.shelf)
+            // Count the user's settings.
+            case .full, .failed: break
+            }
+        } else {
+            try await requireShelf(edit.shelf)
+        }
+        return try await database.writes.transaction(within: .edit) { connection in
+            let results = try SettingsWriter(user: user).apply(edit, connection)
+            return results.contains(where: \.isApplied) ? .commit(results) : .rollback(results)
+        }
+    }
+
+    /// - Throws: `notFound` for the store or the shelf.
+    private func requireShelf(_ shelf: ShelfAddress?) async throws {
+        if let shelf { _ = try await ShelfLookup(database: database).readHead(shelf.store, shelf.shelf) }
     }
 
     // MARK: - Statements

@@ -31,54 +31,25 @@ struct SettingsWriter {
                 .int8Array(written.map(\.setting.modifiedAt.microseconds)),
             ]
         )
-        try checkLimits(connection)
+        try checkLimits(results, connection)
         return results
     }
 
-    /// - Throws: `unprocessable` if the user has too many settings. Excess tombstones are purged, oldest
-    ///   first.
-    private func checkLimits(_ connection: isolated PostgresConnection) throws {
-        let (current, deleted) = try connection.query(Self.settingCounts, [.text(user.text)]) {
+    /// Counts the user's settings again, and purges excess tombstones, oldest first.
+    ///
+    /// - Throws: `unprocessable` if the user has too many settings.
+    private func checkLimits(_ results: [SettingsEdit.Result], _ connection: isolated PostgresConnection) throws {
+        let isNeeded = results.contains { result in
+            result.isApplied && (result.setting.isDeleted || result.previous?.isDeleted ?? true)
+        }
+        guard isNeeded else { return }
+        let (current, deleted) = try connection.query(Self.countSettings, [.text(user.text)]) {
             try $0.first { (try $0.int(0), try $0.int(1)) }!
         }
         guard current <= Setting.countLimit else { throw SettingsEdit.tooMany() }
         let surplus = deleted - Setting.tombstoneLimit
         guard surplus > 0 else { return }
         try connection.execute(Self.purgeOldestTombstones, [.text(user.text), .int8(Int64(surplus))])
-    }
-
-    /// Sets one setting unconditionally in one statement; this is the most frequent write.
-    ///
-    /// The previous value and the number of settings are read at the start of the statement, so concurrent
-    /// writes may together exceed the limit.
-    func set(
-        _ write: (key: SettingKey, value: JSONValue),
-        _ connection: isolated PostgresConnection
-    ) throws -> SettingsEdit.Result {
-        let now = Timestamp.now()
-        let result = try connection.query(
-            Self.setOne,
-            [
-                .text(user.text), .int8(SettingsEdit.firstRevision(now)), .text(write.key.text),
-                .text(write.value.text),
-                .timestamptz(now.microseconds), .int8(Int64(Setting.countLimit)),
-            ]
-        ) { rows in
-            try rows.first { row in
-                SettingsEdit.Result(
-                    setting: Setting(
-                        key: write.key,
-                        value: write.value,
-                        revision: try row.int8(0),
-                        modifiedAt: Timestamp(microseconds: try row.timestamptz(1))
-                    ),
-                    previous: row.isNull(2) ? nil : try SettingRow.read(row, from: 2),
-                    isApplied: true
-                )
-            }
-        }
-        guard let result else { throw SettingsEdit.tooMany() }
-        return result
     }
 
     /// Locks the user's account, and creates it if it does not exist.
@@ -107,22 +78,9 @@ struct SettingsWriter {
 
     /// Locks or creates the account and reserves revisions before it is known whether anything changes.
     static let reserveRevisions: PostgresStatement = """
-        INSERT INTO user_account AS a (user_id, revision, horizon) VALUES ($1, $2 + $3, $2)
+        INSERT INTO user_account AS a (user_id, revision, horizon, live_settings) VALUES ($1, $2 + $3, $2, 0)
         ON CONFLICT (user_id) DO UPDATE SET
             revision = CASE WHEN $3 > 0 THEN greatest(a.revision, $2) + $3 ELSE a.revision END RETURNING revision
-        """
-    static let setOne: PostgresStatement = """
-        WITH account AS (INSERT INTO user_account AS a (user_id, revision, horizon) VALUES ($1, $2 + 1, $2)
-            ON CONFLICT (user_id) DO UPDATE SET revision = greatest(a.revision, $2) + 1 RETURNING revision),
-        previous AS (SELECT \(SettingRow.columns) FROM user_setting s WHERE s.user_id = $1 AND s.key = $3),
-        written AS (INSERT INTO user_setting AS s (user_id, key, value, revision, modified_at)
-            SELECT $1, $3, $4::json, account.revision, $5 FROM account
-            WHERE EXISTS (SELECT FROM previous WHERE value IS NOT NULL) OR $6 > (SELECT count(*) FROM (
-                SELECT 1 FROM user_setting WHERE user_id = $1 AND deleted_at IS NULL LIMIT $6) AS live)
-            ON CONFLICT (user_id, key) DO UPDATE SET value = excluded.value, revision = excluded.revision,
-                modified_at = greatest(excluded.modified_at, s.modified_at), deleted_at = NULL
-            RETURNING revision, modified_at)
-        SELECT written.revision, written.modified_at, previous.* FROM written LEFT JOIN previous ON true
         """
     static let existing: PostgresStatement =
         "SELECT \(SettingRow.columns) FROM user_setting s WHERE s.user_id = $1 AND s.key = ANY ($2)"
@@ -134,9 +92,11 @@ struct SettingsWriter {
         ON CONFLICT (user_id, key) DO UPDATE SET value = excluded.value, revision = excluded.revision,
             modified_at = excluded.modified_at, deleted_at = excluded.deleted_at
         """
-    static let settingCounts: PostgresStatement = """
-        SELECT count(*) FILTER (WHERE deleted_at IS NULL), count(*) FILTER (WHERE deleted_at IS NOT NULL)
-        FROM user_setting WHERE user_id = $1
+    static let countSettings: PostgresStatement = """
+        UPDATE user_account a SET live_settings = counted.live
+        FROM (SELECT count(*) FILTER (WHERE deleted_at IS NULL) AS live, count(*) FILTER (WHERE deleted_at IS NOT NULL) AS deleted
+            FROM user_setting WHERE user_id = $1) AS counted
+        WHERE a.user_id = $1 RETURNING counted.live, counted.deleted
         """
     static let purgeOldestTombstones: PostgresStatement = """
         WITH gone AS (DELETE FROM user_setting WHERE user_id = $1 AND revision IN (SELECT revision FROM user_setting

@@ -1,0 +1,156 @@
+internal import Catalog
+internal import CatalogJSON
+internal import LibPQ
+
+/// Sets single settings of many users together; this is the most frequent write.
+///
+/// The previous value is read at the start of the statement, so the count of a user who writes the same new setting
+/// twice at the same time may become too high. It is counted again before it refuses a setting.
+final class SettingsCombiner: Sendable {
+    private let combiner: WriteCombiner<Write, Outcome>
+
+    /// The maximum number of settings in a transaction.
+    private static let batchLimit = 64
+
+    init(_ database: Database) {
+        combiner = WriteCombiner(limit: Self.batchLimit, parallel: 4, key: \.user.text) { writes in
+            try await database.writes.perform(within: .edit) { connection in
+                guard try database.isDistributed(connection) else { return try Self.set(writes, connection) }
+                // Each user is on one shard.
+                return writes.map { write in
+                    do { return try Self.setAlone(write, connection) } catch { return .failed(error) }
+                }
+            }
+        }
+    }
+
+    func set(_ write: Write) async throws -> Outcome {
+        let outcome = try await combiner.perform(write)
+        if case .failed(let error) = outcome { throw error }
+        return outcome
+    }
+
+    private static func set(_ writes: [Write], _ connection: isolated PostgresConnection) throws -> [Outcome] {
+        let now = Timestamp.now()
+        var outcomes = [Outcome](repeating: .missingShelf, count: writes.count)
+        try connection.query(
+            setMany,
+            [
+                .textArray(writes.map(\.user.text)), .textArray(writes.map(\.key.text)),
+                .textArray(writes.map(\.value.text)), .textArray(writes.map { $0.shelf?.store.text ?? "" }),
+                .textArray(writes.map { $0.shelf?.shelf.text ?? "" }), .int8(SettingsEdit.firstRevision(now)),
+                .timestamptz(now.microseconds), .int4(Int32(Setting.countLimit)),
+            ]
+        ) { rows in
+            try rows.forEach { row in
+                let index = try row.int(0) - 1
+                outcomes[index] = try outcome(writes[index], row, from: 1)
+            }
+        }
+        return outcomes
+    }
+
+    private static func setAlone(_ write: Write, _ connection: isolated PostgresConnection) throws -> Outcome {
+        if let shelf = write.shelf {
+            let shelfExists = try connection.query(
+                ShelfLookup.oneHead,
+                [.text(shelf.store.text), .text(shelf.shelf.text)]
+            ) { $0.count > 0 }
+            guard shelfExists else { return .missingShelf }
+        }
+        let now = Timestamp.now()
+        let found = try connection.query(
+            setOne,
+            [
+                .text(write.user.text), .int8(SettingsEdit.firstRevision(now)), .text(write.key.text),
+                .text(write.value.text), .timestamptz(now.microseconds), .int4(Int32(Setting.countLimit)),
+            ]
+        ) { rows in try rows.first { try outcome(write, $0, from: 0) } }
+        return found ?? .full
+    }
+
+    /// Reads the new revision and time, and the previous setting.
+    private static func outcome(
+        _ write: Write,
+        _ row: borrowing PostgresRow,
+        from column: Int
+    ) throws -> Outcome {
+        guard !row.isNull(column) else { return .full }
+        return .set(
+            SettingsEdit.Result(
+                setting: Setting(
+                    key: write.key,
+                    value: write.value,
+                    revision: try row.int8(column),
+                    modifiedAt: Timestamp(microseconds: try row.timestamptz(column + 1))
+                ),
+                previous: row.isNull(column + 2) ? nil : try SettingRow.read(row, from: column + 2),
+                isApplied: true
+            )
+        )
+    }
+
+    // MARK: - Statements
+
+    /// Locks the accounts in the order of their users, so that batches wait for each other without a deadlock.
+    ///
+    /// Subqueries with a limit are looked up for each write; joins might read whole tables. The order makes the primary key the
+    /// cheapest index even before the table has statistics; the other one reads all settings of the user.
+    static let setMany: PostgresStatement = """
+        WITH wanted AS MATERIALIZED (
+            SELECT w.number, w.user_id, w.key AS wanted_key, w.new_value, s.value IS NOT NULL AS is_live, \(SettingRow.columns)
+            FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[]) WITH ORDINALITY
+                AS w (user_id, key, new_value, store, shelf, number)
+            LEFT JOIN LATERAL (SELECT * FROM user_setting s WHERE s.user_id = w.user_id AND s.key >= w.key
+                ORDER BY s.key LIMIT 1) AS s ON s.key = w.key
+            WHERE w.shelf = '' OR (SELECT true FROM store t JOIN shelf h ON h.store_id = t.store_id
+                WHERE t.key = w.store AND h.key = w.shelf AND h.deleted_at IS NULL LIMIT 1)),
+        account AS (INSERT INTO user_account AS a (user_id, revision, horizon, live_settings)
+            SELECT user_id, $6 + 1, $6, (NOT is_live)::integer FROM wanted ORDER BY user_id
+            ON CONFLICT (user_id) DO UPDATE SET revision = greatest(a.revision, $6) + 1,
+                live_settings = a.live_settings + excluded.live_settings
+            RETURNING user_id, revision, live_settings),
+        written AS (INSERT INTO user_setting AS s (user_id, key, value, revision, modified_at)
+            SELECT w.user_id, w.wanted_key, w.new_value::json, account.revision, $7
+            FROM wanted w JOIN account USING (user_id) WHERE w.is_live OR account.live_settings <= $8
+            ON CONFLICT (user_id, key) DO UPDATE SET value = excluded.value, revision = excluded.revision,
+                modified_at = greatest(excluded.modified_at, s.modified_at), deleted_at = NULL
+            RETURNING user_id, revision, modified_at)
+        SELECT w.number, written.revision, written.modified_at, w.key, w.value, w.revision, w.modified_at
+        FROM wanted w LEFT JOIN written USING (user_id)
+        """
+
+    static let setOne: PostgresStatement = """
+        WITH previous AS (SELECT \(SettingRow.columns) FROM user_setting s WHERE s.user_id = $1 AND s.key = $3),
+        account AS (INSERT INTO user_account AS a (user_id, revision, horizon, live_settings)
+            VALUES ($1, $2 + 1, $2, (NOT EXISTS (SELECT FROM previous WHERE value IS NOT NULL))::integer)
+            ON CONFLICT (user_id) DO UPDATE SET revision = greatest(a.revision, $2) + 1,
+                live_settings = a.live_settings + excluded.live_settings
+            RETURNING revision, live_settings),
+        written AS (INSERT INTO user_setting AS s (user_id, key, value, revision, modified_at)
+            SELECT $1, $3, $4::json, account.revision, $5 FROM account
+            WHERE EXISTS (SELECT FROM previous WHERE value IS NOT NULL) OR account.live_settings <= $6
+            ON CONFLICT (user_id, key) DO UPDATE SET value = excluded.value, revision = excluded.revision,
+                modified_at = greatest(excluded.modified_at, s.modified_at), deleted_at = NULL
+            RETURNING revision, modified_at)
+        SELECT written.revision, written.modified_at, previous.* FROM written LEFT JOIN previous ON true
+        """
+}
+
+extension SettingsCombiner {
+    struct Write: Sendable {
+        let user: UserID
+        let key: SettingKey
+        let value: JSONValue
+        /// The shelf that must exist; nil if there is none.
+        let shelf: ShelfAddress?
+    }
+
+    enum Outcome: Sendable {
+        case set(SettingsEdit.Result)
+        /// The user seems to have too many settings.
+        case full
+        case missingShelf
+        case failed(any Error)
+    }
+}
