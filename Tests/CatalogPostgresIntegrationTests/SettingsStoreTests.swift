@@ -1,11 +1,12 @@
 import Catalog
 import CatalogJSON
-import CatalogPostgres
 import Foundation
 import InMemoryCatalog
 import LibPQ
 import Testing
 import TestSupport
+
+@testable import CatalogPostgres
 
 /// The contract of settings stores, checked in memory and in PostgreSQL.
 @Suite(.timeLimit(.minutes(15))) struct SettingsStoreTests {
@@ -171,6 +172,53 @@ import TestSupport
                     ) { try $0.first { (try $0.int(0), try $0.int(1)) }! }
                 }
                 #expect(counted.0 == counted.1)
+            }
+        }
+    }
+
+    @Test("The statements for distributed tables set a setting, and report a missing shelf or a full account")
+    func setsOnDistributedTables() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            let store: any CatalogStore = catalog
+            let (market, dairy) = (CatalogKey("market")!, CatalogKey("dairy")!)
+            func set(_ value: JSONValue, _ shelf: ShelfAddress? = nil) async throws -> SettingsCombiner.Outcome {
+                let write = SettingsCombiner.Write(
+                    user: Self.ann,
+                    key: .sort(of: dairy, in: market),
+                    value: value,
+                    shelf: shelf
+                )
+                return try await catalog.database.writes.perform(within: .edit) {
+                    try SettingsCombiner.setAlone(write, $0)
+                }
+            }
+            guard case .missingShelf = try await set(.string("price"), ShelfAddress(market, dairy)) else {
+                Issue.record("a missing shelf was not reported")
+                return
+            }
+            _ = try await store.put(Store(key: market, title: "Market", currency: Currency("EUR")!))
+            _ = try await store.put(Shelf(key: dairy, title: "Dairy"), in: market)
+            guard case .set(let first) = try await set(.string("price"), ShelfAddress(market, dairy)),
+                case .set(let second) = try await set(.string("-price"))
+            else {
+                Issue.record("a setting was not set")
+                return
+            }
+            #expect(first.previous == nil)
+            #expect(second.previous == first.setting)
+            #expect(try await store.setting(.sort(of: dairy, in: market), of: Self.ann) == second.setting)
+            let counted = try await catalog.database.writes.perform(within: .edit) { connection in
+                let count = try connection.query("SELECT live_settings::bigint FROM user_account") {
+                    try $0.first { try $0.int(0) }
+                }
+                try connection.execute("UPDATE user_account SET live_settings = 10000")
+                try connection.execute("DELETE FROM user_setting")
+                return count
+            }
+            #expect(counted == 1)
+            guard case .full = try await set(.string("price")) else {
+                Issue.record("the account is not full")
+                return
             }
         }
     }

@@ -50,7 +50,8 @@ final class SettingsCombiner: Sendable {
         return outcomes
     }
 
-    private static func setAlone(_ write: Write, _ connection: isolated PostgresConnection) throws -> Outcome {
+    /// Sets one setting, with statements for tables that are distributed by user.
+    static func setAlone(_ write: Write, _ connection: isolated PostgresConnection) throws -> Outcome {
         if let shelf = write.shelf {
             let shelfExists = try connection.query(
                 ShelfLookup.oneHead,
@@ -123,7 +124,7 @@ final class SettingsCombiner: Sendable {
     static let setOne: PostgresStatement = """
         WITH previous AS (SELECT \(SettingRow.columns) FROM user_setting s WHERE s.user_id = $1 AND s.key = $3),
         account AS (INSERT INTO user_account AS a (user_id, revision, horizon, live_settings)
-            VALUES ($1, $2 + 1, $2, (NOT EXISTS (SELECT FROM previous WHERE value IS NOT NULL))::integer)
+            SELECT $1, $2 + 1, $2, (count(value) = 0)::integer FROM previous
             ON CONFLICT (user_id) DO UPDATE SET revision = greatest(a.revision, $2) + 1,
                 live_settings = a.live_settings + excluded.live_settings
             RETURNING revision, live_settings),
