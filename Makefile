@@ -136,17 +136,18 @@ test-citus: build-tests ## Plan every statement on Citus, if its source is in ..
 	fi
 
 .PHONY: test-faults
-test-faults: build ## Stop the database under load (STALL=60 seconds), promote a standby, kill at random points (KILLS="--kills 500"), fuzz HTTP (REQUESTS="--requests 2000000")
+test-faults: build ## Stop the database under load (STALL=60 seconds), promote a standby, kill at random points (KILLS="--kills 500"), fuzz HTTP (REQUESTS="--requests 2000000"), read after each write (WRITES="--writes 100000")
 	@$(MAKE) --no-print-directory deps PACKAGES="openssl pgbouncer procps python3"
 	$(TEST_LIMIT) python3 Tests/Faults/stall.py $(AISLE) $(STALL)
 	$(TEST_LIMIT) python3 Tests/Faults/failover.py $(AISLE)
 	$(TEST_LIMIT) python3 Tests/Faults/kills.py $(AISLE) $(KILLS)
 	$(TEST_LIMIT) python3 Tests/Faults/fuzz.py $(AISLE) $(REQUESTS)
+	$(TEST_LIMIT) python3 Tests/Faults/freshness.py $(AISLE) $(WRITES)
 
 .PHONY: test-faults-full
 test-faults-full: ## Run the fault tests with all their faults, in about two hours
 	$(MAKE) --no-print-directory test-faults KILLS="--kills 500 --restarts 50 --cuts 2000 --poolers 20 --recovery 2" \
-	    REQUESTS="--requests 2000000" TEST_LIMIT="timeout --kill-after=30 90m"
+	    REQUESTS="--requests 2000000" WRITES="--writes 100000" TEST_LIMIT="timeout --kill-after=30 90m"
 	$(MAKE) --no-print-directory test-disk
 	$(MAKE) --no-print-directory test-upgrade
 	$(MAKE) --no-print-directory fuzz
@@ -262,6 +263,11 @@ bench: build browser ## Measure pages, imports, diffs and scripts as ratios to t
 	swift build -c release --static-swift-stdlib --product DiffBench
 	for input in ordinals ids; do MALLOC_MMAP_THRESHOLD_=65536 .build/release/DiffBench memory $$input; done
 	.build/release/DiffBench
+
+.PHONY: bench-growth
+bench-growth: build ## Measure pages and their storage with 10,000 to 10,000,000 products (SIZES="10000 100000")
+	swift build -c release --static-swift-stdlib --product PageLoad
+	python3 -B Tests/Bench/growth.py $(AISLE) $(SIZES)
 
 .PHONY: bench-table
 bench-table: # Write docs/performance.md from the results of the benchmark of pages

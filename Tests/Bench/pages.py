@@ -1,6 +1,7 @@
 """Pages over HTTP: their rate and processor time relative to pgbench with the frozen statements of baseline.sql, and their latencies."""
 import contextlib, itertools, json, os, platform, random, resource, statistics, subprocess, threading, time, urllib.request
 
+import users
 from harness import *
 
 SORTS = ["price", "-price", "unit_price", "-unit_price", "-popularity", "popularity", "brand", "name", "-created", "tags"]
@@ -12,10 +13,10 @@ BASELINE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "baseline.sq
 MODES = {"rendered": "0", "remembered": "32"}
 
 
-def write_paths():
+def write_paths(shelves=SHELVES):
     """Writes the paths of the pages, from the most to the least popular, as baseline.sql ranks them."""
-    ranks = range(SHELVES * len(SORTS))
-    paths = [f"/v1/stores/generated/shelves/shelf-{1 + (77 + rank // 10 * 7919) % SHELVES}/products?limit=24&sort={SORTS[(rank + rank // 10) % 10]}" for rank in ranks]
+    ranks = range(shelves * len(SORTS))
+    paths = [f"/v1/stores/generated/shelves/shelf-{1 + (77 + rank // 10 * 7919) % shelves}/products?limit=24&sort={SORTS[(rank + rank // 10) % 10]}" for rank in ranks]
     assert len(set(paths)) == len(ranks)
     with open(f"{FOLDER}/paths", "w") as file:
         file.write("\n".join(paths))
@@ -149,6 +150,20 @@ def connections(capacity):
     return result
 
 
+def event_loops():
+    """Compares the processor time of pages with four event loops and with one."""
+    runs = {(mode, count): [] for mode in MODES for count in (1, 4)}
+    for _ in range(PAGE_ROUNDS):
+        for mode, count in runs:
+            with served("big", AISLE_PAGE_CACHE_MB=MODES[mode], AISLE_EVENT_LOOPS=str(count)) as server:
+                report = measured(server)
+                runs[mode, count].append(report["server"] + report["postgres"])
+    result = {mode: {"one": statistics.median(runs[mode, 1]), "four": statistics.median(runs[mode, 4])} for mode in MODES}
+    for mode, one in result.items():
+        show(f"processor time of a page with 4 event loops ÷ with 1, {mode}, µs", one["four"], one["one"], "≤ 1.1")
+    return result
+
+
 def depth():
     """Compares a page at the end of the shelf of 100,000 products with the first one."""
     shelf = "/v1/stores/generated/shelves/shelf-1/products?sort=price"
@@ -220,8 +235,10 @@ def all():
     capacity = results["throughput"]["remembered"]["rate"]
     results["latency"] = latencies(capacity)
     results["connections"] = connections(capacity)
+    results["event_loops"] = event_loops()
     results["depth"] = depth()
     results["restart"] = first_page()
+    results["users"] = {"writes": users.remembered(), "pages": users.pages_by_users()}
     results["memory"] = growth_of_memory(int(os.environ.get("AISLE_BENCH_PAGES", 1_000_000)))
     with open(f"{FOLDER}/pages.json", "w") as file:
         json.dump(results, file, indent=1, sort_keys=True)

@@ -17,8 +17,14 @@ def rows(results):
         yield f"latency at {name.replace('%', ' %')}: p50, p99, p99.9", f"{one['p50'] / 1000:.2f}, {one['p99'] / 1000:.2f}, {one['p999'] / 1000:.2f} ms{', overloaded' if one['overloaded'] else ''}", "p99 ≤ 5 × p50" if name == "70% of the capacity" else ""
     for count, one in results["connections"].items():
         yield f"latency with {int(count):,} connections, half the capacity: p50, p99", f"{one['p50'] / 1000:.2f}, {one['p99'] / 1000:.2f} ms; the server has {one['memory']:.0f} MB", ""
+    for mode, one in results["event_loops"].items():
+        yield f"processor time of a page with 4 event loops, relative to 1, {mode}", f"{one['four'] / one['one']:.2f}", "≤ 1.1"
     yield "the processor time of a page at depth 99,000, relative to the first page", f"{results['depth']['deep'] / results['depth']['first']:.2f}", "≤ 1.1"
     yield "the first page after a restart, relative to a warm page", f"{results['restart']['cold'] / results['restart']['warm']:.1f}", "≤ 3"
+    for mode, one in results["users"]["pages"].items():
+        yield f"processor time of a page by a remembered sort, relative to one with `sort=`, {mode}", f"{one['user'] / one['query']:.2f}", "≤ 1.15"
+    for clients, one in results["users"]["writes"].items():
+        yield f"sorts remembered per second by {clients} client{'s' if clients != '1' else ''}", f"{one['rate']:,.0f}, or {one['ratio']:.2f} × pgbench", "≥ 0.6" if clients == "16" else ""
     yield f"memory of the server after {results['memory']['pages']:,} pages", f"{results['memory']['memory']:.0f} MB", "≤ 120 MB"
 
 
