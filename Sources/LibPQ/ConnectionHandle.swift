@@ -1,4 +1,5 @@
 internal import CLibPQ
+internal import Glibc
 
 // The only file of the target with unchecked sendability of C objects.
 
@@ -27,6 +28,34 @@ final class ConnectionHandle: @unchecked Sendable {
         _ = PQsetnonblocking(raw, 1)
         _ = PQsetNoticeProcessor(raw, { _, _ in }, nil)
         return handle
+    }
+
+    /// Applies settings to the session if the connection is to PostgreSQL itself; blocks until done.
+    ///
+    /// A pooler lends the connection's transactions to different server processes, so a session's settings would affect other
+    /// clients. It shows in the process id: a pooler assigns its own, for cancel requests.
+    ///
+    /// - Parameter deadline: when to give up.
+    /// - Returns: whether the settings were applied.
+    func applyToSession(
+        _ settings: TransactionSettings,
+        until deadline: ContinuousClock.Instant
+    ) throws(PostgresError) -> Bool {
+        guard let script = settings.session(ofProcess: PQbackendPID(raw)) else { return true }
+        guard PQsendQuery(raw, script) == 1 else { throw .lost(raw) }
+        var isApplied = false
+        while true {
+            let isUnsent = PQflush(raw) == 1
+            while PQisBusy(raw) == 0 {
+                guard let result = PQgetResult(raw) else { return isApplied }
+                defer { PQclear(result) }
+                guard PQresultStatus(result) == PGRES_TUPLES_OK else { throw PostgresError(result: result) }
+                isApplied = PQntuples(result) == 1
+            }
+            guard deadline > .now else { throw PostgresError(.connection, "the server did not respond in time") }
+            _ = pollDescriptors([(socket, Int16(POLLIN) | (isUnsent ? Int16(POLLOUT) : 0))], until: deadline)
+            guard PQconsumeInput(raw) == 1 else { throw .lost(raw) }
+        }
     }
 }
 

@@ -144,7 +144,7 @@ final class PipelineDriver: @unchecked Sendable {
                 // Connecting blocks, so it runs on a temporary thread.
                 try OSThread.start(name: "connect") { [configuration, mailbox] in
                     do throws(PostgresError) {
-                        mailbox.deliver(index, .success(try ConnectionHandle.connect(configuration)))
+                        mailbox.deliver(index, .success(try .connect(configuration)))
                     } catch {
                         mailbox.deliver(index, .failure(error))
                     }
@@ -155,11 +155,11 @@ final class PipelineDriver: @unchecked Sendable {
         }
     }
 
-    private func connectionFinished(_ index: Int, _ result: Result<ConnectionHandle, PostgresError>) {
+    private func connectionFinished(_ index: Int, _ result: Result<PipelinedConnection.Opened, PostgresError>) {
         slots[index].isConnecting = false
         switch result {
-        case .success(let handle):
-            slots[index].connection = PipelinedConnection(handle, configuration)
+        case .success(let opened):
+            slots[index].connection = PipelinedConnection(opened, configuration)
             slots[index].failures = 0
             if !warmUp.isEmpty { warm(index) }
         case .failure(let error):

@@ -5,7 +5,7 @@ internal import Synchronization
 final class PipelineMailbox: Sendable {
     struct Content {
         var jobs: Deque<any PipelineJob> = []
-        var connected: [(slot: Int, result: Result<ConnectionHandle, PostgresError>)] = []
+        var connected: [(slot: Int, result: Result<PipelinedConnection.Opened, PostgresError>)] = []
         /// New queries that prepare connections for reads.
         var warmUp: [PostgresQuery]?
         var inFlight = 0
@@ -31,7 +31,7 @@ final class PipelineMailbox: Sendable {
         return rejection
     }
 
-    func deliver(_ slot: Int, _ result: Result<ConnectionHandle, PostgresError>) {
+    func deliver(_ slot: Int, _ result: Result<PipelinedConnection.Opened, PostgresError>) {
         content.withLock { $0.connected.append((slot, result)) }
         wakeup.signal()
     }

@@ -18,7 +18,8 @@ final class PipelinedConnection {
     }
 
     private let handle: ConnectionHandle
-    private let settings: TransactionSettings
+    /// The settings that each transaction applies; nil if the session has them.
+    private let settings: TransactionSettings?
     private var statements: StatementCache
     private var commands: Deque<Command> = []
     private var groups: Deque<PipelineGroup> = []
@@ -31,9 +32,24 @@ final class PipelinedConnection {
     /// Jobs that must be sent again, on this connection or another.
     private var requeued: [any PipelineJob] = []
 
-    init(_ handle: ConnectionHandle, _ configuration: PostgresConfiguration) {
-        self.handle = handle
-        settings = configuration.transactionSettings
+    /// A connection before it enters pipeline mode.
+    struct Opened: Sendable {
+        let handle: ConnectionHandle
+        /// Whether the session has the configuration's settings, so that transactions need not apply them.
+        let hasSettings: Bool
+
+        /// Connects and blocks until done or the connection timeout.
+        static func connect(_ configuration: PostgresConfiguration) throws(PostgresError) -> Opened {
+            let handle = try ConnectionHandle.connect(configuration)
+            let settings = configuration.transactionSettings
+            let deadline = ContinuousClock.now + configuration.connectTimeout
+            return Opened(handle: handle, hasSettings: try handle.applyToSession(settings, until: deadline))
+        }
+    }
+
+    init(_ opened: Opened, _ configuration: PostgresConfiguration) {
+        handle = opened.handle
+        settings = opened.hasSettings ? nil : configuration.transactionSettings
         statements = StatementCache(capacity: configuration.statements.capacity)
         if PQenterPipelineMode(handle.raw) == 0 { failure = .lost(handle.raw) }
     }
@@ -50,7 +66,9 @@ final class PipelinedConnection {
     func submit(_ jobs: [any PipelineJob]) {
         let group = PipelineGroup(jobs)
         groups.append(group)
-        let setup = settings.statement.map { call($0, settings.parameters(until: group.lastDeadline)) }
+        let setup = settings.flatMap { settings in
+            settings.statement.map { call($0, settings.parameters(until: group.lastDeadline)) }
+        }
         // Parsing may wait for locks, so it needs the settings, too; once for all of the group's preparations.
         var unsent = setup
         var calls: [(command: Command, call: PreparedCall)] = []

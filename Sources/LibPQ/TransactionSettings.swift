@@ -29,6 +29,16 @@ struct TransactionSettings: Sendable {
         return [.text("\(max(1, ContinuousClock.now.duration(to: deadline).milliseconds))ms")]
     }
 
+    /// Returns a script that applies the settings to the session, and returns a row, if the server process has the given id;
+    /// nil without settings.
+    func session(ofProcess id: Int32) -> String? {
+        guard statement != nil else { return nil }
+        let calls: [SQL] = values.sorted { $0.key < $1.key }
+            .map { "set_config(\(literal: $0.key), \(literal: $0.value), false)" }
+        let script: SQL = "SELECT \(calls.joined())"
+        return "\(script.text) WHERE pg_backend_pid() = \(id)"
+    }
+
     /// The value of a setting; nil if it is not set.
     subscript(name: String) -> String? { values[name] }
 }

@@ -87,6 +87,42 @@ import Testing
         pipeline.shutDown()
     }
 
+    @Test("A pipeline has its settings, and through a pooler no other client gets them")
+    func pipelineKeepsSettingsToItself() async throws {
+        let configuration = TestPooler.pooled(Self.configuration())
+        let pipeline = try PostgresPipeline(configuration)
+        var plain = configuration
+        plain.settings = [:]
+        let other = try await PostgresConnection.connect(plain)
+        for _ in 0..<20 {
+            let piped = try await pipeline.read([PostgresQuery(Self.shown)], into: [String]()) { value, _, rows in
+                value = try rows.first { [try $0.text(0), try $0.text(1)] } ?? []
+            }
+            #expect(piped == ["3MB", "3s"])
+            #expect(try await other.perform { try Self.settings($0) } == ["4MB", "0", "0"])
+        }
+        pipeline.shutDown()
+    }
+
+    @Test("A session gets the settings only if its server process is the expected one")
+    func sessionIsRecognized() async throws {
+        let configuration = Self.configuration()
+        var plain = configuration
+        plain.settings = [:]
+        let connection = try await PostgresConnection.connect(plain)
+        let process = try await connection.perform {
+            try $0.query("SELECT pg_backend_pid()") { try $0.first { try $0.int4(0) }! }
+        }
+        for (id, expected) in [(process + 1, ["4MB", "0", "0"]), (process, ["3MB", "3s", "5s"])] {
+            let script = try #require(configuration.transactionSettings.session(ofProcess: id))
+            #expect(
+                try await connection.perform {
+                    try $0.run(script: script); return try Self.settings($0)
+                } == expected
+            )
+        }
+    }
+
     @Test("An idle transaction is ended and frees its locks")
     func idleTransactionIsEnded() async throws {
         var configuration = Self.configuration()

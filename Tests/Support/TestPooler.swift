@@ -1,12 +1,12 @@
 internal import Foundation
-internal import LibPQ
+package import LibPQ
 internal import Platform
 internal import Synchronization
 
 /// A PgBouncer in transaction mode in front of the test server, if `AISLE_TEST_POOLER` names its executable.
 ///
 /// It has no Aisle-specific configuration: no startup parameter is ignored, and sessions are leased per transaction.
-enum TestPooler {
+package enum TestPooler {
     /// The folder of the pooler's socket; nil without a pooler.
     static let socketFolder: String? = {
         guard let executable = ProcessInfo.processInfo.environment["AISLE_TEST_POOLER"], !executable.isEmpty else {
@@ -18,7 +18,7 @@ enum TestPooler {
     private static let process = Mutex<pid_t?>(nil)
 
     /// Returns the configuration for the pooler, or the same one without a pooler.
-    static func pooled(_ configuration: PostgresConfiguration) -> PostgresConfiguration {
+    package static func pooled(_ configuration: PostgresConfiguration) -> PostgresConfiguration {
         guard let socketFolder, let name = try? PostgresConfiguration.parse(configuration.dsn)["dbname"] else {
             return configuration
         }
