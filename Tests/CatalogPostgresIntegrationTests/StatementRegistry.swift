@@ -122,7 +122,6 @@ enum StatementRegistry {
         ("ListStatements.expiredEvents", [ListStatements.expiredEvents]),
         ("ListStatements.deleteExpiredEvents", [ListStatements.deleteExpiredEvents]),
         ("PostgresChangeStore.shelfVersions", [PostgresChangeStore.shelfVersions]),
-        ("PostgresChangeStore.userRevisions", [PostgresChangeStore.userRevisions]),
         ("OrderStatements.shelfID", [OrderStatements.shelfID]),
         ("OrderStatements.lockShelf", [OrderStatements.lockShelf]),
         ("OrderStatements.rows", [OrderStatements.rows]),

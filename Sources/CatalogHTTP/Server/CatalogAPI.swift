@@ -11,17 +11,18 @@ package struct CatalogAPI: HTTPResponder {
     package typealias Context = CallContext
 
     let options: Options
-    private let table: EndpointTable
-    private let routes = TargetCache<EndpointTable.Route>()
-    private let authenticator: Authenticator
-    private let bodies: BodyLoader
-    private let memory: BodyMemory
+    let table: EndpointTable
+    let routes = TargetCache<EndpointTable.Route>()
+    let catalog: any CatalogStore
+    let authenticator: Authenticator
+    let bodies: BodyLoader
+    let memory: BodyMemory
     private let observer: Observer
     let limiter: RateLimiter?
     /// Limits the number of delayed 429 responses.
     private let delays = Slots(1000)
-    private let deadlines = DeadlineWatch()
-    private let costly: CostlyRequests
+    let deadlines = DeadlineWatch()
+    let costly: CostlyRequests
 
     package init(
         catalog: any CatalogStore,
@@ -33,6 +34,7 @@ package struct CatalogAPI: HTTPResponder {
         observer: Observer = .none
     ) {
         self.options = options
+        self.catalog = catalog
         self.observer = observer
         limiter = options.rateLimit.map { RateLimiter($0, clock: options.clock) }
         let cursors = key.cursors
@@ -189,131 +191,5 @@ package struct CatalogAPI: HTTPResponder {
             observer.observe(.fault(source: "request \(requestID)", detail: String(reflecting: error)))
             return Problem(CatalogError.fault(""))
         }
-    }
-
-    /// Returns the route of a request; nil for an unknown path.
-    private func route(of uri: URI) throws(CatalogError) -> EndpointTable.Route? {
-        if let known = routes[uri.string] { return known }
-        let target = try RequestTarget(path: uri.path, query: uri.query)
-        guard let (resource, parameters) = table.match(target.segments) else { return nil }
-        let route = EndpointTable.Route(target: target, resource: resource, parameters: parameters)
-        routes[uri.string] = route
-        return route
-    }
-
-    /// Returns whether a request is answered on the event loop of its connection; its body has not been read.
-    func answersDirectly(_ request: Request) -> Bool {
-        let fields = request.headers
-        guard request.method == .get, fields[.contentLength] == nil, fields[.transferEncoding] == nil,
-            fields[.connection].map({ $0.lowercased() == "keep-alive" }) ?? true, fields[.expect] == nil,
-            let route = try? route(of: request.uri), let endpoint = route.resource.endpoint(.get)
-        else { return false }
-        return endpoint.isDirect && endpoint.surcharge(route.target) == 0
-    }
-
-    /// - Parameters:
-    ///   - bodyLimit: set to the endpoint's limit.
-    ///   - found: set to the endpoint, once it is found.
-    ///   - quota: set to the client's quota, once the request is charged.
-    private func dispatch(
-        _ request: Request,
-        from peer: SocketAddress?,
-        _ isAbandoned: @escaping @Sendable () -> Bool,
-        _ bodyLimit: inout Int,
-        _ found: inout Endpoint?,
-        _ quota: inout RateLimiter.Quota?
-    ) async throws -> Response {
-        guard let route = try route(of: request.uri) else {
-            // Allow the preflight, so that the browser sees the 404 of the actual request.
-            if request.method == .options, request.headers[.accessControlRequestMethod] != nil {
-                return preflight(request, nil)
-            }
-            let target = try RequestTarget(path: request.uri.path, query: nil)
-            if [.put, .patch].contains(request.method), let sku = table.invalidSKU(target.segments) {
-                throw CatalogError.malformed(
-                    parameter: "sku",
-                    detail: "sku must be \(SKU.rule) (got “\(sku.prefix(64))”)"
-                )
-            }
-            throw Problem(.notFound, "unknown path")
-        }
-        let (target, resource, parameters) = (route.target, route.resource, route.parameters)
-        if request.method == .options { return preflight(request, resource.allow) }
-        bodyLimit = resource.endpoints.map { $0.bodyLimit.bytes(options.bodyLimit) }.max() ?? options.bodyLimit
-        guard let endpoint = resource.endpoint(request.method == .head ? .get : request.method) else {
-            var problem = Problem(.methodNotAllowed, "this path does not support \(request.method.rawValue)")
-            problem.headers[.allow] = resource.allow
-            throw problem
-        }
-        found = endpoint
-        var caller: Caller?
-        do {
-            caller = try await authenticator.caller(of: request, for: endpoint.access)
-            try authenticator.authorize(caller, for: endpoint.access, in: parameters.storeIfNamed)
-        } catch {
-            // Guessing tokens is charged as well.
-            let client = caller.map { .user($0.user) } ?? options.trustedProxies.anonymous(request, from: peer)
-            try charge(1, to: client, endpoint, &quota)
-            throw error
-        }
-        var call = Call(
-            endpoint: endpoint,
-            request: request,
-            target: target,
-            parameters: parameters,
-            caller: caller,
-            bodyLoader: bodies,
-            peer: peer,
-            trustedProxies: options.trustedProxies
-        )
-        let length = Self.bodyLength(request)
-        try charge(
-            endpoint.points(target, body: length, upTo: endpoint.bodyLimit.bytes(options.bodyLimit)),
-            to: call.client,
-            endpoint,
-            &quota
-        )
-        if length != 0 { call.bodyReservation = try memory.open(call.client) }
-        let response = try await handle(call, length, isAbandoned)
-        settle(response, call, &quota)
-        return response
-    }
-
-    /// - Parameter length: the length of the body in bytes; nil if it is unknown.
-    private func handle(
-        _ call: Call,
-        _ length: Int?,
-        _ isAbandoned: @escaping @Sendable () -> Bool
-    ) async throws -> Response {
-        let endpoint = call.endpoint
-        let isCostly = endpoint.isCostly(body: length)
-        // A page with filters or facets may scan its whole shelf, so it gets a deadline, which would cost other pages too much.
-        let limit = endpoint.timeLimit ?? (endpoint.surcharge(call.target) > 0 ? TimeLimit.lookup.request : nil)
-        guard let limit else { return try await endpoint.handler(call) }
-        if isCostly { try costly.acquire(call.client) }
-        defer { if isCostly { costly.release(call.client) } }
-        let executor = isCostly ? BackgroundExecutor.shared : nil
-        // A write continues after its client disconnects: the client may not need the response.
-        let isRead = endpoint.isReadOnly
-        return try await deadlines.run(
-            within: limit,
-            or: Self.timeoutProblem(limit),
-            unless: { isRead && isAbandoned() }
-        ) {
-            guard let executor else { return try await endpoint.handler(call) }
-            return try await withTaskExecutorPreference(executor) { try await endpoint.handler(call) }
-        }
-    }
-
-    /// Returns the length of the body in bytes; nil if it is unknown.
-    private static func bodyLength(_ request: Request) -> Int? {
-        if request.headers[.transferEncoding] != nil { return nil }
-        return request.headers[.contentLength].flatMap { Int($0) } ?? 0
-    }
-
-    private static func timeoutProblem(_ limit: Duration) -> Problem {
-        var late = Problem(.unavailable, "the request timed out after \(limit.components.seconds) seconds")
-        late.headers[.retryAfter] = "1"
-        return late
     }
 }

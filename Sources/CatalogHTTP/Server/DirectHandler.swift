@@ -157,7 +157,7 @@ final class DirectHandler: ChannelDuplexHandler {
 }
 
 /// Collects a body in memory.
-private final class CollectedBody: ResponseBodyWriter {
+final class CollectedBody: ResponseBodyWriter {
     private(set) var buffer: ByteBuffer?
 
     func write(_ buffer: ByteBuffer) {

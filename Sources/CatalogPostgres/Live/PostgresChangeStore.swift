@@ -28,10 +28,10 @@ struct PostgresChangeStore: ChangeStore {
 
     func revisions(of users: [UserID]) async throws(CatalogError) -> [UserID: Int64] {
         try await database.mappingErrors {
-            let query = PostgresQuery(Self.userRevisions, [.textArray(users.map(\.text))])
+            let query = PostgresQuery(PostgresSettingsStore.revisions, [.textArray(users.map(\.text))])
             return try await database.pages.read([query], into: [:]) { revisions, _, rows in
                 try rows.forEach { row in
-                    if let user = UserID(try row.text(0)) { revisions[user] = try row.int8(1) }
+                    revisions[users[try row.int(0) - 1]] = try row.int8(1)
                 }
             }
         }
@@ -93,8 +93,5 @@ struct PostgresChangeStore: ChangeStore {
         SELECT w.number, s.version, h.version
         FROM unnest($1, $2) WITH ORDINALITY AS w (store, shelf, number) JOIN store s ON s.key = w.store
         JOIN shelf h ON h.store_id = s.store_id AND h.key = w.shelf AND h.deleted_at IS NULL
-        """
-    static let userRevisions: PostgresStatement = """
-        SELECT user_id, revision FROM user_account WHERE user_id = ANY ($1)
         """
 }

@@ -90,6 +90,7 @@ struct Server {
             options: apiOptions,
             observer: catalog.database.observer
         )
+        await api.warmUp()
         let (host, wanted, showsWelcome) = (settings.host, port, showsWelcome)
         let app = Application(
             responder: api,
