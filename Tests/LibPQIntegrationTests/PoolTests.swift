@@ -281,12 +281,13 @@ import TestSupport
         options.connections = 1
         let pipeline = try PostgresPipeline(TestServer.configuration, options: options)
         let blocker = try await PostgresConnection.connect(TestServer.configuration)
+        let lock = someFail ? 7001 : 7003
         try await blocker.perform {
-            try $0.execute("CREATE SEQUENCE IF NOT EXISTS same_reads")
-            try $0.execute("SELECT pg_advisory_lock(7001)")
+            try $0.execute("CREATE SEQUENCE IF NOT EXISTS same_reads_\(lock)")
+            try $0.execute("SELECT pg_advisory_lock(\(lock))")
         }
         // Reads wait behind this one, so that many of them are sent together.
-        async let first = pipeline.read([PostgresQuery("SELECT pg_advisory_xact_lock_shared(7001)")], into: 0) {
+        async let first = pipeline.read([PostgresQuery("SELECT pg_advisory_xact_lock_shared(\(lock))")], into: 0) {
             _,
             _,
             _ in
@@ -295,7 +296,7 @@ import TestSupport
             for number in 0..<600 {
                 group.addTask {
                     let key = number % 4 + (someFail ? 0 : 1)
-                    let query: PostgresStatement = "SELECT nextval('same_reads'), 1 / $1"
+                    let query: PostgresStatement = "SELECT nextval('same_reads_\(lock)'), 1 / $1"
                     let found = try? await pipeline.read(
                         sharing: [],
                         then: [PostgresQuery(query, [.int8(Int64(key))])],
@@ -314,7 +315,7 @@ import TestSupport
                 }
                 abandoned.cancel()
             }
-            try await blocker.perform { try $0.execute("SELECT pg_advisory_unlock(7001)") }
+            try await blocker.perform { try $0.execute("SELECT pg_advisory_unlock(\(lock))") }
             return try await group.reduce(into: [Int: (key: Int, number: Int64)?]()) { $0[$1.0] = $1.1 }
         }
         _ = try await first
