@@ -33,7 +33,7 @@ final class ConnectionHandle: @unchecked Sendable {
     /// Applies settings to the session if the connection is to PostgreSQL itself; blocks until done.
     ///
     /// A pooler lends the connection's transactions to different server processes, so a session's settings would affect other
-    /// clients. It shows in the process id: a pooler assigns its own, for cancel requests.
+    /// clients. A pooler reports a process id of its own, which it needs for cancel requests.
     ///
     /// - Parameter deadline: when to give up.
     /// - Returns: whether the settings were applied.

@@ -87,7 +87,11 @@ final class PipelineDriver: @unchecked Sendable {
             guard let index = leastBusy(groups) else { break }
             queue.removeFirst()
             if job.hasRestarted {
-                submit([job], index)
+                var identical = [job]
+                while let next = queue.first, next.hasRestarted, next.isIdentical(to: job) {
+                    identical.append(queue.removeFirst())
+                }
+                submit(identical, index)
                 continue
             }
             groups[index].append(job)

@@ -1,5 +1,5 @@
-/// Reads that are sent together, in one transaction: first the queries that they share, then the queries of each. Of reads
-/// that are the same, one is sent.
+/// Reads that are sent together, in one transaction: first the queries that they share, then the queries of each. Of identical
+/// reads, one is sent.
 ///
 /// So they share the transaction's settings and its end, too. Each statement still has its own snapshot, taken after all
 /// of the reads started.
@@ -45,7 +45,7 @@ final class PipelineGroup {
         members = []
         pending = jobs.count
         for job in jobs {
-            if let same = members.firstIndex(where: { $0.job.isSame(as: job) }) {
+            if let same = members.firstIndex(where: { $0.job.isIdentical(to: job) }) {
                 members[same].follow(job)
                 continue
             }
@@ -60,7 +60,7 @@ final class PipelineGroup {
     }
 
     /// The latest deadline of the members. The driver cancels the statement of an earlier one itself.
-    var lastDeadline: ContinuousClock.Instant { members.lazy.map(\.job.deadline).max() ?? .now }
+    var lastDeadline: ContinuousClock.Instant { members.lazy.flatMap(\.jobs).map(\.deadline).max() ?? .now }
 
     /// The earliest deadline of the members whose callers still wait.
     var nextDeadline: ContinuousClock.Instant? {

@@ -12,7 +12,7 @@ protocol PipelineJob: AnyObject, Sendable {
     func receive(shared index: Int, _ row: borrowing PostgresRow)
     func receive(_ index: Int, _ rows: borrowing PostgresRows)
     /// Whether another job has the same queries and the same result, so that one of them can be sent for both.
-    func isSame(as other: any PipelineJob) -> Bool
+    func isIdentical(to other: any PipelineJob) -> Bool
     func succeed()
     /// Succeeds with the result of the same job.
     func succeed(as other: any PipelineJob)

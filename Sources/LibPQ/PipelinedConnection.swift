@@ -42,6 +42,8 @@ final class PipelinedConnection {
         static func connect(_ configuration: PostgresConfiguration) throws(PostgresError) -> Opened {
             let handle = try ConnectionHandle.connect(configuration)
             let settings = configuration.transactionSettings
+            // Only a pooler needs unnamed statements.
+            guard configuration.statements == .named else { return Opened(handle: handle, hasSettings: false) }
             let deadline = ContinuousClock.now + configuration.connectTimeout
             return Opened(handle: handle, hasSettings: try handle.applyToSession(settings, until: deadline))
         }

@@ -54,7 +54,7 @@ package final class PostgresPipeline: Sendable {
     ///
     /// - Parameters:
     ///   - identity: identifies the queries and the value; of reads with the same identity and type that are sent together, only one
-    ///     is. nil for a read that is never the same as another.
+    ///     is. nil for a read that is never shared.
     ///   - rows: called on the pipeline's thread with the index of each query and its rows; must be quick.
     ///   - sharedRow: the same for each row of a shared query that has the read's key.
     /// - Throws: the error of `rows` or `sharedRow`, or a `PostgresError`. After an error, later queries did not run.
@@ -147,7 +147,7 @@ private final class ReadJob<Value: Sendable>: PipelineJob {
         }
     }
 
-    func isSame(as other: any PipelineJob) -> Bool {
+    func isIdentical(to other: any PipelineJob) -> Bool {
         guard let identity, let other = other as? ReadJob<Value> else { return false }
         return identity == other.identity
     }

@@ -1,4 +1,4 @@
-/// Identifies the queries and the result of a read, so that reads that are the same can be sent once.
+/// Identifies the queries and the result of a read, so that identical reads can be sent once.
 package struct ReadIdentity: Sendable, Equatable {
     private let hash: Int
     private let isEqual: @Sendable (Self) -> Bool

@@ -1,7 +1,8 @@
 /// Server settings for a single transaction.
 ///
 /// Behind a transaction pooler, a session's `SET` would affect other clients, and startup
-/// `options` are rejected. Therefore every transaction starts with a statement that applies the settings to itself.
+/// `options` are rejected. Therefore every transaction starts with a statement that applies the settings to itself. Only the session of a
+/// direct connection of a pipeline has the settings.
 struct TransactionSettings: Sendable {
     /// The statement that applies all settings; its only parameter is the statement timeout. nil without settings.
     let statement: PostgresStatement?

@@ -14,7 +14,7 @@ final class WarmUpJob: PipelineJob {
     func restart() -> Bool { false }
     func receive(shared index: Int, _ row: borrowing PostgresRow) {}
     func receive(_ index: Int, _ rows: borrowing PostgresRows) {}
-    func isSame(as other: any PipelineJob) -> Bool { false }
+    func isIdentical(to other: any PipelineJob) -> Bool { false }
     func succeed() {}
     func succeed(as other: any PipelineJob) {}
     func fail(_ error: any Error) {}

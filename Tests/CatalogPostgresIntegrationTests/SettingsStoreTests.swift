@@ -250,6 +250,54 @@ import TestSupport
         }
     }
 
+    @Test("A user's locked account does not make other users wait")
+    func lockedAccountsConcernTheirUser() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            let store: any SettingsStore = catalog
+            _ = try await put(store, "a", .bool(true))
+            let blocker = try await PostgresConnection.connect(catalog.database.writes.configuration)
+            try await blocker.perform {
+                try $0.begin()
+                _ = try $0.query("SELECT 1 FROM user_account FOR UPDATE") { $0.count }
+            }
+            let waiting = Task { try await put(store, "a", .bool(false)) }
+            for round in 0..<5 {
+                try await withThrowingTaskGroup { group in
+                    for number in 0..<20 {
+                        let user = UserID("user \(round) \(number)")!
+                        group.addTask {
+                            let result = try await put(store, "a", .number("1"), of: user)
+                            #expect(result.isApplied)
+                        }
+                    }
+                    try await group.waitForAll()
+                }
+            }
+            #expect(try await store.setting(key("a"), of: Self.ann).value == .bool(true))
+            try await blocker.perform { $0.rollback() }
+            #expect(try await waiting.value.isApplied)
+            await blocker.close()
+        }
+    }
+
+    @Test("The limit holds although the count of an account is wrong")
+    func limitHoldsWithAWrongCount() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            let store: any SettingsStore = catalog
+            let writes = (0..<Setting.countLimit).map { SettingsEdit.Write(key("k\($0)"), .bool(true)) }
+            _ = try await store.edit(SettingsEdit(writes), of: Self.ann)
+            // An older program has added settings without counting them.
+            _ = try await catalog.database.writes.perform(within: .edit) {
+                try $0.execute("UPDATE user_account SET live_settings = live_settings - 150")
+            }
+            var accepted = 0
+            for number in 0..<200 where (try? await put(store, "new \(number)", .bool(true))) != nil { accepted += 1 }
+            #expect(accepted < 100)
+            await #expect(throws: CatalogError.self) { try await put(store, "one more", .bool(true)) }
+            #expect(try await put(store, "k0", .bool(false)).isApplied)
+        }
+    }
+
     @Test("An edit that requires a shelf fails without it, and changes nothing")
     func editsRequireTheirShelf() async throws {
         try await onBoth { store in

@@ -27,7 +27,7 @@ extension Call {
     func file(_ file: StaticFile, cache: String = "public, no-cache", headers extra: HTTPFields = [:]) -> Response {
         var headers = extra
         headers[.vary] = "Accept-Encoding"
-        if let known = knownTags.known(file.tag) { return .notModified(known, cache, headers) }
+        if let known = knownTag(of: file.tag) { return .notModified(known, cache, headers) }
         headers[.contentType] = file.mediaType
         headers[.cacheControl] = cache
         guard let gzip = file.gzip, acceptsGzip else {

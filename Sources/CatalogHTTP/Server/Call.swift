@@ -7,9 +7,7 @@ internal import NIOCore
 struct Call: Sendable {
     let endpoint: Endpoint
     let request: Request
-    /// The path and query, decoded.
-    let target: RequestTarget
-    let parameters: PathParameters
+    let route: EndpointTable.Route
     /// The authenticated user; nil without a token.
     let caller: Caller?
     let bodyLoader: BodyLoader
@@ -20,6 +18,10 @@ struct Call: Sendable {
     let work = WorkMeter()
     /// The memory reserved for the body; nil without a body.
     var bodyReservation: BodyMemory.Body?
+
+    /// The path and query, decoded.
+    var target: RequestTarget { route.target }
+    var parameters: PathParameters { route.parameters }
 
     /// The user of an endpoint whose access is `user`.
     var user: UserID { get throws(CatalogError) { try requiredCaller.user } }

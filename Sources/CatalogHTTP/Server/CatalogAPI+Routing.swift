@@ -4,9 +4,9 @@ internal import Hummingbird
 internal import HummingbirdCore
 internal import NIOCore
 
-// The way of a request: its endpoint, its caller, what it costs, and the endpoint's handler.
+// The dispatch of requests: routing, authentication, quota, and the endpoint's handler.
 extension CatalogAPI {
-    /// Serves a page of some shelf to nobody, so that a client's first page is not slower than others. Errors do not matter.
+    /// Renders a page before the first client connects, whose page would otherwise be slower. Errors do not matter.
     package func warmUp() async {
         guard let store = try? await catalog.stores().first,
             let shelf = try? await catalog.shelves(ShelvesRequest(store: store.key, limit: 1)).shelves.first
@@ -17,7 +17,7 @@ extension CatalogAPI {
         var (bodyLimit, endpoint, quota) = (0, nil as Endpoint?, nil as RateLimiter.Quota?)
         // The second page comes from the cache.
         for _ in 0..<2 {
-            guard let response = try? await dispatch(request, from: nil, { false }, &bodyLimit, &endpoint, &quota)
+            guard let response = try? await dispatch(request, nil, from: nil, { false }, &bodyLimit, &endpoint, &quota)
             else { return }
             try? await response.body.write(CollectedBody())
         }
@@ -33,29 +33,32 @@ extension CatalogAPI {
         return route
     }
 
-    /// Returns whether a request is answered on the event loop of its connection; its body has not been read.
-    func answersDirectly(_ request: Request) -> Bool {
+    /// Returns the route of a request that is answered on the event loop of its connection; nil for others. Its body has not been
+    /// read.
+    func directRoute(of request: Request) -> EndpointTable.Route? {
         let fields = request.headers
         guard request.method == .get, fields[.contentLength] == nil, fields[.transferEncoding] == nil,
             fields[.connection].map({ $0.lowercased() == "keep-alive" }) ?? true, fields[.expect] == nil,
-            let route = try? route(of: request.uri), let endpoint = route.resource.endpoint(.get)
-        else { return false }
-        return endpoint.isDirect && endpoint.surcharge(route.target) == 0
+            let route = try? route(of: request.uri), route.isDirect
+        else { return nil }
+        return route
     }
 
     /// - Parameters:
+    ///   - known: the route, if it is known.
     ///   - bodyLimit: set to the endpoint's limit.
     ///   - found: set to the endpoint, once it is found.
     ///   - quota: set to the client's quota, once the request is charged.
     func dispatch(
         _ request: Request,
+        _ known: EndpointTable.Route?,
         from peer: SocketAddress?,
         _ isAbandoned: @escaping @Sendable () -> Bool,
         _ bodyLimit: inout Int,
         _ found: inout Endpoint?,
         _ quota: inout RateLimiter.Quota?
     ) async throws -> Response {
-        guard let route = try route(of: request.uri) else {
+        guard let route = try known ?? route(of: request.uri) else {
             // Allow the preflight, so that the browser sees the 404 of the actual request.
             if request.method == .options, request.headers[.accessControlRequestMethod] != nil {
                 return preflight(request, nil)
@@ -91,8 +94,7 @@ extension CatalogAPI {
         var call = Call(
             endpoint: endpoint,
             request: request,
-            target: target,
-            parameters: parameters,
+            route: route,
             caller: caller,
             bodyLoader: bodies,
             peer: peer,

@@ -100,16 +100,25 @@ package struct CatalogAPI: HTTPResponder {
 
     package func respond(to request: Request, context: Context) async throws -> Response {
         let (departures, channel) = (options.departures, context.channel)
-        return await respond(to: request, from: context.peer) { departures.contains(channel) }
+        return await respond(to: request, nil, from: context.peer) { departures.contains(channel) }
+    }
+
+    /// Returns the response to a request; an error becomes a problem document.
+    ///
+    /// - Parameter peer: the address of the connection, if it is known.
+    package func respond(to request: Request, from peer: SocketAddress? = nil) async -> Response {
+        await respond(to: request, nil, from: peer)
     }
 
     /// Returns the response to a request; an error becomes a problem document.
     ///
     /// - Parameters:
+    ///   - route: the route, if it is known.
     ///   - peer: the address of the connection, if it is known.
     ///   - isAbandoned: whether the client has closed the connection; reads then end.
-    package func respond(
+    func respond(
         to request: Request,
+        _ route: EndpointTable.Route?,
         from peer: SocketAddress? = nil,
         isAbandoned: @escaping @Sendable () -> Bool = { false }
     ) async -> Response {
@@ -134,7 +143,7 @@ package struct CatalogAPI: HTTPResponder {
             guard request.uri.host.map({ Self.isSameHost(request.head.authority, $0, request.uri.port) }) ?? true else {
                 throw Problem(.malformedRequest, "the request target and the Host header name different hosts")
             }
-            response = try await dispatch(request, from: peer, isAbandoned, &bodyLimit, &endpoint, &quota)
+            response = try await dispatch(request, route, from: peer, isAbandoned, &bodyLimit, &endpoint, &quota)
         } catch {
             var problem = problem(error, requestID)
             isEndedByClient = problem.kind == .unavailable && isAbandoned()

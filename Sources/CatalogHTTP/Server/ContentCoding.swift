@@ -28,14 +28,14 @@ enum ContentCoding {
 extension Call {
     /// Whether the client accepts gzip.
     var acceptsGzip: Bool { ContentCoding.acceptsGzip(header(.acceptEncoding)) }
-}
 
-extension Array<String> {
-    /// Returns the tag of a representation that is among these: in either coding.
-    func known(_ tag: String) -> String? {
-        if isEmpty { return nil }
-        if contains(tag) { return tag }
+    /// Returns the tag that the client sent for a representation: without a coding, or compressed if it accepts that. A cache may
+    /// send the tag of a compressed form for a client that does not accept it.
+    func knownTag(of tag: String) -> String? {
+        let known = knownTags
+        if known.isEmpty { return nil }
+        if known.contains(tag) { return tag }
         let compressed = ContentCoding.gzipTag(tag)
-        return contains(compressed) ? compressed : nil
+        return known.contains(compressed) && acceptsGzip ? compressed : nil
     }
 }

@@ -26,7 +26,7 @@ final class DirectHandler: ChannelDuplexHandler {
         /// Between requests, or in the middle of one that is passed on.
         case idle
         /// A request is read to its end.
-        case reading(Request)
+        case reading(Request, EndpointTable.Route)
         /// A request is being answered here.
         case answering
     }
@@ -61,11 +61,11 @@ final class DirectHandler: ChannelDuplexHandler {
         switch (part, state) {
         case (.head(let head), .idle) where passedRequests == 0:
             let request = Request(head: head, body: RequestBody(buffer: ByteBuffer()))
-            guard api.answersDirectly(request) else { return pass(part, context) }
-            state = .reading(request)
-        case (.end, .reading(let request)):
+            guard let route = api.directRoute(of: request) else { return pass(part, context) }
+            state = .reading(request, route)
+        case (.end, .reading(let request, let route)):
             state = .answering
-            answer(request, context)
+            answer(request, route, context)
         // A request without a length has no body.
         case (.body, .reading): break
         default: pass(part, context)
@@ -107,11 +107,13 @@ final class DirectHandler: ChannelDuplexHandler {
 
     // MARK: - Answering
 
-    private func answer(_ request: Request, _ context: ChannelHandlerContext) {
+    private func answer(_ request: Request, _ route: EndpointTable.Route, _ context: ChannelHandlerContext) {
         let (api, peer, channel) = (api, peer, channel)
         let loopBound = NIOLoopBound((handler: self, context: context), eventLoop: context.eventLoop)
         executor.run {
-            var response = await api.respond(to: request, from: peer) { api.options.departures.contains(channel) }
+            var response = await api.respond(to: request, route, from: peer) {
+                api.options.departures.contains(channel)
+            }
             response.headers[.date] = HTTPDate.now()
             let body = CollectedBody()
             // A collected body cannot fail to be written.

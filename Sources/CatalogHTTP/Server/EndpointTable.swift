@@ -1,5 +1,6 @@
 internal import Catalog
 internal import HTTPTypes
+internal import Synchronization
 
 /// The routing table of all endpoints, by path segments.
 ///
@@ -15,10 +16,28 @@ struct EndpointTable: Sendable {
     }
 
     /// A request target and the endpoints of its path.
-    struct Route: Sendable {
+    final class Route: Sendable {
         let target: RequestTarget
         let resource: Resource
         let parameters: PathParameters
+        /// Whether a GET without a body is answered on the event loop of its connection.
+        let isDirect: Bool
+        private let memo = Mutex<(any Sendable)?>(nil)
+
+        init(target: RequestTarget, resource: Resource, parameters: PathParameters) {
+            self.target = target
+            self.resource = resource
+            self.parameters = parameters
+            isDirect = resource.endpoint(.get).map { $0.isDirect && $0.surcharge(target) == 0 } ?? false
+        }
+
+        /// Returns a value that an endpoint has computed from the target; the first time, computes it.
+        func remembering<Value: Sendable>(_ make: () throws -> Value) rethrows -> Value {
+            if let known = memo.withLock({ $0 }) as? Value { return known }
+            let value = try make()
+            memo.withLock { $0 = value }
+            return value
+        }
     }
 
     let endpoints: [Endpoint]

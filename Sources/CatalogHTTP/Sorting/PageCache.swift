@@ -16,9 +16,15 @@ final class PageCache: Sendable {
         let body: [UInt8]
         /// The compressed form with its headers, from the second time that a client accepts it.
         let compressed: (headers: HTTPFields, body: [UInt8])?
-        /// Whether a client has accepted the compressed form.
-        fileprivate let hasBeenAccepted = Atomic<Bool>(false)
-        fileprivate let isCompressing = Atomic<Bool>(false)
+        private let compression = Atomic<Compression>(.new)
+
+        private enum Compression: UInt8, AtomicRepresentable {
+            /// No client has accepted the compressed form.
+            case new
+            case accepted
+            /// The page is being compressed, or its compressed form would not be smaller.
+            case begun
+        }
 
         init(
             tag: String,
@@ -40,6 +46,18 @@ final class PageCache: Sendable {
             return Response(status: .ok, headers: headers, body: .chunked(body))
         }
 
+        /// Whether there is a compressed form, or may be one later.
+        fileprivate var mayBeCompressed: Bool { compressed != nil || compression.load(ordering: .relaxed) != .begun }
+
+        /// Returns whether to compress the page now, because the second client accepts that.
+        fileprivate func shouldBeCompressed() -> Bool {
+            guard compressed == nil else { return false }
+            if compression.compareExchange(expected: .new, desired: .accepted, ordering: .relaxed).exchanged {
+                return false
+            }
+            return compression.compareExchange(expected: .accepted, desired: .begun, ordering: .relaxed).exchanged
+        }
+
         /// Returns the page with its compressed form; nil if that is not smaller.
         fileprivate func compressing() -> Page? {
             guard let gzip = Gzip.compress(body), gzip.count < body.count else { return nil }
@@ -58,12 +76,14 @@ final class PageCache: Sendable {
     }
 
     /// The variant and the parts of a page's plan that its tag does not cover.
-    private struct Key: Hashable, Sendable {
+    struct Key: Hashable, Sendable {
         let variant: Variant
         let view: ResolvedView
         let facets: Set<Facet>
         let limit: Int
         let after: Cursor?
+        /// Computed once, because a key is used for many requests.
+        private let hash: Int
 
         init(_ variant: Variant, _ plan: PagePlan) {
             self.variant = variant
@@ -71,7 +91,14 @@ final class PageCache: Sendable {
             facets = plan.facets
             limit = plan.limit
             after = plan.after
+            var hasher = Hasher()
+            hasher.combine(variant)
+            hasher.combine(view)
+            hasher.combine(after)
+            hash = hasher.finalize()
         }
+
+        func hash(into hasher: inout Hasher) { hasher.combine(hash) }
 
         /// The approximate size of the key, in bytes.
         var cost: Int { variant.path.utf8.count + (after == nil ? 0 : 512) }
@@ -91,29 +118,22 @@ final class PageCache: Sendable {
         pages = SharedCache(limit: max(2, limit), largest: Self.largest) { Self.cost($0, $1) }
     }
 
-    /// Returns a page with the tag of a plan; nil if there is none.
-    func page(_ variant: Variant, _ planned: PlannedPage, tag: @autoclosure () -> String) -> Page? {
-        guard limit > 0 else { return nil }
-        let key = Key(variant, planned.plan)
-        guard let page = pages[key], page.tag == tag() else { return nil }
+    /// Returns a page with a tag; nil if there is none.
+    func page(_ key: Key, tag: String) -> Page? {
+        guard limit > 0, let page = pages[key], page.tag == tag else { return nil }
         return page
     }
 
     /// Returns the response with a page of the cache. A page is compressed in the background when the second client accepts that.
-    func response(_ page: Page, _ variant: Variant, _ planned: PlannedPage, acceptsGzip: Bool) -> Response {
-        if acceptsGzip, page.compressed == nil, page.hasBeenAccepted.exchange(true, ordering: .relaxed),
-            compressions.tryAcquire()
-        {
-            if page.isCompressing.exchange(true, ordering: .relaxed) {
-                compressions.release()
-            } else {
-                Task(executorPreference: BackgroundExecutor.shared) { [self] in
-                    defer { compressions.release() }
-                    compress(page, Key(variant, planned.plan))
-                }
+    func response(_ page: Page, _ key: Key, for call: Call) -> Response {
+        guard page.mayBeCompressed, call.acceptsGzip else { return page.response(acceptsGzip: false) }
+        if page.shouldBeCompressed(), compressions.tryAcquire() {
+            Task.detached(executorPreference: BackgroundExecutor.shared) { [self] in
+                defer { compressions.release() }
+                compress(page, key)
             }
         }
-        return page.response(acceptsGzip: acceptsGzip)
+        return page.response(acceptsGzip: true)
     }
 
     /// Replaces a page by one with a compressed form.
@@ -125,11 +145,8 @@ final class PageCache: Sendable {
     }
 
     /// Inserts a page and evicts those that were not used recently, if necessary.
-    func insert(_ headers: HTTPFields, _ body: [UInt8], _ variant: Variant, _ planned: PlannedPage, tag: String)
-        -> Page
-    {
+    func insert(_ headers: HTTPFields, _ body: [UInt8], _ key: Key, tag: String) -> Page {
         let page = Page(tag: tag, headers: headers, body: body)
-        let key = Key(variant, planned.plan)
         if Self.cost(key, page) <= limit / 16 { pages[key] = page }
         return page
     }

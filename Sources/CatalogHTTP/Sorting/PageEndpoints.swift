@@ -10,8 +10,6 @@ struct PageEndpoints: EndpointGroup {
     let cursors: CursorCodec
     let cache: PageCache
     let fragments: ProductFragments
-    private let requests = TargetCache<PageRequest>()
-
     init(store: any PageStore, cursors: CursorCodec, cache: PageCache, fragments: ProductFragments) {
         self.store = store
         self.cursors = cursors
@@ -54,35 +52,35 @@ struct PageEndpoints: EndpointGroup {
     /// Responds from the client's cache, the server's cache or the database, in this order. A page's basis is always
     /// verified before a cached page is returned.
     private func page(_ call: Call) async throws -> Response {
-        let request = try request(call)
+        let target = try call.route.remembering { PageTarget(try self.request(call), path: call.path) }
+        var request = target.request
+        if request.sort == nil { request.user = call.caller?.user }
         let isShared = request.sort != nil
-        let variant = PageCache.Variant(path: call.path, namesSort: isShared, namesFilter: request.filter != nil)
         let control = isShared ? "public, no-cache" : "private, no-cache"
         let vary: HTTPFields = [.vary: isShared ? "Accept-Encoding" : "Authorization, Accept-Encoding"]
-        let (day, known) = (Timestamp.now().day, call.knownTags)
-        var planned: PlannedPage?
+        let day = Timestamp.now().day
+        var likely: TaggedPage?
         var cached: PageCache.Page?
-        if let likely = store.likelyBasis(of: request) {
-            let plan = try PlannedPage(request, likely)
-            cached = cache.page(variant, plan, tag: plan.entityTag(day: day))
-            planned = plan
+        if let basis = store.likelyBasis(of: request) {
+            let page = try target.page(request, basis, day: day)
+            cached = cache.page(page.key, tag: page.tag)
+            likely = page
         }
         // Without a likely basis, or with a cached page, verify the basis first; otherwise read it with the page.
-        if planned == nil || cached != nil || !known.isEmpty {
-            let basis = try await store.basis(of: request, likely: planned?.basis)
-            if planned?.basis != basis {
-                planned = try PlannedPage(request, basis)
+        if likely == nil || cached != nil || call.header(.ifNoneMatch) != nil {
+            let basis = try await store.basis(of: request, likely: likely?.planned.basis)
+            var page = try likely ?? target.page(request, basis, day: day)
+            if page.planned.basis != basis {
+                page = try target.page(request, basis, day: day)
                 cached = nil
             }
-            if let planned {
-                let tag = cached?.tag ?? planned.entityTag(day: day)
-                if let known = known.known(tag) { return .notModified(known, control, vary) }
-                if let page = cached ?? cache.page(variant, planned, tag: tag) {
-                    return cache.response(page, variant, planned, acceptsGzip: call.acceptsGzip)
-                }
+            if let known = call.knownTag(of: page.tag) { return .notModified(known, control, vary) }
+            if let cached = cached ?? cache.page(page.key, tag: page.tag) {
+                return cache.response(cached, page.key, for: call)
             }
+            likely = page
         }
-        let page = try await store.page(request, likely: planned) { [fragments] planned in
+        let page = try await store.page(request, likely: likely?.planned) { [fragments] planned in
             RenderedProducts(planned.basis.head.store, day: day, fragments)
         }
         let token = page.next.map { cursors.encode($0) }
@@ -90,22 +88,16 @@ struct PageEndpoints: EndpointGroup {
         for field in call.nextLink(parameters(request, page.plan), token) { headers.append(field) }
         headers[.contentType] = "application/json"
         headers[.cacheControl] = control
-        let tag = page.planned.entityTag(day: day)
-        headers[.eTag] = tag
+        let tagged = target.tagged(page.planned, day: day)
+        headers[.eTag] = tagged.tag
         let body = page.json(day: day, nextCursor: token)
-        return cache.insert(headers, body, variant, page.planned, tag: tag).response(acceptsGzip: false)
+        return cache.insert(headers, body, tagged.key, tag: tagged.tag).response(acceptsGzip: false)
     }
 
+    /// Returns the request of a target, without a user.
     private func request(_ call: Call) throws -> PageRequest {
-        var request = try requests[call.request.uri.string] ?? newRequest(call)
-        if request.sort == nil { request.user = call.caller?.user }
-        return request
-    }
-
-    /// Returns the request of a target, and remembers it.
-    private func newRequest(_ call: Call) throws -> PageRequest {
         try call.target.allow("sort", "limit", "cursor", "facets", filters: true)
-        let request = PageRequest(
+        return PageRequest(
             store: try call.parameters.store,
             shelf: try call.parameters.shelf,
             sort: try call.target.sort(),
@@ -114,8 +106,6 @@ struct PageEndpoints: EndpointGroup {
             limit: try call.target.limit(),
             after: try call.target.cursor(cursors)
         )
-        requests[call.request.uri.string] = request
-        return request
     }
 
     /// Returns the parameters of the next page, apart from the cursor.

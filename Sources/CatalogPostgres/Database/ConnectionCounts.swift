@@ -33,8 +33,9 @@ package struct ConnectionCounts: Sendable, Hashable {
     /// of the processors stay free for pages and writes.
     package static func longReads(processors: Int) -> Int { min(8, max(2, processors / 2)) }
 
-    /// Returns the default number of a server's event loops. Each of them also keeps the thread of its pipeline busy.
-    package static func eventLoops(processors: Int) -> Int { max(1, processors / 2) }
+    /// Returns the default number of a server's event loops. Each of them also keeps the thread of its pipeline busy, and has
+    /// connections of its own.
+    package static func eventLoops(processors: Int) -> Int { min(8, max(1, processors / 2)) }
 
     /// One each for announcing changes, listening to them, and readiness.
     private static let others = 3

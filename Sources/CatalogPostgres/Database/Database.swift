@@ -81,9 +81,11 @@ package final class Database: Sendable {
     }
 
     /// Returns whether the tables are distributed among servers, by Citus.
-    func isDistributed(_ connection: isolated PostgresConnection) throws -> Bool {
+    func isDistributed() async throws -> Bool {
         if let known = distribution.withLock({ $0 }) { return known }
-        let found = try connection.query(DatabaseStatements.citus) { $0.count > 0 }
+        let found = try await pages.read([PostgresQuery(DatabaseStatements.citus)], into: false) {
+            $0 = $2.count > 0; _ = $1
+        }
         distribution.withLock { $0 = found }
         return found
     }

@@ -92,7 +92,7 @@ package struct Doctor: Sendable {
         return Finding(
             needed <= available,
             text,
-            "raise max_connections, lower AISLE_POOL_SIZE, AISLE_LONG_READ_CONNECTIONS or AISLE_PAGE_CONNECTIONS, or use a pooler"
+            "raise max_connections, lower AISLE_POOL_SIZE, AISLE_LONG_READ_CONNECTIONS or AISLE_EVENT_LOOPS, or use a pooler"
         )
     }
 

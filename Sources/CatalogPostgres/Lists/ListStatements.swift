@@ -61,7 +61,8 @@ enum ListStatements {
     // MARK: - Writing
 
     static let ensureAccount: PostgresStatement = """
-        INSERT INTO user_account (user_id, revision, horizon) VALUES ($1, $2, $2) ON CONFLICT (user_id) DO NOTHING
+        INSERT INTO user_account (user_id, revision, horizon, live_settings) VALUES ($1, $2, $2, 0)
+        ON CONFLICT (user_id) DO NOTHING
         """
     /// Locks accounts, `$1`, in the global lock order.
     static let lockAccounts: PostgresStatement = """

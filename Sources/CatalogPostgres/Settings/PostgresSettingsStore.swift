@@ -123,8 +123,9 @@ struct PostgresSettingsStore: SettingsStore {
             switch try await combiner.set(single) {
             case .set(let result): return [result]
             case .missingShelf: try await requireShelf(edit.shelf)
-            // Count the user's settings.
-            case .full, .failed: break
+            case .full:
+                // The count is committed, also if the setting is refused.
+                try await database.writes.perform(within: .edit) { try SettingsWriter(user: user).count($0) }
             }
         } else {
             try await requireShelf(edit.shelf)

@@ -4,30 +4,31 @@ internal import LibPQ
 
 /// Sets single settings of many users together; this is the most frequent write.
 ///
-/// The previous value is read at the start of the statement, so the count of a user who writes the same new setting
-/// twice at the same time may become too high. It is counted again before it refuses a setting.
+/// The previous value is read at the start of the statement, before the account is locked. So the count of a user whose devices
+/// write at the same time may become wrong, and every hundredth new setting is refused as if the account were full:
+/// then the settings are counted.
 final class SettingsCombiner: Sendable {
+    private let database: Database
     private let combiner: WriteCombiner<Write, Outcome>
 
     /// The maximum number of settings in a transaction.
     private static let batchLimit = 64
+    /// The number of new settings after which they are counted.
+    private static let recountInterval = 100
+    /// How long a write waits for a lock, alone and in a batch, which also makes others wait.
+    private static let (lockTimeout, batchLockTimeout) = ("3s", "100ms")
 
     init(_ database: Database) {
+        self.database = database
         combiner = WriteCombiner(limit: Self.batchLimit, parallel: 4, key: \.user.text) { writes in
-            try await database.writes.perform(within: .edit) { connection in
-                guard try database.isDistributed(connection) else { return try Self.set(writes, connection) }
-                // Each user is on one shard.
-                return writes.map { write in
-                    do { return try Self.setAlone(write, connection) } catch { return .failed(error) }
-                }
-            }
+            try await database.writes.perform(within: .edit) { try Self.set(writes, $0) }
         }
     }
 
     func set(_ write: Write) async throws -> Outcome {
-        let outcome = try await combiner.perform(write)
-        if case .failed(let error) = outcome { throw error }
-        return outcome
+        // Each user is on one shard.
+        guard try await database.isDistributed() else { return try await combiner.perform(write) }
+        return try await database.writes.perform(within: .edit) { try Self.setAlone(write, $0) }
     }
 
     private static func set(_ writes: [Write], _ connection: isolated PostgresConnection) throws -> [Outcome] {
@@ -40,6 +41,7 @@ final class SettingsCombiner: Sendable {
                 .textArray(writes.map(\.value.text)), .textArray(writes.map { $0.shelf?.store.text ?? "" }),
                 .textArray(writes.map { $0.shelf?.shelf.text ?? "" }), .int8(SettingsEdit.firstRevision(now)),
                 .timestamptz(now.microseconds), .int4(Int32(Setting.countLimit)),
+                .text(writes.count == 1 ? lockTimeout : batchLockTimeout),
             ]
         ) { rows in
             try rows.forEach { row in
@@ -102,18 +104,20 @@ final class SettingsCombiner: Sendable {
             SELECT w.number, w.user_id, w.key AS wanted_key, w.new_value, s.value IS NOT NULL AS is_live, \(SettingRow.columns)
             FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[]) WITH ORDINALITY
                 AS w (user_id, key, new_value, store, shelf, number)
+            CROSS JOIN (SELECT set_config('lock_timeout', $9, true)) AS settings
             LEFT JOIN LATERAL (SELECT * FROM user_setting s WHERE s.user_id = w.user_id AND s.key >= w.key
                 ORDER BY s.key LIMIT 1) AS s ON s.key = w.key
             WHERE w.shelf = '' OR (SELECT true FROM store t JOIN shelf h ON h.store_id = t.store_id
                 WHERE t.key = w.store AND h.key = w.shelf AND h.deleted_at IS NULL LIMIT 1)),
         account AS (INSERT INTO user_account AS a (user_id, revision, horizon, live_settings)
-            SELECT user_id, $6 + 1, $6, (NOT is_live)::integer FROM wanted ORDER BY user_id
+            SELECT user_id, $6 + 1, $6, (NOT is_live)::integer FROM wanted ORDER BY user_id COLLATE "C"
             ON CONFLICT (user_id) DO UPDATE SET revision = greatest(a.revision, $6) + 1,
                 live_settings = a.live_settings + excluded.live_settings
             RETURNING user_id, revision, live_settings),
         written AS (INSERT INTO user_setting AS s (user_id, key, value, revision, modified_at)
             SELECT w.user_id, w.wanted_key, w.new_value::json, account.revision, $7
-            FROM wanted w JOIN account USING (user_id) WHERE w.is_live OR account.live_settings <= $8
+            FROM wanted w JOIN account USING (user_id)
+            WHERE w.is_live OR account.live_settings <= $8 AND account.live_settings % \(recountInterval) <> 0
             ON CONFLICT (user_id, key) DO UPDATE SET value = excluded.value, revision = excluded.revision,
                 modified_at = greatest(excluded.modified_at, s.modified_at), deleted_at = NULL
             RETURNING user_id, revision, modified_at)
@@ -130,7 +134,8 @@ final class SettingsCombiner: Sendable {
             RETURNING revision, live_settings),
         written AS (INSERT INTO user_setting AS s (user_id, key, value, revision, modified_at)
             SELECT $1, $3, $4::json, account.revision, $5 FROM account
-            WHERE EXISTS (SELECT FROM previous WHERE value IS NOT NULL) OR account.live_settings <= $6
+            WHERE EXISTS (SELECT FROM previous WHERE value IS NOT NULL)
+                OR account.live_settings <= $6 AND account.live_settings % \(recountInterval) <> 0
             ON CONFLICT (user_id, key) DO UPDATE SET value = excluded.value, revision = excluded.revision,
                 modified_at = greatest(excluded.modified_at, s.modified_at), deleted_at = NULL
             RETURNING revision, modified_at)
@@ -149,9 +154,8 @@ extension SettingsCombiner {
 
     enum Outcome: Sendable {
         case set(SettingsEdit.Result)
-        /// The user seems to have too many settings.
+        /// The user may have too many settings; they must be counted.
         case full
         case missingShelf
-        case failed(any Error)
     }
 }

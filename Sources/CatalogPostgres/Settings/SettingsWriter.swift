@@ -43,13 +43,19 @@ struct SettingsWriter {
             result.isApplied && (result.setting.isDeleted || result.previous?.isDeleted ?? true)
         }
         guard isNeeded else { return }
-        let (current, deleted) = try connection.query(Self.countSettings, [.text(user.text)]) {
-            try $0.first { (try $0.int(0), try $0.int(1)) }!
-        }
+        let (current, deleted) = try count(connection)
         guard current <= Setting.countLimit else { throw SettingsEdit.tooMany() }
         let surplus = deleted - Setting.tombstoneLimit
         guard surplus > 0 else { return }
         try connection.execute(Self.purgeOldestTombstones, [.text(user.text), .int8(Int64(surplus))])
+    }
+
+    /// Counts the user's settings, and records the number of those that are not deleted.
+    @discardableResult
+    func count(_ connection: isolated PostgresConnection) throws -> (current: Int, deleted: Int) {
+        try connection.query(Self.countSettings, [.text(user.text)]) {
+            try $0.first { (try $0.int(0), try $0.int(1)) } ?? (0, 0)
+        }
     }
 
     /// Locks the user's account, and creates it if it does not exist.

@@ -12,13 +12,16 @@ struct PostgresPageStore: PageStore {
     /// Prepares the connections for pages by any single key.
     func warmUp() {
         let sorts = SortKey.allCases.flatMap { [Sort($0, .ascending), Sort($0, .descending)].compactMap { $0 } }
-        let nobody = "-"
+        let placeholder = "-"
         database.pageLane.warmUp(
             [
                 PostgresQuery(ShelfLookup.versions, [.int8Array([0]), .int8Array([0])]),
-                PostgresQuery(ShelfLookup.oneHead, [.text(nobody), .text(nobody)]),
-                PostgresQuery(PostgresSettingsStore.revisions, [.textArray([nobody])]),
-                PostgresQuery(PostgresSettingsStore.rememberedViews, [.text(nobody), .text(nobody), .text(nobody)]),
+                PostgresQuery(ShelfLookup.oneHead, [.text(placeholder), .text(placeholder)]),
+                PostgresQuery(PostgresSettingsStore.revisions, [.textArray([placeholder])]),
+                PostgresQuery(
+                    PostgresSettingsStore.rememberedViews,
+                    [.text(placeholder), .text(placeholder), .text(placeholder)]
+                ),
             ] + sorts.flatMap { PageStatement.warmUp($0) }
         )
     }
@@ -243,7 +246,7 @@ struct PostgresPageStore: PageStore {
     ///
     /// - Parameters:
     ///   - page: nil to read only the version.
-    ///   - identity: nil for a read that is never the same as another.
+    ///   - identity: nil for a read that is never shared.
     ///   - initial: the products so far.
     private func read<Items: PageItems>(
         _ request: PageRequest,
