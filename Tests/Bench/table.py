@@ -36,7 +36,7 @@ def page(results):
 Measured with commit `{one['commit']}` on {one['date']}: {one['processors']} processors ({one['processor']}), PostgreSQL {one['postgres'].split()[0]} with
 {one['shared_buffers']} of shared buffers, {one['products']:,} products on {one['shelves']:,} shelves. The load generator and PostgreSQL share the processors with the
 server. Rates, depth and restart are medians of {one['rounds']} runs of {one['seconds']} seconds with {one['connections']} connections, alternating with those of pgbench; latencies
-and memory are of one run each.
+at a part of the capacity, event loops and remembered sorts are medians of 3; the other latencies and memory are of one run each.
 
 | what | figure | aim |
 | --- | --- | --- |

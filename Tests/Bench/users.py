@@ -3,7 +3,7 @@ import http.client, json, multiprocessing, os, random, selectors, socket, statis
 
 from harness import *
 
-USERS, ROUNDS = 1000, 5
+USERS = 1000
 SHELF = "/v1/stores/generated/shelves/shelf-"
 
 
