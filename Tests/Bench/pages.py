@@ -156,7 +156,7 @@ def connections(capacity):
 def event_loops():
     """Compares the processor time of pages with four event loops and with one."""
     runs = {(mode, count): [] for mode in MODES for count in (1, 4)}
-    for _ in range(PAGE_ROUNDS):
+    for _ in range(ROUNDS):
         for mode, count in runs:
             with served("big", AISLE_PAGE_CACHE_MB=MODES[mode], AISLE_EVENT_LOOPS=str(count)) as server:
                 report = measured(server)
