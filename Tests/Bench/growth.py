@@ -47,8 +47,17 @@ def grown(products):
     return result
 
 
+def earlier():
+    """Returns the results of earlier runs, by size."""
+    try:
+        with open(f"{FOLDER}/growth.json") as file:
+            return {one["products"]: one for one in json.load(file)}
+    except FileNotFoundError:
+        return {}
+
+
 def main():
-    results = []
+    results = earlier()
     try:
         for products in SIZES:
             needed, free = products * BYTES_PER_PRODUCT, shutil.disk_usage(FOLDER).free
@@ -56,14 +65,14 @@ def main():
                 print(f"{products:,} products need {needed / 1e9:.0f} GB of disk, and {free / 1e9:.0f} GB are free: left out", flush=True)
                 continue
             one = grown(products)
-            results.append(one)
+            results[products] = one
             print(f"{products:,} products: seeded in {one['seed_seconds']:.0f} s, {one['bytes'] / one['placements']:,.0f} bytes per placement; "
                   + "; ".join(f"{name} {one[name]['rate']:,.0f} pages/s, server {one[name]['server']:.0f} µs, PostgreSQL {one[name]['postgres']:.0f} µs, {one[name]['buffers']:.1f} buffers" for name in pages.MODES), flush=True)
     finally:
         sql("postgres", "DROP DATABASE IF EXISTS growth WITH (FORCE)")
         run(AISLE, "db", "stop")
     with open(f"{FOLDER}/growth.json", "w") as file:
-        json.dump(results, file, indent=1, sort_keys=True)
+        json.dump(sorted(results.values(), key=lambda one: one["products"]), file, indent=1, sort_keys=True)
     print(f"results: {FOLDER}/growth.json")
 
 

@@ -28,7 +28,26 @@ def rows(results):
     yield f"memory of the server after {results['memory']['pages']:,} pages", f"{results['memory']['memory']:.0f} MB", "≤ 120 MB"
 
 
-def page(results):
+def growth(results):
+    """Returns the section about catalogs of different sizes; empty without results."""
+    if not results:
+        return ""
+    lines = "\n".join(
+        f"| {one['products']:,} | {one['bytes'] / one['placements']:,.0f} | {one['seed_seconds']:,.0f} s | "
+        + " | ".join(f"{one[mode]['rate']:,.0f} | {one[mode]['server']:.0f}, {one[mode]['postgres']:.0f} µs | {one[mode]['buffers']:.1f}" for mode in ("rendered", "remembered")) + " |"
+        for one in results)
+    return f"""## Growth
+
+The same pages in catalogs of different sizes (`make bench-growth`), one run each: bytes per placement with all indexes, the time to seed the
+catalog, and for rendered and remembered pages the rate, the processor time of server and PostgreSQL, and the buffers of a page.
+
+| products | bytes | seeding | rendered per second | time | buffers | remembered per second | time | buffers |
+| --- | --- | --- | --- | --- | --- | --- | --- | --- |
+{lines}
+"""
+
+
+def page(results, grown):
     one = results["settings"]
     lines = "\n".join(f"| {what} | {figure} | {aim} |" for what, figure, aim in rows(results))
     return f"""# Performance
@@ -50,14 +69,21 @@ at a part of the capacity, event loops and remembered sorts are medians of 3; th
 - **Latencies** are of an open loop: requests are sent at fixed times, whether the server keeps up or not, and a latency counts from that time.
   The capacity is the rate of remembered pages.
 
+{growth(grown)}
 `AISLE_BENCH_ONLY=pages make bench` measures these on your machine and writes `.aisle/bench/pages.json`; `make bench` also measures the
 rest. `make test-costs` checks what operations need in the database: buffers, and bytes of write-ahead log.
 """
 
 
 def main():
+    grown = os.path.join(os.path.dirname(sys.argv[1]), "growth.json")
     with open(sys.argv[1]) as file:
-        text = page(json.load(file))
+        results = json.load(file)
+    sizes = []
+    if os.path.exists(grown):
+        with open(grown) as file:
+            sizes = json.load(file)
+    text = page(results, sizes)
     with open(PAGE, "w") as file:
         file.write(text)
 
