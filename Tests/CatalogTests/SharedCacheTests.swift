@@ -34,7 +34,7 @@ import Testing
         #expect(cache[-1] == nil)
     }
 
-    @Test("Threads that use it at the same time find only what was inserted for a key")
+    @Test("Threads that use it at the same time find only the values of their keys")
     func threadsShareIt() async {
         let cache = SharedCache<Int, Int>(limit: 500)
         let errors = await withTaskGroup(of: Int.self) { group in

@@ -1,7 +1,7 @@
 internal import Catalog
 internal import Synchronization
 
-/// The target of a page, with what is computed from it: the request, and the last plan.
+/// The target of a page, with its request and its last plan, which are computed once.
 final class PageTarget: Sendable {
     /// The request without a user.
     let request: PageRequest
