@@ -1,5 +1,3 @@
-internal import CatalogJSON
-internal import Crypto
 internal import Hummingbird
 internal import HTTPTypes
 internal import Platform
@@ -16,7 +14,7 @@ struct StaticFile: Sendable {
     init(_ bytes: [UInt8], _ mediaType: String, isCompressed: Bool = true) {
         self.bytes = bytes
         self.mediaType = mediaType
-        tag = "\"\(Base64URL.encode(Array(SHA256.hash(data: bytes).prefix(12))))\""
+        tag = Call.hash(bytes)
         let gzip = isCompressed ? Gzip.compress(bytes, level: 9) : nil
         self.gzip = gzip.flatMap { $0.count < bytes.count ? $0 : nil }
     }

@@ -15,7 +15,7 @@ extension Call {
     }
 
     /// Returns the entity tag of a representation that has no version of its own.
-    private static func hash(_ bytes: [UInt8]) -> String {
+    static func hash(_ bytes: [UInt8]) -> String {
         "\"\(Base64URL.encode(Array(SHA256.hash(data: bytes).prefix(12))))\""
     }
 

@@ -10,6 +10,7 @@ struct PageEndpoints: EndpointGroup {
     let cursors: CursorCodec
     let cache: PageCache
     let fragments: ProductFragments
+
     init(store: any PageStore, cursors: CursorCodec, cache: PageCache, fragments: ProductFragments) {
         self.store = store
         self.cursors = cursors
