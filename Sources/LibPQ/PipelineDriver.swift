@@ -88,7 +88,7 @@ final class PipelineDriver: @unchecked Sendable {
             queue.removeFirst()
             if job.hasRestarted {
                 var identical = [job]
-                while let next = queue.first, next.hasRestarted, next.isIdentical(to: job) {
+                while let next = queue.first, next.hasRestarted, next.hasSameQueries(as: job) {
                     identical.append(queue.removeFirst())
                 }
                 submit(identical, index)

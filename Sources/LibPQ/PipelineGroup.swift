@@ -1,12 +1,12 @@
-/// Reads that are sent together, in one transaction: first the queries that they share, then the queries of each. Of identical
-/// reads, one is sent.
+/// Reads that are sent together, in one transaction: first the queries that they share, then the queries of each. Those that several
+/// reads have in common are sent once.
 ///
 /// So they share the transaction's settings and its end, too. Each statement still has its own snapshot, taken after all
 /// of the reads started.
 final class PipelineGroup {
     struct Member {
         let job: any PipelineJob
-        /// Jobs that are the same, which get the result of the first one.
+        /// Jobs with the same queries, which get the rows of the first one.
         fileprivate(set) var followers: [any PipelineJob] = []
         /// The error of one of the job's own queries.
         fileprivate(set) var failure: PostgresError?
@@ -45,16 +45,15 @@ final class PipelineGroup {
         members = []
         pending = jobs.count
         for job in jobs {
-            if let same = members.firstIndex(where: { $0.job.isIdentical(to: job) }) {
+            if let same = members.firstIndex(where: { $0.job.hasSameQueries(as: job) }) {
                 members[same].follow(job)
-                continue
+            } else {
+                members.append(Member(job))
             }
-            let member = members.count
-            members.append(Member(job))
             for (query, wanted) in job.shared.enumerated() {
                 let index = shared.firstIndex { $0.statement == wanted.statement } ?? shared.endIndex
                 if index == shared.endIndex { shared.append(SharedQueryBatch(wanted.statement)) }
-                shared[index].add(wanted.key, for: .init(member: member, query: query))
+                shared[index].add(wanted.key, for: .init(job: job, query: query))
             }
         }
     }
@@ -73,9 +72,7 @@ final class PipelineGroup {
     /// Distributes the rows of a shared query; returns the number of jobs that are done.
     func receive(shared index: Int, _ rows: borrowing PostgresRows) -> Int {
         do {
-            try shared[index].forEachReader(of: rows) { reader, row in
-                members[reader.member].job.receive(shared: reader.query, row)
-            }
+            try shared[index].forEachReader(of: rows) { reader, row in reader.job.receive(shared: reader.query, row) }
         } catch { failure = failure ?? (error as? PostgresError) ?? PostgresError(.decoding, "\(error)") }
         guard index == shared.indices.last, failure == nil else { return 0 }
         var done = 0
@@ -96,7 +93,7 @@ final class PipelineGroup {
     private func succeed(_ member: Int) -> Int {
         let (job, followers) = (members[member].job, members[member].followers)
         job.succeed()
-        for follower in followers { follower.succeed(as: job) }
+        for follower in followers { follower.succeed(withRowsOf: job) }
         members[member].isDone = true
         pending -= 1 + followers.count
         return 1 + followers.count

@@ -11,10 +11,11 @@ protocol PipelineJob: AnyObject, Sendable {
     func restart() -> Bool
     func receive(shared index: Int, _ row: borrowing PostgresRow)
     func receive(_ index: Int, _ rows: borrowing PostgresRows)
-    /// Whether another job has the same queries and the same result, so that one of them can be sent for both.
-    func isIdentical(to other: any PipelineJob) -> Bool
+    /// Whether another job has the same queries, apart from shared ones, and reads the same value from them, so that those of one
+    /// job can be sent for both.
+    func hasSameQueries(as other: any PipelineJob) -> Bool
     func succeed()
-    /// Succeeds with the result of the same job.
-    func succeed(as other: any PipelineJob)
+    /// Succeeds with the value of a job with the same queries.
+    func succeed(withRowsOf other: any PipelineJob)
     func fail(_ error: any Error)
 }

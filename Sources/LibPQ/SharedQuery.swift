@@ -25,7 +25,8 @@ package struct SharedQuery: Sendable {
 struct SharedQueryBatch {
     /// A read that waits for a key.
     struct Reader {
-        let member: Int
+        let job: any PipelineJob
+        /// The index of the query in its shared queries.
         let query: Int
     }
 

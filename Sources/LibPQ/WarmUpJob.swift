@@ -14,8 +14,8 @@ final class WarmUpJob: PipelineJob {
     func restart() -> Bool { false }
     func receive(shared index: Int, _ row: borrowing PostgresRow) {}
     func receive(_ index: Int, _ rows: borrowing PostgresRows) {}
-    func isIdentical(to other: any PipelineJob) -> Bool { false }
+    func hasSameQueries(as other: any PipelineJob) -> Bool { false }
     func succeed() {}
-    func succeed(as other: any PipelineJob) {}
+    func succeed(withRowsOf other: any PipelineJob) {}
     func fail(_ error: any Error) {}
 }

@@ -223,12 +223,13 @@ import TestSupport
                     let key = number % 7 == 0 ? "none" : "key \(number % 50)"
                     let found = try? await pipeline.read(
                         sharing: [SharedQuery(Self.texts, key: [.text(key)])],
-                        then: number % 3 == 0 ? [] : [own],
                         into: [String](),
-                        rows: { texts, _, rows in texts.append(try rows.first { "\(try $0.int4(0))" } ?? "") },
-                        sharedRow: { texts, _, row in texts.append(try row.text(1)) }
-                    )
-                    return (number, found)
+                        { texts, _, row in texts.append(try row.text(1)) },
+                        then: number % 3 == 0 ? [] : [own],
+                        identity: number % 2 == 0 ? nil : ReadIdentity(number % 30),
+                        into: [String]()
+                    ) { texts, _, rows in texts.append(try rows.first { "\(try $0.int4(0))" } ?? "") }
+                    return (number, found.map { $0.shared + $0.own })
                 }
             }
             return await group.reduce(into: [Int: [String]?]()) { $0[$1.0] = $1.1 }
@@ -261,12 +262,12 @@ import TestSupport
                     let key = number % 10 == 0 ? "zero" : "key \(number)"
                     let found = try? await pipeline.read(
                         sharing: [SharedQuery(failing, key: [.text(key)])],
-                        then: [],
                         into: 0,
-                        rows: { _, _, _ in },
-                        sharedRow: { value, _, row in value = Int(try row.int4(1)) }
-                    )
-                    return (number, found)
+                        { value, _, row in value = Int(try row.int4(1)) },
+                        then: [],
+                        into: ()
+                    ) { _, _, _ in }
+                    return (number, found?.shared)
                 }
             }
             return await group.reduce(into: [Int: Int?]()) { $0[$1.0] = $1.1 }
@@ -299,13 +300,13 @@ import TestSupport
                     let query: PostgresStatement = "SELECT nextval('same_reads_\(lock)'), 1 / $1"
                     let found = try? await pipeline.read(
                         sharing: [],
+                        into: (),
+                        { _, _, _ in },
                         then: [PostgresQuery(query, [.int8(Int64(key))])],
                         identity: ReadIdentity(key),
-                        into: (key: key, number: Int64(0)),
-                        rows: { value, _, rows in value.number = try rows.first { try $0.int8(0) } ?? 0 },
-                        sharedRow: { _, _, _ in }
-                    )
-                    return (number, found)
+                        into: (key: key, number: Int64(0))
+                    ) { value, _, rows in value.number = try rows.first { try $0.int8(0) } ?? 0 }
+                    return (number, found?.own)
                 }
             }
             // A caller that gives up must not affect the others.
@@ -341,12 +342,12 @@ import TestSupport
         @Sendable func read() async throws -> Int64 {
             try await pipeline.read(
                 sharing: [],
+                into: (),
+                { _, _, _ in },
                 then: [PostgresQuery(query)],
                 identity: ReadIdentity("same"),
-                into: Int64(0),
-                rows: { value, _, rows in value = try rows.first { try $0.int8(0) } ?? 0 },
-                sharedRow: { _, _, _ in }
-            )
+                into: Int64(0)
+            ) { value, _, rows in value = try rows.first { try $0.int8(0) } ?? 0 }.own
         }
         // One read blocks the connection; then a group with the others follows, whose first caller gives up once it was sent.
         let first = Task { try await read() }

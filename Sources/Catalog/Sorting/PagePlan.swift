@@ -1,5 +1,5 @@
 /// A page request resolved with the shelf's settings.
-package struct PagePlan: Sendable, Hashable {
+package final class PagePlan: Sendable, Hashable {
     package let view: ResolvedView
     package let facets: Set<Facet>
     /// The currency of prices.
@@ -12,6 +12,8 @@ package struct PagePlan: Sendable, Hashable {
     package let limit: Int
     /// The shelf's generation of keys.
     package let keyGeneration: Int64
+    /// Computed once, because a plan is used for many requests.
+    private let hash: Int
 
     package var sort: Sort { view.sort }
     package var source: SortSource { view.source }
@@ -25,7 +27,22 @@ package struct PagePlan: Sendable, Hashable {
         after = request.after
         limit = request.limit
         keyGeneration = head.state.keyGeneration
+        var hasher = Hasher()
+        hasher.combine(view)
+        hasher.combine(after)
+        hasher.combine(limit)
+        hash = hasher.finalize()
     }
+
+    package static func == (a: PagePlan, b: PagePlan) -> Bool {
+        if a === b { return true }
+        return a.hash == b.hash && a.limit == b.limit && a.keyGeneration == b.keyGeneration
+            && a.dimension == b.dimension
+            && a.sortsSoldOutLast == b.sortsSoldOutLast && a.currency == b.currency && a.facets == b.facets
+            && a.view == b.view && a.after == b.after
+    }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(hash) }
 }
 
 extension PagePlan {

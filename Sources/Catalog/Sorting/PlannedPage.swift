@@ -3,10 +3,14 @@ package struct PlannedPage: Sendable {
     package let basis: PageBasis
     package let plan: PagePlan
 
+    package init(_ basis: PageBasis, _ plan: PagePlan) {
+        self.basis = basis
+        self.plan = plan
+    }
+
     /// - Throws: as `PageRequest.plan`.
     package init(_ request: PageRequest, _ basis: PageBasis) throws(CatalogError) {
-        self.basis = basis
-        plan = try request.plan(for: basis.head, remembering: basis.views)
+        self.init(basis, try request.plan(for: basis.head, remembering: basis.views))
     }
 
     /// The entity tag of the page.

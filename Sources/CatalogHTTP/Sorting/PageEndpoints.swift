@@ -60,28 +60,30 @@ struct PageEndpoints: EndpointGroup {
         let control = isShared ? "public, no-cache" : "private, no-cache"
         let vary: HTTPFields = [.vary: isShared ? "Accept-Encoding" : "Authorization, Accept-Encoding"]
         let day = Timestamp.now().day
-        var likely: TaggedPage?
+        var likely: (basis: PageBasis, page: TaggedPage)?
         var cached: PageCache.Page?
         if let basis = store.likelyBasis(of: request) {
             let page = try target.page(request, basis, day: day)
             cached = cache.page(page.key, tag: page.tag)
-            likely = page
+            likely = (basis, page)
         }
         // Without a likely basis, or with a cached page, verify the basis first; otherwise read it with the page.
         if likely == nil || cached != nil || call.header(.ifNoneMatch) != nil {
-            let basis = try await store.basis(of: request, likely: likely?.planned.basis)
-            var page = try likely ?? target.page(request, basis, day: day)
-            if page.planned.basis != basis {
-                page = try target.page(request, basis, day: day)
+            let basis = try await store.basis(of: request, likely: likely?.basis)
+            var current = try likely ?? (basis, target.page(request, basis, day: day))
+            if current.basis != basis {
+                current = (basis, try target.page(request, basis, day: day))
                 cached = nil
             }
+            let page = current.page
             if let known = call.knownTag(of: page.tag) { return .notModified(known, control, vary) }
             if let cached = cached ?? cache.page(page.key, tag: page.tag) {
                 return cache.response(cached, page.key, for: call)
             }
-            likely = page
+            likely = current
         }
-        let page = try await store.page(request, likely: likely?.planned) { [fragments] planned in
+        let planned = likely.map { PlannedPage($0.basis, $0.page.plan) }
+        let page = try await store.page(request, likely: planned) { [fragments] planned in
             RenderedProducts(planned.basis.head.store, day: day, fragments)
         }
         let token = page.next.map { cursors.encode($0) }

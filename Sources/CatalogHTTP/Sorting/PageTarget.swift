@@ -1,50 +1,62 @@
 internal import Catalog
 internal import Synchronization
 
-/// The target of a page, with its request and its last plan, which are computed once.
+/// The target of a page, with its request and its last plans, which are computed once.
 final class PageTarget: Sendable {
     /// The request without a user.
     let request: PageRequest
     private let variant: PageCache.Variant
-    private let last = Mutex<TaggedPage?>(nil)
+    /// The last plan for each view that users remember, and for everyone.
+    private let last = Mutex<[RememberedViews: TaggedPage]>([:])
+
+    /// The maximum number of plans.
+    private static let planLimit = 32
 
     init(_ request: PageRequest, path: String) {
         self.request = request
         variant = PageCache.Variant(path: path, namesSort: request.sort != nil, namesFilter: request.filter != nil)
     }
 
-    /// Returns the page of a request with this target. A plan for everyone is remembered.
+    /// Returns the page of a request with this target.
     ///
     /// - Throws: as `PageRequest.plan`.
     func page(_ request: PageRequest, _ basis: PageBasis, day: Int) throws(CatalogError) -> TaggedPage {
-        guard request.user == nil else { return tagged(try PlannedPage(request, basis), day: day) }
-        // The versions cover everything else that a plan depends on.
-        if let known = last.withLock({ $0 }), known.day == day,
-            known.planned.basis.head.location == basis.head.location,
-            ShelfVersion(known.planned.basis.head) == ShelfVersion(basis.head),
-            known.planned.plan.keyGeneration == basis.head.state.keyGeneration
-        {
-            return known
-        }
+        if let known = last.withLock({ $0[basis.views] }), known.isCurrent(basis, day: day) { return known }
         let page = tagged(try PlannedPage(request, basis), day: day)
-        last.withLock { $0 = page }
+        last.withLock { last in
+            if last.count >= Self.planLimit { last = [:] }
+            last[basis.views] = page
+        }
         return page
     }
 
     func tagged(_ planned: PlannedPage, day: Int) -> TaggedPage {
-        TaggedPage(
-            planned: planned,
-            day: day,
-            tag: planned.entityTag(day: day),
-            key: PageCache.Key(variant, planned.plan)
-        )
+        TaggedPage(planned, day: day, key: PageCache.Key(variant, planned.plan))
     }
 }
 
-/// A planned page with its entity tag and its key in the cache.
-struct TaggedPage: Sendable {
-    let planned: PlannedPage
-    let day: Int
+/// A plan with its entity tag and its key in the cache.
+final class TaggedPage: Sendable {
+    let plan: PagePlan
     let tag: String
     let key: PageCache.Key
+    private let day: Int
+    private let location: ShelfLocation
+    private let version: ShelfVersion
+
+    init(_ planned: PlannedPage, day: Int, key: PageCache.Key) {
+        let head = planned.basis.head
+        plan = planned.plan
+        tag = planned.entityTag(day: day)
+        self.key = key
+        self.day = day
+        location = head.location
+        version = ShelfVersion(head)
+    }
+
+    /// Whether a basis with the same views has this plan and tag. The versions cover everything else that they depend on.
+    func isCurrent(_ basis: PageBasis, day: Int) -> Bool {
+        self.day == day && location == basis.head.location && version == ShelfVersion(basis.head)
+            && plan.keyGeneration == basis.head.state.keyGeneration
+    }
 }

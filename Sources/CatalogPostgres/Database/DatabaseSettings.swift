@@ -3,7 +3,7 @@ internal import LibPQ
 /// The server settings of each kind of transaction.
 enum DatabaseSettings {
     /// Pages and other short reads.
-    static let pages = common.merging(["statement_timeout": "5s"]) { $1 }
+    static let pages = common.merging(byKey) { $1 }.merging(["statement_timeout": "5s"]) { $1 }
 
     /// Reads that may scan a whole shelf: whole orders, diffs, facets, filters, sorts by several keys, exports.
     static let longReads = common.merging(safety) { $1 }.merging(["statement_timeout": "30s"]) { $1 }
@@ -15,11 +15,7 @@ enum DatabaseSettings {
     ]) { $1 }
 
     /// Settings of writes.
-    static let writes = batch.merging([
-        // Writes look up rows by their keys. A table that was empty when a statement was planned would be scanned until it has
-        // statistics.
-        "enable_seqscan": "off"
-    ]) { $1 }
+    static let writes = batch.merging(byKey) { $1 }
 
     /// Settings of imports: few, long transactions whose statements are worth planning each time.
     static let imports = common.merging(safety) { $1 }.merging([
@@ -37,6 +33,10 @@ enum DatabaseSettings {
         // Statements are short and frequent: replanning costs more than a custom plan saves.
         "plan_cache_mode": "force_generic_plan",
     ]
+
+    /// Settings of statements that look up rows by their keys. Some of the rows of a small table cost less by index than a scan, and a
+    /// table that was empty when a statement was planned would be scanned until it has statistics.
+    private static let byKey = ["enable_seqscan": "off"]
 
     /// Settings that end abandoned transactions and release their locks.
     private static let safety = [

@@ -8,40 +8,40 @@ final class PageBasisCache: Sendable {
         let user: UserID
     }
 
-    private struct UserState {
-        let views: RememberedViews
-        let revision: Int64
-    }
-
-    /// The maximum number of heads, and of statements of each kind.
+    /// The maximum number of shelves, and of statements of each kind.
     private static let entryLimit = 4096
     /// The maximum number of users' views.
     private static let viewLimit = 32_768
 
-    private let heads = SharedCache<ShelfAddress, ShelfHead>(limit: entryLimit)
-    private let views = SharedCache<View, UserState>(limit: viewLimit)
+    /// The bases of pages for everyone.
+    private let shelves = SharedCache<ShelfAddress, PageBasis>(limit: entryLimit)
+    private let views = SharedCache<View, PageBasis>(limit: viewLimit)
     private let statements = SharedCache<PageStatement.Shape, PageStatement>(limit: entryLimit)
     private let facetStatements = SharedCache<FacetStatement.Shape, FacetStatement>(limit: entryLimit)
 
     func basis(of request: PageRequest) -> PageBasis? {
         let address = ShelfAddress(request.store, request.shelf)
-        guard let head = heads[address] else { return nil }
-        guard let user = request.user, request.after == nil else { return PageBasis(head: head) }
-        return views[View(address: address, user: user)].map {
-            PageBasis(head: head, views: $0.views, revision: $0.revision)
+        guard let shelf = shelves[address] else { return nil }
+        guard let user = request.user, request.after == nil else { return shelf }
+        let view = View(address: address, user: user)
+        guard let known = views[view] else { return nil }
+        if ShelfVersion(known.head) == ShelfVersion(shelf.head), known.head.location == shelf.head.location {
+            return known
         }
+        let basis = PageBasis(head: shelf.head, views: known.views, revision: known.revision)
+        views[view] = basis
+        return basis
     }
 
     func insert(_ basis: PageBasis, of request: PageRequest) {
         insert(basis.head, of: request)
         guard let user = request.user, request.after == nil else { return }
-        let view = View(address: ShelfAddress(request.store, request.shelf), user: user)
-        views[view] = UserState(views: basis.views, revision: basis.revision)
+        views[View(address: ShelfAddress(request.store, request.shelf), user: user)] = basis
     }
 
     /// Inserts only the shelf and its store.
     func insert(_ head: ShelfHead, of request: PageRequest) {
-        heads[ShelfAddress(request.store, request.shelf)] = head
+        shelves[ShelfAddress(request.store, request.shelf)] = PageBasis(head: head)
     }
 
     func statement(_ shape: PageStatement.Shape) -> PageStatement {

@@ -48,13 +48,12 @@ extension PostgresPageStore {
 
     /// Reads the basis of a page on a given connection.
     static func basis(of request: PageRequest, _ connection: isolated PostgresConnection) throws -> PageBasis {
-        var basis = PageBasis(head: try ShelfLookup.head(request.store, request.shelf, connection))
+        let head = try ShelfLookup.head(request.store, request.shelf, connection)
+        var views = RememberedViews.none
         for query in basisQueries(request).dropFirst() {
-            basis.views = try connection.query(query.statement, query.parameters) {
-                try PostgresSettingsStore.views($0)
-            }
+            views = try connection.query(query.statement, query.parameters) { try PostgresSettingsStore.views($0) }
         }
-        return basis
+        return PageBasis(head: head, views: views)
     }
 
     /// Reads the ranges of a statement in sequence, on a given connection, until there are enough rows.

@@ -28,13 +28,7 @@ struct PostgresPageStore: PageStore {
 
     func basis(of request: PageRequest, likely: PageBasis?) async throws(CatalogError) -> PageBasis {
         try await database.mappingErrors {
-            if let likely,
-                try await read(request, likely.head.location, nil, into: PageRead<[Product]>(items: [])).confirms(
-                    likely
-                )
-            {
-                return likely
-            }
+            if let likely, try await versions(request, likely.head.location).confirm(likely) { return likely }
             return try await readBasis(request)
         }
     }
@@ -65,26 +59,27 @@ struct PostgresPageStore: PageStore {
             let wanted = plan.limit + 1
             let start = RangeRead(plan, head, statement, 0..<first, limit: wanted)
             let empty = PageRead(items: items(planned))
-            let identity = PageIdentity(planned, of: Self.rememberingUser(request), day: empty.items.day)
-            var found = try await read(request, head.location, start, identity, into: empty)
-            guard found.isSteady else { continue }
-            if !found.confirms(planned.basis) {
+            let identity = PageIdentity(planned, day: empty.items.day)
+            guard var found = try await read(request, head.location, start, identity, into: empty) else { continue }
+            if !found.versions.confirm(planned.basis) {
                 planned = try PlannedPage(request, try await readBasis(request))
                 // Keep the rows if the new basis is the one that was confirmed, and the old one has the same plan and the same
                 // rules for showing products.
                 let new = planned.basis.head
-                guard found.confirms(planned.basis), planned.plan == plan, new.location == head.location,
+                guard found.versions.confirm(planned.basis), planned.plan == plan, new.location == head.location,
                     new.store == head.store
                 else { continue }
             }
-            if found.count < wanted, first < ranges {
+            if found.page.count < wanted, first < ranges {
                 // The rest is consistent if nothing changed in between.
-                let rest = RangeRead(plan, head, statement, first..<ranges, limit: wanted - found.count)
-                found = try await read(request, head.location, rest, into: found)
-                guard found.isSteady, found.confirms(planned.basis) else { continue }
+                let rest = RangeRead(plan, head, statement, first..<ranges, limit: wanted - found.page.count)
+                guard let more = try await read(request, head.location, rest, into: found.page),
+                    more.versions.confirm(planned.basis)
+                else { continue }
+                found = more
             }
-            let last = found.count > plan.limit ? found.last : nil
-            return PageOf(planned, found.items, next: last.map { plan.cursor(at: $0, scope: request.scope) })
+            let last = found.page.count > plan.limit ? found.page.last : nil
+            return PageOf(planned, found.page.items, next: last.map { plan.cursor(at: $0, scope: request.scope) })
         }
         // A constantly changing shelf is read in one transaction, which never needs a retry.
         return try await readInTransaction(request, items)
@@ -141,22 +136,22 @@ struct PostgresPageStore: PageStore {
     private func readBasis(_ request: PageRequest) async throws -> PageBasis {
         let user = Self.rememberingUser(request)
         // The revision is read before the views, so that views that change in between are read again next time.
-        let initial: (head: ShelfHead?, views: RememberedViews, revision: Int64) = (nil, .none, 0)
-        let found = try await database.pages.read(
+        let initial: (head: ShelfHead?, views: RememberedViews) = (nil, .none)
+        let (revision, found) = try await database.pages.read(
             sharing: user.map { [Self.revisionQuery($0)] } ?? [],
+            into: Int64(0),
+            { revision, _, row in revision = try row.int8(1) },
             then: Self.basisQueries(request),
-            into: initial,
-            rows: { value, index, rows in
-                if index == 0 {
-                    value.head = try rows.first { try ShelfRow.head($0) }
-                } else {
-                    value.views = try PostgresSettingsStore.views(rows)
-                }
-            },
-            sharedRow: { value, _, row in value.revision = try row.int8(1) }
-        )
+            into: initial
+        ) { found, index, rows in
+            if index == 0 {
+                found.head = try rows.first { try ShelfRow.head($0) }
+            } else {
+                found.views = try PostgresSettingsStore.views(rows)
+            }
+        }
         if let head = found.head {
-            let basis = PageBasis(head: head, views: found.views, revision: found.revision)
+            let basis = PageBasis(head: head, views: found.views, revision: revision)
             memory.insert(basis, of: request)
             return basis
         }
@@ -165,9 +160,9 @@ struct PostgresPageStore: PageStore {
     }
 
     /// Returns the user whose remembered views matter to a page. A cursor contains its sort.
-    private static func rememberingUser(_ request: PageRequest) -> UserID? { request.after == nil ? request.user : nil }
+    static func rememberingUser(_ request: PageRequest) -> UserID? { request.after == nil ? request.user : nil }
 
-    private static func revisionQuery(_ user: UserID) -> SharedQuery {
+    static func revisionQuery(_ user: UserID) -> SharedQuery {
         SharedQuery(PostgresSettingsStore.revisions, key: [.text(user.text)])
     }
 
@@ -177,126 +172,4 @@ struct PostgresPageStore: PageStore {
         guard let user = rememberingUser(request) else { return [head] }
         return [head, PostgresSettingsStore.viewsQuery(user, request.store, request.shelf)]
     }
-
-    /// The ranges of a page that are read together.
-    private struct RangeRead {
-        let plan: PagePlan
-        let queries: [PostgresQuery]
-        /// Whether the shelf is verified again after the last range; a single range is always consistent.
-        let isVerified: Bool
-
-        init(
-            _ plan: PagePlan,
-            _ head: ShelfHead,
-            _ statement: PageStatement,
-            _ ranges: Range<Int>,
-            limit: Int
-        ) {
-            self.plan = plan
-            queries = ranges.map { statement.query($0, plan, head, limit: limit) }
-            isVerified = ranges != 0..<1
-        }
-    }
-
-    /// The state that the first read of a page depends on.
-    private struct PageIdentity: Hashable {
-        let location: ShelfLocation
-        let plan: PagePlan
-        let version: ShelfVersion
-        let user: UserID?
-        let revision: Int64
-        let day: Int
-
-        init(_ planned: PlannedPage, of user: UserID?, day: Int) {
-            location = planned.basis.head.location
-            plan = planned.plan
-            version = ShelfVersion(planned.basis.head)
-            self.user = user
-            revision = planned.basis.revision
-            self.day = day
-        }
-    }
-
-    /// The result of one round trip.
-    private struct PageRead<Items: PageItems> {
-        /// The products to show.
-        var items: Items
-        /// The number of products that were found, of which the last one may only show that there is a next page.
-        var count = 0
-        /// The last product to show.
-        var last: Listing?
-        /// The shelf's version before the products; nil if the shelf does not exist.
-        var version: ShelfVersion?
-        /// The revision of the caller's settings; 0 if they do not matter.
-        var revision: Int64 = 0
-        /// The version after the products, if it was read.
-        var lastVersion: ShelfVersion?
-        /// Whether nothing changed between the first and the last range.
-        var isSteady = true
-
-        func confirms(_ basis: PageBasis) -> Bool {
-            version == ShelfVersion(basis.head) && revision == basis.revision
-        }
-    }
-
-    /// Reads the current version of a shelf, and a page's products.
-    ///
-    /// Many reads share the query of the versions. A version covers everything that a basis contains but the generation of
-    /// keys: with an outdated one, the next page looks up the key of its cursor again.
-    ///
-    /// - Parameters:
-    ///   - page: nil to read only the version.
-    ///   - identity: nil for a read that is never shared.
-    ///   - initial: the products so far.
-    private func read<Items: PageItems>(
-        _ request: PageRequest,
-        _ location: ShelfLocation,
-        _ page: RangeRead?,
-        _ identity: PageIdentity? = nil,
-        into initial: PageRead<Items>
-    ) async throws -> PageRead<Items> {
-        let key = [Int64(location.storeID), Int64(location.shelfID)]
-        var shared = [SharedQuery(ShelfLookup.versions, key: key.map { .int8($0) })]
-        if let user = Self.rememberingUser(request) { shared.append(Self.revisionQuery(user)) }
-        var queries = page?.queries ?? []
-        let end = queries.count
-        let isVerified = page?.isVerified ?? false
-        if isVerified { queries.append(PostgresQuery(ShelfLookup.versions, key.map { .int8Array([$0]) })) }
-        let shown = page?.plan.limit ?? 0
-        let hasPosition = page?.plan.readsPositions ?? false
-        var start = initial
-        (start.version, start.revision, start.lastVersion) = (nil, 0, nil)
-        var found = try await database.pages.read(
-            sharing: shared,
-            then: queries,
-            identity: identity.map { ReadIdentity($0) },
-            into: start,
-            rows: { value, index, rows in
-                if index == end {
-                    value.lastVersion = try rows.first { try ShelfLookup.version($0) }
-                } else {
-                    try rows.forEach { row in
-                        guard value.count <= shown else { return }
-                        value.count += 1
-                        if value.count <= shown { try ProductRow.add(row, to: &value.items) }
-                        if value.count == shown { value.last = try ProductRow.listing(row, hasPosition: hasPosition) }
-                    }
-                }
-            },
-            sharedRow: { value, index, row in
-                if index == 0 {
-                    value.version = try ShelfLookup.version(row)
-                } else {
-                    value.revision = try row.int8(1)
-                }
-            }
-        )
-        found.isSteady = !isVerified || found.lastVersion == found.version
-        return found
-    }
-}
-
-extension PagePlan {
-    /// Whether rows include the key of the manual order.
-    fileprivate var readsPositions: Bool { sort.terms.contains { $0.key == .position } }
 }

@@ -1,0 +1,106 @@
+internal import Synchronization
+
+/// A read of a pipeline, with the value of the queries that it shares and the value of its own.
+final class ReadJob<Shared: Sendable, Own: Sendable>: PipelineJob {
+    typealias SharedRow = @Sendable (inout Shared, Int, borrowing PostgresRow) throws -> Void
+    typealias OwnRows = @Sendable (inout Own, Int, borrowing PostgresRows) throws -> Void
+
+    private struct State {
+        var shared: Shared
+        var own: Own
+        /// The errors of the closures that receive rows.
+        var sharedFailure: (any Error)?
+        var ownFailure: (any Error)?
+        var continuation: CheckedContinuation<(shared: Shared, own: Own), any Error>?
+        var hasRestarted = false
+    }
+
+    let shared: [SharedQuery]
+    let queries: [PostgresQuery]
+    let deadline: ContinuousClock.Instant
+    private let identity: ReadIdentity?
+    private let initial: (shared: Shared, own: Own)
+    private let sharedRow: SharedRow
+    private let ownRows: OwnRows
+    private let state: Mutex<State>
+
+    init(
+        _ shared: [SharedQuery],
+        into initialShared: Shared,
+        _ sharedRow: @escaping SharedRow,
+        then queries: [PostgresQuery],
+        _ identity: ReadIdentity?,
+        into initialOwn: Own,
+        _ ownRows: @escaping OwnRows,
+        deadline: ContinuousClock.Instant
+    ) {
+        self.shared = shared
+        self.queries = queries
+        self.identity = identity
+        self.deadline = deadline
+        self.sharedRow = sharedRow
+        self.ownRows = ownRows
+        initial = (initialShared, initialOwn)
+        state = Mutex(State(shared: initialShared, own: initialOwn))
+    }
+
+    var isPending: Bool { state.withLock { $0.continuation != nil } }
+
+    var hasRestarted: Bool { state.withLock { $0.hasRestarted } }
+
+    func restart() -> Bool {
+        state.withLock { state in
+            guard state.continuation != nil, !state.hasRestarted, deadline > .now else { return false }
+            state.hasRestarted = true
+            (state.shared, state.own) = initial
+            (state.sharedFailure, state.ownFailure) = (nil, nil)
+            return true
+        }
+    }
+
+    func start(_ continuation: CheckedContinuation<(shared: Shared, own: Own), any Error>) {
+        state.withLock { $0.continuation = continuation }
+    }
+
+    func receive(shared index: Int, _ row: borrowing PostgresRow) {
+        state.withLock { state in
+            guard state.sharedFailure == nil else { return }
+            do { try sharedRow(&state.shared, index, row) } catch { state.sharedFailure = error }
+        }
+    }
+
+    func receive(_ index: Int, _ rows: borrowing PostgresRows) {
+        state.withLock { state in
+            guard state.ownFailure == nil else { return }
+            do { try ownRows(&state.own, index, rows) } catch { state.ownFailure = error }
+        }
+    }
+
+    func hasSameQueries(as other: any PipelineJob) -> Bool {
+        guard let identity, let other = other as? Self else { return false }
+        return identity == other.identity
+    }
+
+    private var own: Result<Own, any Error> {
+        state.withLock { state in state.ownFailure.map { .failure($0) } ?? .success(state.own) }
+    }
+
+    func succeed() { finish(with: own) }
+
+    func succeed(withRowsOf other: any PipelineJob) {
+        if let other = other as? Self { finish(with: other.own) }
+    }
+
+    private func finish(with own: Result<Own, any Error>) {
+        let shared: Result<Shared, any Error> = state.withLock { state in
+            state.sharedFailure.map { .failure($0) } ?? .success(state.shared)
+        }
+        resume(with: shared.flatMap { shared in own.map { (shared, $0) } })
+    }
+
+    private func resume(with result: Result<(shared: Shared, own: Own), any Error>) {
+        state.withLock { $0.continuation.take() }?.resume(with: result)
+    }
+
+    func fail(_ error: any Error) { resume(with: .failure(error)) }
+}
