@@ -23,7 +23,7 @@ FAULTS = [
     ("Sources/Catalog/Values/UnitPricing.swift", "atLeast(41, .piece)", "atLeast(42, .piece)"),
     ("Sources/Catalog/Stores/ShelfHead.swift", "state.shelf.defaultSort ?? state.inheritedSort", "state.inheritedSort"),
     ("Sources/Catalog/ManualOrder/PositionList.swift", "guard target != old else", "guard target == old else"),
-    ("Sources/Catalog/Lists/UserList.swift", "copy.version += 1", ""),
+    ("Sources/Catalog/Lists/UserList.swift", "max(copy.version + 1, now.microseconds)", "now.microseconds"),
     ("Sources/Catalog/Lists/UserList.swift", "currentItems.count <= Self.itemLimit", "currentItems.count <= Self.itemLimit + 1"),
     ("Sources/Catalog/Lists/ListItem.swift", "$0 < moment", "$0 <= moment"),
     ("Sources/Catalog/Lists/ListItem.swift", "min(change.modifiedAt ?? now, now)", "change.modifiedAt ?? now"),
