@@ -2,7 +2,7 @@ import Testing
 
 @testable import LibPQ
 
-/// What a group of reads does for callers with the same queries, tested without a connection.
+/// Reads with the same queries in one group, tested without a connection.
 @Suite(.timeLimit(.minutes(15))) struct PipelineGroupTests {
     private typealias Job = ReadJob<String, Int>
 
