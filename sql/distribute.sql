@@ -25,6 +25,7 @@ SELECT create_reference_table('store');
 SELECT create_distributed_table('shelf', 'store_id');
 SELECT create_distributed_table('product', 'store_id', colocate_with => 'shelf');
 SELECT create_distributed_table('placement', 'store_id', colocate_with => 'shelf');
+SELECT create_distributed_table('placement_popularity', 'store_id', colocate_with => 'shelf');
 SELECT create_distributed_table('placement_position', 'store_id', colocate_with => 'shelf');
 SELECT create_distributed_table('order_change', 'store_id', colocate_with => 'shelf');
 SELECT create_distributed_table('idempotency_record', 'store_id', colocate_with => 'shelf');

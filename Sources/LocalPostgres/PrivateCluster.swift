@@ -125,6 +125,9 @@ package struct PrivateCluster: Sendable {
             max_connections = 200
             shared_buffers = 256MB
             max_wal_size = 4GB
+            checkpoint_timeout = 15min
+            wal_compression = \(walCompression(of: draft))
+            autovacuum_vacuum_cost_limit = 1000
             \(isDurable ? "" : "fsync = off\nfull_page_writes = off\nsynchronous_commit = off")
             \(self.settings.joined(separator: "\n"))
             """
@@ -134,6 +137,12 @@ package struct PrivateCluster: Sendable {
         guard isWritten, rename(draft, data) == 0 else {
             throw Failure(description: "cannot move the new cluster to \(data): \(String(cString: strerror(errno)))")
         }
+    }
+
+    /// Returns the best compression of pages in the write-ahead log that the server was built with.
+    private func walCompression(of cluster: String) -> String {
+        let lz4 = run(["postgres", "-D", cluster, "-C", "wal_compression", "-c", "wal_compression=lz4"])
+        return lz4.status == 0 ? "lz4" : "pglz"
     }
 
     private func startServer() -> (status: Int32, text: String) {

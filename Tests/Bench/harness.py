@@ -33,7 +33,9 @@ def fresh(database):
 
 def big():
     """Creates a million products on 10,000 shelves; the first shelf has 100,000."""
-    if not exists("big"):
+    if exists("big"):
+        run(AISLE, "db", "migrate", "--dsn", f"{DSN} dbname=big")
+    else:
         fresh("big")
         run(AISLE, "seed", "--dsn", f"{DSN} dbname=big", "--shelves", "10000", "--products", "1000000", "--seed", "7")
         sql("big", "VACUUM ANALYZE")

@@ -16,6 +16,7 @@ enum StatementRegistry {
         ("DatabaseStatements.customerKey", [DatabaseStatements.customerKey]),
         ("DoctorStatements.server", [DoctorStatements.server]),
         ("DoctorStatements.isDurable", [DoctorStatements.isDurable]),
+        ("DoctorStatements.settings", [DoctorStatements.settings]),
         ("DoctorStatements.availableConnections", [DoctorStatements.availableConnections]),
         ("DoctorStatements.collation", [DoctorStatements.collation]),
         ("DoctorStatements.indexes", [DoctorStatements.indexes]),

@@ -21,6 +21,10 @@ extension PostgresCatalog {
                         [.text(sku), .float8(popularity), .timestamptz(created), .timestamptz(modified)]
                     )
                 }
+                try database.execute(
+                    "UPDATE placement_popularity SET popularity_log2 = $2 WHERE sku = $1",
+                    [.text(sku), .float8(popularity)]
+                )
             }
         }
     }

@@ -159,7 +159,31 @@ private actor AsyncLock {
     }
 }
 
-/// Runs a test on a migrated database with a catalog, and drops it.
+/// Tables that should say the same differ.
+package struct InconsistentTables: Error, CustomStringConvertible {
+    package let description: String
+}
+
+extension TestDatabase {
+    /// Checks that values which several tables have are the same.
+    package func checkConsistency() async throws {
+        let connection = try await PostgresConnection.connect(configuration)
+        let differing = try await connection.perform(within: Self.limit) {
+            try $0.query(
+                """
+                SELECT count(*) FROM placement p FULL JOIN placement_popularity o USING (store_id, shelf_id, sku)
+                WHERE (p.popularity_log2, p.availability, p.name) IS DISTINCT FROM (o.popularity_log2, o.availability, o.name)
+                """
+            ) { try $0.first { try $0.int(0) }! }
+        }
+        await connection.close()
+        guard differing == 0 else {
+            throw InconsistentTables(description: "\(differing) rows of placement and placement_popularity differ")
+        }
+    }
+}
+
+/// Runs a test on a migrated database with a catalog, checks that its tables are consistent, and drops it.
 package func withCatalog(_ body: (PostgresCatalog) async throws -> Void) async throws {
     let database = try await TestDatabase.migrated()
     // All tests share two cores, so slowness is not an error.
@@ -170,7 +194,10 @@ package func withCatalog(_ body: (PostgresCatalog) async throws -> Void) async t
             leaseTimeout: .seconds(60)
         )
     )
-    do { try await body(catalog) } catch {
+    do {
+        try await body(catalog)
+        try await database.checkConsistency()
+    } catch {
         catalog.shutDown()
         try await database.drop()
         throw error

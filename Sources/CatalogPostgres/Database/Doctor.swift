@@ -5,15 +5,27 @@ internal import Schema
 /// Checks a database for problems.
 package struct Doctor: Sendable {
     package struct Finding: Sendable {
-        package let isOK: Bool
+        package enum Verdict: String, Sendable {
+            case ok, advice, problem
+        }
+
+        package let verdict: Verdict
         package let text: String
-        /// The command or SQL that fixes the problem.
+        /// The command or SQL that fixes the problem, or follows the advice.
         package let remedy: String?
 
+        package var isOK: Bool { verdict != .problem }
+
         init(_ isOK: Bool, _ text: String, _ remedy: String? = nil) {
-            self.isOK = isOK
+            verdict = isOK ? .ok : .problem
             self.text = text
             self.remedy = isOK ? nil : remedy
+        }
+
+        init(advice text: String, _ remedy: String) {
+            verdict = .advice
+            self.text = text
+            self.remedy = remedy
         }
     }
 
@@ -31,6 +43,7 @@ package struct Doctor: Sendable {
     package func examine(servers: Int = 1, with connections: ConnectionCounts = .init()) async throws -> [Finding] {
         try await pool.perform(within: TimeLimit.shelf.duration) { connection in
             var findings = try Self.server(connection)
+            findings += DoctorAdvice.findings(try Self.settings(connection))
             findings.append(try Self.connections(servers, connections, connection))
             let state = try Migrator.schemaState(connection)
             findings.append(Finding(state.isUsable, "schema: \(state)", Self.remedy(of: state)))
@@ -78,6 +91,17 @@ package struct Doctor: Sendable {
                 "ALTER SYSTEM SET fsync = on; ALTER SYSTEM SET full_page_writes = on; SELECT pg_reload_conf()"
             ),
         ]
+    }
+
+    /// Returns the server's settings that `DoctorAdvice` knows.
+    private static func settings(_ connection: isolated PostgresConnection) throws -> [String: DoctorAdvice.Setting] {
+        try connection.query(DoctorStatements.settings, [.textArray(DoctorAdvice.names)]) { rows in
+            Dictionary(
+                uniqueKeysWithValues: try rows.map { row in
+                    (try row.text(0), DoctorAdvice.Setting(value: try row.text(1), choices: try row.textArray(2)))
+                }
+            )
+        }
     }
 
     private static func connections(

@@ -10,6 +10,10 @@ enum DoctorStatements {
     static let isDurable: PostgresStatement = """
         SELECT current_setting('fsync') = 'on' AND current_setting('full_page_writes') = 'on'
         """
+    /// The values of settings, `$1`, and the permitted ones of enumerations.
+    static let settings: PostgresStatement = """
+        SELECT name, setting, coalesce(enumvals, '{}') FROM pg_settings WHERE name = ANY ($1)
+        """
     /// The connections that are not reserved for superusers.
     static let availableConnections: PostgresStatement = """
         SELECT current_setting('max_connections')::bigint - current_setting('superuser_reserved_connections')::bigint

@@ -46,7 +46,9 @@ package struct CatalogGenerator: Sendable {
             try await connection.perform { connection in
                 try connection.transaction { try write($0, onProgress) }
             }
-            try await connection.perform { try $0.run(script: "ANALYZE product, placement, placement_position, shelf") }
+            try await connection.perform {
+                try $0.run(script: "ANALYZE product, placement, placement_popularity, placement_position, shelf")
+            }
         }
     }
 
@@ -103,7 +105,7 @@ package struct CatalogGenerator: Sendable {
         }
     }
 
-    private enum Table: CaseIterable { case product, placement, position }
+    private enum Table: CaseIterable { case product, placement, popularity, position }
 
     private func copyRows(
         _ connection: isolated PostgresConnection,
@@ -118,6 +120,8 @@ package struct CatalogGenerator: Sendable {
             case .product: "COPY product (store_id, sku, \(ProductColumn.allCases.names)) FROM STDIN"
             case .placement:
                 "COPY placement (store_id, shelf_id, sku, availability, \(ProductColumn.allCases.names)) FROM STDIN"
+            case .popularity:
+                "COPY placement_popularity (store_id, shelf_id, sku, popularity_log2, availability, name) FROM STDIN"
             case .position: PlacementStatements.copyPositions
             }
         // Use the same random numbers for each table.
@@ -139,8 +143,12 @@ package struct CatalogGenerator: Sendable {
                 switch table {
                 case .product: write(product, &text)
                 case .placement:
-                    text.field(product.inStock ? 0 : 1)
+                    text.field(Self.availability(of: product))
                     write(product, &text)
+                case .popularity:
+                    text.field(ProductColumn.popularityLog2.value(of: product))
+                    text.field(Self.availability(of: product))
+                    text.field(product.name)
                 case .position: text.field(bytes: PathKey([Int64(within) * PathKey.step]).bytes)
                 }
                 text.endRow()
@@ -151,6 +159,8 @@ package struct CatalogGenerator: Sendable {
             return text.bytes
         }
     }
+
+    private static func availability(of product: Product) -> Int { product.inStock ? 0 : 1 }
 
     private func write(_ product: Product, _ text: inout CopyText) {
         for column in ProductColumn.allCases { text.field(column.value(of: product)) }

@@ -164,21 +164,25 @@ enum ImportStatements {
         """
 
     /// Copies changed products to their placements, which are detected by `modified_at`.
-    static let syncPlacements: PostgresStatement = """
+    static let syncPlacements: PostgresStatement = PlacementStatements.updating(
+        "$2",
+        """
         UPDATE placement p SET availability = \(PlacementStatements.availability), \(ProductColumn.allCases.assignments(from: "r"))
-        FROM product r, shelf h, store s
-        WHERE p.store_id = $2 AND p.sku IN (SELECT i.sku FROM import_row i WHERE \(ownRows))
-            AND r.store_id = $2 AND r.sku = p.sku AND r.modified_at <> p.modified_at
-            AND h.store_id = $2 AND h.shelf_id = p.shelf_id AND s.store_id = $2
+            FROM product r, shelf h, store s
+            WHERE p.store_id = $2 AND p.sku IN (SELECT i.sku FROM import_row i WHERE \(ownRows))
+                AND r.store_id = $2 AND r.sku = p.sku AND r.modified_at <> p.modified_at
+                AND h.store_id = $2 AND h.shelf_id = p.shelf_id AND s.store_id = $2
         """
-    static let insertPlacements: PostgresStatement = """
-        INSERT INTO placement (store_id, shelf_id, sku, availability, \(ProductColumn.allCases.names))
+    )
+    static let insertPlacements: PostgresStatement = PlacementStatements.inserting(
+        """
         SELECT $2, h.shelf_id, r.sku, \(PlacementStatements.availability), \(ProductColumn.allCases.names(in: "r"))
-        FROM import_row i, shelf h, product r, store s
-        WHERE \(ownRows) AND h.store_id = $2 AND h.key = i.shelf_key AND r.store_id = $2 AND r.sku = i.sku
-            AND s.store_id = $2
-        ORDER BY h.shelf_id, i.line ON CONFLICT (store_id, shelf_id, sku) DO NOTHING
+            FROM import_row i, shelf h, product r, store s
+            WHERE \(ownRows) AND h.store_id = $2 AND h.key = i.shelf_key AND r.store_id = $2 AND r.sku = i.sku
+                AND s.store_id = $2
+            ORDER BY h.shelf_id, i.line
         """
+    )
     /// `$1` store, `$2` shelves: restores the position of products that are placed again.
     static let restorePositions: PostgresStatement = """
         UPDATE placement_position o SET removed_at = NULL FROM placement p
@@ -200,10 +204,13 @@ enum ImportStatements {
                 ORDER BY o.key DESC LIMIT 1)) FROM shelf h WHERE h.store_id = $1 AND h.shelf_id IN (SELECT unnest($2))
         """
     /// `$1` store, `$2` shelves and `$3` skus, in pairs.
-    static let removePlacements: PostgresStatement = """
-        DELETE FROM placement p USING unnest($2, $3) AS gone (shelf_id, sku)
-        WHERE p.store_id = $1 AND p.shelf_id = gone.shelf_id AND p.sku = gone.sku RETURNING p.shelf_id
+    static let removePlacements: PostgresStatement = PlacementStatements.deleting(
+        "$1",
         """
+        USING unnest($2, $3) AS gone (shelf_id, sku)
+            WHERE p.store_id = $1 AND p.shelf_id = gone.shelf_id AND p.sku = gone.sku
+        """
+    )
     static let removePositions: PostgresStatement = """
         UPDATE placement_position o SET removed_at = now() FROM unnest($2, $3) AS gone (shelf_id, sku)
         WHERE o.store_id = $1 AND o.shelf_id = gone.shelf_id AND o.sku = gone.sku
@@ -249,9 +256,10 @@ enum ImportStatements {
         UPDATE placement_position SET removed_at = now() WHERE store_id = $1 AND sku IN (SELECT unnest($2)) AND NOT
             is_removed RETURNING shelf_id
         """
-    static let deletePlacements: PostgresStatement = """
-        DELETE FROM placement WHERE store_id = $1 AND sku IN (SELECT unnest($2))
-        """
+    static let deletePlacements: PostgresStatement = PlacementStatements.deleting(
+        "$1",
+        "WHERE p.store_id = $1 AND p.sku IN (SELECT unnest($2))"
+    )
     static let deleteProducts: PostgresStatement = """
         DELETE FROM product WHERE store_id = $1 AND sku IN (SELECT unnest($2))
         """

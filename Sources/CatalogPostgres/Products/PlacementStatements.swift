@@ -1,27 +1,81 @@
 internal import LibPQ
 
-/// The statements that copy product columns to placements.
+/// The statements that write placements: copies of products' columns, and in `placement_popularity` of the columns that the order by
+/// popularity needs.
 enum PlacementStatements {
-    /// 1 if a product is sold out and its shelf sorts sold-out products last.
-    static let availability: SQL = """
-        CASE WHEN r.in_stock OR coalesce(h.sold_out, s.sold_out) = 'mixed' THEN 0::smallint ELSE 1::smallint END
+    /// 1 if a product `r` is sold out and its shelf `h` sorts sold-out products last.
+    static let availability = availability(of: "r")
+
+    private static func availability(of product: SQL) -> SQL {
         """
+        CASE WHEN \(product).in_stock OR coalesce(h.sold_out, s.sold_out) = 'mixed' THEN 0::smallint ELSE 1::smallint END
+        """
+    }
+
+    /// The columns of `placement` that `placement_popularity` has, too.
+    static let ranked: SQL = "store_id, shelf_id, popularity_log2, availability, sku, name"
+
+    /// Returns SQL that runs an update of placements `p`, and copies what changed to `placement_popularity`.
+    ///
+    /// - Parameters:
+    ///   - store: the store id.
+    ///   - update: without RETURNING.
+    static func updating(_ store: SQL, _ update: SQL) -> PostgresStatement {
+        """
+        WITH updated AS (
+            \(update)
+            RETURNING p.shelf_id, p.sku, p.popularity_log2, p.availability, p.name)
+        UPDATE placement_popularity o
+        SET popularity_log2 = u.popularity_log2, availability = u.availability, name = u.name
+        FROM updated u WHERE o.store_id = \(store) AND o.sku = u.sku AND o.shelf_id = u.shelf_id
+            AND (o.popularity_log2, o.availability, o.name) IS DISTINCT FROM (u.popularity_log2, u.availability, u.name)
+        """
+    }
+
+    /// Returns SQL that inserts placements, and their rows in `placement_popularity`.
+    ///
+    /// - Parameter selection: selects the columns of the placements, in order; it may end with an order.
+    static func inserting(_ selection: SQL) -> PostgresStatement {
+        """
+        WITH inserted AS (
+            INSERT INTO placement (store_id, shelf_id, sku, availability, \(ProductColumn.allCases.names))
+            \(selection)
+            ON CONFLICT (store_id, sku, shelf_id) DO NOTHING RETURNING \(ranked))
+        INSERT INTO placement_popularity (\(ranked)) SELECT \(ranked) FROM inserted
+        """
+    }
+
+    /// Returns SQL that deletes placements, and their rows in `placement_popularity`, and returns the shelf of each.
+    ///
+    /// - Parameters:
+    ///   - store: the store id.
+    ///   - scope: what follows `DELETE FROM placement p`.
+    static func deleting(_ store: SQL, _ scope: SQL) -> PostgresStatement {
+        """
+        WITH deleted AS (DELETE FROM placement p \(scope) RETURNING p.shelf_id, p.sku)
+        DELETE FROM placement_popularity o USING deleted d
+        WHERE o.store_id = \(store) AND o.sku = d.sku AND o.shelf_id = d.shelf_id RETURNING o.shelf_id
+        """
+    }
 
     /// Copies a product's columns to its placements.
-    static let syncPlacements: PostgresStatement = """
+    static let syncPlacements: PostgresStatement = updating(
+        "$1",
+        """
         UPDATE placement p SET availability = \(availability), \(ProductColumn.allCases.assignments(from: "r"))
-        FROM product r, shelf h, store s
-        WHERE p.store_id = $1 AND p.sku = $2 AND r.store_id = $1 AND r.sku = $2
-            AND h.store_id = $1 AND h.shelf_id = p.shelf_id AND s.store_id = $1
+            FROM product r, shelf h, store s
+            WHERE p.store_id = $1 AND p.sku = $2 AND r.store_id = $1 AND r.sku = $2
+                AND h.store_id = $1 AND h.shelf_id = p.shelf_id AND s.store_id = $1
         """
+    )
 
-    static let insertPlacement: PostgresStatement = """
-        INSERT INTO placement (store_id, shelf_id, sku, availability, \(ProductColumn.allCases.names))
-        SELECT r.store_id, h.shelf_id, r.sku, \(availability), \(ProductColumn.allCases.names(in: "r"))
-        FROM product r, shelf h, store s
-        WHERE r.store_id = $1 AND r.sku = $3 AND h.store_id = $1 AND h.shelf_id = $2 AND s.store_id = $1
-        ON CONFLICT (store_id, shelf_id, sku) DO NOTHING
+    static let insertPlacement: PostgresStatement = inserting(
         """
+        SELECT r.store_id, h.shelf_id, r.sku, \(availability), \(ProductColumn.allCases.names(in: "r"))
+            FROM product r, shelf h, store s
+            WHERE r.store_id = $1 AND r.sku = $3 AND h.store_id = $1 AND h.shelf_id = $2 AND s.store_id = $1
+        """
+    )
 
     static let copyPositions: PostgresStatement = """
         COPY placement_position (store_id, shelf_id, sku, key) FROM STDIN
@@ -31,13 +85,16 @@ enum PlacementStatements {
     static let realignStore: PostgresStatement = realignment("")
 
     /// Updates the availabilities of one shelf, `$2`.
-    static let realignShelf: PostgresStatement = realignment(" AND r.shelf_id = $2")
+    static let realignShelf: PostgresStatement = realignment(" AND p.shelf_id = $2")
 
     private static func realignment(_ scope: SQL) -> PostgresStatement {
-        """
-        UPDATE placement r SET availability = \(availability) FROM shelf h, store s
-        WHERE r.store_id = $1\(scope) AND h.store_id = $1 AND h.shelf_id = r.shelf_id
-            AND s.store_id = $1 AND r.availability <> \(availability)
-        """
+        updating(
+            "$1",
+            """
+            UPDATE placement p SET availability = \(availability(of: "p")) FROM shelf h, store s
+                WHERE p.store_id = $1\(scope) AND h.store_id = $1 AND h.shelf_id = p.shelf_id
+                    AND s.store_id = $1 AND p.availability <> \(availability(of: "p"))
+            """
+        )
     }
 }

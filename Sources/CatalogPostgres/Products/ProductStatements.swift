@@ -7,7 +7,10 @@ enum ProductStatements {
     static let removeFromShelves: PostgresStatement = """
         UPDATE placement_position SET removed_at = now() WHERE store_id = $1 AND sku = $2 AND shelf_id = ANY ($3)
         """
-    static let deletePlacements: PostgresStatement = "DELETE FROM placement WHERE store_id = $1 AND sku = $2"
+    static let deletePlacements: PostgresStatement = PlacementStatements.deleting(
+        "$1",
+        "WHERE p.store_id = $1 AND p.sku = $2"
+    )
     static let delete: PostgresStatement = "DELETE FROM product WHERE store_id = $1 AND sku = $2"
     /// Locks a product, `$2`, against deletion.
     static let lockProduct: PostgresStatement = "SELECT 1 FROM product WHERE store_id = $1 AND sku = $2 FOR SHARE"
@@ -18,9 +21,10 @@ enum ProductStatements {
     static let insertPosition: PostgresStatement = """
         INSERT INTO placement_position (store_id, shelf_id, sku, key) VALUES ($1, $2, $3, $4)
         """
-    static let deletePlacement: PostgresStatement = """
-        DELETE FROM placement WHERE store_id = $1 AND shelf_id = $2 AND sku = $3
-        """
+    static let deletePlacement: PostgresStatement = PlacementStatements.deleting(
+        "$1",
+        "WHERE p.store_id = $1 AND p.shelf_id = $2 AND p.sku = $3"
+    )
     /// Removes a product, `$3`, from a shelf, `$2`; its position is kept.
     static let removeFromShelf: PostgresStatement = """
         UPDATE placement_position SET removed_at = now() WHERE store_id = $1 AND shelf_id = $2 AND sku = $3

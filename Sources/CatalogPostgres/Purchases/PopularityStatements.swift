@@ -215,11 +215,14 @@ enum PopularityStatements {
     static let copyScoresToStore: PostgresStatement = copyScores("")
 
     private static func copyScores(_ scope: SQL) -> PostgresStatement {
-        """
-        UPDATE placement p SET popularity_log2 = r.popularity_log2 FROM product r
-        WHERE p.store_id = $1\(scope) AND r.store_id = $1 AND r.sku = p.sku
-            AND p.popularity_log2 <> r.popularity_log2
-        """
+        PlacementStatements.updating(
+            "$1",
+            """
+            UPDATE placement p SET popularity_log2 = r.popularity_log2 FROM product r
+                WHERE p.store_id = $1\(scope) AND r.store_id = $1 AND r.sku = p.sku
+                    AND p.popularity_log2 <> r.popularity_log2
+            """
+        )
     }
 
     /// Removes due products that are deleted, or whose placements all have the current score, unless they became due

@@ -10,6 +10,9 @@ struct PageStatementWriter {
     private var sort: Sort { shape.sort }
     private var isSingle: Bool { sort.terms.count == 1 }
     private var readsPositions: Bool { sort.terms.contains { $0.key == .position } }
+    private var leadsWithPopularity: Bool { sort.terms[0].key == .popularity }
+    /// The table whose index has the order, apart from the manual order: `placement p` or `placement_popularity r`.
+    private var ordered: SQL { leadsWithPopularity ? "r" : "p" }
 
     /// The statement of each range, in order.
     var templates: [Template] { conditions().map { range($0) } }
@@ -18,24 +21,27 @@ struct PageStatementWriter {
         let columns: SQL =
             switch shape.columns {
             case .product: readsPositions ? "\(ProductRow.columns("p")), o.key" : ProductRow.columns("p")
-            case .sku: readsPositions && isSingle ? "o.sku" : "p.sku"
+            case .sku: readsPositions && isSingle ? "o.sku" : "\(ordered).sku"
             }
         let isPlainOrder = shape.columns == .sku && shape.filter.isEmpty
         let source: SQL
         let scope: Template
-        if !readsPositions {
-            source = "placement p"
-            scope = "p.store_id = \(.store) AND p.shelf_id = \(.shelf)"
-        } else if isSingle {
+        if readsPositions, isSingle {
             source =
-                isPlainOrder
-                ? "placement_position o"
-                : "placement_position o JOIN placement p ON p.store_id = o.store_id AND p.shelf_id = o.shelf_id AND p.sku = o.sku"
+                isPlainOrder ? "placement_position o" : "placement_position o \(placements(of: "o"))"
             scope = "o.store_id = \(.store) AND o.shelf_id = \(.shelf) AND NOT o.is_removed"
         } else {
-            source =
-                "placement p JOIN placement_position o ON o.store_id = p.store_id AND o.shelf_id = p.shelf_id AND o.sku = p.sku"
-            scope = "p.store_id = \(.store) AND p.shelf_id = \(.shelf)"
+            let placements: SQL =
+                if leadsWithPopularity {
+                    isPlainOrder && isSingle
+                        ? "placement_popularity r" : "placement_popularity r \(placements(of: "r"))"
+                } else { "placement p" }
+            let positions: SQL = """
+                JOIN placement_position o ON o.store_id = \(ordered).store_id AND o.shelf_id = \(ordered).shelf_id
+                    AND o.sku = \(ordered).sku
+                """
+            source = readsPositions ? "\(placements) \(positions)" : placements
+            scope = "\(ordered).store_id = \(.store) AND \(ordered).shelf_id = \(.shelf)"
         }
         // An ordered index scan cannot use several values, so the filtered brands are scanned in sequence.
         let walksBrands =
@@ -56,6 +62,14 @@ struct PageStatementWriter {
         return "SELECT \(columns) FROM \(source) WHERE \(filter) ORDER BY \(order())\(limit)"
     }
 
+    /// Returns a join of the placements of another table's rows. A page looks up each of them by its key, although the planner may
+    /// expect a shelf so small that it is joined and sorted as a whole.
+    private func placements(of other: SQL) -> SQL {
+        let key: SQL = "p.store_id = \(other).store_id AND p.sku = \(other).sku AND p.shelf_id = \(other).shelf_id"
+        return shape.isWhole
+            ? "JOIN placement p ON \(key)" : "CROSS JOIN LATERAL (SELECT * FROM placement p WHERE \(key) LIMIT 1) AS p"
+    }
+
     // MARK: - Ranges
 
     /// The conditions of each range, in order.
@@ -64,7 +78,9 @@ struct PageStatementWriter {
         let own = shape.cursor.map { $0.isSoldOut ? 1 : 0 }
         var result: [[Template]] = []
         for level in levels where level >= own ?? 0 {
-            result += ranges(cursor: level == own ? shape.cursor : nil).map { ["p.availability = \(level)"] + $0 }
+            result += ranges(cursor: level == own ? shape.cursor : nil).map {
+                ["\(ordered).availability = \(level)"] + $0
+            }
         }
         // The cursor is after all filtered rows: nothing is left.
         return result.isEmpty ? [["false"]] : result
@@ -121,7 +137,7 @@ struct PageStatementWriter {
             if isMissing || term.key == .name { return [group + [tieBreakerCondition()]] }
             if term.direction == sort.tieBreakerDirection {
                 // All directions agree: one row comparison, one index range.
-                let row: SQL = "(\(column(term.key)), p.name, p.sku)"
+                let row: SQL = "(\(column(term.key)), \(ordered).name, \(ordered).sku)"
                 return [
                     group + ["\(row) \(comparison(term.direction)) (\(cursorValue(0)), \(.name), \(.sku))"]
                 ]
@@ -175,7 +191,7 @@ struct PageStatementWriter {
     }
 
     private func tieBreakerCondition() -> Template {
-        "(p.name, p.sku) \(comparison(sort.tieBreakerDirection)) (\(.name), \(.sku))"
+        "(\(ordered).name, \(ordered).sku) \(comparison(sort.tieBreakerDirection)) (\(.name), \(.sku))"
     }
 
     // MARK: - Order
@@ -195,9 +211,9 @@ struct PageStatementWriter {
         }
         if isSingle, sort.terms[0].key == .position { return parts[0] }
         if sort.terms.last!.key != .name || sort.terms.last!.direction != sort.tieBreakerDirection || !isSingle {
-            parts.append("p.name\(keyword(sort.tieBreakerDirection))")
+            parts.append("\(ordered).name\(keyword(sort.tieBreakerDirection))")
         }
-        parts.append("p.sku\(keyword(sort.tieBreakerDirection))")
+        parts.append("\(ordered).sku\(keyword(sort.tieBreakerDirection))")
         return parts.joined()
     }
 
@@ -208,7 +224,13 @@ struct PageStatementWriter {
         return "array_position(ARRAY[\(dimensions.joined())], p.unit_dimension)"
     }
 
-    private func column(_ key: SortKey) -> SQL { key == .position ? "o.\(key.column)" : "p.\(key.column)" }
+    private func column(_ key: SortKey) -> SQL {
+        switch key {
+        case .position: "o.\(key.column)"
+        case .popularity: "\(ordered).\(key.column)"
+        default: "p.\(key.column)"
+        }
+    }
     private func keyword(_ direction: SortDirection) -> SQL { direction == .descending ? " DESC" : "" }
     private func comparison(_ direction: SortDirection) -> SQL { direction == .ascending ? ">" : "<" }
 

@@ -59,7 +59,10 @@ enum ShelfStatements {
     static let removeAllProducts: PostgresStatement = """
         UPDATE placement_position SET removed_at = now() WHERE store_id = $1 AND shelf_id = $2 AND NOT is_removed
         """
-    static let deletePlacements: PostgresStatement = "DELETE FROM placement WHERE store_id = $1 AND shelf_id = $2"
+    static let deletePlacements: PostgresStatement = PlacementStatements.deleting(
+        "$1",
+        "WHERE p.store_id = $1 AND p.shelf_id = $2"
+    )
     static let deleteHistory: PostgresStatement = "DELETE FROM order_change WHERE store_id = $1 AND shelf_id = $2"
     /// Marks a shelf, `$2`, as deleted.
     static let delete: PostgresStatement = """

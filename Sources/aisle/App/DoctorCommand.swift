@@ -21,22 +21,34 @@ struct DoctorCommand: AisleCommand {
         let findings = try await database.withPool(size: 1) {
             try await Doctor($0).examine(servers: servers, with: settings.connections)
         }
-        let failed = findings.filter { !$0.isOK }
         switch format {
         case .text:
-            for finding in findings { print("\(finding.isOK ? "ok  " : "BAD ") \(finding.text)") }
-            for remedy in failed.compactMap(\.remedy) { Console.note("fix: \(remedy)") }
+            for finding in findings { print("\(Self.mark(finding.verdict)) \(finding.text)") }
+            for finding in findings {
+                guard let remedy = finding.remedy else { continue }
+                Console.note("\(finding.isOK ? "advice" : "fix"): \(remedy)")
+            }
         case .json:
             var json = JSONWriter()
             json.array(findings) { json, finding in
                 json.object { json in
                     json.field("ok", finding.isOK)
+                    json.field("verdict", finding.verdict.rawValue)
                     json.field("finding", finding.text)
                     if let remedy = finding.remedy { json.field("remedy", remedy) }
                 }
             }
             print(json.text)
         }
-        if !failed.isEmpty { throw ExitCode(CommandFailure.failed) }
+        if findings.contains(where: { !$0.isOK }) { throw ExitCode(CommandFailure.failed) }
+    }
+
+    /// A word that begins a finding's line.
+    private static func mark(_ verdict: Doctor.Finding.Verdict) -> String {
+        switch verdict {
+        case .ok: "ok   "
+        case .advice: "note "
+        case .problem: "BAD  "
+        }
     }
 }

@@ -1,0 +1,76 @@
+import Catalog
+import CatalogPostgres
+import LibPQ
+import Schema
+import TestSupport
+import Testing
+
+/// The migration that moves popularity into a table of its own, with data, while an older program writes.
+@Suite(.timeLimit(.minutes(15))) struct PopularityMigrationTests {
+    private static let before = 13
+
+    /// Makes a database of the older schema with a generated catalog.
+    private func withOlderCatalog(_ body: (TestDatabase, PostgresPool) async throws -> Void) async throws {
+        let database = try await TestDatabase.migrated()
+        let pool = PostgresPool(database.configuration, options: .init(size: 2))
+        try await CatalogGenerator(shelves: 250, products: 3000, seed: 3).run(pool)
+        _ = try await Migrator(pool).migrate(to: Self.before)
+        try await body(database, pool)
+        pool.shutDown()
+        try await database.drop()
+    }
+
+    /// What an older program does to the first shelf and the last one: other scores, a product less, and another one.
+    private static let olderWrites = """
+        UPDATE placement SET popularity_log2 = popularity_log2 + 1 WHERE shelf_id IN (SELECT shelf_id FROM shelf WHERE key IN ('shelf-1', 'shelf-250'));
+        DELETE FROM placement WHERE (shelf_id, sku) = (SELECT shelf_id, min(sku) FROM placement
+            WHERE shelf_id = (SELECT min(shelf_id) FROM shelf) GROUP BY shelf_id);
+        INSERT INTO placement SELECT store_id, (SELECT max(shelf_id) FROM shelf), sku, availability, name, brand, price_minor,
+            regular_price_minor, size_amount, size_unit, size_packs, size_drained, size_approximate, size_dimension, base_quantity,
+            barcode, image_url, attributes, in_stock, tags, popularity_log2, created_at, modified_at
+        FROM placement WHERE (shelf_id, sku) = (SELECT shelf_id, max(sku) FROM placement
+            WHERE shelf_id = (SELECT min(shelf_id) FROM shelf) GROUP BY shelf_id);
+        UPDATE shelf SET version = version + 1
+        """
+
+    @Test("Every placement has its popularity after the migration, and after going back and forth")
+    func copiesPopularity() async throws {
+        try await withOlderCatalog { database, pool in
+            _ = try await Migrator(pool).migrate()
+            try await database.checkConsistency()
+            let count = try await pool.perform {
+                try $0.query("SELECT count(*) FROM placement_popularity") { try $0.first { try $0.int(0) }! }
+            }
+            #expect(count == 3000)
+            _ = try await Migrator(pool).migrate(to: Self.before)
+            try await pool.perform { try $0.run(script: Self.olderWrites) }
+            _ = try await Migrator(pool).migrate()
+            try await database.checkConsistency()
+        }
+    }
+
+    @Test("What an older program changes during the migration is copied, too", arguments: 0..<5)
+    func copiesLateChanges(partsBefore: Int) async throws {
+        try await withOlderCatalog { database, pool in
+            // The migration is interrupted after some of its parts.
+            for part in Schema.migrations[Self.before].parts.prefix(partsBefore) {
+                try await pool.perform { try $0.run(script: part.sql) }
+            }
+            try await pool.perform { try $0.run(script: Self.olderWrites) }
+            _ = try await Migrator(pool).migrate()
+            try await database.checkConsistency()
+            #expect(try await Migrator.check(pool) == .current)
+        }
+    }
+
+    @Test("An interruption before the migration is recorded does no harm")
+    func repeatsAllParts() async throws {
+        try await withOlderCatalog { database, pool in
+            _ = try await Migrator(pool).migrate()
+            try await pool.perform { try $0.run(script: "DELETE FROM schema_migration WHERE version > \(Self.before)") }
+            _ = try await Migrator(pool).migrate()
+            try await database.checkConsistency()
+            #expect(try await Migrator.check(pool) == .current)
+        }
+    }
+}
