@@ -2,7 +2,7 @@ import Testing
 
 @testable import CatalogPostgres
 
-/// What the doctor advises about a server's settings.
+/// The advice of the doctor about a server's settings.
 @Suite(.timeLimit(.minutes(1))) struct DoctorAdviceTests {
     private typealias Setting = DoctorAdvice.Setting
 

@@ -20,7 +20,7 @@ import Testing
         try await database.drop()
     }
 
-    /// What an older program does to the first shelf and the last one: other scores, a product less, and another one.
+    /// Writes of an older program to the first shelf and the last one: other scores, a product less, and another one.
     private static let olderWrites = """
         UPDATE placement SET popularity_log2 = popularity_log2 + 1 WHERE shelf_id IN (SELECT shelf_id FROM shelf WHERE key IN ('shelf-1', 'shelf-250'));
         DELETE FROM placement WHERE (shelf_id, sku) = (SELECT shelf_id, min(sku) FROM placement
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test("What an older program changes during the migration is copied, too", arguments: 0..<5)
+    @Test("Changes of an older program during the migration are copied, too", arguments: 0..<5)
     func copiesLateChanges(partsBefore: Int) async throws {
         try await withOlderCatalog { database, pool in
             // The migration is interrupted after some of its parts.
