@@ -149,6 +149,7 @@ enum StatementRegistry {
         ("PriceStatements.known", [PriceStatements.known]),
         ("PriceStatements.shelves", [PriceStatements.shelves]),
         ("PlacementStatements.syncPlacements", [PlacementStatements.syncPlacements]),
+        ("PlacementStatements.insertPopularity", [PlacementStatements.insertPopularity]),
         ("PlacementStatements.insertPlacement", [PlacementStatements.insertPlacement]),
         ("PlacementStatements.copyPositions", [PlacementStatements.copyPositions]),
         ("PlacementStatements.realignStore", [PlacementStatements.realignStore]),

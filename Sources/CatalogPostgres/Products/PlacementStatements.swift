@@ -69,13 +69,18 @@ enum PlacementStatements {
         """
     )
 
-    static let insertPlacement: PostgresStatement = inserting(
-        """
+    /// Puts a product, `$3`, on a shelf, `$2`. `insertPopularity` must follow; Citus does not plan both as one statement.
+    static let insertPlacement: PostgresStatement = """
+        INSERT INTO placement (store_id, shelf_id, sku, availability, \(ProductColumn.allCases.names))
         SELECT r.store_id, h.shelf_id, r.sku, \(availability), \(ProductColumn.allCases.names(in: "r"))
-            FROM product r, shelf h, store s
-            WHERE r.store_id = $1 AND r.sku = $3 AND h.store_id = $1 AND h.shelf_id = $2 AND s.store_id = $1
+        FROM product r, shelf h, store s
+        WHERE r.store_id = $1 AND r.sku = $3 AND h.store_id = $1 AND h.shelf_id = $2 AND s.store_id = $1
+        ON CONFLICT (store_id, sku, shelf_id) DO NOTHING
         """
-    )
+    static let insertPopularity: PostgresStatement = """
+        INSERT INTO placement_popularity (\(ranked)) SELECT \(ranked) FROM placement
+        WHERE store_id = $1 AND shelf_id = $2 AND sku = $3
+        """
 
     static let copyPositions: PostgresStatement = """
         COPY placement_position (store_id, shelf_id, sku, key) FROM STDIN

@@ -68,6 +68,7 @@ extension PostgresProductStore {
             ) { $0.count > 0 }
             guard exists else { throw CatalogError.notFound("product “\(sku)”") }
             guard try connection.execute(PlacementStatements.insertPlacement, key) > 0 else { return false }
+            try connection.execute(PlacementStatements.insertPopularity, key)
             let returned = try connection.execute(
                 ProductStatements.restorePosition,
                 key
