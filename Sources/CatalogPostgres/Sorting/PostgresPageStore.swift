@@ -6,6 +6,7 @@ internal import LibPQ
 struct PostgresPageStore: PageStore {
     let database: Database
     let memory = PageBasisCache()
+    private let facetCache = FacetCache()
 
     func likelyBasis(of request: PageRequest) -> PageBasis? { memory.basis(of: request) }
 
@@ -79,16 +80,47 @@ struct PostgresPageStore: PageStore {
                 found = more
             }
             let last = found.page.count > plan.limit ? found.page.last : nil
-            return PageOf(planned, found.page.items, next: last.map { plan.cursor(at: $0, scope: request.scope) })
+            var page = PageOf(planned, found.page.items, next: last.map { plan.cursor(at: $0, scope: request.scope) })
+            if !plan.facets.isEmpty {
+                page.facets = try await facets(of: planned)
+                guard page.facets != nil else { continue }
+            }
+            return page
         }
         // A constantly changing shelf is read in one transaction, which never needs a retry.
         return try await readInTransaction(request, items)
     }
 
-    /// Returns whether a page may scan much of its shelf: with facets it does; with a filter, or a sort by several keys
-    /// whose first one has few values, it may.
+    /// Returns the facets of a page; nil if the shelf has changed.
+    private func facets(of planned: PlannedPage) async throws -> Facets? {
+        let key = FacetCache.Key(planned)
+        return try await facetCache.facets(key) {
+            var current = key
+            let (version, facets) = try await database.longReads.snapshot(within: .lookup) { connection in
+                let ids = [Int64(key.location.storeID), Int64(key.location.shelfID)]
+                let version = try connection.query(ShelfLookup.versions, ids.map { .int8Array([$0]) }) {
+                    try $0.first { try ShelfLookup.version($0) }
+                }
+                // A store's currency determines which prices a filter keeps.
+                guard let version, version.store == key.version.store else { return (version, nil as Facets?) }
+                return (version, try countFacets(planned, connection))
+            }
+            guard let version, let facets else { return nil }
+            current.version = version
+            facetCache[current] = facets
+            return version == key.version ? facets : nil
+        }
+    }
+
+    private func countFacets(_ planned: PlannedPage, _ connection: isolated PostgresConnection) throws -> Facets {
+        let plan = planned.plan
+        let statement = memory.statement(FacetStatement.Shape(plan))
+        let parameters = statement.parameters(plan, planned.basis.head.location)
+        return try connection.query(statement.statement, parameters) { try statement.read($0, plan) }
+    }
+
+    /// Returns whether a page may scan much of its shelf: with a filter, or a sort by several keys whose first one has few values.
     private static func mayScanShelf(_ plan: PagePlan, _ head: ShelfHead) -> Bool {
-        if !plan.facets.isEmpty { return true }
         let count = head.state.productCount
         return (!plan.view.filter.isEmpty && count > filterLimit) || (plan.sort.terms.count > 1 && count > sortLimit)
     }
@@ -124,11 +156,11 @@ struct PostgresPageStore: PageStore {
                 connection
             ) { try ProductRow.listing($0, hasPosition: hasPosition) }
             guard !plan.facets.isEmpty else { return (planned, listings, nil) }
-            let facets = memory.statement(FacetStatement.Shape(plan))
-            let counted = try connection.query(facets.statement, facets.parameters(plan, head.location)) {
-                try facets.read($0, plan)
-            }
-            return (planned, listings, counted)
+            let key = FacetCache.Key(planned)
+            if let known = facetCache[key] { return (planned, listings, known) }
+            let facets = try countFacets(planned, connection)
+            facetCache[key] = facets
+            return (planned, listings, facets)
         }
     }
 
