@@ -20,12 +20,12 @@ package struct PostgresCatalog: Sendable {
     /// Signals that ordering keys need compaction.
     package let compactionSignal: CompactionSignal
 
-    package init(_ database: Database) {
+    package init(_ database: Database, pageLimits: PageLimits = PageLimits()) {
         self.database = database
         compactionSignal = CompactionSignal()
         shelfStore = PostgresShelfStore(database: database)
         productStore = PostgresProductStore(database: database)
-        pages = PostgresPageStore(database: database)
+        pages = PostgresPageStore(database: database, limits: pageLimits)
         diffs = PostgresDiffStore(pages: pages)
         orders = PostgresOrderStore(database: database, pages: pages, compactionSignal: compactionSignal)
         purchases = PostgresPurchaseStore(database: database, customers: CustomerHashes(database))

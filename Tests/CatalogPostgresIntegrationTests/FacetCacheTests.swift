@@ -34,7 +34,7 @@ import Testing
         return facets
     }
 
-    /// A count that waits until it is told to end, or is cancelled.
+    /// A count that waits for `end`, or until it is cancelled.
     private final class Gate: Sendable {
         private let counts = Atomic<Int>(0)
         private let cancelled = Atomic<Bool>(false)

@@ -46,6 +46,32 @@ import TestSupport
         }
     }
 
+    /// Limits so low that a shelf of the tests is read as a large one, and of its filters: none keeps few; a part of them; all.
+    private static let largeShelves = [0, 6, 1000].map { few in
+        var limits = PageLimits()
+        (limits.filteredInPipeline, limits.sortedInPipeline, limits.walked) = (0, 0, 5)
+        limits.few = few
+        return limits
+    }
+
+    @Test("Filters of large shelves keep the same products, however they are read", arguments: largeShelves)
+    func readsLargeShelves(_ limits: PageLimits) async throws {
+        try await withShelf(.last, seed: 5) { memory, catalog, products, generator in
+            let large = PostgresCatalog(catalog.database, pageLimits: limits)
+            let sorts = Sort.allSingle + [try Sort.parse("-popularity,price"), try Sort.parse("brand,position")]
+            for key in FilterKey.allCases {
+                for other in [key, FilterKey.allCases.randomElement(using: &generator)!] {
+                    guard let filter = Self.filter([key, other], products, &generator) else { continue }
+                    for sort in sorts {
+                        let expected = try await memory.order(Self.store, Self.shelf, sort, filter: filter).ids
+                        let place = "\(sort.description) where \(filter.query)"
+                        #expect(try await large.allPages(Self.request(sort, filter)) == expected, "\(place)")
+                    }
+                }
+            }
+        }
+    }
+
     @Test("Each facet's counts ignore that facet's own filter", arguments: [SoldOut.last, .mixed])
     func facetsIgnoreOwnFilter(_ soldOut: SoldOut) async throws {
         try await withShelf(soldOut, seed: 3) { memory, catalog, products, generator in

@@ -59,6 +59,11 @@ struct FilterShape: Hashable, Sendable {
         }
     }
 
+    /// Returns the conditions on a row `p` of `placement`, with which the planner may choose an index.
+    func visibleConditions<Slot>(_ slot: (FilterKey, Part) -> Slot) -> [SQLTemplate<Slot>] {
+        keys.flatMap { key in Self.conditions(of: key, kinds[key]!) { slot(key, $0) } }
+    }
+
     private static func conditions<Slot>(
         of key: FilterKey,
         _ kind: Kind,

@@ -17,6 +17,7 @@ final class PageBasisCache: Sendable {
     private let shelves = SharedCache<ShelfAddress, PageBasis>(limit: entryLimit)
     private let views = SharedCache<View, PageBasis>(limit: viewLimit)
     private let statements = SharedCache<PageStatement.Shape, PageStatement>(limit: entryLimit)
+    private let probeStatements = SharedCache<ProbeStatement.Shape, ProbeStatement>(limit: entryLimit)
     private let facetStatements = SharedCache<FacetStatement.Shape, FacetStatement>(limit: entryLimit)
 
     func basis(of request: PageRequest) -> PageBasis? {
@@ -50,6 +51,10 @@ final class PageBasisCache: Sendable {
 
     func statement(_ shape: FacetStatement.Shape) -> FacetStatement {
         Self.statement(shape, in: facetStatements, FacetStatement.init)
+    }
+
+    func statement(_ shape: ProbeStatement.Shape) -> ProbeStatement {
+        Self.statement(shape, in: probeStatements, ProbeStatement.init)
     }
 
     private static func statement<Shape: Hashable, Statement>(

@@ -34,6 +34,17 @@ struct PageStatement: Sendable {
         var columns: Columns = .product
         /// Whether there is no limit.
         var isWhole = false
+        var access = Access.walk
+    }
+
+    /// The way to the rows of a range.
+    enum Access: Hashable, Sendable {
+        /// Along the index of the sort, until there are enough rows that the filter keeps.
+        case walk
+        /// The same, but at most so many rows if each needs a lookup in another table. It may find too few.
+        case boundedWalk(rows: Int)
+        /// Along the index of the filter, or all rows; those that the filter keeps are sorted.
+        case scan
     }
 
     enum Columns: Hashable, Sendable {

@@ -3,14 +3,15 @@ internal import LibPQ
 
 /// Assembles the statements of a page's ranges.
 struct PageStatementWriter {
-    typealias Template = SQLTemplate<PageStatement.Slot>
+    typealias Slot = PageStatement.Slot
+    typealias Template = SQLTemplate<Slot>
 
     let shape: PageStatement.Shape
 
     private var sort: Sort { shape.sort }
     private var isSingle: Bool { sort.terms.count == 1 }
     private var readsPositions: Bool { sort.terms.contains { $0.key == .position } }
-    private var leadsWithPopularity: Bool { sort.terms[0].key == .popularity }
+    private var leadsWithPopularity: Bool { sort.terms[0].key == .popularity && shape.access != .scan }
     /// The table whose index has the order, apart from the manual order: `placement p` or `placement_popularity r`.
     private var ordered: SQL { leadsWithPopularity ? "r" : "p" }
 
@@ -48,9 +49,22 @@ struct PageStatementWriter {
             isSingle && sort.terms[0].key == .brand && shape.filter.isOneOfSeveral(.brand)
             && !conditions.contains("p.brand IS NULL")
         let rest = walksBrands ? shape.filter.without([.brand]) : shape.filter
-        let left: [Template] = rest.conditions(along: sort.terms[0].key.column) { .filter($0, $1) }
+        let left: [Template] =
+            shape.access == .scan
+            ? rest.visibleConditions { .filter($0, $1) }
+            : rest.conditions(along: sort.terms[0].key.column) { .filter($0, $1) }
         let filter = ([scope] + conditions + left).joined(" AND ")
         let limit: Template = shape.isWhole ? "" : " LIMIT \(.limit)"
+        if case .boundedWalk(let rows) = shape.access, isSingle, leadsWithPopularity || readsPositions {
+            let (table, alias): (SQL, SQL) =
+                readsPositions ? ("placement_position", "o") : ("placement_popularity", "r")
+            return """
+                SELECT \(columns) FROM (
+                    SELECT * FROM \(table) \(alias) WHERE \(([scope] + conditions).joined(" AND ")) ORDER BY \(order())
+                    LIMIT \(rows)) AS \(alias) \(placements(of: alias))
+                WHERE \(left.joined(" AND ")) ORDER BY \(order())\(limit)
+                """
+        }
         if walksBrands {
             let brands: Template =
                 "unnest(\(.filter(.brand, .value))) AS g ORDER BY g COLLATE catalog\(keyword(sort.terms[0].direction))"
@@ -59,14 +73,35 @@ struct PageStatementWriter {
                     SELECT * FROM \(source) WHERE \(filter) AND p.brand = b.g ORDER BY \(order())\(limit)) AS p\(limit)
                 """
         }
+        if shape.access == .scan, !readsPositions { return scan(columns, scope, conditions, limit) }
         return "SELECT \(columns) FROM \(source) WHERE \(filter) ORDER BY \(order())\(limit)"
+    }
+
+    /// Returns the statement that reads all rows that the filter keeps, along its index, and sorts them.
+    private func scan(_ columns: SQL, _ scope: Template, _ conditions: [Template], _ limit: Template) -> Template {
+        // OFFSET 0 keeps the planner from walking the order's index instead, and hides the conditions of the range, except for the
+        // availability, with which every index begins. Equality with one brand leaves the planner no other index.
+        let levels = sort.respectsAvailability ? 1 : 0
+        let isOfBrands = if case .texts(some: true, none: false)? = shape.filter.kinds[.brand] { true } else { false }
+        let brands: Template =
+            isOfBrands ? "unnest(\(.filter(.brand, .value))) AS b (brand) CROSS JOIN LATERAL " : ""
+        let rest = isOfBrands ? shape.filter.without([.brand]) : shape.filter
+        let kept =
+            [scope] + conditions.prefix(levels) + rest.visibleConditions { Slot.filter($0, $1) }
+            + (isOfBrands ? ["p.brand = b.brand"] : [])
+        let shown = conditions.isEmpty ? ["true"] : Array(conditions)
+        return """
+            SELECT \(columns) FROM \(brands)(
+                SELECT * FROM placement p WHERE \(kept.joined(" AND ")) OFFSET 0) AS p
+            WHERE \(shown.joined(" AND ")) ORDER BY \(order())\(limit)
+            """
     }
 
     /// Returns a join of the placements of another table's rows. A page looks up each of them by its key, although the planner may
     /// expect a shelf so small that it is joined and sorted as a whole.
     private func placements(of other: SQL) -> SQL {
         let key: SQL = "p.store_id = \(other).store_id AND p.sku = \(other).sku AND p.shelf_id = \(other).shelf_id"
-        return shape.isWhole
+        return shape.isWhole || shape.access == .scan
             ? "JOIN placement p ON \(key)" : "CROSS JOIN LATERAL (SELECT * FROM placement p WHERE \(key) LIMIT 1) AS p"
     }
 

@@ -56,11 +56,55 @@ extension PostgresPageStore {
         return PageBasis(head: head, views: views)
     }
 
+    /// Reads rows that a filter keeps. Of few, found along the filter's own index, all are read and sorted; of many, the order's index
+    /// soon has enough.
+    func filteredRows<Row>(
+        _ plan: PagePlan,
+        _ shelf: ShelfHead,
+        limit: Int,
+        _ connection: isolated PostgresConnection,
+        _ read: (borrowing PostgresRow) throws -> Row
+    ) throws -> [Row] {
+        var shape = PageStatement.Shape(plan)
+        let walk = memory.statement(shape)
+        guard !plan.view.filter.isEmpty else {
+            return try Self.rows(of: walk, plan, shelf, limit: limit, connection, read)
+        }
+        shape.access = .scan
+        let scan = memory.statement(shape)
+        if try keepsFew(plan, shelf.location, connection) {
+            return try Self.rows(of: scan, plan, shelf, limit: limit, connection, read)
+        }
+        shape.access = .boundedWalk(rows: limits.walked)
+        let bounded = memory.statement(shape)
+        return try Self.rows(of: bounded, or: scan, plan, shelf, limit: limit, connection, read)
+    }
+
+    /// Returns whether one of a filter's keys keeps few products.
+    private func keepsFew(
+        _ plan: PagePlan,
+        _ shelf: ShelfLocation,
+        _ connection: isolated PostgresConnection
+    ) throws -> Bool {
+        // The manual order does not read the levels of availability apart, as these indexes do.
+        guard plan.sort.respectsAvailability else { return false }
+        return try ProbeStatement.keys(of: plan.view.filter).contains { key in
+            let probe = memory.statement(ProbeStatement.Shape(key, plan.view.filter, limit: limits.few + 1))
+            let count = try connection.query(probe.statement, probe.parameters(plan, shelf)) {
+                try $0.first { try $0.int(0) }!
+            }
+            return count <= limits.few
+        }
+    }
+
     /// Reads the ranges of a statement in sequence, on a given connection, until there are enough rows.
     ///
-    /// - Parameter limit: nil for all.
+    /// - Parameters:
+    ///   - other: reads a range again in which the statement does not find enough rows.
+    ///   - limit: nil for all.
     static func rows<Row>(
         of statement: PageStatement,
+        or other: PageStatement? = nil,
         _ plan: PagePlan,
         _ shelf: ShelfHead,
         limit: Int?,
@@ -74,9 +118,13 @@ extension PostgresPageStore {
             return rows
         }
         for range in statement.ranges.indices where rows.count < limit {
-            let query = statement.query(range, plan, shelf, limit: limit - rows.count)
-            try connection.query(query.statement, query.parameters) { found in
-                try found.forEach { rows.append(try read($0)) }
+            let start = rows.count
+            for statement in [statement, other].compactMap({ $0 }) where rows.count < limit {
+                rows.removeLast(rows.count - start)
+                let query = statement.query(range, plan, shelf, limit: limit - start)
+                try connection.query(query.statement, query.parameters) { found in
+                    try found.forEach { rows.append(try read($0)) }
+                }
             }
         }
         return rows

@@ -5,8 +5,14 @@ internal import LibPQ
 /// Pages in PostgreSQL.
 struct PostgresPageStore: PageStore {
     let database: Database
+    let limits: PageLimits
     let memory = PageBasisCache()
     private let facetCache = FacetCache()
+
+    init(database: Database, limits: PageLimits = PageLimits()) {
+        self.database = database
+        self.limits = limits
+    }
 
     func likelyBasis(of request: PageRequest) -> PageBasis? { memory.basis(of: request) }
 
@@ -52,7 +58,7 @@ struct PostgresPageStore: PageStore {
         var planned = if let likely { likely } else { try PlannedPage(request, try await readBasis(request)) }
         for _ in 0..<4 {
             let (plan, head) = (planned.plan, planned.basis.head)
-            if Self.mayScanShelf(plan, head) { break }
+            if mayScanShelf(plan, head) { break }
             let statement = memory.statement(PageStatement.Shape(plan))
             let ranges = statement.ranges.count
             // A shelf that fits into one page is read at once.
@@ -120,15 +126,11 @@ struct PostgresPageStore: PageStore {
     }
 
     /// Returns whether a page may scan much of its shelf: with a filter, or a sort by several keys whose first one has few values.
-    private static func mayScanShelf(_ plan: PagePlan, _ head: ShelfHead) -> Bool {
+    private func mayScanShelf(_ plan: PagePlan, _ head: ShelfHead) -> Bool {
         let count = head.state.productCount
-        return (!plan.view.filter.isEmpty && count > filterLimit) || (plan.sort.terms.count > 1 && count > sortLimit)
+        return (!plan.view.filter.isEmpty && count > limits.filteredInPipeline)
+            || (plan.sort.terms.count > 1 && count > limits.sortedInPipeline)
     }
-
-    /// The number of products that a filtered page may scan in the pipeline.
-    private static let filterLimit = 10_000
-    /// The number of products that a page may sort in the pipeline.
-    private static let sortLimit = 1_000
 
     /// Reads a page in one snapshot outside the page pipeline, which it would delay.
     private func readInTransaction<Items: PageItems>(
@@ -148,13 +150,9 @@ struct PostgresPageStore: PageStore {
             let planned = try PlannedPage(request, basis)
             let (plan, head) = (planned.plan, planned.basis.head)
             let hasPosition = plan.readsPositions
-            let listings = try Self.rows(
-                of: memory.statement(PageStatement.Shape(plan)),
-                plan,
-                head,
-                limit: plan.limit + 1,
-                connection
-            ) { try ProductRow.listing($0, hasPosition: hasPosition) }
+            let listings = try filteredRows(plan, head, limit: plan.limit + 1, connection) {
+                try ProductRow.listing($0, hasPosition: hasPosition)
+            }
             guard !plan.facets.isEmpty else { return (planned, listings, nil) }
             let key = FacetCache.Key(planned)
             if let known = facetCache[key] { return (planned, listings, known) }

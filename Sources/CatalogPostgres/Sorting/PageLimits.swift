@@ -1,0 +1,13 @@
+/// The numbers of rows from which pages are read in another way.
+package struct PageLimits: Hashable, Sendable {
+    /// The number of products that a filtered page may scan in the pipeline.
+    package var filteredInPipeline = 10_000
+    /// The number of products that a page may sort in the pipeline.
+    package var sortedInPipeline = 1_000
+    /// The number of products up to which a filter keeps few, so that all of them are read and sorted.
+    package var few = 1_000
+    /// The number of rows that a bounded walk reads.
+    package var walked = 5_000
+
+    package init() {}
+}
