@@ -14,10 +14,8 @@ struct FacetStatement: Sendable {
         }
     }
 
-    private enum Slot: Hashable { case store, shelf, filter(FilterKey, FilterShape.Part) }
-
     let statement: PostgresStatement
-    private let slots: [Slot]
+    private let slots: [FilterSlot]
     /// The facets whose value is a column, in statement order.
     private let grouped: [Facet]
 
@@ -31,7 +29,7 @@ struct FacetStatement: Sendable {
     }
 
     init(_ shape: Shape) {
-        typealias Template = SQLTemplate<Slot>
+        typealias Template = SQLTemplate<FilterSlot>
         func conditions(_ filter: FilterShape) -> [Template] { filter.conditions { .filter($0, $1) } }
         let facets = Facet.allCases.filter(shape.facets.contains)
         let grouped = facets.filter { Self.column($0) != nil }
@@ -83,13 +81,7 @@ struct FacetStatement: Sendable {
     private static func mask(_ index: Int, of count: Int) -> Int { (1 << count) - 1 - (1 << (count - 1 - index)) }
 
     func parameters(_ plan: PagePlan, _ shelf: ShelfLocation) -> [PostgresValue] {
-        slots.map { slot in
-            switch slot {
-            case .store: .int4(shelf.storeID)
-            case .shelf: .int4(shelf.shelfID)
-            case .filter(let key, let part): plan.view.filter.parameter(key, part, in: plan.currency)
-            }
-        }
+        slots.map { $0.parameter(plan, shelf) }
     }
 
     func read(_ rows: borrowing PostgresRows, _ plan: PagePlan) throws -> Facets {

@@ -98,6 +98,20 @@ struct FilterShape: Hashable, Sendable {
     }
 }
 
+/// The meaning of a parameter of a statement that reads what a filter keeps of a shelf.
+enum FilterSlot: Hashable, Sendable {
+    case store, shelf
+    case filter(FilterKey, FilterShape.Part)
+
+    func parameter(_ plan: PagePlan, _ shelf: ShelfLocation) -> PostgresValue {
+        switch self {
+        case .store: .int4(shelf.storeID)
+        case .shelf: .int4(shelf.shelfID)
+        case .filter(let key, let part): plan.view.filter.parameter(key, part, in: plan.currency)
+        }
+    }
+}
+
 extension Filter {
     /// Returns the parameter for a part of a key's value.
     func parameter(_ key: FilterKey, _ part: FilterShape.Part, in currency: Currency) -> PostgresValue {

@@ -15,10 +15,8 @@ struct ProbeStatement: Sendable {
         }
     }
 
-    private enum Slot: Hashable { case store, shelf, filter(FilterKey, FilterShape.Part) }
-
     let statement: PostgresStatement
-    private let slots: [Slot]
+    private let slots: [FilterSlot]
 
     /// The keys of a filter that have an index, the most selective kinds first.
     static func keys(of filter: Filter) -> [FilterKey] {
@@ -33,7 +31,7 @@ struct ProbeStatement: Sendable {
     }
 
     init(_ shape: Shape) {
-        typealias Template = SQLTemplate<Slot>
+        typealias Template = SQLTemplate<FilterSlot>
         let scope: Template = "p.store_id = \(.store) AND p.shelf_id = \(.shelf) AND p.availability = a.level"
         // A range of the index for each brand, because PostgreSQL reads all brands of a shelf for several of them.
         let (groups, condition): (Template, Template) =
@@ -50,12 +48,6 @@ struct ProbeStatement: Sendable {
     }
 
     func parameters(_ plan: PagePlan, _ shelf: ShelfLocation) -> [PostgresValue] {
-        slots.map { slot in
-            switch slot {
-            case .store: .int4(shelf.storeID)
-            case .shelf: .int4(shelf.shelfID)
-            case .filter(let key, let part): plan.view.filter.parameter(key, part, in: plan.currency)
-            }
-        }
+        slots.map { $0.parameter(plan, shelf) }
     }
 }
