@@ -25,6 +25,7 @@ enum StatementRegistry {
         ("MigrationStatements.isCompatible", [MigrationStatements.isCompatible]),
         ("MigrationStatements.recordsCompatibility", [MigrationStatements.recordsCompatibility]),
         ("MigrationStatements.invalidIndexes", [MigrationStatements.invalidIndexes]),
+        ("MigrationStatements.rowCount", [MigrationStatements.rowCount]),
         ("MigrationStatements.remove", [MigrationStatements.remove]),
         ("MigrationStatements.hasTable", [MigrationStatements.hasTable]),
         ("MigrationStatements.version", [MigrationStatements.version]),

@@ -23,6 +23,10 @@ enum MigrationStatements {
         SELECT c.relname::text FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
         WHERE NOT i.indisvalid AND c.relkind = 'i' AND c.relnamespace = current_schema()::regnamespace
         """
+    /// The rows of a table, `$1`, when it was analyzed last.
+    static let rowCount: PostgresStatement = """
+        SELECT reltuples::bigint FROM pg_class WHERE oid = to_regclass($1) AND reltuples >= 0
+        """
     static let remove: PostgresStatement = "DELETE FROM schema_migration WHERE version = $1"
     static let hasTable: PostgresStatement = "SELECT to_regclass('schema_migration') IS NOT NULL"
     static let version: PostgresStatement = "SELECT coalesce(max(version), 0)::bigint FROM schema_migration"

@@ -19,6 +19,15 @@ package struct Migrator: Sendable {
         }
     }
 
+    /// The progress of a part of a migration that runs in batches.
+    package struct Progress: Sendable {
+        package let part: String
+        /// The number of changed rows.
+        package let rows: Int
+        /// The estimated number of rows to change; nil if it is unknown.
+        package let total: Int?
+    }
+
     /// The maximum wait for another migrator.
     private static let lockTimeout: Duration = .seconds(600)
 
@@ -36,11 +45,13 @@ package struct Migrator: Sendable {
     ///   - target: the version; by default the newest.
     ///   - locale: the locale of a new collation: a BCP 47 tag, or `root`.
     ///   - isDryRun: whether to report the steps without applying them.
+    ///   - onProgress: called after each batch.
     /// - Returns: the steps, in order.
     package func migrate(
         to target: Int? = nil,
         locale: String = "root",
-        isDryRun: Bool = false
+        isDryRun: Bool = false,
+        onProgress: @escaping @Sendable (Progress) -> Void = { _ in }
     ) async throws -> [Step] {
         guard
             locale.utf8.allSatisfy({
@@ -51,8 +62,25 @@ package struct Migrator: Sendable {
             let steps = try await pool.perform { try checkedSteps(to: target ?? migrations.count, locale, $0) }
             guard !isDryRun, !steps.isEmpty else { return steps }
             try await createTable()
-            for step in steps { try await apply(step) }
+            for step in steps { try await apply(step, onProgress) }
             return steps
+        }
+    }
+
+    /// Returns the estimated time and additional space of a step, in words; nil if it takes a moment.
+    package func estimate(of step: Step) async throws -> String? {
+        guard case .up(let version, _) = step, let estimate = migrations[version - 1].estimate,
+            let rows = try await rowCount(of: estimate.table), rows > 0
+        else { return nil }
+        func scaled(_ value: Int) -> Int { max(1, Int((Double(value) * Double(rows) / 1e6).rounded())) }
+        return
+            "about \(scaled(estimate.seconds)) s and \(scaled(estimate.megabytes)) MB for \(rows) rows of \(estimate.table)"
+    }
+
+    /// Returns the number of rows of a table when it was analyzed last; nil if it does not exist, or was never analyzed.
+    private func rowCount(of table: String) async throws -> Int? {
+        try await pool.perform {
+            try $0.query(MigrationStatements.rowCount, [.text(table)]) { try $0.first { try $0.int(0) } }
         }
     }
 
@@ -131,16 +159,24 @@ package struct Migrator: Sendable {
     private static let lockAttempts = 100
 
     /// Applies a step: in one transaction, or in the parts of its migration.
-    private func apply(_ step: Step) async throws {
+    private func apply(_ step: Step, _ onProgress: @Sendable (Progress) -> Void) async throws {
         guard case .up(let version, _) = step, case let parts = migrations[version - 1].parts, !parts.isEmpty else {
             return try await retryingLocks(step.description) { try run(step, $0) }
         }
+        let total: Int? =
+            if let table = migrations[version - 1].estimate?.table { try await rowCount(of: table) } else { nil }
         for part in parts {
             let title = "\(step.description): \(part.title)"
             if part.isConcurrent {
                 try await pool.perform { try Self.runConcurrently(part, $0) }
             } else {
-                while try await retryingLocks(title, { try $0.execute(script: part.sql) }) > 0, part.isBatched {}
+                var rows = 0
+                while case let changed = try await retryingLocks(title, { try $0.execute(script: part.sql) }),
+                    part.isBatched, changed > 0
+                {
+                    rows += changed
+                    onProgress(Progress(part: part.title, rows: rows, total: total))
+                }
             }
         }
         try await retryingLocks(step.description) { try record(version, $0) }

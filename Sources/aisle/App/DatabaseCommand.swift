@@ -157,8 +157,16 @@ struct DatabaseCommand: AsyncParsableCommand {
     }
 
     private static func migrate(_ pool: PostgresPool, to version: Int, _ locale: String, isDryRun: Bool) async throws {
-        let steps = try await Migrator(pool).migrate(to: version, locale: locale, isDryRun: isDryRun)
-        for step in steps { print((isDryRun ? "would apply: " : "applied: ") + step.description) }
+        let migrator = Migrator(pool)
+        let steps = try await migrator.migrate(to: version, locale: locale, isDryRun: isDryRun) { progress in
+            let share = progress.total.map { Double(progress.rows) / Double(max(1, $0)) }
+            Console.progress("\(progress.part): \(progress.rows) rows", share: share)
+        }
+        Console.endProgress()
+        for step in steps {
+            let estimate = isDryRun ? try await migrator.estimate(of: step).map { " (\($0))" } ?? "" : ""
+            print((isDryRun ? "would apply: " : "applied: ") + step.description + estimate)
+        }
         guard steps.isEmpty else { return }
         if case .compatible(let newer) = try await Migrator.check(pool) {
             Console.note("nothing to do: the schema has version \(newer), which works with this program's \(version)")
