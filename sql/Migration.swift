@@ -53,7 +53,7 @@ package struct Migration: Sendable, Hashable {
         let words = line.dropFirst(Self.takes.count).split(whereSeparator: { $0 == " " || $0 == "," })
         guard words.count == 9, let seconds = Int(words[0]), let megabytes = Int(words[2]), words[1] == "s",
             words[3] == "MB"
-        else { preconditionFailure("migration \(version): \(line) is no estimate") }
+        else { preconditionFailure("migration \(version): \(line) is not an estimate") }
         return Estimate(table: String(words[8]), seconds: seconds, megabytes: megabytes)
     }
 
