@@ -79,6 +79,7 @@ import Testing
         try await withOlderCatalog { database, pool in
             _ = try await Migrator(pool).migrate()
             try await pool.perform { try $0.run(script: "DELETE FROM schema_migration WHERE version > \(Self.before)") }
+            try await pool.perform { try $0.run(script: Self.olderWrites) }
             _ = try await Migrator(pool).migrate()
             try await database.checkConsistency()
             #expect(try await Migrator.check(pool) == .current)

@@ -65,7 +65,7 @@ import TestSupport
         try await catalog.database.writes.perform { database in
             try [
                 "store", "shelf", "product", "placement", "placement_position", "purchase_inbox", "purchase_day",
-                "popularity_due", "resort_run", "order_change",
+                "popularity_due", "resort_run", "order_change", "placement_popularity",
             ].map { (table: SQL) in
                 try database.query(
                     "SELECT coalesce(string_agg(t::text, E'\\n' ORDER BY t::text), '') FROM \(table) t"

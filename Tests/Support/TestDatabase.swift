@@ -159,7 +159,7 @@ private actor AsyncLock {
     }
 }
 
-/// Tables that should say the same differ.
+/// An inconsistency between tables.
 package struct InconsistentTables: Error, CustomStringConvertible {
     package let description: String
 }

@@ -15,6 +15,8 @@ CREATE TABLE IF NOT EXISTS placement_popularity (
     CONSTRAINT placement_popularity_pkey PRIMARY KEY (store_id, sku, shelf_id)
 ) WITH (fillfactor = 90, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.02,
     autovacuum_analyze_scale_factor = 0.02);
+-- An earlier run has switched if its list of copied shelves is gone. Older programs may have written placements since then.
+DELETE FROM placement_popularity WHERE to_regclass('popularity_copy') IS NULL;
 -- The shelves that were copied, with their versions before.
 CREATE TABLE IF NOT EXISTS popularity_copy (
     store_id integer NOT NULL,

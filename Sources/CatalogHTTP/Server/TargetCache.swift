@@ -9,8 +9,8 @@ final class TargetCache<Value: Sendable>: Sendable {
         cost(target.utf8.count)
     }
 
-    /// Returns an upper bound of the size of an entry, in bytes: a parameter takes 32, and at least two in its target.
-    private static func cost(_ length: Int) -> Int { 500 + 17 * length }
+    /// Returns an upper bound of the usual size of an entry, in bytes: a plan takes 500, and a parameter 32, and at least two in its target.
+    private static func cost(_ length: Int) -> Int { 1000 + 17 * length }
 
     /// The value of a target; nil if it is not remembered. Values of very long targets are not.
     subscript(target: String) -> Value? {

@@ -10,7 +10,7 @@ final class PageTarget: Sendable {
     private let last = Mutex<[RememberedViews: TaggedPage]>([:])
 
     /// The maximum number of plans.
-    private static let planLimit = 32
+    private static let planLimit = 4
 
     init(_ request: PageRequest, path: String) {
         self.request = request
@@ -23,6 +23,8 @@ final class PageTarget: Sendable {
     func page(_ request: PageRequest, _ basis: PageBasis, day: Int) throws(CatalogError) -> TaggedPage {
         if let known = last.withLock({ $0[basis.views] }), known.isCurrent(basis, day: day) { return known }
         let page = tagged(try PlannedPage(request, basis), day: day)
+        // A remembered filter may be long.
+        if let view = basis.views.view, !view.filter.isEmpty { return page }
         last.withLock { last in
             if last.count >= Self.planLimit { last = [:] }
             last[basis.views] = page

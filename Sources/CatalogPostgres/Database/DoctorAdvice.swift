@@ -25,7 +25,7 @@ enum DoctorAdvice {
             findings.append(
                 Doctor.Finding(
                     advice:
-                        "wal_compression is off: with \(best), the write-ahead log has half as many bytes of whole pages",
+                        "wal_compression is off: with \(best), full-page images take half the space in the write-ahead log",
                     set("wal_compression = \(best)")
                 )
             )
@@ -51,6 +51,7 @@ enum DoctorAdvice {
     }
 
     private static func set(_ assignment: String) -> String {
-        "ALTER SYSTEM SET \(assignment); SELECT pg_reload_conf()"
+        // ALTER SYSTEM must be a command of its own.
+        "psql \"$DATABASE_URL\" -c \"ALTER SYSTEM SET \(assignment)\" -c \"SELECT pg_reload_conf()\""
     }
 }

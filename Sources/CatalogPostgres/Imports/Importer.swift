@@ -94,7 +94,7 @@ extension Importer {
     private func analyzeTables(_ summary: ImportSummary, _ connection: PostgresConnection) async {
         guard summary.inserted >= Self.analyzeThreshold else { return }
         try? await connection.perform(within: TimeLimit.bulk.duration) {
-            try $0.run(script: "ANALYZE product, placement, placement_position, shelf")
+            try $0.run(script: "ANALYZE \(DatabaseRoles.catalogTables.joined(separator: ", "))")
         }
     }
 }

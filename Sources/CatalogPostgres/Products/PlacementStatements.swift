@@ -15,7 +15,13 @@ enum PlacementStatements {
     /// The columns of `placement` that `placement_popularity` has, too.
     static let ranked: SQL = "store_id, shelf_id, popularity_log2, availability, sku, name"
 
-    /// Returns SQL that runs an update of placements `p`, and copies what changed to `placement_popularity`.
+    /// Replaces a row that a program without this table left behind.
+    private static let replacing: SQL = """
+        ON CONFLICT (store_id, sku, shelf_id) DO UPDATE
+        SET popularity_log2 = excluded.popularity_log2, availability = excluded.availability, name = excluded.name
+        """
+
+    /// Returns SQL that runs an update of placements `p`, and copies changed values to `placement_popularity`.
     ///
     /// - Parameters:
     ///   - store: the store id.
@@ -41,7 +47,7 @@ enum PlacementStatements {
             INSERT INTO placement (store_id, shelf_id, sku, availability, \(ProductColumn.allCases.names))
             \(selection)
             ON CONFLICT (store_id, sku, shelf_id) DO NOTHING RETURNING \(ranked))
-        INSERT INTO placement_popularity (\(ranked)) SELECT \(ranked) FROM inserted
+        INSERT INTO placement_popularity (\(ranked)) SELECT \(ranked) FROM inserted \(replacing)
         """
     }
 
@@ -52,9 +58,11 @@ enum PlacementStatements {
     ///   - scope: what follows `DELETE FROM placement p`.
     static func deleting(_ store: SQL, _ scope: SQL) -> PostgresStatement {
         """
-        WITH deleted AS (DELETE FROM placement p \(scope) RETURNING p.shelf_id, p.sku)
-        DELETE FROM placement_popularity o USING deleted d
-        WHERE o.store_id = \(store) AND o.sku = d.sku AND o.shelf_id = d.shelf_id RETURNING o.shelf_id
+        WITH deleted AS (DELETE FROM placement p \(scope) RETURNING p.shelf_id, p.sku),
+        unranked AS (
+            DELETE FROM placement_popularity o USING deleted d
+            WHERE o.store_id = \(store) AND o.sku = d.sku AND o.shelf_id = d.shelf_id)
+        SELECT shelf_id FROM deleted
         """
     }
 
@@ -79,7 +87,7 @@ enum PlacementStatements {
         """
     static let insertPopularity: PostgresStatement = """
         INSERT INTO placement_popularity (\(ranked)) SELECT \(ranked) FROM placement
-        WHERE store_id = $1 AND shelf_id = $2 AND sku = $3
+        WHERE store_id = $1 AND shelf_id = $2 AND sku = $3 \(replacing)
         """
 
     static let copyPositions: PostgresStatement = """

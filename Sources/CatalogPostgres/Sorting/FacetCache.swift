@@ -18,66 +18,116 @@ final class FacetCache: Sendable {
             filter = planned.plan.view.filter
             facets = planned.plan.facets
         }
+
+        /// The approximate size in memory, in bytes.
+        fileprivate var size: Int { 256 + 4 * filter.query.utf8.count }
     }
 
-    private final class Count: Sendable {
-        let task: Task<Facets?, any Error>
-        let readers = Atomic<Int>(0)
+    /// A count in progress, with the callers who wait for it.
+    private struct Count {
+        let id: Int
+        var task: Task<Void, Never>?
+        var readers: [Int: CheckedContinuation<Facets?, any Error>] = [:]
+    }
 
-        init(_ task: Task<Facets?, any Error>) { self.task = task }
+    private struct Counts {
+        var running: [Key: Count] = [:]
+        /// The readers who gave up before they began to wait.
+        var departed: Set<Int> = []
+        var nextID = 0
+
+        mutating func newID() -> Int {
+            nextID += 1
+            return nextID
+        }
     }
 
     /// The size of all counts that are kept, and of the largest ones, in bytes.
     private static let (limit, largest) = (8 << 20, 1 << 20)
 
-    private let counted = SharedCache<Key, Facets>(limit: limit, largest: largest) { $1.size }
-    private let running = Mutex<[Key: Count]>([:])
+    private let counted = SharedCache<Key, Facets>(limit: limit, largest: largest) { $0.size + $1.size }
+    private let counts = Mutex(Counts())
 
     subscript(key: Key) -> Facets? {
         get { counted[key] }
         set { counted[key] = newValue }
     }
 
-    /// Returns counts that are known, or those that someone is counting, or counts.
+    /// Returns cached facets, joins a running count, or starts one.
     ///
-    /// - Parameter counting: returns nil if the shelf has another version by now. It is cancelled when all who wait for it are.
+    /// - Parameter counting: returns the version that was counted, and its facets; nil if they cannot be counted any more. It is
+    ///   cancelled when nobody waits for it.
+    /// - Returns: nil if the shelf has another version by now.
     func facets(
         _ key: Key,
-        counting: @escaping @Sendable () async throws -> Facets?
+        counting: @escaping @Sendable () async throws -> (version: ShelfVersion, facets: Facets)?
     ) async throws -> Facets? {
         if let known = counted[key] { return known }
-        let count = running.withLock { running in
-            let count = running[key] ?? Count(Task { try await self.count(key, counting) })
-            count.readers.add(1, ordering: .relaxed)
-            running[key] = count
-            return count
-        }
+        let reader = counts.withLock { $0.newID() }
+        defer { counts.withLock { _ = $0.departed.remove(reader) } }
         return try await withTaskCancellationHandler {
-            try await count.task.value
+            try await withCheckedThrowingContinuation { join(key, reader, $0, counting) }
         } onCancel: {
-            leave(count, key)
+            leave(key, reader)
         }
     }
 
-    /// The number of those who wait for a count.
-    func readers(of key: Key) -> Int {
-        running.withLock { $0[key]?.readers.load(ordering: .relaxed) } ?? 0
-    }
+    /// The number of callers who wait for a count.
+    func readers(of key: Key) -> Int { counts.withLock { $0.running[key]?.readers.count ?? 0 } }
 
-    private func count(_ key: Key, _ counting: @Sendable () async throws -> Facets?) async throws -> Facets? {
-        // A cancelled count has been replaced, perhaps.
-        defer { if !Task.isCancelled { running.withLock { $0[key] = nil } } }
-        let facets = try await counting()
-        if let facets { counted[key] = facets }
-        return facets
-    }
-
-    private func leave(_ count: Count, _ key: Key) {
-        running.withLock { running in
-            guard count.readers.subtract(1, ordering: .relaxed).newValue == 0, running[key] === count else { return }
-            running[key] = nil
-            count.task.cancel()
+    private func join(
+        _ key: Key,
+        _ reader: Int,
+        _ continuation: CheckedContinuation<Facets?, any Error>,
+        _ counting: @escaping @Sendable () async throws -> (version: ShelfVersion, facets: Facets)?
+    ) {
+        let hasDeparted = counts.withLock { counts in
+            if counts.departed.remove(reader) != nil { return true }
+            if counts.running[key] == nil {
+                let id = counts.newID()
+                let task = Task { await count(key, id, counting) }
+                counts.running[key] = Count(id: id, task: task)
+            }
+            counts.running[key]!.readers[reader] = continuation
+            return false
         }
+        if hasDeparted { continuation.resume(throwing: CancellationError()) }
+    }
+
+    /// Ends the waiting of a caller, and the count if it was the last one.
+    private func leave(_ key: Key, _ reader: Int) {
+        let (continuation, task) = counts.withLock { counts in
+            guard let continuation = counts.running[key]?.readers.removeValue(forKey: reader) else {
+                counts.departed.insert(reader)
+                return (nil as CheckedContinuation<Facets?, any Error>?, nil as Task<Void, Never>?)
+            }
+            guard counts.running[key]!.readers.isEmpty else { return (continuation, nil) }
+            return (continuation, counts.running.removeValue(forKey: key)?.task)
+        }
+        task?.cancel()
+        continuation?.resume(throwing: CancellationError())
+    }
+
+    private func count(
+        _ key: Key,
+        _ id: Int,
+        _ counting: @Sendable () async throws -> (version: ShelfVersion, facets: Facets)?
+    ) async {
+        let result: Result<Facets?, any Error>
+        do {
+            let found = try await counting()
+            if let found {
+                var current = key
+                current.version = found.version
+                counted[current] = found.facets
+            }
+            result = .success(found?.version == key.version ? found?.facets : nil)
+        } catch { result = .failure(error) }
+        let readers = counts.withLock { counts in
+            guard counts.running[key]?.id == id else { return [Int: CheckedContinuation<Facets?, any Error>]() }
+            return counts.running.removeValue(forKey: key)!.readers
+        }
+        for reader in readers.values { reader.resume(with: result) }
     }
 }
 

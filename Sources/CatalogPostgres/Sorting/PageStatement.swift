@@ -35,6 +35,9 @@ struct PageStatement: Sendable {
         /// Whether there is no limit.
         var isWhole = false
         var access = Access.walk
+
+        /// Whether a walk along the sort's index looks up each row in another table.
+        var looksUpRows: Bool { sort.terms.count == 1 && sort.terms[0].key.table != SortKey.name.table }
     }
 
     /// The way to the rows of a range.

@@ -55,7 +55,7 @@ struct PageStatementWriter {
             : rest.conditions(along: sort.terms[0].key.column) { .filter($0, $1) }
         let filter = ([scope] + conditions + left).joined(" AND ")
         let limit: Template = shape.isWhole ? "" : " LIMIT \(.limit)"
-        if case .boundedWalk(let rows) = shape.access, isSingle, leadsWithPopularity || readsPositions {
+        if case .boundedWalk(let rows) = shape.access, shape.looksUpRows {
             let (table, alias): (SQL, SQL) =
                 readsPositions ? ("placement_position", "o") : ("placement_popularity", "r")
             return """

@@ -56,8 +56,7 @@ extension PostgresPageStore {
         return PageBasis(head: head, views: views)
     }
 
-    /// Reads rows that a filter keeps. Of few, found along the filter's own index, all are read and sorted; of many, the order's index
-    /// soon has enough.
+    /// Reads the rows that a filter keeps. If it keeps few, reads and sorts all of them; otherwise walks the sort's index.
     func filteredRows<Row>(
         _ plan: PagePlan,
         _ shelf: ShelfHead,
@@ -75,6 +74,9 @@ extension PostgresPageStore {
         if try keepsFew(plan, shelf.location, connection) {
             return try Self.rows(of: scan, plan, shelf, limit: limit, connection, read)
         }
+        guard shape.looksUpRows, shelf.state.productCount > limits.walked else {
+            return try Self.rows(of: walk, plan, shelf, limit: limit, connection, read)
+        }
         shape.access = .boundedWalk(rows: limits.walked)
         let bounded = memory.statement(shape)
         return try Self.rows(of: bounded, or: scan, plan, shelf, limit: limit, connection, read)
@@ -86,7 +88,7 @@ extension PostgresPageStore {
         _ shelf: ShelfLocation,
         _ connection: isolated PostgresConnection
     ) throws -> Bool {
-        // The manual order does not read the levels of availability apart, as these indexes do.
+        // The statement for few rows does not read the manual order.
         guard plan.sort.respectsAvailability else { return false }
         return try ProbeStatement.keys(of: plan.view.filter).contains { key in
             let probe = memory.statement(ProbeStatement.Shape(key, plan.view.filter, limit: limits.few + 1))

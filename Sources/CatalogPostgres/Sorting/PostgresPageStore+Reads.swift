@@ -7,7 +7,8 @@ extension PostgresPageStore {
     struct RangeRead {
         let plan: PagePlan
         let queries: [PostgresQuery]
-        /// Whether the shelf is verified again after the last range; a single range is always consistent.
+        /// Whether the shelf is verified again after the last range. A single range is consistent by itself, but facets belong to the
+        /// version before it.
         let isVerified: Bool
 
         init(
@@ -19,7 +20,7 @@ extension PostgresPageStore {
         ) {
             self.plan = plan
             queries = ranges.map { statement.query($0, plan, head, limit: limit) }
-            isVerified = ranges != 0..<1
+            isVerified = ranges != 0..<1 || !plan.facets.isEmpty
         }
     }
 

@@ -101,20 +101,15 @@ struct PostgresPageStore: PageStore {
     private func facets(of planned: PlannedPage) async throws -> Facets? {
         let key = FacetCache.Key(planned)
         return try await facetCache.facets(key) {
-            var current = key
-            let (version, facets) = try await database.longReads.snapshot(within: .lookup) { connection in
+            try await database.longReads.snapshot(within: .lookup) { connection in
                 let ids = [Int64(key.location.storeID), Int64(key.location.shelfID)]
                 let version = try connection.query(ShelfLookup.versions, ids.map { .int8Array([$0]) }) {
                     try $0.first { try ShelfLookup.version($0) }
                 }
                 // A store's currency determines which prices a filter keeps.
-                guard let version, version.store == key.version.store else { return (version, nil as Facets?) }
+                guard let version, version.store == key.version.store else { return nil }
                 return (version, try countFacets(planned, connection))
             }
-            guard let version, let facets else { return nil }
-            current.version = version
-            facetCache[current] = facets
-            return version == key.version ? facets : nil
         }
     }
 
@@ -137,13 +132,22 @@ struct PostgresPageStore: PageStore {
         _ request: PageRequest,
         _ items: @Sendable (PlannedPage) -> Items
     ) async throws -> PageOf<Items> {
-        let (planned, listings, facets) = try await readListings(request)
-        var page = PageOf(planned, scope: request.scope, listings: listings, into: items(planned))
-        page.facets = facets
-        return page
+        for attempt in 0..<4 {
+            // A constantly changing shelf is counted in the same transaction.
+            let (planned, listings, counted) = try await readListings(request, countsFacets: attempt == 3)
+            var page = PageOf(planned, scope: request.scope, listings: listings, into: items(planned))
+            if planned.plan.facets.isEmpty { return page }
+            page.facets = if let counted { counted } else { try await facets(of: planned) }
+            if page.facets != nil { return page }
+        }
+        preconditionFailure("the last attempt counts")
     }
 
-    private func readListings(_ request: PageRequest) async throws -> (PlannedPage, [Listing], Facets?) {
+    /// - Parameter countsFacets: whether facets are counted in the transaction, if they are not known.
+    private func readListings(
+        _ request: PageRequest,
+        countsFacets: Bool
+    ) async throws -> (PlannedPage, [Listing], Facets?) {
         try await database.longReads.snapshot(within: .lookup) { connection in
             let basis = try Self.basis(of: request, connection)
             memory.insert(basis.head, of: request)
@@ -156,6 +160,7 @@ struct PostgresPageStore: PageStore {
             guard !plan.facets.isEmpty else { return (planned, listings, nil) }
             let key = FacetCache.Key(planned)
             if let known = facetCache[key] { return (planned, listings, known) }
+            guard countsFacets else { return (planned, listings, nil) }
             let facets = try countFacets(planned, connection)
             facetCache[key] = facets
             return (planned, listings, facets)

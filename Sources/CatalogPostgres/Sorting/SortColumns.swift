@@ -17,7 +17,7 @@ extension SortKey {
         }
     }
 
-    /// The table that has the key's index. The order by values that change on their own is apart, so that a change writes to few
+    /// The table that has the key's index. Values that change independently have their own table, so that a change writes to few
     /// indexes.
     var table: SQL {
         switch self {
