@@ -117,6 +117,22 @@ import Testing
                 #expect(rows <= 20 * 25, "\(sort.description) where \(filter.query)")
             }
         }
+        // A probe reads few rows of the filter's index, and nothing else.
+        let probed: [FilterKey: [String]] = [
+            .brand: [brands[0], "nobody"], .priceMin: [price(50)], .priceMax: [price(50)],
+            .createdAfter: ["2020-01-01T00:00:00Z"], .createdBefore: ["2020-01-01T00:00:00Z"],
+            .modifiedAfter: ["2020-01-01T00:00:00Z"], .unitPriceMax: ["0.01/kg"],
+        ]
+        for (key, values) in probed {
+            let filter = try Filter { $0 == key ? values : [] }!
+            let request = PageRequest(store: Self.store, shelf: Self.shelf, sort: .system, filter: filter)
+            let plan = try request.plan(for: head)
+            #expect(ProbeStatement.keys(of: filter) == [key])
+            let probe = catalog.pages.memory.statement(ProbeStatement.Shape(key, filter, limit: 1001))
+            let query = PostgresQuery(probe.statement, probe.parameters(plan, head.location))
+            let lines = try await catalog.database.writes.perform { try Self.explain(query, $0) }
+            #expect(Self.rowsRead(lines) <= 2 * 1001 + 10, "\(key.name): \(lines.joined(separator: "\n"))")
+        }
         // A filter that keeps few is read along its own index: here, a brand that no product has, and the highest prices.
         let dear = try #require(facets.prices.last)
         for (values, kept) in [
@@ -192,22 +208,27 @@ import Testing
         return try await catalog.database.writes.perform { database in
             var (lines, missing): ([String], Int) = ([], 25)
             for range in statement.ranges.indices where missing > 0 {
-                let query = statement.query(range, plan, head, limit: missing)
-                let (types, literals) = (query.parameters.map(\.typeName), query.parameters.map(\.literal))
-                let arguments = literals.isEmpty ? "" : " (\(literals.joined(separator: ", ")))"
-                try database.run(script: "SET plan_cache_mode = force_generic_plan")
-                try database.run(
-                    script: "PREPARE page (\(types.joined(separator: ", "))) AS \(query.statement.sql)"
-                )
-                let explain: PostgresStatement =
-                    "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) EXECUTE page\(SQL(unchecked: arguments))"
-                let found = try database.query(explain) { try $0.map { try $0.text(0) } }
-                try database.run(script: "DEALLOCATE page")
+                let found = try explain(statement.query(range, plan, head, limit: missing), database)
                 lines += found
                 missing -= found.first.map(Self.rowsReturned) ?? 0
             }
             return lines
         }
+    }
+
+    /// Returns the plan that a query has for any parameters, run with these.
+    private static func explain(
+        _ query: PostgresQuery,
+        _ database: isolated PostgresConnection
+    ) throws -> [String] {
+        let (types, literals) = (query.parameters.map(\.typeName), query.parameters.map(\.literal))
+        let arguments = literals.isEmpty ? "" : " (\(literals.joined(separator: ", ")))"
+        try database.run(script: "SET plan_cache_mode = force_generic_plan")
+        try database.run(script: "PREPARE page (\(types.joined(separator: ", "))) AS \(query.statement.sql)")
+        defer { try? database.run(script: "DEALLOCATE page") }
+        let explain: PostgresStatement =
+            "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) EXECUTE page\(SQL(unchecked: arguments))"
+        return try database.query(explain) { try $0.map { try $0.text(0) } }
     }
 
     /// Returns the number of rows of a plan's top node.
