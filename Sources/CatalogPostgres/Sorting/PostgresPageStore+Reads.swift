@@ -7,8 +7,7 @@ extension PostgresPageStore {
     struct RangeRead {
         let plan: PagePlan
         let queries: [PostgresQuery]
-        /// Whether the shelf is verified again after the last range. A single range is consistent by itself, but facets belong to the
-        /// version before it.
+        /// Whether the shelf is verified again after the last range. Several ranges, and facets, must belong to the same version.
         let isVerified: Bool
 
         init(

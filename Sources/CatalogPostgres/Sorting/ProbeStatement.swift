@@ -24,7 +24,7 @@ struct ProbeStatement: Sendable {
             .brand, .priceMin, .priceMax, .createdAfter, .createdBefore, .modifiedAfter, .modifiedBefore, .unitPriceMax,
         ]
         return indexed.filter { key in
-            // Neither are products with certain brands and those without one in consecutive rows, nor is a missing brand equal to one.
+            // The probe compares with one brand at a time, which a missing brand does not equal.
             if case .texts(_, none: true)? = FilterShape(filter).kinds[key] { return false }
             return filter[key] != nil
         }
