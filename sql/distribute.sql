@@ -32,7 +32,10 @@ SELECT create_distributed_table('idempotency_record', 'store_id', colocate_with 
 SELECT create_distributed_table('purchase_event', 'store_id', colocate_with => 'shelf');
 SELECT create_distributed_table('purchase_inbox', 'store_id', colocate_with => 'shelf');
 SELECT create_distributed_table('purchase_stray', 'store_id', colocate_with => 'shelf');
-SELECT create_distributed_table('purchase_day', 'store_id', colocate_with => 'shelf');
+SELECT create_distributed_table('purchase_count', 'store_id', colocate_with => 'shelf');
+SELECT create_distributed_table('purchase_by_customer', 'store_id', colocate_with => 'shelf');
+SELECT create_reference_table('purchase_cell');
+SELECT create_distributed_table('purchase_erasure', 'customer', colocate_with => 'none');
 SELECT create_distributed_table('popularity_due', 'store_id', colocate_with => 'shelf');
 
 SELECT create_distributed_table('user_account', 'user_id');

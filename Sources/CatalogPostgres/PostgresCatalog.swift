@@ -45,11 +45,13 @@ package struct PostgresCatalog: Sendable {
 
     // MARK: - Beyond `CatalogStore`
 
-    /// Anonymizes a customer's purchases in every store.
+    /// Anonymizes the purchases of a customer in every store, and of all who asked for it before. Folds all pending
+    /// purchases.
     ///
-    /// - Returns: the number of rows that named the customer.
+    /// - Returns: the number of rows that named a customer.
     package func anonymize(customer: String) async throws(CatalogError) -> Int {
-        try await purchases.anonymize(customer: customer)
+        try await purchases.requestErasure(customer: customer)
+        return try await PurchaseFold(self).run().anonymized
     }
 
     /// Returns the products among the given ones that exist in the store.

@@ -42,7 +42,7 @@ import TestSupport
         let blocker = try await PostgresConnection.connect(database.configuration)
         try await blocker.perform {
             try $0.begin()
-            try $0.execute("LOCK TABLE purchase_day IN ACCESS EXCLUSIVE MODE")
+            try $0.execute("LOCK TABLE purchase_by_customer IN ACCESS EXCLUSIVE MODE")
         }
         let resort = try TestProcess(["resort", "--all"], environment: url)
         let waiting = try await poll(to: Self.waiting, observer, within: .seconds(60)) { $0 > 0 }

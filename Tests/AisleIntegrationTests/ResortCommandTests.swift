@@ -66,7 +66,7 @@ import TestSupport
         """
     private static let wronglyCounted: PostgresStatement = """
         SELECT count(*) FROM placement p LEFT JOIN (
-            SELECT sku, count(DISTINCT customer) AS bought FROM purchase_day WHERE quantity > 0 GROUP BY sku) d ON d.sku = p.sku
+            SELECT sku, count(DISTINCT customer) AS bought FROM purchase_by_customer WHERE quantity > 0 GROUP BY sku) d ON d.sku = p.sku
         JOIN store s ON s.store_id = p.store_id
         WHERE round(CASE WHEN p.popularity_log2 = '-Infinity' THEN 0 ELSE power(2, p.popularity_log2
             - (current_date - date '2020-01-01')::double precision / s.counted_half_life_days) END) <> coalesce(d.bought, 0)
@@ -105,7 +105,7 @@ import TestSupport
         #expect(try await run(["resort", "--all"], url).0 == 0)
         #expect(try await value(database, "SELECT count(*) FROM purchase_inbox") == 0)
         #expect(try await value(database, "SELECT count(*) FROM purchase_event") == sent)
-        #expect(try await value(database, "SELECT sum(quantity)::bigint FROM purchase_day") == sent)
+        #expect(try await value(database, "SELECT sum(quantity)::bigint FROM purchase_by_customer") == sent)
         #expect(try await value(database, Self.wronglyCounted) == 0)
         #expect(try await value(database, Self.outOfOrder) == 0)
         let idle = try await run(["resort", "--all", "--check"], url)

@@ -1,26 +1,84 @@
-"""Compares the re-sort of a million products on 10,000 shelves with equivalent plain SQL."""
-import os, resource, subprocess, time
+"""Compares the re-sort of a million products on 10,000 shelves with equivalent plain SQL, and with version 0.1.0.
+
+AISLE_BENCH_OLD is the path of the program of 0.1.0; without it, there is no comparison with it.
+"""
+import os, subprocess, time
 from harness import *
 
 EVENTS = int(os.environ.get("AISLE_BENCH_EVENTS", "10000000"))
+OLD = os.environ.get("AISLE_BENCH_OLD")
+PRODUCTS = 1_000_000
 
 
-def measured(work):
-    """Returns the seconds and the WAL bytes of some work."""
-    sql("night", "CHECKPOINT")
-    start, began = sql("night", "SELECT pg_current_wal_insert_lsn()"), time.perf_counter()
-    result = work()
-    seconds = time.perf_counter() - began
-    return seconds, int(sql("night", f"SELECT pg_current_wal_insert_lsn() - '{start}'::pg_lsn")), result
+class Night:
+    """A database with a million products, and the program that re-sorts it."""
 
+    def __init__(self, database, aisle):
+        self.database, self.aisle, self.dsn = database, aisle, f"{DSN} dbname={database}"
+        self.is_new = aisle == AISLE
 
-def resort(jobs=1, *words):
-    """Runs the command; returns its peak memory in bytes and its last output line."""
-    process = subprocess.Popen([AISLE, "resort", "--all", "--diff", "none", "--jobs", str(jobs), *words, "--dsn", f"{DSN} dbname=night"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, cwd=FOLDER)
-    said = process.stderr.read().strip()
-    _, status, usage = os.wait4(process.pid, 0)
-    assert status == 0, said
-    return usage.ru_maxrss * 1024, said.splitlines()[-1]
+    def sql(self, text):
+        return sql(self.database, text)
+
+    def fill(self):
+        self.sql_postgres(f"DROP DATABASE IF EXISTS {self.database} WITH (FORCE)")
+        self.sql_postgres(f"CREATE DATABASE {self.database} TEMPLATE template0 LOCALE 'C.UTF-8' ENCODING 'UTF8'")
+        run(self.aisle, "db", "migrate", "--dsn", self.dsn)
+        run(self.aisle, "seed", "--dsn", self.dsn, "--shelves", "10000", "--products", str(PRODUCTS), "--seed", "7")
+        self.sql("VACUUM ANALYZE")
+
+    @staticmethod
+    def sql_postgres(text):
+        sql("postgres", text)
+
+    def measured(self, work):
+        """Returns the seconds, the bytes of WAL without full-page images, and the result of some work."""
+        self.sql("CHECKPOINT")
+        # The counters follow with a delay, unless a session that wrote has ended: `psql` and the program have.
+        start = self.wal()
+        began = time.perf_counter()
+        result = work()
+        seconds = time.perf_counter() - began
+        return seconds, self.wal() - start, result
+
+    def wal(self):
+        return int(self.sql("SELECT pg_stat_force_next_flush(); SELECT wal_bytes FROM pg_stat_wal").splitlines()[-1])
+
+    def resort(self, jobs=1, *words):
+        """Runs the command; returns its peak memory in bytes and its last output line."""
+        words = [self.aisle, "resort", "--all", "--diff", "none", "--jobs", str(jobs), *words, "--dsn", self.dsn]
+        process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, cwd=FOLDER)
+        said = process.stderr.read().strip()
+        _, status, usage = os.wait4(process.pid, 0)
+        assert status == 0, said
+        return usage.ru_maxrss * 1024, said.splitlines()[-1]
+
+    def report(self, events, every):
+        """Records random purchases of every `every`-th product."""
+        cell = "get_byte(sha256(convert_to(sku, 'UTF8')), 0) % 8 + (SELECT min(cell) FROM purchase_cell WHERE state = 'open')"
+        first, columns = (f"{cell}, ", "cell, ") if self.is_new else ("", "")
+        self.sql(f"""SELECT setseed(0.5); INSERT INTO purchase_inbox ({columns}store_id, sku, day, customer, quantity)
+            SELECT {first}e.* FROM (SELECT s.store_id, 'g' || (1 + {every} * floor({PRODUCTS // every} * random() ^ 3)::int) AS sku,
+                current_date - (60 * random() ^ 2)::int, decode(md5((floor(200000 * random()))::text), 'hex'), 1
+                FROM store s, generate_series(1, {events})) e""")
+        self.sql("VACUUM ANALYZE purchase_inbox")
+
+    def sourced(self, sort):
+        self.sql(f"UPDATE shelf SET position_source = '{sort}', version = version + 1")
+
+    def bare(self, rows):
+        """Deletes and reinserts position rows and index entries with reversed keys."""
+        self.sql(f"""DROP TABLE IF EXISTS bare; CREATE TABLE bare (LIKE placement_position INCLUDING ALL);
+            INSERT INTO bare (store_id, shelf_id, sku, key) SELECT store_id, shelf_id, sku, key FROM placement_position
+                WHERE NOT is_removed LIMIT {rows};
+            DROP TABLE IF EXISTS turned; CREATE TABLE turned AS SELECT a.store_id, a.shelf_id, a.sku, b.key FROM
+                (SELECT *, row_number() OVER (PARTITION BY shelf_id ORDER BY key) AS n FROM bare) a JOIN
+                (SELECT shelf_id, key, row_number() OVER (PARTITION BY shelf_id ORDER BY key DESC) AS n FROM bare) b
+                USING (shelf_id, n)""")
+        self.sql("VACUUM ANALYZE bare")
+        self.sql("ANALYZE turned")
+        return self.measured(lambda: self.sql("BEGIN; DELETE FROM bare; "
+            "INSERT INTO bare (store_id, shelf_id, sku, key) SELECT * FROM turned ORDER BY shelf_id, key; COMMIT"))
 
 
 def line(what, seconds, wal, result=None):
@@ -28,70 +86,77 @@ def line(what, seconds, wal, result=None):
     print(f"{what:52}{seconds:10.2f}{wal / 1e6:12.1f}{memory}   {result[1] if result else ''}", flush=True)
 
 
-def report(events, every):
-    """Records random purchases of every `every`-th product."""
-    sql("night", f"""INSERT INTO purchase_inbox (store_id, sku, day, customer, quantity)
-        SELECT s.store_id, 'g' || (1 + {every} * floor({1_000_000 // every} * random() ^ 3)::int), current_date - (60 * random() ^ 2)::int,
-            decode(md5((floor(200000 * random()))::text), 'hex'), 1
-        FROM store s, generate_series(1, {events})""")
-
-
-def sourced(sort):
-    sql("night", f"UPDATE shelf SET position_source = '{sort}', version = version + 1")
-
-
-def bare(rows):
-    """Deletes and reinserts position rows and index entries with reversed keys."""
-    sql("night", f"""DROP TABLE IF EXISTS bare; CREATE TABLE bare (LIKE placement_position INCLUDING ALL);
-        INSERT INTO bare (store_id, shelf_id, sku, key) SELECT store_id, shelf_id, sku, key FROM placement_position
-            WHERE NOT is_removed LIMIT {rows};
-        DROP TABLE IF EXISTS turned; CREATE TABLE turned AS SELECT a.store_id, a.shelf_id, a.sku, b.key FROM
-            (SELECT *, row_number() OVER (PARTITION BY shelf_id ORDER BY key) AS n FROM bare) a JOIN
-            (SELECT shelf_id, key, row_number() OVER (PARTITION BY shelf_id ORDER BY key DESC) AS n FROM bare) b
-            USING (shelf_id, n); VACUUM ANALYZE bare; ANALYZE turned""")
-    return measured(lambda: sql("night", "BEGIN; DELETE FROM bare; INSERT INTO bare (store_id, shelf_id, sku, key) SELECT * FROM turned ORDER BY shelf_id, key; COMMIT"))
-
-
 def moved(result):
     return int(re.search(r"moved (\d+)", result[1]).group(1))
 
 
-def all():
-    fresh("night")
-    run(AISLE, "seed", "--dsn", f"{DSN} dbname=night", "--shelves", "10000", "--products", "1000000", "--seed", "7")
-    sql("night", "VACUUM ANALYZE")
-    print(f"{'the re-sort; seconds, MB of WAL, peak MB of the command':52}{'s':>10}{'WAL':>12}{'memory':>10}")
-    line("the first look at every shelf", *measured(lambda: resort(1)))
-    report(EVENTS, 1)
-    sql("night", "VACUUM ANALYZE purchase_inbox")
-    line(f"fold and score {EVENTS:,} purchases", *measured(lambda: resort(1)))
-    sql("night", "VACUUM ANALYZE")
+def fold(night, jobs):
+    """Folds and scores random purchases of a database without any; returns the seconds and the bytes of WAL."""
+    night.fill()
+    night.resort(2)
+    night.report(EVENTS, 1)
+    seconds, wal, result = night.measured(lambda: night.resort(jobs))
+    line(f"fold and score {EVENTS:,} purchases, {jobs} job{'s'[:jobs - 1]}{'' if night.is_new else ', 0.1.0'}", seconds, wal, result)
+    return seconds, wal
+
+
+def nights(night):
+    """Measures nights with one job and with two; returns the seconds and the bytes of WAL of the first."""
+    night.sourced("-popularity")
+    night.resort(2)
+    night.sql("VACUUM ANALYZE")
+    measured = []
+    for jobs in (1, 2):
+        night.report(150_000, 20)
+        seconds, wal, result = night.measured(lambda: night.resort(jobs))
+        line(f"a night: 5 % of the products bought, {jobs} job{'s'[:jobs - 1]}{'' if night.is_new else ', 0.1.0'}", seconds, wal, result)
+        measured.append((seconds, wal))
+    return measured[0]
+
+
+def rebakes(night):
     for jobs, sort in ((1, "-popularity"), (2, "name"), (1, "-popularity"), (2, "-name")):
-        sourced(sort)
-        seconds, wal, result = measured(lambda: resort(jobs))
+        night.sourced(sort)
+        seconds, wal, result = night.measured(lambda: night.resort(jobs))
         line(f"full re-bake from {sort}, {jobs} job{'s'[:jobs - 1]}", seconds, wal, result)
         if jobs == 1:
             whole, moves = seconds, moved(result)
         elif sort == "name":
             halved = seconds
-        sql("night", "VACUUM ANALYZE")
-    seconds, wal, result = measured(lambda: resort(1))
+        night.sql("VACUUM ANALYZE")
+    seconds, wal, result = night.measured(lambda: night.resort(1))
     line("the same with nothing changed", seconds, wal, result)
     print(f"    nothing changed ÷ full re-sort: {seconds / whole:.3f} (aim: ≤ 0.33), WAL {wal / 1e6:.2f} MB (aim: < 1)")
-    bare_seconds, bare_wal, _ = bare(moves)
+    bare_seconds, bare_wal, _ = night.bare(moves)
     line(f"bare delete and insert of as many rows, {moves:,}", bare_seconds, bare_wal)
     print(f"    full re-sort ÷ plain SQL: {whole / bare_seconds:.2f} by one job, {halved / bare_seconds:.2f} by two (aim: ≤ 1.2)")
-    sourced("price")
-    resort(2)
-    sql("night", "VACUUM ANALYZE")
-    prices = "".join(f"g{n * 997 % 1_000_000 + 1},{n % 97}.{n % 10}9\n" for n in range(1000))
+
+
+def prices(night):
+    night.sourced("price")
+    night.resort(2)
+    night.sql("VACUUM ANALYZE")
+    rows = "".join(f"g{n * 997 % PRODUCTS + 1},{n % 97}.{n % 10}9\n" for n in range(1000))
     with open(f"{FOLDER}/prices.csv", "w") as file:
-        file.write("sku,price\n" + prices)
-    run(AISLE, "prices", "import", f"{FOLDER}/prices.csv", "--store", "generated", "--dsn", f"{DSN} dbname=night")
-    line("re-bake from price, 0.1 % of the prices changed", *measured(lambda: resort(1)))
-    sourced("-popularity")
-    resort(2)
-    sql("night", "VACUUM ANALYZE")
-    for jobs in (1, 2):
-        report(150_000, 20)
-        line(f"a night: 5 % of the products bought, {jobs} job{'s'[:jobs - 1]}", *measured(lambda: resort(jobs)))
+        file.write("sku,price\n" + rows)
+    run(AISLE, "prices", "import", f"{FOLDER}/prices.csv", "--store", "generated", "--dsn", night.dsn)
+    line("re-bake from price, 0.1 % of the prices changed", *night.measured(lambda: night.resort(1)))
+
+
+def all():
+    print(f"{'the re-sort; seconds, MB of WAL, peak MB of the command':52}{'s':>10}{'WAL':>12}{'memory':>10}")
+    new, old = Night("night", AISLE), OLD and Night("night_old", os.path.abspath(OLD))
+    two, _ = fold(new, 2)
+    one, wal = fold(new, 1)
+    if old:
+        before, before_wal = fold(old, 1)
+        print(f"    purchases ÷ 0.1.0: {one / before:.2f} by one job (aim: ≤ 0.6), {two / before:.2f} by two (aim: ≤ 0.35), "
+              f"WAL {wal / before_wal:.2f} (aim: ≤ 0.5)")
+    new.sql("VACUUM ANALYZE")
+    rebakes(new)
+    prices(new)
+    night, night_wal = nights(new)
+    if old:
+        old.sql("VACUUM ANALYZE")
+        before, before_wal = nights(old)
+        print(f"    a night ÷ 0.1.0: {night / before:.2f} (aim: ≤ 0.4), WAL {night_wal / before_wal:.2f}")

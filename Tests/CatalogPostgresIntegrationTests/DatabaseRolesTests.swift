@@ -47,7 +47,7 @@ import TestSupport
             (roles.server, "CREATE TABLE y ()"), (roles.server, "DELETE FROM schema_migration"),
             (roles.server, "TRUNCATE product"),
             (roles.reader, "SELECT * FROM deployment"), (roles.reader, "SELECT * FROM user_setting"),
-            (roles.reader, "SELECT * FROM user_ticket"), (roles.reader, "SELECT * FROM purchase_day"),
+            (roles.reader, "SELECT * FROM user_ticket"), (roles.reader, "SELECT * FROM purchase_by_customer"),
             (roles.reader, "SELECT * FROM order_change"), (roles.reader, "SELECT * FROM idempotency_record"),
             (roles.reader, "UPDATE product SET name = name"),
         ]

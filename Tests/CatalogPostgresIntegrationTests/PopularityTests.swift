@@ -84,6 +84,9 @@ import TestSupport
         )
     }
 
+    /// Folds all pending purchases and returns their number.
+    static func fold(_ catalog: PostgresCatalog) async throws -> Int { try await PurchaseFold(catalog).run().total }
+
     static func isNear(_ a: Double, _ b: Double) -> Bool { abs(a - b) <= 1e-6 * max(1, abs(b)) || max(a, b) < 1e-9 }
 
     @Test("Scores equal the decayed sum of purchases", arguments: [1, 14, 3650])
@@ -100,9 +103,9 @@ import TestSupport
                 #expect(outcome.accepted + outcome.repeated == batch.count)
                 #expect(outcome.unknown == 0)
                 // Some rounds are scored, others only recorded or folded.
-                if round % 3 > 0 { _ = try await book.fold(Self.shop) }
+                if round % 3 > 0 { _ = try await Self.fold(catalog) }
                 guard round % 2 == 1 else { continue }
-                _ = try await book.fold(Self.shop)
+                _ = try await Self.fold(catalog)
                 _ = try await book.count(Self.shop, day: Self.today)
                 let scores = try await Self.scores(catalog)
                 for sku in Self.skus {
@@ -116,7 +119,7 @@ import TestSupport
                     )
                 }
             }
-            #expect(try await book.fold(Self.shop) == 0)
+            #expect(try await Self.fold(catalog) == 0)
             #expect(try await book.count(Self.shop, day: Self.today) == 0)
         }
     }
@@ -129,7 +132,7 @@ import TestSupport
             let events = Self.events(&random, 300)
             _ = try await catalog.add(events, to: Self.shop)
             let book = PurchaseBook(catalog)
-            _ = try await book.fold(Self.shop)
+            _ = try await Self.fold(catalog)
             for metric in PopularityMetric.allCases {
                 var store = try await catalog.store(Self.shop)
                 store.popularityMetric = metric
@@ -176,7 +179,7 @@ import TestSupport
                 [Purchase(eventID: Self.uuid(1), sku: sku, quantity: 1, at: .now())],
                 to: Self.shop
             )
-            #expect(try await book.fold(Self.shop) == 1)
+            #expect(try await Self.fold(catalog) == 1)
             // The count waits for a product that another transaction holds.
             let holder = try await PostgresConnection.connect(catalog.database.writes.configuration)
             try await holder.perform {
@@ -210,7 +213,7 @@ import TestSupport
             let purchase = Purchase(eventID: Self.uuid(1), sku: SKU("a")!, quantity: 1, at: .now())
             _ = try await catalog.add([purchase], to: Self.shop)
             let book = PurchaseBook(catalog)
-            _ = try await book.fold(Self.shop)
+            _ = try await Self.fold(catalog)
             // A changed rule recounts everything, including shelves.
             let version = try await catalog.shelf(Self.shop, Self.shelf).state.version
             _ = try await book.count(Self.shop, day: Self.today)
@@ -254,7 +257,7 @@ import TestSupport
             // it is still greater than zero.
             let events = [event(1, 1, daysAgo: 300, "a"), event(2, -1, daysAgo: 0, "b")]
             _ = try await catalog.add(events, to: Self.shop)
-            _ = try await book.fold(Self.shop)
+            _ = try await Self.fold(catalog)
             _ = try await book.count(Self.shop, day: Self.today)
             let popularity = try await catalog.product(Self.shop, sku).product.popularity
             #expect(Self.isNear(popularity.log2, Double(Self.today - 300 - Popularity.epochDay)))
@@ -292,10 +295,10 @@ import TestSupport
             #expect(outcome.repeated == 4)
             #expect(outcome.unknownSKUs == ["later"])
             let book = PurchaseBook(catalog)
-            #expect(try await book.fold(Self.shop) == 0)
+            #expect(try await Self.fold(catalog) == 0)
             _ = try await catalog.put(Product(sku: sku, name: "Later"), in: Self.shop)
             #expect(try await catalog.add(purchases, to: Self.shop).repeated == 4)
-            #expect(try await book.fold(Self.shop) == 4)
+            #expect(try await Self.fold(catalog) == 4)
             _ = try await book.count(Self.shop, day: Self.today)
             let product = try await catalog.product(Self.shop, sku)
             #expect(Self.isNear(product.product.popularity.score(day: Self.today, count: product.store.lastCount), 4))
@@ -310,7 +313,7 @@ import TestSupport
             let events = Self.events(&random, 300, spread: 20)
             _ = try await catalog.add(events, to: Self.shop)
             let book = PurchaseBook(catalog)
-            _ = try await book.fold(Self.shop)
+            _ = try await Self.fold(catalog)
             _ = try await book.count(Self.shop, day: Self.today)
             let before = try await Self.scores(catalog)
             #expect(try await catalog.anonymize(customer: "customer 2") > 0)
@@ -320,7 +323,7 @@ import TestSupport
             #expect(try await book.applyRetention(Self.shop, olderThan: 10, day: Self.today) == 0)
             let old = try await catalog.database.writes.perform {
                 try $0.query(
-                    "SELECT count(*) FROM purchase_day WHERE customer <> '' AND day < current_date - 10"
+                    "SELECT count(*) FROM purchase_by_customer WHERE day < current_date - 10"
                 ) { try $0.first { try $0.int(0) } }
             }
             #expect(old == 0)
@@ -333,7 +336,7 @@ import TestSupport
                     "INSERT INTO popularity_due SELECT store_id, sku, 1 FROM product ON CONFLICT (store_id, sku) DO UPDATE SET mark = 1"
                 )
             }
-            _ = try await book.fold(Self.shop)
+            _ = try await Self.fold(catalog)
             _ = try await book.count(Self.shop, day: Self.today)
             let after = try await Self.scores(catalog)
             for sku in Self.skus { #expect(Self.isNear(after[sku]!, before[sku]!)) }
@@ -355,14 +358,14 @@ import TestSupport
                 for _ in 0..<4 {
                     group.addTask {
                         for _ in 0..<10 {
-                            _ = try await book.fold(Self.shop)
+                            _ = try await Self.fold(catalog)
                             _ = try await book.count(Self.shop, day: Self.today)
                         }
                     }
                 }
                 try await group.waitForAll()
             }
-            _ = try await book.fold(Self.shop)
+            _ = try await Self.fold(catalog)
             _ = try await book.count(Self.shop, day: Self.today)
             let (counted, scores) = (batches.flatMap { $0 }, try await Self.scores(catalog))
             for sku in Self.skus {

@@ -64,8 +64,8 @@ import TestSupport
     private func everything(_ catalog: PostgresCatalog) async throws -> [String] {
         try await catalog.database.writes.perform { database in
             try [
-                "store", "shelf", "product", "placement", "placement_position", "purchase_inbox", "purchase_day",
-                "popularity_due", "resort_run", "order_change", "placement_popularity",
+                "store", "shelf", "product", "placement", "placement_position", "purchase_inbox", "purchase_count",
+                "popularity_due", "resort_run", "order_change", "placement_popularity", "purchase_by_customer",
             ].map { (table: SQL) in
                 try database.query(
                     "SELECT coalesce(string_agg(t::text, E'\\n' ORDER BY t::text), '') FROM \(table) t"

@@ -35,11 +35,9 @@ import Testing
         "PopularityStatements.queueCounted": "integer, text[]",
         "PopularityStatements.windowAll": "integer, integer, date, boolean",
         "PopularityStatements.windowSome": "integer, integer, date, boolean, text[]",
-        "PopularityStatements.windowShelf": "integer, integer, date, boolean, integer",
+        "PopularityStatements.windowShelves": "integer, integer, date, boolean, integer[]",
         "PostgresChangeStore.shelfVersions": "text[], text[]",
         "PostgresPriceStore.priceProducts": "integer, text[], bigint[], bigint[], boolean[]",
-        "ResortStatements.insertPositions": "integer, integer, text[], bytea[]",
-        "ResortStatements.deleteOtherPositions": "integer, integer, text[]",
         "ResortStatements.targets": "integer, text[], boolean, timestamptz, bigint[]",
         "SettingsWriter.reserveRevisions": "text, bigint, bigint",
         "SettingsWriter.write": "text, text[], text[], bigint[], bigint[]",
@@ -49,7 +47,8 @@ import Testing
     /// COPY and SET statements, which PREPARE does not accept.
     private static let unprepared: Set<String> = [
         "ImportStatements.stage", "GeneratorStatements.copyShelves", "PlacementStatements.copyPositions",
-        "PopularityStatements.stage", "PopularityStatements.allowLongLockWait",
+        "PopularityStatements.allowLongLockWait", "PurchaseStatements.stage", "PurchaseStatements.truncate",
+        "PurchaseStatements.waitForWriters",
     ]
 
     private static let recordStatements: [(name: String, statements: [PostgresStatement])] = [
@@ -219,16 +218,9 @@ import Testing
         "ListStatements.sweepShares",
         "ListStatements.recordEvent",
         "OrderStatements.finishChange",
-        "PopularityStatements.anonymizeBefore",
-        "PopularityStatements.anonymizeCustomer",
-        "PopularityStatements.ofCustomer",
         "PopularityStatements.queueRecreatedProducts",
-        "PopularityStatements.moveStraysToInbox",
-        "PopularityStatements.moveShelfStraysToInbox",
         "PostgresUserStore.sweepTickets",
         "ProductStatements.upsert",
-        "ResortStatements.finishShelf",
-        "ResortStatements.heads",
         "ResortStatements.lock",
         "ShelfLookup.oneHead",
     ]

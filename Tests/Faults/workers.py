@@ -140,7 +140,7 @@ class Purchases(Worker):
 
     def check(self, _):
         self.database.run("resort", "--store", "corner")
-        found = psql(self.database.dsn, f"SELECT coalesce(sum(quantity), 0) FROM purchase_day WHERE sku = '{self.sku}'")
+        found = psql(self.database.dsn, f"SELECT coalesce(sum(count), 0) FROM purchase_count WHERE sku = '{self.sku}'")
         assert int(found) == self.count, (self.sku, found, self.count)
 
 

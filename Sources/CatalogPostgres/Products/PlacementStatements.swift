@@ -27,10 +27,24 @@ enum PlacementStatements {
     ///   - store: the store id.
     ///   - update: without RETURNING.
     static func updating(_ store: SQL, _ update: SQL) -> PostgresStatement {
+        "WITH \(updated(update)) \(copyingUpdated(store))"
+    }
+
+    /// The same, but returns what a query on the changed placements, `updated`, selects.
+    static func updating(_ store: SQL, _ update: SQL, returning query: SQL) -> PostgresStatement {
+        "WITH \(updated(update)), copied AS (\(copyingUpdated(store))) \(query)"
+    }
+
+    private static func updated(_ update: SQL) -> SQL {
         """
-        WITH updated AS (
+        updated AS (
             \(update)
             RETURNING p.shelf_id, p.sku, p.popularity_log2, p.availability, p.name)
+        """
+    }
+
+    private static func copyingUpdated(_ store: SQL) -> SQL {
+        """
         UPDATE placement_popularity o
         SET popularity_log2 = u.popularity_log2, availability = u.availability, name = u.name
         FROM updated u WHERE o.store_id = \(store) AND o.sku = u.sku AND o.shelf_id = u.shelf_id

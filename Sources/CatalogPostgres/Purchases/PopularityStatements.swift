@@ -1,140 +1,47 @@
 internal import LibPQ
 
-/// The statements of purchases and popularity. `$1` is the store id, unless noted.
+/// The statements that score products by their purchases. `$1` is the store id, unless noted.
 enum PopularityStatements {
-    // MARK: - Events
-
-    static let stage: PostgresStatement = """
-        COPY purchase_row (batch, line, event_id, sku, day, customer, quantity) FROM STDIN
-        """
-    /// Accepts a batch, `$2`: each event once; events of unknown products are stored separately.
-    static let accept: PostgresStatement = """
-        WITH received AS (DELETE FROM purchase_row WHERE batch = $2::text::uuid RETURNING *),
-        single AS (SELECT DISTINCT ON (event_id) * FROM received ORDER BY event_id, line),
-        fresh AS (
-            INSERT INTO purchase_event (store_id, event_id, day) SELECT $1, event_id, day FROM single ORDER BY event_id
-            ON CONFLICT (store_id, event_id) DO NOTHING RETURNING event_id),
-        new_events AS (
-            SELECT s.*, EXISTS (SELECT FROM product r WHERE r.store_id = $1 AND r.sku = s.sku) AS is_known
-            FROM single s JOIN fresh USING (event_id)),
-        kept AS (
-            INSERT INTO purchase_inbox (store_id, sku, day, customer, quantity)
-            SELECT $1, sku, day, customer, quantity FROM new_events WHERE is_known),
-        apart AS (
-            INSERT INTO purchase_stray (store_id, event_id, sku, day, customer, quantity)
-            SELECT $1, event_id, sku, day, customer, quantity FROM new_events WHERE NOT is_known)
-        SELECT (SELECT count(*) FROM received), (SELECT count(*) FROM new_events WHERE is_known),
-            (SELECT count(*) FROM new_events WHERE NOT is_known),
-            ARRAY(SELECT DISTINCT sku FROM new_events WHERE NOT is_known LIMIT 1000)
-        """
-
-    static let retentionStart: PostgresStatement = """
-        SELECT customers_kept_from - date '1970-01-01' FROM store WHERE store_id = $1
-        """
-
-    // MARK: - Folding
-
-    /// Moves stray events of products that now exist to the inbox, in batches.
-    static let moveStraysToInbox: PostgresStatement = returning("LIMIT 20000")
-    /// Does the same for the products of a shelf, `$2`.
-    static let moveShelfStraysToInbox: PostgresStatement = returning(
-        "AND y.sku IN (SELECT p.sku FROM placement p WHERE p.store_id = $1 AND p.shelf_id = $2)"
-    )
-
-    private static func returning(_ scope: SQL) -> PostgresStatement {
-        """
-        WITH chosen AS (
-            SELECT y.event_id FROM purchase_stray y JOIN product r ON r.store_id = $1 AND r.sku = y.sku
-            WHERE y.store_id = $1 \(scope)),
-        back AS (
-            DELETE FROM purchase_stray y USING chosen c WHERE y.store_id = $1 AND y.event_id = c.event_id
-            RETURNING y.sku, y.day, y.customer, y.quantity)
-        INSERT INTO purchase_inbox (store_id, sku, day, customer, quantity)
-        SELECT $1, sku, day, customer, quantity FROM back
-        """
-    }
-
-    /// Folds at most `$4` events after a SKU and id, `$2` and `$3`; returns their number and the last one. Concurrent
-    /// folds skip each other's events.
-    static let fold: PostgresStatement = folding(
-        "(i.sku, i.inbox_id) > ($2, $3) ORDER BY i.sku, i.inbox_id LIMIT $4 FOR UPDATE SKIP LOCKED"
-    )
-    /// Folds the events of the products of a shelf, `$2`.
-    static let foldShelf: PostgresStatement = folding(
-        """
-        i.sku IN (SELECT p.sku FROM placement p WHERE p.store_id = $1 AND p.shelf_id = $2) ORDER BY i.sku, i.inbox_id
-            FOR UPDATE SKIP LOCKED
-        """
-    )
-    /// Folds the events of a customer, `$2`; waits for concurrent folds.
-    static let foldCustomer: PostgresStatement = folding("i.customer = $2 ORDER BY i.sku, i.inbox_id FOR UPDATE")
-
-    private static func folding(_ scope: SQL) -> PostgresStatement {
-        """
-        WITH chosen AS (
-            SELECT i.sku, i.inbox_id FROM purchase_inbox i WHERE i.store_id = $1 AND \(scope)),
-        taken AS (
-            DELETE FROM purchase_inbox i USING chosen c
-            WHERE i.store_id = $1 AND i.sku = c.sku AND i.inbox_id = c.inbox_id
-            RETURNING i.sku, i.inbox_id, i.day, i.customer, i.quantity),
-        folded AS (
-            INSERT INTO purchase_day AS d (store_id, sku, day, customer, quantity)
-            SELECT $1, sku, day, customer, sum(CASE WHEN customer = '' THEN sign(quantity) ELSE quantity END)
-            FROM taken GROUP BY sku, day, customer ORDER BY sku, day, customer
-            ON CONFLICT (store_id, sku, day, customer) DO UPDATE SET quantity = d.quantity + excluded.quantity),
-        marked AS (
-            INSERT INTO popularity_due AS u (store_id, sku, mark)
-            SELECT $1, sku, 1 FROM taken GROUP BY sku ORDER BY sku
-            ON CONFLICT (store_id, sku) DO UPDATE SET mark = abs(u.mark) + 1)
-        SELECT count(*), coalesce(max(sku), ''),
-            coalesce((SELECT max(t.inbox_id) FROM taken t WHERE t.sku = (SELECT max(m.sku) FROM taken m)), 0)
-        FROM taken
-        """
-    }
-
     // MARK: - Counting
 
-    /// Returns SQL for the counts per day of products in a scope: a customer counts once, anonymous events count each.
-    private static func counts(_ scope: SQL) -> SQL {
-        """
-        SELECT d.sku, d.day, sum(CASE WHEN d.customer = '' THEN d.quantity WHEN d.quantity > 0 THEN 1 ELSE 0 END)
-            ::double precision AS count, max(d.day) OVER (PARTITION BY d.sku) AS latest
-        FROM purchase_day d WHERE d.store_id = $1 AND \(scope) GROUP BY d.sku, d.day
-        HAVING sum(CASE WHEN d.customer = '' THEN d.quantity WHEN d.quantity > 0 THEN 1 ELSE 0 END) <> 0
-        """
-    }
+    /// The number of half-lives before a product's last purchase after which purchases do not count: 2⁶⁴ of them change the
+    /// score like one of the last day.
+    private static let countedHalfLives = 64
 
-    /// Returns SQL that scores all products in a scope with the half-life `$2`: forward decay (see `Popularity`) with the
-    /// imported seeds and the newcomer boost.
-    private static func decayed(_ scope: SQL) -> SQL {
-        """
-        WITH scoped AS (SELECT r.* FROM product r WHERE r.store_id = $1 AND \(scope)),
-        total AS (
-            SELECT c.sku, c.latest, sum(c.count * power(2::double precision,
-                greatest((c.day - c.latest)::double precision / $2::integer, -1000))) AS purchases
-            FROM (\(counts("d.sku IN (SELECT sku FROM scoped)"))) c GROUP BY c.sku, c.latest),
-        made AS (
-            SELECT s.*, CASE WHEN t.purchases > 1e-9 THEN popularity_on(t.purchases, t.latest, $2) ELSE '-Infinity' END AS bought
-            FROM scoped s LEFT JOIN total t ON t.sku = s.sku),
-        scored AS (
-            SELECT m.sku, m.bought, popularity_sum(m.bought, popularity_on(m.popularity_seed, m.popularity_seed_day, $2),
-                popularity_on(w.newcomer_boost, (m.created_at AT TIME ZONE 'UTC')::date, $2)) AS score,
-                (m.purchases_log2, m.popularity_log2) AS old
-            FROM made m, store w WHERE w.store_id = $1)
-        UPDATE product r SET purchases_log2 = n.bought, popularity_log2 = n.score
-        FROM (SELECT * FROM scored WHERE (bought, score) IS DISTINCT FROM old ORDER BY sku) n
-        WHERE r.store_id = $1 AND r.sku = n.sku
-        """
+    /// Returns SQL that scores products `r` with the half-life `$2`: forward decay (see `Popularity`) with the imported
+    /// seeds and the newcomer boost. What depends on the product is computed from the row that is updated, so that a
+    /// concurrent change of it is not lost.
+    ///
+    /// - Parameter products: selects their SKUs.
+    private static func decayed(_ products: SQL) -> SQL {
+        let score: SQL = """
+            popularity_sum(n.bought, popularity_on(r.popularity_seed, r.popularity_seed_day, $2),
+                popularity_on(w.newcomer_boost, (r.created_at AT TIME ZONE 'UTC')::date, $2))
+            """
+        return """
+            WITH made AS (
+                SELECT s.sku, CASE WHEN t.purchases > 1e-9 THEN popularity_on(t.purchases, l.day, $2) ELSE '-Infinity' END AS bought
+                FROM (SELECT n.sku FROM (\(products)) n ORDER BY n.sku) s
+                LEFT JOIN LATERAL (
+                    SELECT d.day FROM purchase_count d WHERE d.store_id = $1 AND d.sku = s.sku AND d.count <> 0
+                    ORDER BY d.day DESC LIMIT 1) l ON true
+                LEFT JOIN LATERAL (
+                    SELECT sum(d.count * power(2::double precision, (d.day - l.day)::double precision / $2::integer)) AS purchases
+                    FROM purchase_count d WHERE d.store_id = $1 AND d.sku = s.sku AND d.day > l.day - \(countedHalfLives) * $2) t ON true)
+            UPDATE product r SET purchases_log2 = n.bought, popularity_log2 = \(score) FROM made n, store w
+            WHERE r.store_id = $1 AND r.sku = n.sku AND w.store_id = $1
+                AND (n.bought, \(score)) IS DISTINCT FROM (r.purchases_log2, r.popularity_log2)
+            """
     }
 
     /// Returns SQL that scores a window of `$2` days up to today, `$3`; if `$4`, its ratio to the previous window.
     private static func windowed(_ scope: SQL) -> SQL {
         """
-        WITH scoped AS (SELECT r.* FROM product r WHERE r.store_id = $1 AND \(scope)),
+        WITH scoped AS (SELECT r.sku, r.popularity_seed, r.popularity_seed_day, r.created_at, r.popularity_log2 FROM product r WHERE r.store_id = $1 AND \(scope)),
         bought AS (
-            SELECT d.sku, d.day, CASE WHEN d.customer = '' THEN d.quantity WHEN d.quantity > 0 THEN 1 ELSE 0 END
-                ::double precision AS count
-            FROM purchase_day d WHERE d.store_id = $1 AND d.sku IN (SELECT sku FROM scoped)
+            SELECT d.sku, d.day, d.count::double precision AS count
+            FROM purchase_count d WHERE d.store_id = $1 AND d.sku IN (SELECT sku FROM scoped)
+                AND d.day > $3::date - 2 * $2::integer AND d.day <= $3
             UNION ALL SELECT sku, popularity_seed_day, popularity_seed FROM scoped WHERE popularity_seed > 0
             UNION ALL SELECT s.sku, (s.created_at AT TIME ZONE 'UTC')::date, w.newcomer_boost FROM scoped s, store w
                 WHERE w.store_id = $1 AND w.newcomer_boost > 0),
@@ -153,18 +60,18 @@ enum PopularityStatements {
     }
 
     private static let all: SQL = "true"
-    private static func of(shelf: SQL) -> SQL {
-        "r.sku IN (SELECT p.sku FROM placement p WHERE p.store_id = $1 AND p.shelf_id = \(shelf))"
+    private static func on(shelves: SQL) -> SQL {
+        "SELECT DISTINCT p.sku FROM placement p WHERE p.store_id = $1 AND p.shelf_id = ANY (\(shelves))"
     }
 
-    static let decayAll: PostgresStatement = .init(decayed(all))
-    /// `$3` is the shelf.
-    static let decayShelf: PostgresStatement = .init(decayed(of(shelf: "$3")))
+    static let decayAll: PostgresStatement = .init(decayed("SELECT p.sku FROM product p WHERE p.store_id = $1"))
+    /// `$3` are the shelves.
+    static let decayShelves: PostgresStatement = .init(decayed(on(shelves: "$3")))
     /// `$3` are the products.
-    static let decaySome: PostgresStatement = .init(decayed("r.sku = ANY ($3)"))
+    static let decaySome: PostgresStatement = .init(decayed("SELECT n.sku FROM unnest($3::text[]) AS n (sku)"))
     static let windowAll: PostgresStatement = .init(windowed(all))
-    /// `$5` is the shelf.
-    static let windowShelf: PostgresStatement = .init(windowed(of(shelf: "$5")))
+    /// `$5` are the shelves.
+    static let windowShelves: PostgresStatement = .init(windowed("r.sku IN (\(on(shelves: "$5")))"))
     /// The same for the products `$5`; returns the changed ones.
     static let windowSome: PostgresStatement = "\(windowed("r.sku = ANY ($5)")) RETURNING r.sku"
     /// Queues products, `$2`, that are counted, for copying to their shelves.
@@ -172,17 +79,14 @@ enum PopularityStatements {
         INSERT INTO popularity_due AS u (store_id, sku, mark) SELECT $1, n.sku, -1 FROM unnest($2) AS n (sku) ORDER BY n.sku
         ON CONFLICT (store_id, sku) DO UPDATE SET mark = -abs(u.mark) - 1
         """
-    /// Claims at most `$3` due products after `$2`, marks them as counted, and locks them and their rows until the
-    /// transaction ends. Returns the claimed ones, the last, and the number checked. Locked products are skipped.
+    /// Claims at most `$3` due products after `$2`, and marks them as counted. Returns the claimed ones, the last, and
+    /// their number. Skips those that another job has claimed.
     static let claimDue: PostgresStatement = """
         WITH due AS (
             SELECT sku FROM popularity_due WHERE store_id = $1 AND mark > 0 AND sku > $2 ORDER BY sku LIMIT $3
             FOR UPDATE SKIP LOCKED),
-        held AS (
-            SELECT r.sku FROM product r WHERE r.store_id = $1 AND r.sku IN (SELECT sku FROM due)
-            FOR NO KEY UPDATE SKIP LOCKED),
         claimed AS (
-            UPDATE popularity_due u SET mark = -u.mark FROM held h WHERE u.store_id = $1 AND u.sku = h.sku RETURNING u.sku)
+            UPDATE popularity_due u SET mark = -u.mark FROM due d WHERE u.store_id = $1 AND u.sku = d.sku RETURNING u.sku)
         SELECT ARRAY(SELECT sku FROM claimed), coalesce((SELECT max(sku) FROM due), ''), (SELECT count(*) FROM due)
         """
     /// Locks at most `$3` products after `$2` until the transaction ends, and returns them.
@@ -203,28 +107,44 @@ enum PopularityStatements {
     static let queueRecreatedProducts: PostgresStatement = """
         INSERT INTO popularity_due AS u (store_id, sku, mark)
         SELECT $1, n.sku, 1 FROM unnest($2) AS n (sku)
-        WHERE EXISTS (SELECT FROM purchase_day d WHERE d.store_id = $1 AND d.sku = n.sku) ORDER BY n.sku
+        WHERE EXISTS (SELECT FROM purchase_count d WHERE d.store_id = $1 AND d.sku = n.sku) ORDER BY n.sku
         ON CONFLICT (store_id, sku) DO UPDATE SET mark = abs(u.mark) + 1
         """
 
     // MARK: - Copying scores
 
-    /// Copies products' scores to the placements of a shelf, `$2`.
-    static let copyScoresToShelf: PostgresStatement = copyScores(" AND p.shelf_id = $2")
+    /// Copies products' scores to the placements of some shelves, `$2`. Returns the number of changed ones of each shelf.
+    static let copyScoresToShelves: PostgresStatement = PlacementStatements.updating(
+        "$1",
+        copyScores(" AND p.shelf_id = ANY ($2)"),
+        returning: changedByShelf
+    )
+    /// The same for products, `$3`, on shelves, `$2`, which are as many.
+    static let copyScoresOfProducts: PostgresStatement = PlacementStatements.updating(
+        "$1",
+        copyScores(
+            " AND p.shelf_id = n.shelf_id AND p.sku = n.sku",
+            from: "unnest($2::bigint[], $3::text[]) AS n (shelf_id, sku) CROSS JOIN "
+        ),
+        returning: changedByShelf
+    )
+    private static let changedByShelf: SQL = "SELECT shelf_id, count(*) FROM updated GROUP BY shelf_id"
     /// Copies products' scores to all placements of a store.
-    static let copyScoresToStore: PostgresStatement = copyScores("")
+    static let copyScoresToStore: PostgresStatement = PlacementStatements.updating("$1", copyScores(""))
 
-    private static func copyScores(_ scope: SQL) -> PostgresStatement {
-        PlacementStatements.updating(
-            "$1",
-            """
-            UPDATE placement p SET popularity_log2 = r.popularity_log2 FROM product r
+    private static func copyScores(_ scope: SQL, from source: SQL = "") -> SQL {
+        """
+            UPDATE placement p SET popularity_log2 = r.popularity_log2 FROM \(source)product r
                 WHERE p.store_id = $1\(scope) AND r.store_id = $1 AND r.sku = p.sku
                     AND p.popularity_log2 <> r.popularity_log2
-            """
-        )
+        """
     }
 
+    /// Removes counted products, `$2`, from the queue, unless they became due again since their marks, `$3`, were read.
+    static let clearCopied: PostgresStatement = """
+        DELETE FROM popularity_due u USING unnest($2::text[], $3::bigint[]) AS n (sku, mark)
+        WHERE u.store_id = $1 AND u.sku = n.sku AND u.mark = n.mark
+        """
     /// Removes due products that are deleted, or whose placements all have the current score, unless they became due
     /// again. Checks at most `$3` products after `$2`; returns the last one, or nothing at the end.
     static let clearDue: PostgresStatement = """
@@ -244,43 +164,6 @@ enum PopularityStatements {
             version = \(SQL.nextVersion(after: "version"))
         WHERE store_id = $1 AND (counted_metric, counted_half_life_days, counted_newcomer_boost, counted_on)
             IS DISTINCT FROM (popularity_metric, popularity_half_life_days, newcomer_boost, $2::date)
-        """
-
-    // MARK: - Anonymizing and purging
-
-    /// Anonymizes purchases before a day, `$2`; the counts stay.
-    static let anonymizeBefore: PostgresStatement = anonymize("d.day < $2 AND d.customer <> ''")
-    /// Anonymizes the purchases of one customer, `$2`.
-    static let anonymizeCustomer: PostgresStatement = anonymize("d.customer = $2 AND d.customer <> ''")
-
-    private static func anonymize(_ scope: SQL) -> PostgresStatement {
-        """
-        WITH gone AS (
-            DELETE FROM purchase_day d WHERE d.store_id = $1 AND \(scope) RETURNING d.sku, d.day, d.quantity)
-        INSERT INTO purchase_day AS d (store_id, sku, day, customer, quantity)
-        SELECT $1, sku, day, '', count(*) FILTER (WHERE quantity > 0) FROM gone GROUP BY sku, day ORDER BY sku, day
-        ON CONFLICT (store_id, sku, day, customer) DO UPDATE SET quantity = d.quantity + excluded.quantity
-        """
-    }
-
-    static let purgeEvents: PostgresStatement = "DELETE FROM purchase_event WHERE store_id = $1 AND day < $2"
-    static let purgeStrays: PostgresStatement = "DELETE FROM purchase_stray WHERE store_id = $1 AND day < $2"
-    static let anonymizeStrays: PostgresStatement = """
-        UPDATE purchase_stray SET customer = '' WHERE store_id = $1 AND customer = $2
-        """
-    /// Advances the retention day; does nothing if it is already that late.
-    static let advanceRetentionStart: PostgresStatement = """
-        UPDATE store SET customers_kept_from = $2 
-        WHERE store_id = $1 AND (customers_kept_from IS NULL OR customers_kept_from < $2)
-        """
-    /// The purchases of a customer, `$1`, in all stores.
-    static let ofCustomer: PostgresStatement = """
-        SELECT s.key, b.sku, b.day - date '1970-01-01', sum(b.quantity)::bigint FROM store s JOIN LATERAL (
-            SELECT sku, day, quantity FROM purchase_day
-            WHERE store_id = s.store_id AND customer = $1 AND customer <> ''
-            UNION ALL SELECT sku, day, quantity FROM purchase_inbox WHERE store_id = s.store_id AND customer = $1
-            UNION ALL SELECT sku, day, quantity FROM purchase_stray WHERE store_id = s.store_id AND customer = $1) b ON true
-        GROUP BY s.key, b.sku, b.day ORDER BY s.key, b.day, b.sku
         """
 
     /// Settings for a transaction that may wait for an import.

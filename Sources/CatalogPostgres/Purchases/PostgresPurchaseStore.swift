@@ -36,19 +36,14 @@ struct PostgresPurchaseStore: PurchaseStore {
         _ connection: isolated PostgresConnection
     ) throws -> PurchaseOutcome {
         var outcome = PurchaseOutcome()
-        func readKeptFrom() throws -> Int32? {
-            try connection.query(PopularityStatements.retentionStart, [.int4(storeID)]) {
-                try $0.first { try $0.int4OrNil(0) } ?? nil
-            }
-        }
-        let keptFrom = try readKeptFrom()
-        let purchases = reported.filter { $0.at.day >= keptFrom.map(Int.init) ?? Int.min }
+        let intake = try Intake.read(storeID, connection)
+        let purchases = reported.filter { $0.at.day >= intake.keptFrom.map(Int.init) ?? Int.min }
         outcome.tooOld = reported.count - purchases.count
         guard !purchases.isEmpty else { return outcome }
         let batch = UUID().uuidString.lowercased()
         var text = CopyText()
         var next = 0
-        _ = try connection.copyIn(PopularityStatements.stage) {
+        _ = try connection.copyIn(PurchaseStatements.stage) {
             text.removeAll()
             while next < purchases.count, text.bytes.count < PostgresConnection.copyChunkSize {
                 let purchase = purchases[next]
@@ -64,7 +59,8 @@ struct PostgresPurchaseStore: PurchaseStore {
             }
             return text.bytes
         }
-        try connection.query(PopularityStatements.accept, [.int4(storeID), .text(batch)]) {
+        let values: [PostgresValue] = [.int4(storeID), .text(batch), .int4(intake.cell)]
+        try connection.query(PurchaseStatements.accept, values) {
             try $0.first { row in
                 outcome.accepted = try row.int(1)
                 outcome.unknown = try row.int(2)
@@ -72,31 +68,36 @@ struct PostgresPurchaseStore: PurchaseStore {
                 outcome.unknownSKUs = Set(try row.textArray(3))
             }
         }
-        // If event ids were purged concurrently, duplicates may have counted: retry with the later day.
-        guard try readKeptFrom() == keptFrom else {
-            throw PostgresError(.conflict, "the retention period advanced concurrently")
+        // If event ids were purged concurrently, duplicates may have counted. If the cells were sealed, a fold may have
+        // missed the rows; if they were not, the fold waits for this transaction. Retry with what holds now.
+        guard try Intake.read(storeID, connection) == intake else {
+            throw PostgresError(.conflict, "the retention period advanced, or a fold began concurrently")
         }
         return outcome
     }
 
-    /// Anonymizes a customer's purchases in every store; the counts stay.
-    ///
-    /// - Returns: the number of anonymized rows.
-    func anonymize(customer: String) async throws(CatalogError) -> Int {
-        try await database.mappingErrors {
-            var anonymized = 0
-            for store in try await lookup.readStores().map(\.store) {
-                let hash = CustomerHashes.hash(customer, try await customers.key())
-                anonymized += try await database.writes.transaction(within: .bulk) { connection in
-                    let key: [PostgresValue] = [.int4(try ShelfLookup.store(store.key, connection).id), .bytea(hash)]
-                    try PurchaseBook.allowLongLockWait(connection)
-                    // Follow the events from strays to inbox to days, so that a concurrent fold cannot miss any.
-                    let strays = try connection.execute(PopularityStatements.anonymizeStrays, key)
-                    _ = try connection.execute(PopularityStatements.foldCustomer, key)
-                    return try connection.execute(PopularityStatements.anonymizeCustomer, key) + strays
-                }
+    /// Where a store's purchases go.
+    private struct Intake: Equatable {
+        /// The first UTC day whose purchases are accepted; nil for any.
+        let keptFrom: Int32?
+        /// The first open cell.
+        let cell: Int32
+
+        static func read(_ storeID: Int32, _ connection: isolated PostgresConnection) throws -> Intake {
+            try connection.query(PurchaseStatements.intake, [.int4(storeID)]) {
+                try $0.first { Intake(keptFrom: try $0.int4OrNil(0), cell: Int32(try $0.int2(1))) }!
             }
-            return anonymized
+        }
+    }
+
+    /// Requests that the next fold anonymizes a customer's purchases in every store; the counts stay. Until then, the
+    /// purchases are stored but not exported.
+    func requestErasure(customer: String) async throws(CatalogError) {
+        try await database.mappingErrors {
+            let hash = CustomerHashes.hash(customer, try await customers.key())
+            try await database.writes.transaction(within: .lookup) { connection in
+                _ = try connection.execute(PurchaseStatements.requestErasure, [.bytea(hash)])
+            }
         }
     }
 
@@ -105,7 +106,7 @@ struct PostgresPurchaseStore: PurchaseStore {
         of hash: [UInt8],
         _ connection: isolated PostgresConnection
     ) throws -> [UserExport.Purchase] {
-        try connection.query(PopularityStatements.ofCustomer, [.bytea(hash)]) {
+        try connection.query(PurchaseStatements.ofCustomer, [.bytea(hash)]) {
             try $0.map { row in
                 UserExport.Purchase(
                     store: CatalogKey(try row.text(0))!,

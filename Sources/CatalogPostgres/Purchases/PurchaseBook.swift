@@ -1,10 +1,9 @@
 package import Catalog
 internal import LibPQ
 
-/// Folds purchases into days and scores products from the days. Any number may run concurrently and be killed at any
-/// point: each event is folded once.
+/// Scores products by their purchases. Any number of counts may run concurrently and be killed at any point.
 package struct PurchaseBook: Sendable {
-    /// The number of events folded, or products scored, per transaction.
+    /// The number of products scored per transaction.
     private static let batchSize: Int64 = 20_000
 
     private let database: Database
@@ -14,45 +13,15 @@ package struct PurchaseBook: Sendable {
 
     init(_ database: Database) { self.database = database }
 
-    /// Folds a store's pending events and returns their number.
-    ///
-    /// Includes events that arrived before their product was created.
-    package func fold(_ store: CatalogKey) async throws(CatalogError) -> Int {
-        try await database.mappingErrors {
-            let storeID = try await lookup.readStore(store).id
-            var returned = 0
-            repeat {
-                returned = try await database.batch.transaction(within: .bulk) {
-                    try $0.execute(PopularityStatements.moveStraysToInbox, [.int4(storeID)])
-                }
-            } while returned > 0
-            var folded = 0
-            var last: (sku: String, number: Int64) = ("", 0)
-            while true {
-                try Task.checkCancellation()
-                let from = last
-                let (count, sku, number) = try await database.batch.transaction(within: .fold) {
-                    connection in
-                    try Self.runInBatch(connection)
-                    return try connection.query(
-                        PopularityStatements.fold,
-                        [.int4(storeID), .text(from.sku), .int8(from.number), .int8(Self.batchSize)]
-                    ) { try $0.first { (try $0.int(0), try $0.text(1), try $0.int8(2)) }! }
-                }
-                folded += count
-                guard count > 0 else { return folded }
-                last = (sku, number)
-            }
-        }
-    }
-
     /// Scores a store's products: those with new purchases or refunds, or all of them for a sliding window or after the
     /// store's rule changed. After a rule change, shelves are updated in the same transaction; otherwise later, each in
     /// its own. Only a rule change blocks writers.
     ///
-    /// - Parameter day: today's UTC day.
+    /// - Parameters:
+    ///   - day: today's UTC day.
+    ///   - jobs: how many transactions score products with new purchases at the same time.
     /// - Returns: the number of products whose score changed.
-    package func count(_ store: CatalogKey, day: Int) async throws(CatalogError) -> Int {
+    package func count(_ store: CatalogKey, day: Int, jobs: Int = 1) async throws(CatalogError) -> Int {
         try await database.mappingErrors {
             for _ in 0..<Self.ruleChangeLimit {
                 let read = try await lookup.readStore(store)
@@ -61,7 +30,7 @@ package struct PurchaseBook: Sendable {
                     if !isSameRule {
                         try await countAll(store, day)
                     } else if read.store.popularityMetric == .decay {
-                        try await countDue(read, day)
+                        try await countDue(read, jobs: jobs)
                     } else {
                         try await countWindow(read, day)
                     }
@@ -74,8 +43,16 @@ package struct PurchaseBook: Sendable {
     /// How often a count starts again because the rule changed concurrently.
     private static let ruleChangeLimit = 5
 
-    /// Scores due products in batches; nil if the rule changed concurrently.
-    private func countDue(_ read: ShelfRow.StoreRead, _ day: Int) async throws -> Int? {
+    /// Scores due products by several jobs; nil if the rule changed concurrently.
+    private func countDue(_ read: ShelfRow.StoreRead, jobs: Int) async throws -> Int? {
+        try await withThrowingTaskGroup(of: Int?.self) { group in
+            for _ in 0..<max(1, jobs) { group.addTask { try await countDue(read) } }
+            return try await group.reduce(0) { total, changed in total.flatMap { total in changed.map { total + $0 } } }
+        }
+    }
+
+    /// Scores due products in batches, except those of other jobs; nil if the rule changed concurrently.
+    private func countDue(_ read: ShelfRow.StoreRead) async throws -> Int? {
         var changed = 0
         var last = ""
         while true {
@@ -92,7 +69,7 @@ package struct PurchaseBook: Sendable {
                     key + [.text(from), .int8(Self.batchSize)]
                 ) { try $0.first { (try $0.textArray(0), try $0.text(1), try $0.int(2)) }! }
                 guard !claimed.isEmpty else { return (0, last, count) }
-                // Use a separate statement, so that it sees the changes of transactions that held the locks before.
+                // Use a separate statement, so that it sees the counts of folds that held the claimed rows before.
                 let halfLife = PostgresValue.int4(Int32(read.store.popularityHalfLifeDays))
                 let scored = try connection.execute(
                     PopularityStatements.decaySome,
@@ -182,21 +159,22 @@ package struct PurchaseBook: Sendable {
         return changed
     }
 
-    /// Scores the products of a shelf, or of the whole store, by the store's rule; returns the number of changed scores.
+    /// Scores the products of some shelves, or of the whole store, by the store's rule; returns the number of changed scores.
     static func score(
         _ read: ShelfRow.StoreRead,
         _ day: Int,
-        _ shelf: Int32?,
+        _ shelves: [Int32]?,
         _ connection: isolated PostgresConnection
     ) throws -> Int {
+        let scope = shelves.map { PostgresValue.int8Array($0.map(Int64.init)) }
         if read.store.popularityMetric != .decay {
             let values = windowValues(read, day)
-            guard let shelf else { return try connection.execute(PopularityStatements.windowAll, values) }
-            return try connection.execute(PopularityStatements.windowShelf, values + [.int4(shelf)])
+            guard let scope else { return try connection.execute(PopularityStatements.windowAll, values) }
+            return try connection.execute(PopularityStatements.windowShelves, values + [scope])
         }
         let values: [PostgresValue] = [.int4(read.id), .int4(Int32(read.store.popularityHalfLifeDays))]
-        guard let shelf else { return try connection.execute(PopularityStatements.decayAll, values) }
-        return try connection.execute(PopularityStatements.decayShelf, values + [.int4(shelf)])
+        guard let scope else { return try connection.execute(PopularityStatements.decayAll, values) }
+        return try connection.execute(PopularityStatements.decayShelves, values + [scope])
     }
 
     /// The parameters of the statements that score by a sliding window.
@@ -215,10 +193,10 @@ package struct PurchaseBook: Sendable {
                 let key: [PostgresValue] = [
                     .int4(try ShelfLookup.store(store, connection).id), Self.date(day - days),
                 ]
-                guard try connection.execute(PopularityStatements.advanceRetentionStart, key) > 0 else { return 0 }
-                return try connection.execute(PopularityStatements.anonymizeBefore, key)
-                    + connection.execute(PopularityStatements.purgeEvents, key)
-                    + connection.execute(PopularityStatements.purgeStrays, key)
+                guard try connection.execute(PurchaseStatements.advanceRetentionStart, key) > 0 else { return 0 }
+                return try connection.execute(PurchaseStatements.anonymizeBefore, key)
+                    + connection.execute(PurchaseStatements.purgeEvents, key)
+                    + connection.execute(PurchaseStatements.purgeStrays, key)
             }
         }
     }
@@ -239,6 +217,24 @@ package struct PurchaseBook: Sendable {
         try connection.executeDeferred(
             PopularityStatements.runInBatch
         )
+    }
+
+    /// Clears products whose scores are copied to all their shelves, in batches.
+    ///
+    /// - Parameter products: with the marks that they had before.
+    func clearCopied(_ products: [(product: String, mark: Int64)], in storeID: Int32) async throws {
+        var start = 0
+        while start < products.count {
+            let piece = products[start...].prefix(Int(Self.batchSize))
+            start = piece.endIndex
+            let values: [PostgresValue] = [
+                .int4(storeID), .textArray(piece.map(\.product)), .int8Array(piece.map(\.mark)),
+            ]
+            _ = try await database.batch.transaction(within: .fold) { connection in
+                try Self.runInBatch(connection)
+                return try connection.execute(PopularityStatements.clearCopied, values)
+            }
+        }
     }
 
     /// Clears due products whose shelves are all up to date, in batches.

@@ -8,23 +8,46 @@ final class ResortQueue: Sendable {
         var done = 0
     }
 
+    /// The groups of shelves.
+    private let groups: [[Int32]]
     private let state = Mutex(State())
+    /// The number of shelves.
+    let count: Int
 
-    /// Returns the next batch of shelves; batches get smaller near the end, to balance the jobs.
-    func take(of targets: [Int32], jobs: Int) -> ArraySlice<Int32>? {
+    /// - Parameter shelves: ids and numbers of products, in the order of ids.
+    init(_ shelves: [(id: Int32, products: Int)]) {
+        count = shelves.count
+        var groups: [[Int32]] = []
+        var products = Self.groupSize
+        for shelf in shelves {
+            if products + shelf.products > Self.groupSize || groups[groups.count - 1].count >= Self.groupLimit {
+                groups.append([])
+                products = 0
+            }
+            groups[groups.count - 1].append(shelf.id)
+            products += shelf.products
+        }
+        self.groups = groups
+    }
+
+    /// The number of products that a transaction updates, unless a shelf has more.
+    private static let groupSize = 2000
+    /// The maximum number of shelves that a transaction locks.
+    private static let groupLimit = 200
+
+    /// Returns the next group.
+    func take() -> [Int32]? {
         state.withLock { state in
-            let left = targets.count - state.next
-            guard left > 0 else { return nil }
-            let piece = targets[state.next...].prefix(max(1, min(Resorter.batchSize, left / (2 * jobs))))
-            state.next += piece.count
-            return piece
+            guard state.next < groups.count else { return nil }
+            state.next += 1
+            return groups[state.next - 1]
         }
     }
 
-    /// Counts a finished shelf and returns the total.
-    func countShelf() -> Int {
+    /// Counts finished shelves and returns the total.
+    func countShelves(_ count: Int) -> Int {
         state.withLock {
-            $0.done += 1
+            $0.done += count
             return $0.done
         }
     }

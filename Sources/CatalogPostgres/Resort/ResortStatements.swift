@@ -43,6 +43,13 @@ enum ResortStatements {
 
     // MARK: - Targets
 
+    /// Counted products, with a row for each of their placements and at least one, at most `$2` rows. The key of the
+    /// placements suffices, because their scores are compared later.
+    static let countedProducts: PostgresStatement = """
+        SELECT u.sku, u.mark, p.shelf_id FROM popularity_due u
+        LEFT JOIN placement p ON p.store_id = u.store_id AND p.sku = u.sku
+        WHERE u.store_id = $1 AND u.mark < 0 ORDER BY u.sku LIMIT $2
+        """
     /// Shelves with placements whose score is outdated.
     static let dueShelves: PostgresStatement = """
         SELECT DISTINCT p.shelf_id FROM popularity_due u
@@ -53,65 +60,61 @@ enum ResortStatements {
     /// Shelves with products that have uncounted purchases.
     static let boughtShelves: PostgresStatement = """
         SELECT DISTINCT p.shelf_id FROM placement p WHERE p.store_id = $1 AND p.sku IN (
-            SELECT sku FROM popularity_due WHERE store_id = $1 UNION SELECT sku FROM purchase_inbox WHERE store_id = $1
-            UNION SELECT sku FROM purchase_stray WHERE store_id = $1)
+            SELECT sku FROM popularity_due WHERE store_id = $1
+            UNION SELECT e.sku FROM (\(PurchaseStatements.pending)) e WHERE e.store_id = $1)
         """
     static let allShelves: PostgresStatement = "SELECT shelf_id FROM shelf WHERE store_id = $1 AND deleted_at IS NULL"
-    /// The number of events that a fold would process.
-    static let inboxCount: PostgresStatement = """
-        SELECT (SELECT count(*) FROM purchase_inbox WHERE store_id = $1)
-            + (SELECT count(*) FROM purchase_stray y JOIN product r ON r.store_id = $1 AND r.sku = y.sku WHERE y.store_id = $1)
-        """
-    /// Shelves to process: with keys `$2` if `$3`, changed since `$4`, and always those in `$5`. A move does not change
+    /// Shelves to process: with keys `$2` if `$3`, changed since `$4`, and always those in `$5`, with their numbers of products. A move does not change
     /// the modification time, so shelves with a position source are selected by version only.
     static let targets: PostgresStatement = """
-        SELECT shelf_id FROM shelf WHERE store_id = $1 AND deleted_at IS NULL AND (NOT $3 OR key = ANY ($2))
+        SELECT shelf_id, product_count FROM shelf WHERE store_id = $1 AND deleted_at IS NULL AND (NOT $3 OR key = ANY ($2))
             AND (shelf_id IN (SELECT unnest($5))
-                OR version IS DISTINCT FROM resorted_version 
+                OR version IS DISTINCT FROM resorted_version
                 AND ($4::timestamptz IS NULL OR modified_at >= $4 OR position_source IS NOT NULL))
         ORDER BY shelf_id
         """
 
-    // MARK: - A shelf, `$2`
+    // MARK: - Some shelves, `$2`
 
     private static let columns: SQL = "\(ShelfRow.storeColumns), \(ShelfRow.stateColumns), h.resorted_version"
-    /// Some shelves, `$2`.
-    static let heads: PostgresStatement = """
-        SELECT \(columns) FROM store s JOIN shelf h ON h.store_id = s.store_id
-        WHERE s.store_id = $1 AND h.shelf_id = ANY ($2) AND h.deleted_at IS NULL ORDER BY h.shelf_id
-        """
     static let lock: PostgresStatement = """
         SELECT \(columns) FROM store s JOIN shelf h ON h.store_id = s.store_id
-        WHERE s.store_id = $1 AND h.shelf_id = $2 AND h.deleted_at IS NULL FOR NO KEY UPDATE OF h
+        WHERE s.store_id = $1 AND h.shelf_id = ANY ($2) AND h.deleted_at IS NULL ORDER BY h.shelf_id
+        FOR NO KEY UPDATE OF h
         """
-    /// Updates the most common dimension of a shelf; ties in declaration order.
-    static let updateDimension: PostgresStatement = """
-        UPDATE shelf h SET settled_dimension = c.unit_dimension FROM (
-            SELECT p.unit_dimension FROM placement p
-            WHERE p.store_id = $1 AND p.shelf_id = $2 AND p.unit_dimension IS NOT NULL
-            GROUP BY p.unit_dimension ORDER BY count(*) DESC, p.unit_dimension LIMIT 1) c
-        WHERE h.store_id = $1 AND h.shelf_id = $2 AND h.settled_dimension <> c.unit_dimension
-        RETURNING h.settled_dimension, h.dimension IS NULL
+    /// The most common dimension of each shelf whose last one differs, in ties the first declared, and whether its products
+    /// are compared by it.
+    static let commonDimensions: PostgresStatement = """
+        SELECT h.shelf_id, c.unit_dimension, h.dimension IS NULL FROM (
+            SELECT DISTINCT ON (n.shelf_id) n.shelf_id, n.unit_dimension FROM (
+                SELECT p.shelf_id, p.unit_dimension, count(*) AS products FROM placement p
+                WHERE p.store_id = $1 AND p.shelf_id = ANY ($2) AND p.unit_dimension IS NOT NULL
+                GROUP BY p.shelf_id, p.unit_dimension) n
+            ORDER BY n.shelf_id, n.products DESC, n.unit_dimension) c
+        JOIN shelf h ON h.store_id = $1 AND h.shelf_id = c.shelf_id AND h.settled_dimension <> c.unit_dimension
         """
-    /// Deletes rows, `$3`, to reinsert them: an update would touch as many index entries and look each one up again.
+    static let positions: PostgresStatement = """
+        SELECT shelf_id, sku, key, is_removed FROM placement_position WHERE store_id = $1 AND shelf_id = ANY ($2)
+        """
+    /// Deletes the rows of products, `$3`, on shelves, `$2`, which are as many.
     static let deletePositions: PostgresStatement = """
-        DELETE FROM placement_position WHERE store_id = $1 AND shelf_id = $2 AND sku = ANY ($3)
+        DELETE FROM placement_position o USING unnest($2::bigint[], $3::text[]) AS n (shelf_id, sku)
+        WHERE o.store_id = $1 AND o.shelf_id = n.shelf_id AND o.sku = n.sku
         """
-    /// Deletes all placed rows except `$3`, in key order without individual lookups.
+    /// Deletes all placed rows except those of products, `$4`, on shelves, `$3`, without individual lookups.
     static let deleteOtherPositions: PostgresStatement = """
-        DELETE FROM placement_position
-        WHERE store_id = $1 AND shelf_id = $2 AND NOT is_removed AND sku NOT IN (SELECT unnest($3))
+        DELETE FROM placement_position o WHERE o.store_id = $1 AND o.shelf_id = ANY ($2) AND NOT o.is_removed
+            AND (o.shelf_id, o.sku) NOT IN (SELECT n.shelf_id, n.sku FROM unnest($3::bigint[], $4::text[]) AS n (shelf_id, sku))
         """
-    static let insertPositions: PostgresStatement = """
-        INSERT INTO placement_position (store_id, shelf_id, sku, key) SELECT $1, $2, made.sku, made.key
-        FROM unnest($3, $4) AS made (sku, key)
+    /// For each shelf, `$3` says whether it changed, `$4` whether its manual order did, and `$5` its new common dimension or
+    /// null.
+    static let finishShelves: PostgresStatement = """
+        UPDATE shelf h SET version = \(resortedVersion), resorted_version = \(resortedVersion),
+            order_version = \(SQL.nextVersion(after: "h.order_version", if: "n.is_reordered")),
+            settled_dimension = coalesce(n.dimension, h.settled_dimension),
+            modified_at = CASE WHEN n.is_changed THEN now() ELSE h.modified_at END
+        FROM unnest($2::bigint[], $3::boolean[], $4::boolean[], $5::bigint[]) AS n (shelf_id, is_changed, is_reordered, dimension)
+        WHERE h.store_id = $1 AND h.shelf_id = n.shelf_id
         """
-    /// `$3` says whether the shelf changed, `$4` whether its manual order did.
-    static let finishShelf: PostgresStatement = """
-        UPDATE shelf SET version = \(resortedVersion), resorted_version = \(resortedVersion),
-            order_version = \(SQL.nextVersion(after: "order_version", if: "$4")),
-            modified_at = CASE WHEN $3 THEN now() ELSE modified_at END
-        WHERE store_id = $1 AND shelf_id = $2
-        """
-    private static let resortedVersion = SQL.nextVersion(after: "version", if: "$3")
+    private static let resortedVersion = SQL.nextVersion(after: "h.version", if: "n.is_changed")
 }

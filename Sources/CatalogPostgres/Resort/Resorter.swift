@@ -5,8 +5,8 @@ internal import LibPQ
 /// Updates a catalog's derived orders: folds purchases, scores products, updates dimensions, and rebuilds manual
 /// orders from their source sorts.
 ///
-/// Each shelf changes in one transaction and is skipped if nothing changed since the last run. A crashed run leaves
-/// every shelf either old or new; the next run completes it. Concurrent runs share the work.
+/// Each shelf changes in one transaction, with others of its group, and is skipped if nothing changed since the last run.
+/// A crashed run leaves every shelf either old or new; the next run completes it. Concurrent runs share the work.
 package struct Resorter: Sendable {
     private let database: Database
     private let pages: PostgresPageStore
@@ -14,8 +14,10 @@ package struct Resorter: Sendable {
     private var lookup: ShelfLookup { ShelfLookup(database: database) }
     private let day: Int
 
-    /// The number of shelves per batch.
-    static let batchSize = 500
+    /// The number of finished shelves after which the run's row is updated.
+    private static let recordedShelves = 500
+    /// The number of concurrent transactions of a job: while the database works for one, this program works for the other.
+    private static let transactionsPerJob = 2
 
     /// - Parameter day: today's UTC day, by which popularity is counted.
     package init(_ catalog: PostgresCatalog, day: Int = Timestamp.now().day) {
@@ -145,9 +147,11 @@ package struct Resorter: Sendable {
         _ listener: Listener
     ) async throws -> ResortSummary {
         var total = ResortSummary()
+        let folded =
+            request.isDryRun ? PurchaseFold.Outcome() : try await PurchaseFold(database).run(jobs: request.jobs)
         for store in try await lookup.readStores().map(\.store) where request.store == nil || store.key == request.store
         {
-            total.add(try await work(request, store.key, record, listener))
+            total.add(try await work(request, store.key, folded, record, listener))
         }
         return total
     }
@@ -155,16 +159,18 @@ package struct Resorter: Sendable {
     private func work(
         _ request: ResortRequest,
         _ store: CatalogKey,
+        _ folded: PurchaseFold.Outcome,
         _ record: ResortRecord?,
         _ listener: Listener
     ) async throws -> ResortSummary {
         var summary = ResortSummary()
+        let storeID = try await lookup.readStore(store).id
         if request.isDryRun {
-            summary.events = try await number(ResortStatements.inboxCount, try await lookup.readStore(store).id)
+            summary.events = try await number(PurchaseStatements.pendingCount, storeID)
         } else {
             let book = PurchaseBook(database)
-            summary.events = try await book.fold(store)
-            summary.products = try await book.count(store, day: day)
+            summary.events = folded.events[storeID] ?? 0
+            summary.products = try await book.count(store, day: day, jobs: request.jobs)
             _ = try await book.applyRetention(store, olderThan: request.retentionDays, day: day)
             await analyzeDueTable(summary.products)
             try await record?.add(summary)
@@ -176,12 +182,18 @@ package struct Resorter: Sendable {
                 ResortStatements.targets,
                 [
                     .int4(read.id), .textArray(request.shelves.map(\.text)), .bool(!request.shelves.isEmpty),
-                    .timestamptz(request.changedSince?.microseconds), .int8Array(due.map(Int64.init)),
+                    .timestamptz(request.changedSince?.microseconds), .int8Array(due.ids.map(Int64.init)),
                 ]
-            ) { try $0.map { try $0.int4(0) } }
+            ) { try $0.map { (id: try $0.int4(0), products: Int(try $0.int4(1))) } }
         }
-        summary.add(try await resort(targets, read.id, due, request, record, listener))
-        if !request.isDryRun { try await PurchaseBook(database).clearDue(read.id) }
+        summary.add(try await resort(targets, store, read.id, due, request, record, listener))
+        if request.isDryRun { return summary }
+        let book = PurchaseBook(database)
+        if due.products != nil, due.ids.isSubset(of: targets.map(\.id)) {
+            try await book.clearCopied(due.marks, in: read.id)
+        } else {
+            try await book.clearDue(read.id)
+        }
         return summary
     }
 
@@ -203,7 +215,9 @@ package struct Resorter: Sendable {
     }
 
     /// Returns the shelves whose scores are outdated, or may become outdated in a dry run.
-    private func dueShelves(_ read: ShelfRow.StoreRead, _ request: ResortRequest) async throws -> Set<Int32> {
+    private func dueShelves(_ read: ShelfRow.StoreRead, _ request: ResortRequest) async throws -> DueShelves {
+        let limit = DueShelves.productLimit
+        let store = PostgresValue.int4(read.id)
         let statement: PostgresStatement =
             if !request.isDryRun {
                 ResortStatements.dueShelves
@@ -216,44 +230,47 @@ package struct Resorter: Sendable {
             }
         return try await database.batch.transaction(within: .store) { connection in
             try PurchaseBook.removeLimits(connection)
-            return Set(try connection.query(statement, [.int4(read.id)]) { try $0.map { try $0.int4(0) } })
+            if !request.isDryRun {
+                let due = try connection.query(ResortStatements.countedProducts, [store, .int8(Int64(limit) + 1)]) {
+                    try $0.map {
+                        DueShelves.Row(product: try $0.text(0), mark: try $0.int8(1), shelf: try $0.int4OrNil(2))
+                    }
+                }
+                if due.count <= limit { return DueShelves(due) }
+            }
+            return DueShelves(ids: Set(try connection.query(statement, [store]) { try $0.map { try $0.int4(0) } }))
         }
     }
 
     private func resort(
-        _ targets: [Int32],
+        _ targets: [(id: Int32, products: Int)],
+        _ store: CatalogKey,
         _ storeID: Int32,
-        _ due: Set<Int32>,
+        _ due: DueShelves,
         _ request: ResortRequest,
         _ record: ResortRecord?,
         _ listener: Listener
     ) async throws -> ResortSummary {
-        let queue = ResortQueue()
-        return try await withThrowingTaskGroup(of: ResortSummary.self) { group in
-            for _ in 0..<max(1, min(request.jobs, targets.count)) {
-                group.addTask {
-                    var total = ResortSummary()
-                    while let piece = queue.take(of: targets, jobs: request.jobs) {
-                        var done = ResortSummary()
-                        done.shelves = piece.count
-                        for head in try await heads(piece, storeID) {
-                            try Task.checkCancellation()
-                            if let report = try await resort(head, isDue: due.contains(head.location.shelfID), request)
-                            {
-                                listener.onShelf(report)
-                                done.changed += 1
-                                done.moved += report.moved
-                                if request.isDryRun { done.products += report.rescored }
-                            }
-                            listener.onProgress(queue.countShelf(), targets.count)
-                        }
-                        total.add(done)
-                        try await record?.add(done)
-                    }
-                    return total
-                }
+        let queue = ResortQueue(targets)
+        let nextGroup: @Sendable () -> ShelfGroup? = {
+            queue.take().map { shelves in
+                ShelfGroup(
+                    pages: pages,
+                    compactionSignal: compactionSignal,
+                    request: request,
+                    day: day,
+                    store: store,
+                    storeID: storeID,
+                    shelves: shelves,
+                    due: due
+                )
             }
-            // A failed job does not end the others.
+        }
+        return try await withThrowingTaskGroup(of: ResortSummary.self) { group in
+            for _ in 0..<max(1, min(Self.transactionsPerJob * request.jobs, targets.count)) {
+                group.addTask { try await work(nextGroup, queue, request, record, listener) }
+            }
+            // A failure does not end the other tasks.
             var total = ResortSummary()
             var failure: (any Error)?
             while let result = await group.nextResult() {
@@ -267,29 +284,36 @@ package struct Resorter: Sendable {
         }
     }
 
-    private func resort(
-        _ head: ShelfHead,
-        isDue: Bool,
-        _ request: ResortRequest
-    ) async throws -> ShelfResort? {
-        let resorter = ShelfResorter(
-            pages: pages,
-            compactionSignal: compactionSignal,
-            request: request,
-            day: day,
-            listed: head,
-            isDue: isDue
-        )
-        let report = try await resorter.run()
-        if let report, !request.isDryRun { database.announcer.announce(.store(report.shelf.store)) }
-        return report
-    }
-
-    private func heads(_ ids: ArraySlice<Int32>, _ storeID: Int32) async throws -> [ShelfHead] {
-        try await database.batch.perform(within: .shelf) {
-            try $0.query(ResortStatements.heads, [.int4(storeID), .int8Array(ids.map(Int64.init))]) {
-                try $0.map { try ShelfRow.head($0) }
+    /// Updates one group after another.
+    private func work(
+        _ nextGroup: @Sendable () -> ShelfGroup?,
+        _ queue: ResortQueue,
+        _ request: ResortRequest,
+        _ record: ResortRecord?,
+        _ listener: Listener
+    ) async throws -> ResortSummary {
+        var total = ResortSummary()
+        var unrecorded = ResortSummary()
+        while let group = nextGroup() {
+            try Task.checkCancellation()
+            let reports = try await group.update()
+            unrecorded.shelves += group.shelves.count
+            unrecorded.changed += reports.count
+            for report in reports {
+                listener.onShelf(report)
+                unrecorded.moved += report.moved
+                if request.isDryRun { unrecorded.products += report.rescored }
+            }
+            if !reports.isEmpty, !request.isDryRun { database.announcer.announce(.store(group.store)) }
+            listener.onProgress(queue.countShelves(group.shelves.count), queue.count)
+            if unrecorded.shelves >= Self.recordedShelves {
+                try await record?.add(unrecorded)
+                total.add(unrecorded)
+                unrecorded = ResortSummary()
             }
         }
+        try await record?.add(unrecorded)
+        total.add(unrecorded)
+        return total
     }
 }

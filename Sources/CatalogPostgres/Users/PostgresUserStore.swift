@@ -93,7 +93,7 @@ struct PostgresUserStore: UserStore {
             try await database.writes.transaction(within: .bulk) {
                 try $0.execute(UserStatements.clearSubject, [.text(user.text)])
             }
-            _ = try await purchases.anonymize(customer: customer)
+            try await purchases.requestErasure(customer: customer)
             database.announcer.announce(.user(user))
         }
     }

@@ -12,14 +12,14 @@ struct Housekeeping: Service {
 
     func run() async throws {
         let compaction = OrderCompaction(catalog)
-        let purchases = PurchaseBook(catalog)
+        let purchases = PurchaseFold(catalog)
         let ticks = AsyncTimerSequence(interval: Self.interval, clock: .continuous).map { _ in }
         for await _ in merge(ticks, catalog.compactionSignal.signals).cancelOnGracefulShutdown() {
             await run { _ = try await compaction.run() }
             await run { while try await catalog.sweepResponses() > 0 {} }
             await run { while try await catalog.sweepUsers() > 0 {} }
             await run { while try await catalog.sweepLists() > 0 {} }
-            await run { for store in try await catalog.stores() { _ = try await purchases.fold(store.key) } }
+            await run { _ = try await purchases.run() }
         }
     }
 

@@ -55,7 +55,7 @@ struct ResortCommand: AsyncParsableCommand {
                 throw CommandFailure("--resume cannot be combined with --dry-run or --check", CommandFailure.usage)
             }
             var request = try options()
-            try await database.withCatalog(jobs: jobs + 2) { catalog in
+            try await database.withCatalog(jobs: 2 * jobs + 1) { catalog in
                 request.isDryRun = isDryRun
                 try await scope(&request, catalog)
                 let report = try ResortReport(out, isJSON: format == .json, form: request.diffs)

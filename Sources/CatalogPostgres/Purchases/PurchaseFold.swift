@@ -1,0 +1,203 @@
+package import Catalog
+internal import LibPQ
+
+/// Folds the pending purchases of all stores into counts per day, and anonymizes the customers who asked for it.
+///
+/// New purchases go to the open half of the cells. A fold seals that half, opens the other, and folds the sealed cells,
+/// each in a transaction. Any number of folds may run concurrently and be killed at any point: each event is folded once.
+package struct PurchaseFold: Sendable {
+    /// What a fold has done.
+    package struct Outcome: Sendable, Hashable {
+        /// The number of folded events by the id of their store.
+        var events: [Int32: Int] = [:]
+        /// The number of anonymized rows.
+        package var anonymized = 0
+
+        /// The number of folded events of all stores.
+        package var total: Int { events.values.reduce(0, +) }
+    }
+
+    private let database: Database
+
+    package init(_ catalog: PostgresCatalog) { self.init(catalog.database) }
+
+    init(_ database: Database) { self.database = database }
+
+    /// Folds all purchases that were reported before.
+    ///
+    /// Includes purchases that were reported before their product was created.
+    package func run(jobs: Int = 1) async throws(CatalogError) -> Outcome {
+        try await database.mappingErrors {
+            // Anonymize at the end: until its purchases are folded, a customer must count once a day.
+            let erasures = try await requestedErasures()
+            try await moveStrays()
+            var outcome = Outcome()
+            var hasSealed = false
+            while true {
+                outcome.events.merge(try await foldCells(jobs: jobs), uniquingKeysWith: +)
+                try await emptyCells()
+                switch try await seal(unless: hasSealed) {
+                case .sealed: hasSealed = true
+                case .unfinished: continue
+                case .done:
+                    for piece in erasures { outcome.anonymized += try await anonymize(piece) }
+                    return outcome
+                }
+            }
+        }
+    }
+
+    private func moveStrays() async throws {
+        var moved = 0
+        repeat {
+            try Task.checkCancellation()
+            moved = try await database.batch.transaction(within: .bulk) { connection in
+                let cell = try connection.query(PurchaseStatements.holdOpenCells) { try $0.first { try $0.int2(0) }! }
+                return try connection.execute(PurchaseStatements.moveStraysToInbox, [.int4(Int32(cell))])
+            }
+        } while moved > 0
+    }
+
+    // MARK: - Cells
+
+    private enum SealOutcome {
+        case sealed
+        /// Some cells are not folded or not empty.
+        case unfinished
+        /// All purchases from before the last seal are folded.
+        case done
+    }
+
+    /// Seals the open cells if the others are empty.
+    ///
+    /// - Parameter hasSealed: whether nothing more must be folded than what is sealed.
+    private func seal(unless hasSealed: Bool) async throws -> SealOutcome {
+        try await database.batch.transaction(within: .maintenance) { connection in
+            try PurchaseBook.removeLimits(connection)
+            let states = try connection.query(PurchaseStatements.lockCells) { try $0.map { try $0.text(0) } }
+            if states.contains("sealed") || states.contains("folded") { return .unfinished }
+            let hasEvents = try connection.query(PurchaseStatements.hasOpenEvents) { try $0.first { try $0.bool(0) }! }
+            if hasSealed || !hasEvents { return .done }
+            let cells = try connection.query(PurchaseStatements.seal) {
+                try $0.map { (number: Int(try $0.int2(0)), isSealed: try $0.bool(1)) }
+            }
+            for cell in cells where cell.isSealed {
+                try connection.execute(PurchaseStatements.waitForWriters[cell.number])
+            }
+            return .sealed
+        }
+    }
+
+    /// The number of purchases that a transaction folds, unless a cell has more. Each transaction passes over the indexes
+    /// once.
+    private static let foldedCount = 500_000
+
+    /// Folds all sealed cells but those that other folds have claimed, and returns the events by store.
+    private func foldCells(jobs: Int) async throws -> [Int32: Int] {
+        let count = try await database.batch.perform(within: .store) {
+            try $0.query(PurchaseStatements.sealedCount) { try $0.first { try $0.int(0) }! }
+        }
+        let jobs = max(1, min(jobs, PurchaseCells.openCount))
+        let piece = min(PurchaseCells.openCount / jobs, PurchaseCells.openCount * Self.foldedCount / max(1, count))
+        return try await withThrowingTaskGroup(of: [Int32: Int].self) { group in
+            for _ in 0..<jobs {
+                group.addTask {
+                    var events: [Int32: Int] = [:]
+                    while let folded = try await foldCells(atMost: max(1, piece)) {
+                        events.merge(folded, uniquingKeysWith: +)
+                    }
+                    return events
+                }
+            }
+            return try await group.reduce(into: [:]) { $0.merge($1, uniquingKeysWith: +) }
+        }
+    }
+
+    /// Folds some sealed cells; nil if there are none.
+    private func foldCells(atMost limit: Int) async throws -> [Int32: Int]? {
+        try Task.checkCancellation()
+        return try await database.batch.transaction(within: .maintenance) { connection in
+            try PurchaseBook.runInBatch(connection)
+            let claimed = try connection.query(PurchaseStatements.claimCells, [.int8(Int64(limit))]) {
+                try $0.map { Int64(try $0.int2(0)) }
+            }
+            guard !claimed.isEmpty else { return nil }
+            let events = try Self.fold(PurchaseStatements.fold, [.int8Array(claimed)], connection)
+            try connection.execute(PurchaseStatements.markFolded, [.int8Array(claimed)])
+            return events
+        }
+    }
+
+    /// Folds purchases and returns the number of events by store.
+    static func fold(
+        _ statement: PostgresStatement,
+        _ parameters: [PostgresValue],
+        _ connection: isolated PostgresConnection
+    ) throws -> [Int32: Int] {
+        try connection.executeDeferred(PurchaseStatements.prepareFold)
+        return try connection.query(statement, parameters) { rows in
+            Dictionary(uniqueKeysWithValues: try rows.map { (try $0.int4(0), try $0.int(1)) })
+        }
+    }
+
+    /// Deletes the rows of folded cells: at once, or one by one if a backup reads them, or if the role may not truncate.
+    private func emptyCells() async throws {
+        do {
+            try await emptyCells(PurchaseStatements.truncate, lockTimeout: "2s")
+        } catch let error as PostgresError
+            where error.sqlState == .lockNotAvailable || error.sqlState == .insufficientPrivilege
+        {
+            try await emptyCells(PurchaseStatements.deleteRows, lockTimeout: "120s")
+        }
+    }
+
+    /// - Parameter statements: by cell.
+    private func emptyCells(_ statements: [PostgresStatement], lockTimeout: String) async throws {
+        try await database.batch.transaction(within: .store) { connection in
+            try connection.set("lock_timeout", lockTimeout)
+            let cells = try connection.query(PurchaseStatements.foldedCells) { try $0.map { Int(try $0.int2(0)) } }
+            guard !cells.isEmpty else { return }
+            for cell in cells { try connection.execute(statements[cell]) }
+            try connection.execute(PurchaseStatements.markEmpty, [.int8Array(cells.map(Int64.init))])
+        }
+    }
+
+    // MARK: - Anonymizing
+
+    /// Requests of at most 1,000 customers.
+    private struct Erasures: Sendable {
+        var customers: [[UInt8]] = []
+        var marks: [Int64] = []
+    }
+
+    private func requestedErasures() async throws -> [Erasures] {
+        var pieces: [Erasures] = []
+        while true {
+            let last = pieces.last?.customers.last ?? []
+            let piece = try await database.batch.perform(within: .lookup) { connection in
+                try connection.query(PurchaseStatements.requestedErasures, [.bytea(last)]) { rows in
+                    var piece = Erasures()
+                    for (customer, mark) in try rows.map({ (try $0.bytea(0), try $0.int8(1)) }) {
+                        piece.customers.append(customer)
+                        piece.marks.append(mark)
+                    }
+                    return piece
+                }
+            }
+            if piece.customers.isEmpty { return pieces }
+            pieces.append(piece)
+        }
+    }
+
+    private func anonymize(_ piece: Erasures) async throws -> Int {
+        try await database.batch.transaction(within: .maintenance) { connection in
+            try PurchaseBook.runInBatch(connection)
+            let customers = PostgresValue.byteaArray(piece.customers)
+            let anonymized =
+                try connection.execute(PurchaseStatements.anonymizeCustomers, [customers])
+                + connection.execute(PurchaseStatements.anonymizeStrays, [customers])
+            try connection.execute(PurchaseStatements.endErasures, [customers, .int8Array(piece.marks)])
+            return anonymized
+        }
+    }
+}
