@@ -15,7 +15,7 @@ class Night:
 
     def __init__(self, database, aisle):
         self.database, self.aisle, self.dsn = database, aisle, f"{DSN} dbname={database}"
-        self.is_new = aisle == AISLE
+        self.is_new, self.reports = aisle == AISLE, 0
 
     def sql(self, text):
         return sql(self.database, text)
@@ -34,7 +34,6 @@ class Night:
     def measured(self, work):
         """Returns the seconds, the bytes of WAL without full-page images, and the result of some work."""
         self.sql("CHECKPOINT")
-        # The counters follow with a delay, unless a session that wrote has ended: `psql` and the program have.
         start = self.wal()
         began = time.perf_counter()
         result = work()
@@ -54,10 +53,11 @@ class Night:
         return usage.ru_maxrss * 1024, said.splitlines()[-1]
 
     def report(self, events, every):
-        """Records random purchases of every `every`-th product."""
-        cell = "get_byte(sha256(convert_to(sku, 'UTF8')), 0) % 8 + (SELECT min(cell) FROM purchase_cell WHERE state = 'open')"
+        """Records random purchases of every `every`-th product, others each time."""
+        self.reports += 1
+        cell = "get_byte(sha256(convert_to(sku, 'UTF8')), 0) % 4 + (SELECT min(cell) FROM purchase_cell WHERE state = 'open')"
         first, columns = (f"{cell}, ", "cell, ") if self.is_new else ("", "")
-        self.sql(f"""SELECT setseed(0.5); INSERT INTO purchase_inbox ({columns}store_id, sku, day, customer, quantity)
+        self.sql(f"""SELECT setseed({self.reports / 100}); INSERT INTO purchase_inbox ({columns}store_id, sku, day, customer, quantity)
             SELECT {first}e.* FROM (SELECT s.store_id, 'g' || (1 + {every} * floor({PRODUCTS // every} * random() ^ 3)::int) AS sku,
                 current_date - (60 * random() ^ 2)::int, decode(md5((floor(200000 * random()))::text), 'hex'), 1
                 FROM store s, generate_series(1, {events})) e""")
@@ -144,6 +144,9 @@ def prices(night):
 
 
 def all():
+    # Full-page images depend on when checkpoints happen.
+    sql("postgres", "ALTER SYSTEM SET full_page_writes = off")
+    sql("postgres", "SELECT pg_reload_conf()")
     print(f"{'the re-sort; seconds, MB of WAL, peak MB of the command':52}{'s':>10}{'WAL':>12}{'memory':>10}")
     new, old = Night("night", AISLE), OLD and Night("night_old", os.path.abspath(OLD))
     two, _ = fold(new, 2)

@@ -20,14 +20,14 @@ CREATE TABLE IF NOT EXISTS purchase_by_customer (
     sku text COLLATE "C" NOT NULL,
     CONSTRAINT purchase_by_customer_pkey PRIMARY KEY (store_id, customer, day, sku)
 );
--- The cells of the inbox: 0 to 7 and 8 to 15 take turns. All purchases of a product that are pending at the same time are in one cell.
+-- The cells of the inbox: 0 to 3 and 4 to 7 take turns. All purchases of a product that are pending at the same time are in one cell.
 CREATE TABLE IF NOT EXISTS purchase_cell (
     cell smallint CONSTRAINT purchase_cell_pkey PRIMARY KEY,
     -- New purchases go to open cells. A sealed cell does not change, until its purchases are folded and deleted.
     state text COLLATE "C" NOT NULL,
     CONSTRAINT purchase_cell_state CHECK (state IN ('open', 'sealed', 'folded', 'empty'))
 );
-INSERT INTO purchase_cell (cell, state) SELECT n, CASE WHEN n < 8 THEN 'open' ELSE 'empty' END FROM generate_series(0, 15) AS n
+INSERT INTO purchase_cell (cell, state) SELECT n, CASE WHEN n < 4 THEN 'open' ELSE 'empty' END FROM generate_series(0, 7) AS n
 ON CONFLICT (cell) DO NOTHING;
 -- Customers whose purchases the next fold anonymizes.
 CREATE TABLE IF NOT EXISTS purchase_erasure (
@@ -69,7 +69,7 @@ DO $$
 DECLARE
     holder text;
 BEGIN
-    FOR n IN 0..15 LOOP
+    FOR n IN 0..7 LOOP
         EXECUTE format('CREATE TABLE IF NOT EXISTS %I PARTITION OF purchase_inbox FOR VALUES IN (%s)', 'purchase_inbox_' || n, n);
     END LOOP;
     -- Roles that may delete rows of other tables may also empty a cell.
@@ -79,7 +79,7 @@ BEGIN
     LOOP
         EXECUTE 'GRANT SELECT, INSERT, UPDATE, DELETE ON purchase_count, purchase_by_customer, purchase_cell, purchase_erasure, purchase_inbox TO '
             || holder;
-        FOR n IN 0..15 LOOP
+        FOR n IN 0..7 LOOP
             EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE, TRUNCATE ON %I TO %s', 'purchase_inbox_' || n, holder);
         END LOOP;
     END LOOP;
@@ -104,7 +104,7 @@ ON CONFLICT (store_id, sku, day) DO UPDATE SET count = c.count + excluded.count;
 
 -- Step: purchases that were not folded, and the end
 INSERT INTO purchase_inbox (cell, store_id, day, quantity, customer, sku)
-SELECT (SELECT min(cell) FROM purchase_cell WHERE state = 'open') + get_byte(sha256(convert_to(sku, 'UTF8')), 0) % 8,
+SELECT (SELECT min(cell) FROM purchase_cell WHERE state = 'open') + get_byte(sha256(convert_to(sku, 'UTF8')), 0) % 4,
     store_id, day, quantity, customer, sku FROM purchase_inbox_moved;
 DROP INDEX IF EXISTS purchase_day_by_customer;
 DROP TABLE purchase_inbox_moved;

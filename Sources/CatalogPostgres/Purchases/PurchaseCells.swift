@@ -7,7 +7,7 @@ internal import LibPQ
 /// concurrently.
 enum PurchaseCells {
     /// The number of cells that are open.
-    static let openCount = 8
+    static let openCount = 4
     static let all = 0..<2 * openCount
 
     /// A cell's table. Statements name it because a statement on the partitioned table locks every cell.
