@@ -229,6 +229,7 @@ let package = Package(
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
             ],
+            resources: [.copy("Cases")],
             swiftSettings: strict
         ),
         .testTarget(

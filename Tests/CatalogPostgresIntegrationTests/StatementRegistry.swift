@@ -185,7 +185,7 @@ enum StatementRegistry {
         ("PurchaseStatements.truncate", PurchaseStatements.truncate),
         ("PurchaseStatements.deleteRows", PurchaseStatements.deleteRows),
         ("PurchaseStatements.markEmpty", [PurchaseStatements.markEmpty]),
-        ("PurchaseStatements.prepareFold", [PurchaseStatements.prepareFold]),
+        ("PurchaseStatements.sortInMemory", [PurchaseStatements.sortInMemory]),
         ("PurchaseStatements.fold", [PurchaseStatements.fold]),
         ("PurchaseStatements.foldShelves", [PurchaseStatements.foldShelves]),
         ("PurchaseStatements.pendingCount", [PurchaseStatements.pendingCount]),

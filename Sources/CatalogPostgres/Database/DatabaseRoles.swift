@@ -66,6 +66,7 @@ package struct DatabaseRoles: Sendable {
         lines += [
             "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA \(schema) TO \(server);",
             "ALTER DEFAULT PRIVILEGES FOR ROLE \(owner) IN SCHEMA \(schema) GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO \(server);",
+            "GRANT TRUNCATE ON \(list(tables.filter { $0.hasPrefix("purchase_inbox_") })) TO \(server);",
             "GRANT USAGE ON ALL SEQUENCES IN SCHEMA \(schema) TO \(server);",
             "ALTER DEFAULT PRIVILEGES FOR ROLE \(owner) IN SCHEMA \(schema) GRANT USAGE ON SEQUENCES TO \(server);",
             "REVOKE INSERT, UPDATE, DELETE ON \(schema).schema_migration FROM \(server);",

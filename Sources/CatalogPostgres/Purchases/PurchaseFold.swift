@@ -134,7 +134,7 @@ package struct PurchaseFold: Sendable {
         _ parameters: [PostgresValue],
         _ connection: isolated PostgresConnection
     ) throws -> [Int32: Int] {
-        try connection.executeDeferred(PurchaseStatements.prepareFold)
+        try connection.executeDeferred(PurchaseStatements.sortInMemory)
         return try connection.query(statement, parameters) { rows in
             Dictionary(uniqueKeysWithValues: try rows.map { (try $0.int4(0), try $0.int(1)) })
         }

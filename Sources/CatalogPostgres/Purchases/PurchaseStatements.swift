@@ -87,12 +87,8 @@ enum PurchaseStatements {
     static let deleteRows: [PostgresStatement] = PurchaseCells.all.map { "DELETE FROM \(PurchaseCells.table($0))" }
     static let markEmpty: PostgresStatement = "UPDATE purchase_cell SET state = 'empty' WHERE cell = ANY ($1::bigint[])"
 
-    /// Settings for a fold: memory for sorting, and lookups of single rows. A fold changes few rows of large tables, and the
-    /// planner would read all of them.
-    static let prepareFold: PostgresStatement = """
-        SELECT set_config('work_mem', '64MB', true), set_config('enable_mergejoin', 'off', true),
-            set_config('enable_hashjoin', 'off', true)
-        """
+    /// Memory for sorting the purchases of a fold.
+    static let sortInMemory: PostgresStatement = "SELECT set_config('work_mem', '64MB', true)"
     /// Folds some cells, `$1`: adds their purchases to what their customers bought and to the counts, and marks the
     /// products whose counts change. Returns the number of events of each store.
     static let fold: PostgresStatement = folding("SELECT i.* FROM purchase_inbox i WHERE i.cell = ANY ($1::bigint[])")
@@ -120,7 +116,8 @@ enum PurchaseStatements {
         """
 
     /// Returns the fold of some purchases. They are sorted by customer, so that their rows are found and inserted in the
-    /// order of the index. A row is inserted without regard to a conflict if the fold has not found it: no
+    /// order of the index; a subquery with a limit and conflicts instead of joins leave the planner, which does not know how many
+    /// rows there are, no other way. A row is inserted without regard to a conflict if the fold has not found it: no
     /// other fold adds purchases of the same products meanwhile.
     private static func folding(_ purchases: SQL) -> PostgresStatement {
         """
@@ -130,12 +127,13 @@ enum PurchaseStatements {
             FROM (\(purchases)) e GROUP BY store_id, customer, day, sku),
         compared AS MATERIALIZED (
             SELECT r.store_id, r.sku, r.day, r.customer, r.quantity, b.quantity AS earlier FROM received r
-            LEFT JOIN purchase_by_customer b ON b.store_id = r.store_id AND b.customer = r.customer AND b.day = r.day AND b.sku = r.sku
-                AND r.customer <> ''),
+            LEFT JOIN LATERAL (
+                SELECT h.quantity FROM purchase_by_customer h WHERE h.store_id = r.store_id AND h.customer = r.customer
+                    AND h.day = r.day AND h.sku = r.sku AND r.customer <> '' LIMIT 1) b ON true),
         changed AS (
-            UPDATE purchase_by_customer b SET quantity = b.quantity + n.quantity FROM compared n
-            WHERE b.store_id = n.store_id AND b.customer = n.customer AND b.day = n.day AND b.sku = n.sku
-                AND n.earlier IS NOT NULL AND n.quantity <> 0),
+            INSERT INTO purchase_by_customer AS b (store_id, day, quantity, customer, sku)
+            SELECT store_id, day, quantity, customer, sku FROM compared WHERE earlier IS NOT NULL AND quantity <> 0
+            ON CONFLICT (store_id, customer, day, sku) DO UPDATE SET quantity = b.quantity + excluded.quantity),
         added AS (
             INSERT INTO purchase_by_customer (store_id, day, quantity, customer, sku)
             SELECT store_id, day, quantity, customer, sku FROM compared WHERE earlier IS NULL AND customer <> ''

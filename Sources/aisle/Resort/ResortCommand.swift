@@ -28,7 +28,7 @@ struct ResortCommand: AsyncParsableCommand {
         @Flag(help: "All shelves of all stores.") var all = false
         @Option(help: "Only shelves that changed within an age such as 24h or 7d, or since a time.") var changedSince:
             String?
-        @Option(parsing: .unconditional, help: "The number of shelves to process concurrently.") var jobs = 2
+        @Option(parsing: .unconditional, help: "The number of parallel jobs, each with two connections.") var jobs = 2
         @Option(help: "How much detail of the moves to report.") var diff = ResortRequest.DiffDetail.summary
         @Option(help: "Write the report, one line per changed shelf, to a file.") var out: String?
         @Option(
