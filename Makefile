@@ -158,8 +158,8 @@ test-disk: build ## Fill the disk of the data, and that of the log, under load; 
 	$(TEST_LIMIT) python3 Tests/Faults/disk.py $(AISLE)
 
 .PHONY: test-upgrade
-test-upgrade: build ## Serve with this build and the next one side by side while a migration runs
-	@$(MAKE) --no-print-directory deps PACKAGES="python3"
+test-upgrade: build build-tests ## Kill migrations of a database with data; serve with this build and the next one side by side while a migration runs
+	AISLE_TEST_KILLS=100 $(TEST_RUN) --filter KilledMigrationTests
 	$(TEST_LIMIT) python3 Tests/Faults/upgrade.py $(AISLE)
 
 FUZZ_SECONDS ?= 300

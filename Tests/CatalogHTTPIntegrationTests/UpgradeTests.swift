@@ -55,7 +55,8 @@ import Testing
             return zip(older, newer).enumerated().flatMap { differences($1.0, $1.1, at: "\(place)[\($0)]") }
         default:
             // The pages of 0.1.0 are recorded as lists of SKUs.
-            let newer = place.contains(".products[") && older is String ? (newer as? [String: Any])?["sku"] ?? newer : newer
+            let newer =
+                place.contains(".products[") && older is String ? (newer as? [String: Any])?["sku"] ?? newer : newer
             if let older = older as? String, renamed.contains(older) { return [] }
             return (older as? NSObject) == (newer as? NSObject) ? [] : ["\(place): \(older), now \(newer)"]
         }

@@ -49,7 +49,7 @@ import TestSupport
     /// Limits so low that a shelf of the tests is read as a large one, and of its filters: none keeps few; a part of them; all.
     private static let largeShelves = [0, 6, 1000].map { few in
         var limits = PageLimits()
-        (limits.filteredInPipeline, limits.sortedInPipeline, limits.walked) = (0, 0, 5)
+        (limits.filteredInPipeline, limits.sortedInPipeline, limits.walkedPages) = (0, 0, 1)
         limits.few = few
         return limits
     }
@@ -69,6 +69,33 @@ import TestSupport
                     }
                 }
             }
+        }
+    }
+
+    @Test(
+        "A page of a large shelf is partial if its filter keeps few of the rows that it may read",
+        arguments: Sort.allSingle
+    )
+    func pagesAreBounded(_ sort: Sort) async throws {
+        try await withShelf(.last, seed: 6) { memory, catalog, products, _ in
+            var limits = PageLimits()
+            (limits.filteredInPipeline, limits.few, limits.walkedPages) = (0, 0, 2)
+            let large = PostgresCatalog(catalog.database, pageLimits: limits)
+            // Nobody has this tag.
+            let filter = try Filter([.tag: .texts(["nowhere"])])
+            var request = Self.request(sort, filter)
+            request.limit = 4
+            var (pages, isLast) = (0, false)
+            while !isLast {
+                let page = try await large.page(request)
+                #expect(page.products.isEmpty)
+                #expect(page.isPartial == (page.next != nil))
+                (request.after, isLast) = (page.next, page.next == nil)
+                pages += 1
+                try #require(pages < 100)
+            }
+            // Each page but the last reads eight rows.
+            #expect(pages >= products.count / 8 && pages <= products.count / 8 + 1, "\(pages)")
         }
     }
 

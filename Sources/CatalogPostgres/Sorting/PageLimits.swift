@@ -6,8 +6,8 @@ package struct PageLimits: Hashable, Sendable {
     package var sortedInPipeline = 1_000
     /// The number of products up to which a filter keeps few, so that all of them are read and sorted.
     package var few = 1_000
-    /// The number of rows that a bounded walk reads.
-    package var walked = 5_000
+    /// How many times as many rows as a filtered page shows may be read for it. If they do not suffice, the page is partial.
+    package var walkedPages = 20
 
     package init() {}
 }

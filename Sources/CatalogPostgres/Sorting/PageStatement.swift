@@ -13,6 +13,8 @@ struct PageStatement: Sendable {
     /// The meaning of a parameter.
     enum Slot: Hashable, Sendable {
         case store, shelf, limit
+        /// The number of rows that a bounded walk reads.
+        case walked
         /// The i-th dimension in the plan's order of groups.
         case dimension(Int)
         /// The cursor's value of the i-th key.
@@ -38,14 +40,26 @@ struct PageStatement: Sendable {
 
         /// Whether a walk along the sort's index looks up each row in another table.
         var looksUpRows: Bool { sort.terms.count == 1 && sort.terms[0].key.table != SortKey.name.table }
+        /// Whether the order by brand is read brand by brand, because the filter names several.
+        var walksBrands: Bool {
+            sort.terms.count == 1 && sort.terms[0].key == .brand && filter.isOneOfSeveral(.brand)
+        }
+        /// Whether all rows of the order are in one table, so that a walk can end after a number of them.
+        var canBeBounded: Bool {
+            !walksBrands && (sort.terms.count == 1 || sort.terms.allSatisfy { $0.key.table == SortKey.name.table })
+        }
     }
 
     /// The way to the rows of a range.
     enum Access: Hashable, Sendable {
         /// Along the index of the sort, until there are enough rows that the filter keeps.
         case walk
-        /// The same, but at most so many rows if each needs a lookup in another table. It may find too few.
-        case boundedWalk(rows: Int)
+        /// The same, but at most `walked` rows. It may find too few.
+        case boundedWalk
+        /// The last row of such a walk, whether the filter keeps it or not; nothing if the range ends before.
+        case endOfWalk
+        /// The number of rows of such a walk.
+        case lengthOfWalk
         /// Along the index of the filter, or all rows; those that the filter keeps are sorted.
         case scan
     }
@@ -82,10 +96,18 @@ struct PageStatement: Sendable {
 
     /// Returns a range's statement with its parameters.
     ///
-    /// - Parameter limit: the maximum number of rows; ignored by statements without a limit.
-    func query(_ range: Int, _ plan: PagePlan, _ shelf: ShelfHead, limit: Int) -> PostgresQuery {
+    /// - Parameters:
+    ///   - limit: the maximum number of rows; ignored by statements without a limit.
+    ///   - walked: the maximum number of rows that a bounded walk reads; ignored by other statements.
+    func query(
+        _ range: Int,
+        _ plan: PagePlan,
+        _ shelf: ShelfHead,
+        limit: Int,
+        walked: Int = 0
+    ) -> PostgresQuery {
         let (statement, slots) = (ranges[range].statement, ranges[range].slots)
-        return PostgresQuery(statement, parameters(slots, plan, shelf.location, Int64(limit)))
+        return PostgresQuery(statement, parameters(slots, plan, shelf.location, Int64(limit), Int64(walked)))
     }
 
     /// Returns the queries for the first page by a sort, on a shelf that does not exist.
@@ -106,7 +128,8 @@ struct PageStatement: Sendable {
         _ slots: [Slot],
         _ plan: PagePlan,
         _ shelf: ShelfLocation,
-        _ limit: Int64
+        _ limit: Int64,
+        _ walked: Int64
     ) -> [PostgresValue] {
         let groups = plan.dimension.groupOrder
         return slots.map { slot in
@@ -114,6 +137,7 @@ struct PageStatement: Sendable {
             case .store: .int4(shelf.storeID)
             case .shelf: .int4(shelf.shelfID)
             case .limit: .int8(limit)
+            case .walked: .int8(walked)
             case .dimension(let index): .int2(Int16(groups[index].ordinal))
             case .value(let index): plan.after!.values[index].parameter(of: plan.sort.terms[index].key)
             case .name: .text(plan.after!.name)

@@ -45,9 +45,7 @@ struct PageStatementWriter {
             scope = "\(ordered).store_id = \(.store) AND \(ordered).shelf_id = \(.shelf)"
         }
         // An ordered index scan cannot use several values, so the filtered brands are scanned in sequence.
-        let walksBrands =
-            isSingle && sort.terms[0].key == .brand && shape.filter.isOneOfSeveral(.brand)
-            && !conditions.contains("p.brand IS NULL")
+        let walksBrands = shape.walksBrands && !conditions.contains("p.brand IS NULL")
         let rest = walksBrands ? shape.filter.without([.brand]) : shape.filter
         let left: [Template] =
             shape.access == .scan
@@ -55,15 +53,8 @@ struct PageStatementWriter {
             : rest.conditions(along: sort.terms[0].key.column) { .filter($0, $1) }
         let filter = ([scope] + conditions + left).joined(" AND ")
         let limit: Template = shape.isWhole ? "" : " LIMIT \(.limit)"
-        if case .boundedWalk(let rows) = shape.access, shape.looksUpRows {
-            let (table, alias): (SQL, SQL) =
-                readsPositions ? ("placement_position", "o") : ("placement_popularity", "r")
-            return """
-                SELECT \(columns) FROM (
-                    SELECT * FROM \(table) \(alias) WHERE \(([scope] + conditions).joined(" AND ")) ORDER BY \(order())
-                    LIMIT \(rows)) AS \(alias) \(placements(of: alias))
-                WHERE \(left.joined(" AND ")) ORDER BY \(order())\(limit)
-                """
+        if [.boundedWalk, .endOfWalk, .lengthOfWalk].contains(shape.access) {
+            return boundedWalk(columns, ([scope] + conditions).joined(" AND "), left, limit)
         }
         if walksBrands {
             let brands: Template =
@@ -75,6 +66,25 @@ struct PageStatementWriter {
         }
         if shape.access == .scan, !readsPositions { return scan(columns, scope, conditions, limit) }
         return "SELECT \(columns) FROM \(source) WHERE \(filter) ORDER BY \(order())\(limit)"
+    }
+
+    /// Returns a statement on the first rows of a range, of which the filter keeps some.
+    private func boundedWalk(_ columns: SQL, _ range: Template, _ filter: [Template], _ limit: Template) -> Template {
+        let (table, alias): (SQL, SQL) =
+            if !shape.looksUpRows { ("placement", "p") } else if readsPositions { ("placement_position", "o") } else {
+                ("placement_popularity", "r")
+            }
+        let walk: Template = "FROM \(table) \(alias) WHERE \(range) ORDER BY \(order())"
+        let rows: SQL = shape.looksUpRows ? "\(alias) \(placements(of: alias))" : alias
+        switch shape.access {
+        case .endOfWalk: return "SELECT \(columns) FROM (SELECT * \(walk) OFFSET \(.walked) - 1 LIMIT 1) AS \(rows)"
+        case .lengthOfWalk: return "SELECT count(*) FROM (SELECT 1 \(walk) LIMIT \(.walked)) AS walked"
+        default:
+            let kept: Template = filter.isEmpty ? "" : "WHERE \(filter.joined(" AND ")) "
+            return """
+                SELECT \(columns) FROM (SELECT * \(walk) LIMIT \(.walked)) AS \(rows) \(kept)ORDER BY \(order())\(limit)
+                """
+        }
     }
 
     /// Returns the statement that reads all rows that the filter keeps, along its index, and sorts them.

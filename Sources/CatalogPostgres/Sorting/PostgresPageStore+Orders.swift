@@ -56,30 +56,66 @@ extension PostgresPageStore {
         return PageBasis(head: head, views: views)
     }
 
-    /// Reads the rows that a filter keeps. If it keeps few, reads and sorts all of them; otherwise walks the sort's index.
-    func filteredRows<Row>(
+    /// Rows of a page.
+    struct FoundRows<Row: Sendable>: Sendable {
+        var rows: [Row] = []
+        /// The row at which a bounded walk ended before it found enough rows; nil if it did.
+        var end: Row?
+    }
+
+    /// Reads the rows that a filter keeps. If it keeps few, reads and sorts all of them; otherwise walks the sort's index, on a
+    /// large shelf only so far.
+    func filteredRows<Row: Sendable>(
         _ plan: PagePlan,
         _ shelf: ShelfHead,
         limit: Int,
         _ connection: isolated PostgresConnection,
         _ read: (borrowing PostgresRow) throws -> Row
-    ) throws -> [Row] {
+    ) throws -> FoundRows<Row> {
         var shape = PageStatement.Shape(plan)
-        let walk = memory.statement(shape)
-        guard !plan.view.filter.isEmpty else {
-            return try Self.rows(of: walk, plan, shelf, limit: limit, connection, read)
+        let isFiltered = !plan.view.filter.isEmpty && shelf.state.productCount > limits.filteredInPipeline
+        if isFiltered, try keepsFew(plan, shelf.location, connection) {
+            shape.access = .scan
+        } else if isFiltered, shape.canBeBounded {
+            return try walkedRows(shape, plan, shelf, limit: limit, connection, read)
         }
-        shape.access = .scan
-        let scan = memory.statement(shape)
-        if try keepsFew(plan, shelf.location, connection) {
-            return try Self.rows(of: scan, plan, shelf, limit: limit, connection, read)
+        let statement = memory.statement(shape)
+        return FoundRows(rows: try Self.rows(of: statement, plan, shelf, limit: limit, connection, read))
+    }
+
+    /// Walks the ranges of a sort's index until there are enough rows, or so many that the page is partial.
+    private func walkedRows<Row: Sendable>(
+        _ shape: PageStatement.Shape,
+        _ plan: PagePlan,
+        _ shelf: ShelfHead,
+        limit: Int,
+        _ connection: isolated PostgresConnection,
+        _ read: (borrowing PostgresRow) throws -> Row
+    ) throws -> FoundRows<Row> {
+        func statement(_ access: PageStatement.Access) -> PageStatement {
+            var shape = shape
+            shape.access = access
+            return memory.statement(shape)
         }
-        guard shape.looksUpRows, shelf.state.productCount > limits.walked else {
-            return try Self.rows(of: walk, plan, shelf, limit: limit, connection, read)
+        let walk = statement(.boundedWalk)
+        var found = FoundRows<Row>()
+        var left = max(1, limits.walkedPages * plan.limit)
+        for range in walk.ranges.indices {
+            func run<Value>(
+                _ statement: PageStatement,
+                _ limit: Int,
+                _ read: (borrowing PostgresRows) throws -> Value
+            ) throws -> Value {
+                let query = statement.query(range, plan, shelf, limit: limit, walked: left)
+                return try connection.query(query.statement, query.parameters, read)
+            }
+            found.rows += try run(walk, limit - found.rows.count) { try $0.map(read) }
+            if found.rows.count >= limit { return found }
+            found.end = try run(statement(.endOfWalk), 0) { try $0.first(read) }
+            if found.end != nil { return found }
+            left -= try run(statement(.lengthOfWalk), 0) { try $0.first { try $0.int(0) }! }
         }
-        shape.access = .boundedWalk(rows: limits.walked)
-        let bounded = memory.statement(shape)
-        return try Self.rows(of: bounded, or: scan, plan, shelf, limit: limit, connection, read)
+        return found
     }
 
     /// Returns whether one of a filter's keys keeps few products.
@@ -101,12 +137,9 @@ extension PostgresPageStore {
 
     /// Reads the ranges of a statement in sequence, on a given connection, until there are enough rows.
     ///
-    /// - Parameters:
-    ///   - other: reads a range again in which the statement does not find enough rows.
-    ///   - limit: nil for all.
+    /// - Parameter limit: nil for all.
     static func rows<Row>(
         of statement: PageStatement,
-        or other: PageStatement? = nil,
         _ plan: PagePlan,
         _ shelf: ShelfHead,
         limit: Int?,
@@ -120,13 +153,9 @@ extension PostgresPageStore {
             return rows
         }
         for range in statement.ranges.indices where rows.count < limit {
-            let start = rows.count
-            for statement in [statement, other].compactMap({ $0 }) where rows.count < limit {
-                rows.removeLast(rows.count - start)
-                let query = statement.query(range, plan, shelf, limit: limit - start)
-                try connection.query(query.statement, query.parameters) { found in
-                    try found.forEach { rows.append(try read($0)) }
-                }
+            let query = statement.query(range, plan, shelf, limit: limit - rows.count)
+            try connection.query(query.statement, query.parameters) { found in
+                try found.forEach { rows.append(try read($0)) }
             }
         }
         return rows

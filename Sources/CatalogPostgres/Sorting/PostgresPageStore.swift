@@ -134,8 +134,14 @@ struct PostgresPageStore: PageStore {
     ) async throws -> PageOf<Items> {
         for attempt in 0..<4 {
             // A constantly changing shelf is counted in the same transaction.
-            let (planned, listings, counted) = try await readListings(request, countsFacets: attempt == 3)
-            var page = PageOf(planned, scope: request.scope, listings: listings, into: items(planned))
+            let (planned, found, counted) = try await readListings(request, countsFacets: attempt == 3)
+            var page = PageOf(
+                planned,
+                scope: request.scope,
+                listings: found.rows,
+                endingAt: found.end,
+                into: items(planned)
+            )
             if planned.plan.facets.isEmpty { return page }
             page.facets = if let counted { counted } else { try await facets(of: planned) }
             if page.facets != nil { return page }
@@ -147,23 +153,23 @@ struct PostgresPageStore: PageStore {
     private func readListings(
         _ request: PageRequest,
         countsFacets: Bool
-    ) async throws -> (PlannedPage, [Listing], Facets?) {
+    ) async throws -> (PlannedPage, FoundRows<Listing>, Facets?) {
         try await database.longReads.snapshot(within: .lookup) { connection in
             let basis = try Self.basis(of: request, connection)
             memory.insert(basis.head, of: request)
             let planned = try PlannedPage(request, basis)
             let (plan, head) = (planned.plan, planned.basis.head)
             let hasPosition = plan.readsPositions
-            let listings = try filteredRows(plan, head, limit: plan.limit + 1, connection) {
+            let found = try filteredRows(plan, head, limit: plan.limit + 1, connection) {
                 try ProductRow.listing($0, hasPosition: hasPosition)
             }
-            guard !plan.facets.isEmpty else { return (planned, listings, nil) }
+            guard !plan.facets.isEmpty else { return (planned, found, nil) }
             let key = FacetCache.Key(planned)
-            if let known = facetCache[key] { return (planned, listings, known) }
-            guard countsFacets else { return (planned, listings, nil) }
+            if let known = facetCache[key] { return (planned, found, known) }
+            guard countsFacets else { return (planned, found, nil) }
             let facets = try countFacets(planned, connection)
             facetCache[key] = facets
-            return (planned, listings, facets)
+            return (planned, found, facets)
         }
     }
 

@@ -90,7 +90,7 @@ export class Aisle {
   /** Reads a shelf with its `sort_options` and `filter_options`. */
   async shelf(store, shelf) { return (await this.send(`/v1/stores/${store}/shelves/${shelf}`)).value; }
 
-  /** Reads a page of products. @param {Record<string, any>} [query] sort, limit, cursor, facets and filters */
+  /** Reads a page of products. With a filter, it may be empty although `next_cursor` is not null. @param {Record<string, any>} [query] sort, limit, cursor, facets and filters */
   async page(store, shelf, query, signal) {
     return (await this.send(`/v1/stores/${store}/shelves/${shelf}/products`, { query, signal })).value;
   }
