@@ -37,10 +37,10 @@ import Testing
         }
     }
 
-    /// What depends on the day, the deployment's key or the clients' connection.
+    /// Fields that depend on the day or on the deployment's key.
     private static let volatile: Set<String> = ["popularity", "as_of", "next_cursor"]
 
-    /// What was renamed on purpose.
+    /// Titles that were changed on purpose.
     private static let renamed = ["New since", "In the range before"]
 
     /// Returns where a value differs from an older one. A newer version may have more fields.

@@ -9,8 +9,8 @@ enum PopularityStatements {
     private static let countedHalfLives = 64
 
     /// Returns SQL that scores products `r` with the half-life `$2`: forward decay (see `Popularity`) with the imported
-    /// seeds and the newcomer boost. What depends on the product is computed from the row that is updated, so that a
-    /// concurrent change of it is not lost.
+    /// seeds and the newcomer boost. Seed and boost are taken from the row that is updated, so that a concurrent change
+    /// of them is not lost.
     ///
     /// - Parameter products: selects their SKUs.
     private static func decayed(_ products: SQL) -> SQL {

@@ -6,7 +6,7 @@ internal import LibPQ
 /// New purchases go to the open half of the cells. A fold seals that half, opens the other, and folds the sealed cells,
 /// each in a transaction. Any number of folds may run concurrently and be killed at any point: each event is folded once.
 package struct PurchaseFold: Sendable {
-    /// What a fold has done.
+    /// The result of a fold.
     package struct Outcome: Sendable, Hashable {
         /// The number of folded events by the id of their store.
         var events: [Int32: Int] = [:]

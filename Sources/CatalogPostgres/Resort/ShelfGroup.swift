@@ -87,7 +87,7 @@ struct ShelfGroup: Sendable {
 
     // MARK: - Plans
 
-    /// What is read of a shelf.
+    /// The orders of a shelf.
     private struct Orders {
         /// The displayed order before the scores or the dimension change; nil if it is not compared.
         var before: [String]?
@@ -140,20 +140,20 @@ struct ShelfGroup: Sendable {
         try run(steps, &orders, connection)
 
         // Products of these shelves are compared by another dimension than what was read.
-        var anew: [Step] = []
+        var rereads: [Step] = []
         for shelf in shelves {
             guard let settled = settled[shelf.id], settled.isCompared else { continue }
             orders[shelf.id]?.after = []
-            if isDisplayCompared(shelf), before[shelf.id] == nil { anew += try stepsBefore(shelf) }
+            if isDisplayCompared(shelf), before[shelf.id] == nil { rereads += try stepsBefore(shelf) }
             var head = shelf.head
             head.state.comparisonDimension = settled.dimension
-            if shelf.source != nil || isDisplayCompared(shelf) { anew += try stepsAfter(shelf, head) }
+            if shelf.source != nil || isDisplayCompared(shelf) { rereads += try stepsAfter(shelf, head) }
         }
-        try run(anew, &orders, connection)
+        try run(rereads, &orders, connection)
         return try shelves.map { shelf in
             var plan = ShelfPlan(shelf: shelf, rescored: rescored[shelf.id] ?? 0)
             plan.settledDimension = settled[shelf.id]?.dimension
-            plan.comparesAnew = settled[shelf.id]?.isCompared == true
+            plan.hasOtherDimension = settled[shelf.id]?.isCompared == true
             if let read = orders[shelf.id] { try arrange(&plan, read) }
             return plan
         }

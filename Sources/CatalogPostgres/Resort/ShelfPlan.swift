@@ -22,7 +22,7 @@ struct ResortedShelf: Sendable {
     }
 }
 
-/// What a re-sort writes to one shelf.
+/// The changes that a re-sort makes to one shelf.
 struct ShelfPlan: Sendable {
     let shelf: ResortedShelf
     /// The number of placements whose score changed.
@@ -30,7 +30,7 @@ struct ShelfPlan: Sendable {
     /// The most common dimension, if it is another one now.
     var settledDimension: Dimension?
     /// Whether products are compared by another dimension now.
-    var comparesAnew = false
+    var hasOtherDimension = false
     /// The number of moved products: in the manual order if it has a source sort, otherwise in the displayed order.
     var moved = 0
     /// The new keys of the manual order, in order.
@@ -40,7 +40,7 @@ struct ShelfPlan: Sendable {
     var diff: OrderDiff?
 
     /// Whether readers see a change.
-    var isChanged: Bool { rescored > 0 || comparesAnew || moved > 0 }
+    var isChanged: Bool { rescored > 0 || hasOtherDimension || moved > 0 }
     /// Whether the shelf's row must be written.
     var isOutdated: Bool { isChanged || settledDimension != nil || shelf.resortedVersion != shelf.head.state.version }
     /// Whether the manual order changed.
