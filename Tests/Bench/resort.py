@@ -2,7 +2,8 @@
 
 AISLE_BENCH_OLD is the path of the program of 0.1.0; without it, there is no comparison with it.
 """
-import os, subprocess, time
+import os, subprocess, threading, time
+import pages
 from harness import *
 
 EVENTS = int(os.environ.get("AISLE_BENCH_EVENTS", "10000000"))
@@ -143,6 +144,24 @@ def prices(night):
     line("re-bake from price, 0.1 % of the prices changed", *night.measured(lambda: night.resort(1)))
 
 
+def pages_meanwhile(night, rate=2000):
+    """Compares the latency of pages, in an open loop, during a re-sort of everything with that of pages alone."""
+    pages.write_paths()
+    ratios = []
+    with served(night.database):
+        for sort in ("name", "price", "-name"):
+            alone = pages.load(rate=rate)
+            night.sourced(sort)
+            work = threading.Thread(target=night.resort)
+            work.start()
+            meanwhile = pages.load(rate=rate, warm_up=0)
+            work.join()
+            ratios.append((meanwhile["p99"] / alone["p99"], alone["p99"], meanwhile["p99"]))
+    ratio, alone, meanwhile = sorted(ratios)[1]
+    print(f"p99 of {rate:,} pages per second: {alone / 1000:.1f} ms alone, {meanwhile / 1000:.1f} ms during a re-bake of everything, "
+          f"ratio {ratio:.1f} (aim: ≤ 3)", flush=True)
+
+
 def all():
     # Full-page images depend on when checkpoints happen.
     sql("postgres", "ALTER SYSTEM SET full_page_writes = off")
@@ -158,6 +177,7 @@ def all():
     new.sql("VACUUM ANALYZE")
     rebakes(new)
     prices(new)
+    pages_meanwhile(new)
     night, night_wal = nights(new)
     if old:
         old.sql("VACUUM ANALYZE")

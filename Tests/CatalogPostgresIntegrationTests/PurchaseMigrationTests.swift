@@ -68,6 +68,33 @@ import Testing
         }
     }
 
+    @Test("Going back anonymizes erased customers and keeps counts of zero")
+    func goesBackExactly() async throws {
+        try await withOlderPurchases { pool in
+            _ = try await Migrator(pool).migrate()
+            let script = """
+                INSERT INTO purchase_by_customer (store_id, day, quantity, customer, sku) VALUES
+                    (1, '2026-03-01', 1, 'kept', 'zero'), (1, '2026-03-01', 2, 'erased', 'one');
+                INSERT INTO purchase_count (store_id, sku, day, count) VALUES (1, 'one', '2026-03-01', 1);
+                INSERT INTO purchase_erasure (customer, mark) VALUES ('erased', 1);
+                INSERT INTO purchase_stray (store_id, event_id, sku, day, customer, quantity)
+                VALUES (1, gen_random_uuid(), 'stray', '2026-03-01', 'erased', 1)
+                """
+            try await pool.perform { try $0.run(script: script) }
+            _ = try await Migrator(pool).migrate(to: Self.before)
+            #expect(
+                try await text(
+                    """
+                    SELECT string_agg((sku, convert_from(customer, 'UTF8'), quantity)::text, ';' ORDER BY sku, customer)
+                    FROM purchase_day WHERE day = '2026-03-01'
+                    """,
+                    pool
+                ) == "(one,\"\",1);(zero,\"\",-1);(zero,kept,1)"
+            )
+            #expect(try await text("SELECT string_agg(encode(customer, 'hex'), '') FROM purchase_stray", pool) == "")
+        }
+    }
+
     @Test("An interrupted migration continues without counting twice", arguments: 0..<4)
     func continuesAfterInterruption(partsBefore: Int) async throws {
         try await withOlderPurchases { pool in

@@ -14,6 +14,7 @@ import TestSupport
     /// A store with shelves arranged by −popularity, by price, and manually.
     private func fill(_ catalog: PostgresCatalog) async throws {
         _ = try await catalog.put(Store(key: P.shop, title: "Shop", currency: Currency("EUR")!))
+        _ = try await catalog.put(Shelf(key: CatalogKey("empty")!, title: "No products"), in: P.shop)
         let sources = ["-popularity", "price", nil, "-unit_price,name"]
         for (key, source) in zip(Self.shelves, sources) {
             _ = try await catalog.put(
@@ -61,10 +62,14 @@ import TestSupport
         #expect(differing == 0)
     }
 
+    private static let pending: SQL = """
+        (SELECT i.* FROM purchase_inbox i JOIN purchase_cell c ON c.cell = i.cell AND c.state IN ('open', 'sealed'))
+        """
+
     private func everything(_ catalog: PostgresCatalog) async throws -> [String] {
         try await catalog.database.writes.perform { database in
             try [
-                "store", "shelf", "product", "placement", "placement_position", "purchase_inbox", "purchase_count",
+                "store", "shelf", "product", "placement", "placement_position", Self.pending, "purchase_count",
                 "popularity_due", "resort_run", "order_change", "placement_popularity", "purchase_by_customer",
             ].map { (table: SQL) in
                 try database.query(

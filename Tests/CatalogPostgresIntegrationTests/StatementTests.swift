@@ -35,7 +35,7 @@ import Testing
         "PopularityStatements.queueCounted": "integer, text[]",
         "PopularityStatements.windowAll": "integer, integer, date, boolean",
         "PopularityStatements.windowSome": "integer, integer, date, boolean, text[]",
-        "PopularityStatements.windowShelves": "integer, integer, date, boolean, integer[]",
+        "PopularityStatements.windowShelves": "integer, integer, date, boolean, bigint[]",
         "PostgresChangeStore.shelfVersions": "text[], text[]",
         "PostgresPriceStore.priceProducts": "integer, text[], bigint[], bigint[], boolean[]",
         "ResortStatements.targets": "integer, text[], boolean, timestamptz, bigint[]",

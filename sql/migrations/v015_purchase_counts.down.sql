@@ -19,16 +19,17 @@ CREATE TABLE purchase_inbox (
 -- Without their customer, purchases stay counted.
 DELETE FROM purchase_by_customer b USING purchase_erasure e WHERE b.customer = e.customer;
 UPDATE purchase_inbox_cells i SET customer = '' FROM purchase_erasure e WHERE i.customer = e.customer;
+UPDATE purchase_stray y SET customer = '' FROM purchase_erasure e WHERE y.customer = e.customer AND y.customer <> '';
 INSERT INTO purchase_inbox (store_id, sku, day, customer, quantity)
 SELECT i.store_id, i.sku, i.day, i.customer, i.quantity FROM purchase_inbox_cells i
 JOIN purchase_cell c ON c.cell = i.cell AND c.state IN ('open', 'sealed');
 INSERT INTO purchase_day (store_id, sku, day, customer, quantity)
 SELECT store_id, sku, day, customer, quantity FROM purchase_by_customer;
 INSERT INTO purchase_day (store_id, sku, day, customer, quantity)
-SELECT c.store_id, c.sku, c.day, '', c.count - coalesce(b.customers, 0) FROM purchase_count c LEFT JOIN (
+SELECT store_id, sku, day, '', coalesce(c.count, 0) - coalesce(b.customers, 0) FROM purchase_count c FULL JOIN (
     SELECT store_id, sku, day, count(*) FILTER (WHERE quantity > 0) AS customers FROM purchase_by_customer
     GROUP BY store_id, sku, day) b USING (store_id, sku, day)
-WHERE c.count <> coalesce(b.customers, 0);
+WHERE coalesce(c.count, 0) <> coalesce(b.customers, 0);
 CREATE INDEX purchase_day_by_customer ON purchase_day (store_id, customer) WHERE customer <> '';
 DROP TABLE purchase_inbox_cells;
 DROP TABLE purchase_by_customer;

@@ -1,4 +1,4 @@
--- Takes about: 25 s, 160 MB per million rows of purchase_day
+-- Takes about: 11 s, 210 MB per million rows of purchase_day
 -- Purchases are counted per product and day, apart from what each customer bought, so that customers can be forgotten without changing
 -- a count. Pending purchases are divided into cells, which are sealed, folded as a whole, and emptied.
 

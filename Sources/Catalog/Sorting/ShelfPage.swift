@@ -39,7 +39,7 @@ package struct PageOf<Items: PageItems>: Sendable {
         for listing in shown { items.add(listing.product) }
         let last = listings.count > plan.limit ? shown.last : end
         let next = last.map { plan.cursor(at: $0, scope: scope) }
-        self.init(planned, items, next: next, isPartial: end != nil)
+        self.init(planned, items, next: next, isPartial: end != nil && listings.count < plan.limit)
     }
 }
 

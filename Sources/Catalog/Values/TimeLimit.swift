@@ -16,6 +16,8 @@ package enum TimeLimit: Sendable {
     case store
     /// Maintenance that nobody waits for.
     case maintenance
+    /// A part of a night's batch whose size is not limited.
+    case night
 
     /// The limit of the work.
     package var duration: Duration {
@@ -28,6 +30,7 @@ package enum TimeLimit: Sendable {
         case .fold: .seconds(180)
         case .store: .seconds(300)
         case .maintenance: .seconds(600)
+        case .night: .seconds(6 * 3600)
         }
     }
 

@@ -66,12 +66,13 @@ package struct DatabaseRoles: Sendable {
         lines += [
             "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA \(schema) TO \(server);",
             "ALTER DEFAULT PRIVILEGES FOR ROLE \(owner) IN SCHEMA \(schema) GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO \(server);",
-            "GRANT TRUNCATE ON \(list(tables.filter { $0.hasPrefix("purchase_inbox_") })) TO \(server);",
             "GRANT USAGE ON ALL SEQUENCES IN SCHEMA \(schema) TO \(server);",
             "ALTER DEFAULT PRIVILEGES FOR ROLE \(owner) IN SCHEMA \(schema) GRANT USAGE ON SEQUENCES TO \(server);",
             "REVOKE INSERT, UPDATE, DELETE ON \(schema).schema_migration FROM \(server);",
             "GRANT SELECT ON \(list(tables.filter { !Self.isPrivate($0) })) TO \(reader);",
         ]
+        let cells = PurchaseCells.all.map { PurchaseCells.table($0).text }.filter { tables.contains($0) }
+        if !cells.isEmpty { lines.append("GRANT TRUNCATE ON \(list(cells)) TO \(server);") }
         if analyzes { lines.append("GRANT MAINTAIN ON \(list(Self.analyzed)) TO \(server);") }
         return lines.joined(separator: "\n") + "\n"
     }

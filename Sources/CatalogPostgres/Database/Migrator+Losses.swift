@@ -1,8 +1,8 @@
 internal import LibPQ
 
 extension Migrator {
-    /// Returns what a migration to a lower version would delete, by performing and rolling it back. This takes the locks
-    /// of the migration for a moment.
+    /// Returns what a migration to a lower version would delete, by performing and rolling it back. This takes as long as
+    /// the migration, with its locks.
     ///
     /// - Returns: nothing for a version that is not lower.
     package func losses(to target: Int) async throws -> [MigrationLoss] {

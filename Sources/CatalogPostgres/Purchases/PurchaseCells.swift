@@ -10,7 +10,7 @@ enum PurchaseCells {
     static let openCount = 4
     static let all = 0..<2 * openCount
 
-    /// A cell's table. Statements name it because a statement on the partitioned table locks every cell.
+    /// A cell's table.
     static func table(_ cell: Int) -> SQL { "purchase_inbox_\(cell)" }
 
     /// Returns SQL for the distance of a product's cell from the first open one. It must never change for purchases that

@@ -3,8 +3,8 @@ internal import LibPQ
 
 /// Folds the pending purchases of all stores into counts per day, and anonymizes the customers who asked for it.
 ///
-/// New purchases go to the open half of the cells. A fold seals that half, opens the other, and folds the sealed cells,
-/// each in a transaction. Any number of folds may run concurrently and be killed at any point: each event is folded once.
+/// New purchases go to the open half of the cells. A fold seals that half, opens the other, and folds the sealed cells. The
+/// next one empties them, so that a reader whose snapshot is older than the counts still finds the purchases. Any number of folds may run concurrently and be killed at any point: each event is folded once.
 package struct PurchaseFold: Sendable {
     /// The result of a fold.
     package struct Outcome: Sendable, Hashable {
@@ -35,10 +35,10 @@ package struct PurchaseFold: Sendable {
             var hasSealed = false
             while true {
                 outcome.events.merge(try await foldCells(jobs: jobs), uniquingKeysWith: +)
-                try await emptyCells()
                 switch try await seal(unless: hasSealed) {
                 case .sealed: hasSealed = true
-                case .unfinished: continue
+                case .unfolded: continue
+                case .occupied: try await emptyCells()
                 case .done:
                     for piece in erasures { outcome.anonymized += try await anonymize(piece) }
                     return outcome
@@ -52,18 +52,28 @@ package struct PurchaseFold: Sendable {
         repeat {
             try Task.checkCancellation()
             moved = try await database.batch.transaction(within: .bulk) { connection in
-                let cell = try connection.query(PurchaseStatements.holdOpenCells) { try $0.first { try $0.int2(0) }! }
-                return try connection.execute(PurchaseStatements.moveStraysToInbox, [.int4(Int32(cell))])
+                let cell = try Self.firstOpenCell(connection)
+                let moved = try connection.execute(PurchaseStatements.moveStraysToInbox, [.int4(Int32(cell))])
+                guard try Self.firstOpenCell(connection) == cell else {
+                    throw PostgresError(.conflict, "the cells were sealed concurrently")
+                }
+                return moved
             }
         } while moved > 0
+    }
+
+    private static func firstOpenCell(_ connection: isolated PostgresConnection) throws -> Int16 {
+        try connection.query(PurchaseStatements.firstOpenCell) { try $0.first { try $0.int2(0) }! }
     }
 
     // MARK: - Cells
 
     private enum SealOutcome {
         case sealed
-        /// Some cells are not folded or not empty.
-        case unfinished
+        /// Some sealed cells are not folded.
+        case unfolded
+        /// All are folded, but not empty.
+        case occupied
         /// All purchases from before the last seal are folded.
         case done
     }
@@ -72,18 +82,17 @@ package struct PurchaseFold: Sendable {
     ///
     /// - Parameter hasSealed: whether nothing more must be folded than what is sealed.
     private func seal(unless hasSealed: Bool) async throws -> SealOutcome {
-        try await database.batch.transaction(within: .maintenance) { connection in
+        try await database.batch.transaction(within: .night) { connection in
+            // Another fold may take long.
             try PurchaseBook.removeLimits(connection)
             let states = try connection.query(PurchaseStatements.lockCells) { try $0.map { try $0.text(0) } }
-            if states.contains("sealed") || states.contains("folded") { return .unfinished }
+            if states.contains("sealed") { return .unfolded }
+            if hasSealed { return .done }
+            if states.contains("folded") { return .occupied }
             let hasEvents = try connection.query(PurchaseStatements.hasOpenEvents) { try $0.first { try $0.bool(0) }! }
-            if hasSealed || !hasEvents { return .done }
-            let cells = try connection.query(PurchaseStatements.seal) {
-                try $0.map { (number: Int(try $0.int2(0)), isSealed: try $0.bool(1)) }
-            }
-            for cell in cells where cell.isSealed {
-                try connection.execute(PurchaseStatements.waitForWriters[cell.number])
-            }
+            if !hasEvents { return .done }
+            try connection.execute(PurchaseStatements.seal)
+            try connection.execute(PurchaseStatements.waitForWriters)
             return .sealed
         }
     }
@@ -94,7 +103,7 @@ package struct PurchaseFold: Sendable {
 
     /// Folds all sealed cells but those that other folds have claimed, and returns the events by store.
     private func foldCells(jobs: Int) async throws -> [Int32: Int] {
-        let count = try await database.batch.perform(within: .store) {
+        let count = try await database.batch.perform(within: .maintenance) {
             try $0.query(PurchaseStatements.sealedCount) { try $0.first { try $0.int(0) }! }
         }
         let jobs = max(1, min(jobs, PurchaseCells.openCount))
@@ -116,7 +125,7 @@ package struct PurchaseFold: Sendable {
     /// Folds some sealed cells; nil if there are none.
     private func foldCells(atMost limit: Int) async throws -> [Int32: Int]? {
         try Task.checkCancellation()
-        return try await database.batch.transaction(within: .maintenance) { connection in
+        return try await database.batch.transaction(within: .night) { connection in
             try PurchaseBook.runInBatch(connection)
             let claimed = try connection.query(PurchaseStatements.claimCells, [.int8(Int64(limit))]) {
                 try $0.map { Int64(try $0.int2(0)) }
@@ -134,7 +143,7 @@ package struct PurchaseFold: Sendable {
         _ parameters: [PostgresValue],
         _ connection: isolated PostgresConnection
     ) throws -> [Int32: Int] {
-        try connection.executeDeferred(PurchaseStatements.sortInMemory)
+        try connection.executeDeferred(PurchaseStatements.prepareFold)
         return try connection.query(statement, parameters) { rows in
             Dictionary(uniqueKeysWithValues: try rows.map { (try $0.int4(0), try $0.int(1)) })
         }
@@ -153,7 +162,7 @@ package struct PurchaseFold: Sendable {
 
     /// - Parameter statements: by cell.
     private func emptyCells(_ statements: [PostgresStatement], lockTimeout: String) async throws {
-        try await database.batch.transaction(within: .store) { connection in
+        try await database.batch.transaction(within: .night) { connection in
             try connection.set("lock_timeout", lockTimeout)
             let cells = try connection.query(PurchaseStatements.foldedCells) { try $0.map { Int(try $0.int2(0)) } }
             guard !cells.isEmpty else { return }

@@ -33,10 +33,7 @@ enum PurchaseStatements {
             (SELECT count(*) FROM new_events WHERE NOT is_known),
             ARRAY(SELECT DISTINCT sku FROM new_events WHERE NOT is_known LIMIT 1000)
         """
-    /// Prevents that the open cells are sealed until the transaction ends, and returns the first.
-    static let holdOpenCells: PostgresStatement = """
-        SELECT cell FROM purchase_cell WHERE state = 'open' ORDER BY cell FOR SHARE
-        """
+    static let firstOpenCell: PostgresStatement = "SELECT min(cell) FROM purchase_cell WHERE state = 'open'"
     /// Moves purchases of products that now exist to the inbox, at most 20,000. `$1` is the first open cell.
     static let moveStraysToInbox: PostgresStatement = """
         WITH chosen AS (
@@ -51,22 +48,20 @@ enum PurchaseStatements {
 
     // MARK: - Folding
 
-    /// Locks all cells until the transaction ends, and returns their states. Waits for cells that are being folded.
-    static let lockCells: PostgresStatement = "SELECT state FROM purchase_cell ORDER BY cell FOR UPDATE"
+    /// Locks all cells until the transaction ends, and returns their states. Waits for cells that are being folded, before it
+    /// locks the open ones.
+    static let lockCells: PostgresStatement = "SELECT state FROM purchase_cell ORDER BY state = 'open', cell FOR UPDATE"
     /// Prevents folding until the transaction ends. Waits for cells that are being folded.
-    static let holdCells: PostgresStatement = "SELECT state FROM purchase_cell ORDER BY cell FOR SHARE"
+    static let holdCells: PostgresStatement = "SELECT state FROM purchase_cell ORDER BY state = 'open', cell FOR SHARE"
     static let hasOpenEvents: PostgresStatement = """
         SELECT EXISTS (SELECT FROM purchase_inbox i JOIN purchase_cell c ON c.cell = i.cell AND c.state = 'open')
         """
-    /// Seals the open cells, and opens the others, which must be empty. Returns the sealed ones.
+    /// Seals the open cells, and opens the others, which must be empty.
     static let seal: PostgresStatement = """
         UPDATE purchase_cell SET state = CASE state WHEN 'open' THEN 'sealed' ELSE 'open' END
-        RETURNING cell, state = 'sealed'
         """
-    /// Waits for the transactions that have added purchases to a cell.
-    static let waitForWriters: [PostgresStatement] = PurchaseCells.all.map {
-        "LOCK TABLE \(PurchaseCells.table($0)) IN SHARE MODE"
-    }
+    /// Waits for the transactions that have added purchases. They lock the partitioned table before they lock a cell.
+    static let waitForWriters: PostgresStatement = "LOCK TABLE ONLY purchase_inbox IN SHARE MODE"
     /// The number of purchases in sealed cells.
     static let sealedCount: PostgresStatement = """
         SELECT count(*) FROM purchase_inbox i JOIN purchase_cell c ON c.cell = i.cell AND c.state = 'sealed'
@@ -87,8 +82,10 @@ enum PurchaseStatements {
     static let deleteRows: [PostgresStatement] = PurchaseCells.all.map { "DELETE FROM \(PurchaseCells.table($0))" }
     static let markEmpty: PostgresStatement = "UPDATE purchase_cell SET state = 'empty' WHERE cell = ANY ($1::bigint[])"
 
-    /// Memory for sorting the purchases of a fold.
-    static let sortInMemory: PostgresStatement = "SELECT set_config('work_mem', '64MB', true)"
+    /// Settings for a fold: memory for sorting, and plans that read and lock only the given cells.
+    static let prepareFold: PostgresStatement = """
+        SELECT set_config('work_mem', '64MB', true), set_config('plan_cache_mode', 'force_custom_plan', true)
+        """
     /// Folds some cells, `$1`: adds their purchases to what their customers bought and to the counts, and marks the
     /// products whose counts change. Returns the number of events of each store.
     static let fold: PostgresStatement = folding("SELECT i.* FROM purchase_inbox i WHERE i.cell = ANY ($1::bigint[])")
@@ -117,8 +114,8 @@ enum PurchaseStatements {
 
     /// Returns the fold of some purchases. They are sorted by customer, so that their rows are found and inserted in the
     /// order of the index; a subquery with a limit and conflicts instead of joins leave the planner, which does not know how many
-    /// rows there are, no other way. A row is inserted without regard to a conflict if the fold has not found it: no
-    /// other fold adds purchases of the same products meanwhile.
+    /// rows there are, no other way. A row is inserted without regard to a conflict, which writes a third less to the log, if the
+    /// fold has not found it: no other fold adds purchases of the same products meanwhile.
     private static func folding(_ purchases: SQL) -> PostgresStatement {
         """
         WITH received AS MATERIALIZED (
@@ -139,16 +136,24 @@ enum PurchaseStatements {
             SELECT store_id, day, quantity, customer, sku FROM compared WHERE earlier IS NULL AND customer <> ''
             ORDER BY store_id, customer, day, sku),
         counted AS MATERIALIZED (
-            SELECT store_id, sku, day, sum(CASE WHEN customer = '' THEN quantity
-                ELSE (coalesce(earlier, 0) + quantity > 0)::integer - (coalesce(earlier, 0) > 0)::integer END)::bigint AS count
-            FROM compared GROUP BY store_id, sku, day),
-        counts AS (
+            SELECT n.store_id, n.sku, n.day, n.count, c.is_known FROM (
+                SELECT store_id, sku, day, sum(CASE WHEN customer = '' THEN quantity
+                    ELSE (coalesce(earlier, 0) + quantity > 0)::integer - (coalesce(earlier, 0) > 0)::integer END)::bigint AS count
+                FROM compared GROUP BY store_id, sku, day ORDER BY store_id, sku, day) n
+            LEFT JOIN LATERAL (
+                SELECT true AS is_known FROM purchase_count k WHERE k.store_id = n.store_id AND k.sku = n.sku AND k.day = n.day
+                LIMIT 1) c ON true
+            WHERE n.count <> 0),
+        recounted AS (
             INSERT INTO purchase_count AS c (store_id, sku, day, count)
-            SELECT store_id, sku, day, count FROM counted WHERE count <> 0 ORDER BY store_id, sku, day
+            SELECT store_id, sku, day, count FROM counted WHERE is_known ORDER BY store_id, sku, day
             ON CONFLICT (store_id, sku, day) DO UPDATE SET count = c.count + excluded.count),
+        counts AS (
+            INSERT INTO purchase_count (store_id, sku, day, count)
+            SELECT store_id, sku, day, count FROM counted WHERE is_known IS NULL ORDER BY store_id, sku, day),
         marked AS (
             INSERT INTO popularity_due AS u (store_id, sku, mark)
-            SELECT DISTINCT store_id, sku, 1 FROM counted WHERE count <> 0 ORDER BY store_id, sku
+            SELECT DISTINCT store_id, sku, \(SQL.microseconds) FROM counted ORDER BY store_id, sku
             ON CONFLICT (store_id, sku) DO UPDATE SET mark = abs(u.mark) + 1)
         SELECT store_id, sum(events)::bigint FROM received GROUP BY store_id
         """
@@ -172,10 +177,12 @@ enum PurchaseStatements {
     static let anonymizeStrays: PostgresStatement = """
         UPDATE purchase_stray SET customer = '' WHERE customer = ANY ($1) AND customer <> ''
         """
-    /// Deletes the requests of some customers, `$1`, that were not repeated since their marks, `$2`, were read.
+    /// Deletes the requests of some customers, `$1`, that were not repeated since their marks, `$2`, were read, and who have no
+    /// pending purchases.
     static let endErasures: PostgresStatement = """
         DELETE FROM purchase_erasure e USING unnest($1::bytea[], $2::bigint[]) AS n (customer, mark)
         WHERE e.customer = n.customer AND e.mark = n.mark
+            AND e.customer NOT IN (SELECT p.customer FROM (\(pending)) p WHERE p.customer = ANY ($1::bytea[]))
         """
     /// Anonymizes the folded purchases of a store, `$1`, before a day, `$2`; the counts stay.
     static let anonymizeBefore: PostgresStatement = "DELETE FROM purchase_by_customer WHERE store_id = $1 AND day < $2"

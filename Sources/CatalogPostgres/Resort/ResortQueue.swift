@@ -18,16 +18,17 @@ final class ResortQueue: Sendable {
     init(_ shelves: [(id: Int32, products: Int)]) {
         count = shelves.count
         var groups: [[Int32]] = []
-        var products = Self.groupSize
+        var group: [Int32] = []
+        var products = 0
         for shelf in shelves {
-            if products + shelf.products > Self.groupSize || groups[groups.count - 1].count >= Self.groupLimit {
-                groups.append([])
-                products = 0
+            if !group.isEmpty, products + shelf.products > Self.groupSize || group.count >= Self.groupLimit {
+                groups.append(group)
+                (group, products) = ([], 0)
             }
-            groups[groups.count - 1].append(shelf.id)
+            group.append(shelf.id)
             products += shelf.products
         }
-        self.groups = groups
+        self.groups = group.isEmpty ? groups : groups + [group]
     }
 
     /// The number of products that a transaction updates, unless a shelf has more.

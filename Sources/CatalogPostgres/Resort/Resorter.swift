@@ -15,7 +15,7 @@ package struct Resorter: Sendable {
     private let day: Int
 
     /// The number of finished shelves after which the run's row is updated.
-    private static let recordedShelves = 500
+    private static let recordedShelves = 100
     /// The number of concurrent transactions of a job: while the database works for one, this program works for the other.
     private static let transactionsPerJob = 2
 
@@ -147,29 +147,27 @@ package struct Resorter: Sendable {
         _ listener: Listener
     ) async throws -> ResortSummary {
         var total = ResortSummary()
-        let folded =
-            request.isDryRun ? PurchaseFold.Outcome() : try await PurchaseFold(database).run(jobs: request.jobs)
-        for store in try await lookup.readStores().map(\.store) where request.store == nil || store.key == request.store
-        {
-            total.add(try await work(request, store.key, folded, record, listener))
+        let stores = try await lookup.readStores().filter { request.store == nil || $0.store.key == request.store }
+        if !request.isDryRun {
+            let folded = try await PurchaseFold(database).run(jobs: request.jobs)
+            total.events = stores.reduce(0) { $0 + (folded.events[$1.id] ?? 0) }
+            try await record?.add(total)
         }
+        for store in stores { total.add(try await work(request, store.store.key, record, listener)) }
         return total
     }
 
     private func work(
         _ request: ResortRequest,
         _ store: CatalogKey,
-        _ folded: PurchaseFold.Outcome,
         _ record: ResortRecord?,
         _ listener: Listener
     ) async throws -> ResortSummary {
         var summary = ResortSummary()
-        let storeID = try await lookup.readStore(store).id
         if request.isDryRun {
-            summary.events = try await number(PurchaseStatements.pendingCount, storeID)
+            summary.events = try await number(PurchaseStatements.pendingCount, try await lookup.readStore(store).id)
         } else {
             let book = PurchaseBook(database)
-            summary.events = folded.events[storeID] ?? 0
             summary.products = try await book.count(store, day: day, jobs: request.jobs)
             _ = try await book.applyRetention(store, olderThan: request.retentionDays, day: day)
             await analyzeDueTable(summary.products)
@@ -295,8 +293,15 @@ package struct Resorter: Sendable {
         var total = ResortSummary()
         var unrecorded = ResortSummary()
         while let group = nextGroup() {
-            try Task.checkCancellation()
-            let reports = try await group.update()
+            let reports: [ShelfResort]
+            do {
+                try Task.checkCancellation()
+                reports = try await group.update()
+            } catch {
+                // Only the finished part of the work is in the history; the work's own error is reported.
+                try? await record?.add(unrecorded)
+                throw error
+            }
             unrecorded.shelves += group.shelves.count
             unrecorded.changed += reports.count
             for report in reports {

@@ -8,6 +8,8 @@ package struct PageLimits: Hashable, Sendable {
     package var few = 1_000
     /// How many times as many rows as a filtered page shows may be read for it. If they do not suffice, the page is partial.
     package var walkedPages = 20
+    /// The number of rows that may be read for any page.
+    package var walkedRows = 500
 
     package init() {}
 }

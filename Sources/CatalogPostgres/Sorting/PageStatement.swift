@@ -44,10 +44,8 @@ struct PageStatement: Sendable {
         var walksBrands: Bool {
             sort.terms.count == 1 && sort.terms[0].key == .brand && filter.isOneOfSeveral(.brand)
         }
-        /// Whether all rows of the order are in one table, so that a walk can end after a number of them.
-        var canBeBounded: Bool {
-            !walksBrands && (sort.terms.count == 1 || sort.terms.allSatisfy { $0.key.table == SortKey.name.table })
-        }
+        /// Whether an index has the whole order, so that a walk can end after a number of rows.
+        var canBeBounded: Bool { sort.terms.count == 1 && !walksBrands }
     }
 
     /// The way to the rows of a range.

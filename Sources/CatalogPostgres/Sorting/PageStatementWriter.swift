@@ -54,7 +54,12 @@ struct PageStatementWriter {
         let filter = ([scope] + conditions + left).joined(" AND ")
         let limit: Template = shape.isWhole ? "" : " LIMIT \(.limit)"
         if [.boundedWalk, .endOfWalk, .lengthOfWalk].contains(shape.access) {
-            return boundedWalk(columns, ([scope] + conditions).joined(" AND "), left, limit)
+            // Conditions on the sort's own column narrow the range.
+            let own = shape.filter.keys.filter { !shape.looksUpRows && $0.column == sort.terms[0].key.column }
+            let range: [Template] =
+                [scope] + conditions + shape.filter.only(Set(own)).visibleConditions { Slot.filter($0, $1) }
+            let others: [Template] = shape.filter.without(own).conditions { Slot.filter($0, $1) }
+            return boundedWalk(columns, range.joined(" AND "), others, limit)
         }
         if walksBrands {
             let brands: Template =

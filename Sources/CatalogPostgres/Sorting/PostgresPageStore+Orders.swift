@@ -99,7 +99,7 @@ extension PostgresPageStore {
         }
         let walk = statement(.boundedWalk)
         var found = FoundRows<Row>()
-        var left = max(1, limits.walkedPages * plan.limit)
+        var left = max(limits.walkedRows, limits.walkedPages * plan.limit)
         for range in walk.ranges.indices {
             func run<Value>(
                 _ statement: PageStatement,

@@ -132,7 +132,7 @@ function applyPage(page) {
 function renderCount() {
   const isOwn = model.settings && sortOf(model.settings.get(settingKey())) === model.shownSort;
   find("count").textContent = [text("products", total(), model.shelf.product_count), isOwn && text("yours")].filter(Boolean).join(" · ");
-  state.textContent = grid.childElementCount ? "" : text(model.next ? "loading" : model.shelf.product_count ? "empty" : "emptyShelf");
+  state.textContent = grid.childElementCount ? "" : model.next ? "" : text(model.shelf.product_count ? "empty" : "emptyShelf");
 }
 
 const total = () => model.facets?.total ?? model.shelf.product_count;
