@@ -1,5 +1,5 @@
 """Writes docs/performance.md from the results of the benchmark of pages. Usage: table.py RESULTS"""
-import json, os, sys
+import json, os, re, sys
 
 PAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs/performance.md")
 
@@ -47,6 +47,12 @@ catalog, and for rendered and remembered pages the rate, the processor time of s
 """
 
 
+def written_by_hand():
+    """Returns the sections of the present page that are not made from results of the benchmark of pages."""
+    with open(PAGE) as file:
+        return re.search(r"(## Storage and writes\n.*?\n)\n`AISLE_BENCH_ONLY=pages", file.read(), re.S).group(1)
+
+
 def page(results, grown):
     one = results["settings"]
     lines = "\n".join(f"| {what} | {figure} | {aim} |" for what, figure, aim in rows(results))
@@ -70,6 +76,7 @@ at a part of the capacity, event loops and remembered sorts are medians of 3; th
   The capacity is the rate of remembered pages.
 
 {growth(grown)}
+{written_by_hand()}
 `AISLE_BENCH_ONLY=pages make bench` measures these on your machine and writes `.aisle/bench/pages.json`; `make bench` also measures the
 rest. `make test-costs` checks what operations need in the database: buffers, and bytes of write-ahead log.
 """
