@@ -14,14 +14,16 @@ final class ResortQueue: Sendable {
     /// The number of shelves.
     let count: Int
 
-    /// - Parameter shelves: ids and numbers of products, in the order of ids.
-    init(_ shelves: [(id: Int32, products: Int)]) {
+    /// - Parameters:
+    ///   - shelves: ids and numbers of products, in the order of ids.
+    ///   - groupSize: the number of products of a group, unless a shelf has more.
+    init(_ shelves: [(id: Int32, products: Int)], groupSize: Int) {
         count = shelves.count
         var groups: [[Int32]] = []
         var group: [Int32] = []
         var products = 0
         for shelf in shelves {
-            if !group.isEmpty, products + shelf.products > Self.groupSize || group.count >= Self.groupLimit {
+            if !group.isEmpty, products + shelf.products > groupSize || group.count >= Self.groupLimit {
                 groups.append(group)
                 (group, products) = ([], 0)
             }
@@ -31,8 +33,6 @@ final class ResortQueue: Sendable {
         self.groups = group.isEmpty ? groups : groups + [group]
     }
 
-    /// The number of products that a transaction updates, unless a shelf has more.
-    private static let groupSize = 2000
     /// The maximum number of shelves that a transaction locks.
     private static let groupLimit = 200
 

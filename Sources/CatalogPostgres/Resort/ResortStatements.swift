@@ -112,9 +112,13 @@ enum ResortStatements {
         UPDATE shelf h SET version = \(resortedVersion), resorted_version = \(resortedVersion),
             order_version = \(SQL.nextVersion(after: "h.order_version", if: "n.is_reordered")),
             settled_dimension = coalesce(n.dimension, h.settled_dimension),
-            modified_at = CASE WHEN n.is_changed THEN now() ELSE h.modified_at END
+            modified_at = greatest(h.modified_at, \(changeTime))
         FROM unnest($2::bigint[], $3::boolean[], $4::boolean[], $5::bigint[]) AS n (shelf_id, is_changed, is_reordered, dimension)
         WHERE h.store_id = $1 AND h.shelf_id = n.shelf_id
         """
+    /// Now if the shelf changed, otherwise 1970. Citus refuses the current time inside of `CASE`, and functions that are not
+    /// immutable with columns.
+    private static let changeTime: SQL =
+        "to_timestamp((extract(epoch FROM now()) * (n.is_changed)::boolean::integer)::double precision)"
     private static let resortedVersion = SQL.nextVersion(after: "h.version", if: "n.is_changed")
 }

@@ -16,6 +16,10 @@ package struct Resorter: Sendable {
 
     /// The number of finished shelves after which the run's row is updated.
     private static let recordedShelves = 100
+    /// The number of products that a transaction updates. Writers of their shelves wait for it.
+    private static let updatedProducts = 2000
+    /// The same in a dry run, which reads all pending purchases for each group.
+    private static let comparedProducts = 10_000
     /// The number of concurrent transactions of a job: while the database works for one, this program works for the other.
     private static let transactionsPerJob = 2
 
@@ -249,7 +253,8 @@ package struct Resorter: Sendable {
         _ record: ResortRecord?,
         _ listener: Listener
     ) async throws -> ResortSummary {
-        let queue = ResortQueue(targets)
+        let groupSize = request.isDryRun ? Self.comparedProducts : Self.updatedProducts
+        let queue = ResortQueue(targets, groupSize: groupSize)
         let nextGroup: @Sendable () -> ShelfGroup? = {
             queue.take().map { shelves in
                 ShelfGroup(
