@@ -16,6 +16,8 @@ package enum TestServer {
             }
         // Statements must not run without a timeout.
         configuration.settings["statement_timeout"] = "300s"
+        // All tests share two cores, so slowness is not an error.
+        configuration.connectTimeout = .seconds(60)
         return configuration
     }()
 
