@@ -343,6 +343,34 @@ import TestSupport
         }
     }
 
+    @Test("A fold goes on while another transaction reads the folded cells")
+    func foldsDespiteReaders() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            try await Self.fill(catalog)
+            var random = SeededGenerator(seed: 13)
+            let batches = (0..<3).map { Array(Self.events(&random, 1000)[($0 * 300)..<($0 * 300 + 300)]) }
+            _ = try await catalog.add(batches[0], to: Self.shop)
+            _ = try await Self.fold(catalog)
+            // Like a backup, the reader prevents that the cells are truncated.
+            let reader = try await PostgresConnection.connect(catalog.database.writes.configuration)
+            try await reader.perform {
+                try $0.begin()
+                try $0.run(script: "SELECT count(*) FROM purchase_inbox")
+            }
+            for batch in batches[1...] {
+                let added = try await catalog.add(batch, to: Self.shop)
+                #expect(try await Self.fold(catalog) == added.accepted)
+            }
+            await reader.close()
+            _ = try await PurchaseBook(catalog).count(Self.shop, day: Self.today)
+            let scores = try await Self.scores(catalog)
+            for sku in Self.skus {
+                let days = Self.days(batches.flatMap { $0 }, sku)
+                #expect(Self.isNear(scores[sku]!, max(0, Self.decayed(days, halfLife: 14, day: Self.today))))
+            }
+        }
+    }
+
     @Test("Concurrent folds count each event once")
     func concurrentFoldsCountOnce() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
