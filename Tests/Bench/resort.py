@@ -1,6 +1,6 @@
 """Compares the re-sort of a million products on 10,000 shelves with equivalent plain SQL, and with version 0.1.0.
 
-AISLE_BENCH_OLD is the path of the program of 0.1.0; without it, there is no comparison with it.
+AISLE_BENCH_OLD is the path of the program of 0.1.0; without it, only plain SQL is compared.
 """
 import os, subprocess, threading, time
 import pages

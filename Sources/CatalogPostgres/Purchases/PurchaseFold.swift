@@ -80,7 +80,7 @@ package struct PurchaseFold: Sendable {
 
     /// Seals the open cells if the others are empty.
     ///
-    /// - Parameter hasSealed: whether nothing more must be folded than what is sealed.
+    /// - Parameter hasSealed: whether this fold has sealed cells before; then it seals no more.
     private func seal(unless hasSealed: Bool) async throws -> SealOutcome {
         try await database.batch.transaction(within: .night) { connection in
             // Another fold may take long.
