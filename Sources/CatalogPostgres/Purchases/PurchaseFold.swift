@@ -4,7 +4,8 @@ internal import LibPQ
 /// Folds the pending purchases of all stores into counts per day, and anonymizes the customers who asked for it.
 ///
 /// New purchases go to the open half of the cells. A fold seals that half, opens the other, and folds the sealed cells. The
-/// next one empties them, so that a reader whose snapshot is older than the counts still finds the purchases. Any number of folds may run concurrently and be killed at any point: each event is folded once.
+/// next one empties them, so that a reader whose snapshot is older than the counts still finds the purchases. Any number
+/// of folds may run concurrently and be killed at any point: each event is folded once.
 package struct PurchaseFold: Sendable {
     /// The result of a fold.
     package struct Outcome: Sendable, Hashable {

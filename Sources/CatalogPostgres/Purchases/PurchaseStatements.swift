@@ -9,9 +9,10 @@ enum PurchaseStatements {
         """
     /// The day since which a store, `$1`, accepts purchases, and the first open cell.
     static let intake: PostgresStatement = """
-        SELECT s.customers_kept_from - date '1970-01-01', (SELECT min(cell) FROM purchase_cell WHERE state = 'open')
-        FROM store s WHERE s.store_id = $1
+        SELECT s.customers_kept_from - date '1970-01-01', (\(openCell)) FROM store s WHERE s.store_id = $1
         """
+    static let firstOpenCell: PostgresStatement = .init(openCell)
+    private static let openCell: SQL = "SELECT min(cell) FROM purchase_cell WHERE state = 'open'"
     /// Accepts a batch, `$2`, of a store, `$1`: each event once; events of unknown products are stored separately. `$3` is
     /// the first open cell.
     static let accept: PostgresStatement = """
@@ -33,7 +34,6 @@ enum PurchaseStatements {
             (SELECT count(*) FROM new_events WHERE NOT is_known),
             ARRAY(SELECT DISTINCT sku FROM new_events WHERE NOT is_known LIMIT 1000)
         """
-    static let firstOpenCell: PostgresStatement = "SELECT min(cell) FROM purchase_cell WHERE state = 'open'"
     /// Moves purchases of products that now exist to the inbox, at most 20,000. `$1` is the first open cell.
     static let moveStraysToInbox: PostgresStatement = """
         WITH chosen AS (

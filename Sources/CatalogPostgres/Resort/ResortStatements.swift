@@ -64,8 +64,8 @@ enum ResortStatements {
             UNION SELECT e.sku FROM (\(PurchaseStatements.pending)) e WHERE e.store_id = $1)
         """
     static let allShelves: PostgresStatement = "SELECT shelf_id FROM shelf WHERE store_id = $1 AND deleted_at IS NULL"
-    /// Shelves to process: with keys `$2` if `$3`, changed since `$4`, and always those in `$5`, with their numbers of products. A move does not change
-    /// the modification time, so shelves with a position source are selected by version only.
+    /// Shelves to process, with their numbers of products: with keys `$2` if `$3`, changed since `$4`, and always those in `$5`.
+    /// A move does not change the modification time, so shelves with a position source are selected by version only.
     static let targets: PostgresStatement = """
         SELECT shelf_id, product_count FROM shelf WHERE store_id = $1 AND deleted_at IS NULL AND (NOT $3 OR key = ANY ($2))
             AND (shelf_id IN (SELECT unnest($5))
