@@ -117,9 +117,16 @@ import TestSupport
         }
     }
 
-    @Test("Each facet's counts ignore that facet's own filter", arguments: [SoldOut.last, .mixed])
-    func facetsIgnoreOwnFilter(_ soldOut: SoldOut) async throws {
-        try await withShelf(soldOut, seed: 3) { memory, catalog, products, generator in
+    @Test(
+        "Each facet's counts ignore that facet's own filter, counted by statements or in memory",
+        arguments: [SoldOut.last, .mixed],
+        [false, true]
+    )
+    func facetsIgnoreOwnFilter(_ soldOut: SoldOut, inMemory: Bool) async throws {
+        try await withShelf(soldOut, seed: 3) { memory, counting, products, generator in
+            var limits = PageLimits()
+            if inMemory { limits.countedInMemory = 0...1000 }
+            let catalog = PostgresCatalog(counting.database, pageLimits: limits)
             for round in 0..<60 {
                 let keys = Set(FilterKey.allCases.shuffled(using: &generator).prefix(round % 5))
                 let filter = Self.filter(keys, products, &generator) ?? .none

@@ -133,6 +133,17 @@ import Testing
             let lines = try await catalog.database.writes.perform { try Self.explain(query, $0) }
             #expect(Self.rowsRead(lines) <= 2 * 1001 + 10, "\(key.name): \(lines.joined(separator: "\n"))")
         }
+        // Facets of a shelf that was counted before read the products that changed since, and no others.
+        try await catalog.setPrices([PriceChange(sku: counted.products[0].sku, priceMinor: 7)], in: Self.store)
+        let changes = PostgresQuery(
+            FacetStatements.changedProducts,
+            [
+                .int4(head.location.storeID), .int4(head.location.shelfID),
+                .timestamptz(head.state.modifiedAt.microseconds), .int8(1000),
+            ]
+        )
+        let changed = try await catalog.database.writes.perform { try Self.explain(changes, $0) }
+        #expect(Self.rowsRead(changed) <= 4, "\(changed.joined(separator: "\n"))")
         // A filter that keeps few is read along its own index: here, a brand that no product has, and the highest prices.
         let dear = try #require(facets.prices.last)
         for (values, kept) in [

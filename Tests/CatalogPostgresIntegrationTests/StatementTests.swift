@@ -37,7 +37,7 @@ import Testing
         "PopularityStatements.windowSome": "integer, integer, date, boolean, text[]",
         "PopularityStatements.windowShelves": "integer, integer, date, boolean, bigint[]",
         "PostgresChangeStore.shelfVersions": "text[], text[]",
-        "PostgresPriceStore.priceProducts": "integer, text[], bigint[], bigint[], boolean[]",
+        "PostgresPriceStore.priceProducts": "integer, text[], bigint[], bigint[], boolean[], timestamptz",
         "ResortStatements.targets": "integer, text[], boolean, timestamptz, bigint[]",
         "SettingsWriter.reserveRevisions": "text, bigint, bigint",
         "SettingsWriter.write": "text, text[], text[], bigint[], bigint[]",

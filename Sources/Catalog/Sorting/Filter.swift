@@ -49,21 +49,45 @@ package struct Filter: Sendable, Hashable {
         _ product: Product,
         _ currency: Currency
     ) -> Bool {
+        if case .amountPerQuantity(let limit) = value { return limit.covers(product, in: currency) }
+        return matches(key, value, key.compared(of: product, in: currency))
+    }
+
+    private static func matches(_ key: FilterKey, _ value: FilterValue, _ compared: FilterKey.Compared) -> Bool {
         func isInside<T: Comparable>(_ own: T?, _ limit: T) -> Bool {
             own.map { key.comparison == .atLeast ? $0 >= limit : $0 <= limit } ?? false
         }
-        return switch (key.compared(of: product, in: currency), value) {
+        return switch (compared, value) {
         case (.texts(let own), .texts(let wanted)):
             wanted.contains { text in
                 text.isEmpty ? own.isEmpty : own.contains { $0.utf8.elementsEqual(text.utf8) }
             }
         case (.flag(let own), .flag(let wanted)): own == wanted
         case (.amount(let own), .amount(let limit)): isInside(own, limit)
-        case (.unitPrice, .amountPerQuantity(let limit)): limit.covers(product, in: currency)
         case (.moment(let own), .moment(let limit)): isInside(own, limit)
         case (.dimension(let own), .dimensions(let wanted)): own.map(wanted.contains) ?? false
         // A value of another form than its key's.
         case (.texts, _), (.flag, _), (.amount, _), (.unitPrice, _), (.moment, _), (.dimension, _): false
         }
+    }
+
+    // MARK: - Parts of products
+
+    /// Returns whether the filter's conditions on brands accept a brand; nil stands for none.
+    func accepts(brand: String?) -> Bool { accepts(.texts(brand.map { [$0] } ?? []), [.brand]) }
+
+    /// Returns whether the filter's conditions on tags accept the tags of a product.
+    func accepts(tags: [String]) -> Bool { accepts(.texts(tags), [.tag]) }
+
+    /// Returns whether the filter's conditions on stock accept a product that is in stock, or sold out.
+    func accepts(inStock: Bool) -> Bool { accepts(.flag(inStock), [.inStock]) }
+
+    /// Returns whether the filter's conditions on prices accept a price; nil stands for none.
+    func accepts(priceMinor: Int64?, in currency: Currency) -> Bool {
+        accepts(FilterKey.Compared.price(priceMinor, in: currency), [.priceMin, .priceMax])
+    }
+
+    private func accepts(_ compared: FilterKey.Compared, _ keys: [FilterKey]) -> Bool {
+        keys.allSatisfy { key in values[key].map { Self.matches(key, $0, compared) } ?? true }
     }
 }

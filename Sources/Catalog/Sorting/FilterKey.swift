@@ -75,6 +75,10 @@ package enum FilterKey: String, CaseIterable, Sendable, Hashable {
         case unitPrice
         case moment(Timestamp)
         case dimension(Dimension?)
+
+        static func price(_ minor: Int64?, in currency: Currency) -> Self {
+            .amount(minor.map { ExactDecimal(Int128($0), scale: currency.exponent) })
+        }
     }
 
     /// The part of a product that the key compares.
@@ -83,8 +87,7 @@ package enum FilterKey: String, CaseIterable, Sendable, Hashable {
         case .brand: .texts(product.brand.map { [$0] } ?? [])
         case .tag: .texts(product.tags)
         case .inStock: .flag(product.inStock)
-        case .priceMin, .priceMax:
-            .amount(product.priceMinor.map { ExactDecimal(Int128($0), scale: currency.exponent) })
+        case .priceMin, .priceMax: .price(product.priceMinor, in: currency)
         case .unitPriceMax: .unitPrice
         case .createdAfter, .createdBefore: .moment(product.createdAt)
         case .modifiedAfter, .modifiedBefore: .moment(product.modifiedAt)

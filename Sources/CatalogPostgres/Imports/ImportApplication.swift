@@ -45,10 +45,10 @@ struct ImportApplication: Sendable {
         var reordered = try prune(storeID, &outcome, connection)
         let shelves = try touchedShelves(rows, connection).union(reordered)
         let touched: PostgresValue = .int8Array(shelves.sorted().map(Int64.init))
-        try connection.execute(ImportStatements.upsertProducts(columns, hasRepeats: hasRepeats), rows)
+        try connection.execute(ImportStatements.upsertProducts(columns, hasRepeats: hasRepeats), rows + [locked.lastChange])
         try connection.execute(ImportStatements.queueRecreatedProducts, rows)
         // Placing a product locks its row: earlier placements are visible now, and no new ones can follow.
-        guard try shelves.union(touchedShelves(rows, connection)).isSubset(of: locked) else {
+        guard try shelves.union(touchedShelves(rows, connection)).isSubset(of: locked.ids) else {
             throw Self.concurrentPlacement
         }
         try connection.execute(ImportStatements.syncPlacements, rows)
@@ -115,12 +115,9 @@ struct ImportApplication: Sendable {
         _ rows: [PostgresValue],
         _ storeID: Int32,
         _ connection: isolated PostgresConnection
-    ) throws -> Set<Int32> {
+    ) throws -> ShelfLocks.LockedShelves {
         let shelves = try touchedShelves(rows, withStale: true, connection)
-        try connection.execute(
-            ShelfStatements.lockSome,
-            [.int4(storeID), .int8Array(shelves.sorted().map(Int64.init))]
-        )
+        let locked = try ShelfLocks.lock(shelves, storeID, connection)
         if !store.staleProducts.isEmpty {
             // Placing a product locks its row.
             try connection.execute(
@@ -129,7 +126,7 @@ struct ImportApplication: Sendable {
             )
         }
         guard try touchedShelves(rows, withStale: true, connection) == shelves else { throw Self.concurrentPlacement }
-        return shelves
+        return locked
     }
 
     /// Returns the shelves in the file and the shelves on which its products are placed.

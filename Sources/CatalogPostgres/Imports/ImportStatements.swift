@@ -90,7 +90,7 @@ enum ImportStatements {
 
     /// Restores shelves that were deleted after the file was read.
     static let restoreShelves: PostgresStatement = """
-        UPDATE shelf h SET deleted_at = NULL, modified_at = now(), version = \(SQL.nextVersion(after: "h.version"))
+        UPDATE shelf h SET deleted_at = NULL, modified_at = \(SQL.nextTime(after: "h.modified_at")), version = \(SQL.nextVersion(after: "h.version"))
         WHERE h.store_id = $2 AND h.deleted_at IS NOT NULL
             AND h.key IN (SELECT i.shelf_key FROM import_row i WHERE \(ownRows))
         """
@@ -111,6 +111,7 @@ enum ImportStatements {
     /// Returns a part of the rule of the store's last popularity count.
     private static func rule(_ part: SQL) -> SQL { "(SELECT counted_\(part) FROM store WHERE store_id = $2)" }
 
+    /// `$4`: the time of the last change of the products' shelves.
     static func upsertProducts(_ columns: ImportColumns, hasRepeats: Bool) -> PostgresStatement {
         let source: SQL =
             hasRepeats
@@ -149,7 +150,7 @@ enum ImportStatements {
                 \(today), \(score), now(), now()
             FROM \(source) i, store s WHERE s.store_id = $2 ORDER BY i.shelf_key, i.line
             ON CONFLICT (store_id, sku) DO UPDATE SET \(assignments.joined()),
-                modified_at = \(SQL.nextTime(after: "product.modified_at"))
+                modified_at = \(SQL.nextTime(after: "product.modified_at", and: "$4"))
             WHERE \(columns.row("product")) IS DISTINCT FROM \(columns.row("excluded"))
             """
     }
@@ -219,7 +220,7 @@ enum ImportStatements {
 
     /// `$1` store, `$2` changed shelves, `$3` those with a changed manual order: updates counts, dimensions, versions.
     static let bumpShelves: PostgresStatement = """
-        UPDATE shelf h SET version = \(SQL.nextVersion(after: "h.version")), modified_at = now(),
+        UPDATE shelf h SET version = \(SQL.nextVersion(after: "h.version")), modified_at = \(SQL.nextTime(after: "h.modified_at")),
             order_version = \(SQL.nextVersion(after: "h.order_version", if: "r.shelf_id IS NOT NULL")),
             product_count = coalesce(c.products, 0), settled_dimension = coalesce(c.dimension, h.settled_dimension)
         FROM unnest($2) AS touched (shelf_id)
@@ -249,7 +250,7 @@ enum ImportStatements {
         SELECT $1, made.key, made.title, made.position, now() FROM unnest($2, $3, $4) AS made (key, title, position)
         ON CONFLICT (store_id, key) DO UPDATE SET deleted_at = NULL, title = excluded.title, parent_id = NULL,
             default_sort = NULL, dimension = NULL, sold_out = NULL, position_source = NULL,
-            modified_at = now(), version = \(SQL.nextVersion(after: "shelf.version")) WHERE shelf.deleted_at IS NOT NULL
+            modified_at = \(ShelfStatements.nextTime), version = \(SQL.nextVersion(after: "shelf.version")) WHERE shelf.deleted_at IS NOT NULL
         """
     /// Removes products, `$2`, from all shelves; returns the shelf of each placement.
     static let removeFromShelves: PostgresStatement = """

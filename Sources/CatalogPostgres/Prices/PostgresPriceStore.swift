@@ -31,7 +31,7 @@ struct PostgresPriceStore: PriceStore {
         var outcome = PriceOutcome()
         guard !prices.isEmpty else { return outcome }
         let skus = PostgresValue.textArray(prices.map(\.sku.text))
-        try ShelfLocks.lockShelves(of: skus, storeID, connection)
+        let locked = try ShelfLocks.lockShelves(of: skus, storeID, connection)
         let known = try known(skus, storeID, connection)
         if let unknown = prices.first(where: { !known.contains($0.sku) }) {
             throw PriceChange.unknown(unknown.sku)
@@ -40,6 +40,7 @@ struct PostgresPriceStore: PriceStore {
             .int8Array(prices.map(\.priceMinor)),
             .int8Array(prices.map { $0.regularPriceMinor ?? nil }),
             .boolArray(prices.map { $0.regularPriceMinor != nil }),
+            locked.lastChange,
         ]
         let changed = try connection.query(priceProducts, [.int4(storeID), skus] + values) {
             try $0.map { try $0.text(0) }
@@ -73,7 +74,7 @@ struct PostgresPriceStore: PriceStore {
 
     static let priceProducts: PostgresStatement = """
         UPDATE product r SET price_minor = n.price, regular_price_minor = n.regular,
-            modified_at = \(SQL.nextTime(after: "r.modified_at"))
+            modified_at = \(SQL.nextTime(after: "r.modified_at", and: "$6"))
         FROM (
             SELECT p.sku, g.price, CASE WHEN g.sets_regular THEN g.regular ELSE p.regular_price_minor END AS regular
             FROM unnest($2, $3, $4, $5) AS g (sku, price, regular, sets_regular) JOIN product p ON p.store_id = $1 AND p.sku = g.sku) n

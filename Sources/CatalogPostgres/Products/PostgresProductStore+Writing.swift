@@ -24,7 +24,7 @@ extension PostgresProductStore {
             }
             let changed = try connection.execute(
                 ProductStatements.upsert,
-                key + ProductColumn.provided.map { $0.value(of: product) }
+                key + ProductColumn.provided.map { $0.value(of: product) } + [shelves.lastChange]
             )
             if modifiedAt == nil {
                 try connection.execute(
@@ -32,9 +32,9 @@ extension PostgresProductStore {
                     [.int4(found.id), .textArray([product.sku.text])]
                 )
             }
-            if changed > 0, !shelves.isEmpty {
+            if changed > 0, !shelves.ids.isEmpty {
                 try connection.execute(PlacementStatements.syncPlacements, key)
-                try ShelfLocks.bump(shelves, found.id, connection)
+                try ShelfLocks.bump(shelves.ids, found.id, connection)
             }
             return modifiedAt == nil
         }
@@ -47,13 +47,13 @@ extension PostgresProductStore {
             let shelves = try ShelfLocks.lockShelves(of: .textArray([sku.text]), found.id, connection)
             try connection.execute(
                 ProductStatements.removeFromShelves,
-                key + [.int8Array(shelves.map(Int64.init))]
+                key + [.int8Array(shelves.ids.map(Int64.init))]
             )
             try connection.execute(ProductStatements.deletePlacements, key)
             guard try connection.execute(ProductStatements.delete, key) > 0 else {
                 throw CatalogError.notFound("product “\(sku)”")
             }
-            try ShelfLocks.bump(shelves, found.id, order: true, count: -1, connection)
+            try ShelfLocks.bump(shelves.ids, found.id, order: true, count: -1, connection)
         }
     }
 

@@ -32,7 +32,7 @@ enum ProductStatements {
 
     private static let compared = ProductColumn.provided.filter { !$0.isDerived }
 
-    /// Writes a product, `$2`, with its values, from `$3` on; does nothing if nothing changes.
+    /// Writes a product, `$2`, with its values, from `$3` on, and the time of the last change of its shelves; does nothing if nothing changes.
     static let upsert: PostgresStatement = """
         INSERT INTO product (store_id, sku, \(ProductColumn.provided.names), popularity_log2, created_at, modified_at)
         SELECT $1, $2, \(ProductColumn.provided.indices.map { "$\($0 + 3)" as SQL }.joined()),
@@ -42,7 +42,7 @@ enum ProductStatements {
                 ln(s.counted_newcomer_boost) / ln(2::double precision)) ELSE '-Infinity' END, now(), now()
         FROM store s WHERE s.store_id = $1
         ON CONFLICT (store_id, sku) DO UPDATE
-            SET \(ProductColumn.provided.assignments(from: "excluded")), modified_at = \(SQL.nextTime(after: "product.modified_at"))
+            SET \(ProductColumn.provided.assignments(from: "excluded")), modified_at = \(SQL.nextTime(after: "product.modified_at", and: "$\(ProductColumn.provided.count + 3)"))
         WHERE (\(compared.names(in: "product"))) IS DISTINCT FROM (\(compared.names(in: "excluded")))
         """
 }

@@ -11,5 +11,8 @@ package struct PageLimits: Hashable, Sendable {
     /// The number of rows that may be read for any page.
     package var walkedRows = 500
 
+    /// The numbers of products of a shelf whose facets are counted from columns in memory.
+    package var countedInMemory = 2_000...200_000
+
     package init() {}
 }

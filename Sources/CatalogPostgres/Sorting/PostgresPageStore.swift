@@ -8,10 +8,12 @@ struct PostgresPageStore: PageStore {
     let limits: PageLimits
     let memory = PageBasisCache()
     private let facetCache = FacetCache()
+    private let counter: FacetCounter
 
     init(database: Database, limits: PageLimits = PageLimits()) {
         self.database = database
         self.limits = limits
+        counter = FacetCounter(limits: limits, memory: memory)
     }
 
     func likelyBasis(of request: PageRequest) -> PageBasis? { memory.basis(of: request) }
@@ -108,16 +110,9 @@ struct PostgresPageStore: PageStore {
                 }
                 // A store's currency determines which prices a filter keeps.
                 guard let version, version.store == key.version.store else { return nil }
-                return (version, try countFacets(planned, connection))
+                return (version, try counter.count(planned, connection))
             }
         }
-    }
-
-    private func countFacets(_ planned: PlannedPage, _ connection: isolated PostgresConnection) throws -> Facets {
-        let plan = planned.plan
-        let statement = memory.statement(FacetStatement.Shape(plan))
-        let parameters = statement.parameters(plan, planned.basis.head.location)
-        return try connection.query(statement.statement, parameters) { try statement.read($0, plan) }
     }
 
     /// Returns whether a page may scan much of its shelf: with a filter, or a sort by several keys whose first one has few values.
@@ -167,7 +162,7 @@ struct PostgresPageStore: PageStore {
             let key = FacetCache.Key(planned)
             if let known = facetCache[key] { return (planned, found, known) }
             guard countsFacets else { return (planned, found, nil) }
-            let facets = try countFacets(planned, connection)
+            let facets = try counter.count(planned, connection)
             facetCache[key] = facets
             return (planned, found, facets)
         }

@@ -172,7 +172,7 @@ extension PostgresShelfStore {
 
     static let updateShelf: PostgresStatement = """
         UPDATE shelf SET title = $3, parent_id = $4, default_sort = $5, dimension = $6, sold_out = $7,
-            position_source = $8, modified_at = now(), deleted_at = NULL,
+            position_source = $8, modified_at = \(ShelfStatements.nextTime), deleted_at = NULL,
             version = \(SQL.nextVersion(after: "version"))
         WHERE store_id = $1 AND key = $2 AND (
             (title, parent_id, default_sort, dimension, sold_out, position_source)

@@ -17,16 +17,35 @@ enum ShelfLocks {
         return id
     }
 
+    /// Shelves that a transaction has locked.
+    struct LockedShelves {
+        let ids: [Int32]
+        /// The time of their last change, as a parameter; null without shelves. Products that change on them get a later time, so
+        /// that times show which products of a shelf have changed since its last change.
+        let lastChange: PostgresValue
+    }
+
+    /// Locks shelves in id order.
+    static func lock(
+        _ ids: some Collection<Int32>,
+        _ storeID: Int32,
+        _ connection: isolated PostgresConnection
+    ) throws -> LockedShelves {
+        let times = try connection.query(ShelfStatements.lockSome, [.int4(storeID), .int8Array(ids.sorted().map(Int64.init))]) {
+            try $0.map { try $0.timestamptz(0) }
+        }
+        return LockedShelves(ids: Array(ids), lastChange: .timestamptz(times.max()))
+    }
+
     /// Locks the shelves of products, in key order, then the products, then checks the shelves again: before the locks
     /// were acquired, another transaction may have placed the products elsewhere.
     ///
     /// - Parameter skus: an array of skus.
-    @discardableResult
     static func lockShelves(
         of skus: PostgresValue,
         _ storeID: Int32,
         _ connection: isolated PostgresConnection
-    ) throws -> [Int32] {
+    ) throws -> LockedShelves {
         let key: [PostgresValue] = [.int4(storeID), skus]
         func placedShelves() throws -> [Int32] {
             try connection.query(
@@ -34,18 +53,14 @@ enum ShelfLocks {
                 key
             ) { try $0.map { try $0.int4(0) } }
         }
-        let shelves = try placedShelves()
-        try connection.execute(
-            ShelfStatements.lockSome,
-            [.int4(storeID), .int8Array(shelves.map(Int64.init))]
-        )
+        let shelves = try lock(placedShelves(), storeID, connection)
         // Placing a product locks its row, too, so no placement can follow from here on.
         try connection.execute(
             ShelfStatements.lockProducts,
             key
         )
         // Locking more shelves now would violate the lock order: retry the transaction.
-        guard try placedShelves() == shelves else {
+        guard try placedShelves() == shelves.ids else {
             throw PostgresError(.conflict, "a product was placed on another shelf concurrently")
         }
         return shelves

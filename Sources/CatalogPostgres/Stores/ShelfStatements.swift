@@ -2,6 +2,9 @@ internal import LibPQ
 
 /// The statements that lock and change shelves. `$1` is the store id.
 enum ShelfStatements {
+    /// The time of a change of a shelf. The shelf is locked, so its times grow.
+    static let nextTime = SQL.nextTime(after: "shelf.modified_at")
+
     static let lock: PostgresStatement = """
         SELECT 1 FROM shelf WHERE store_id = $1 AND shelf_id = $2 FOR NO KEY UPDATE
         """
@@ -11,7 +14,7 @@ enum ShelfStatements {
         """
     /// Bumps the version and modification time of every shelf of a store.
     static let touchAll: PostgresStatement = """
-        UPDATE shelf SET version = \(SQL.nextVersion(after: "version")), modified_at = now()
+        UPDATE shelf SET version = \(SQL.nextVersion(after: "version")), modified_at = \(nextTime)
         WHERE store_id = $1 AND deleted_at IS NULL
         """
     /// Locks a store; returns the version of the order of its shelves.
@@ -66,7 +69,7 @@ enum ShelfStatements {
     static let deleteHistory: PostgresStatement = "DELETE FROM order_change WHERE store_id = $1 AND shelf_id = $2"
     /// Marks a shelf, `$2`, as deleted.
     static let delete: PostgresStatement = """
-        UPDATE shelf SET deleted_at = now(), modified_at = now(), version = \(SQL.nextVersion(after: "version")),
+        UPDATE shelf SET deleted_at = now(), modified_at = \(nextTime), version = \(SQL.nextVersion(after: "version")),
             order_version = \(SQL.nextVersion(after: "order_version")), product_count = 0 WHERE store_id = $1 AND shelf_id = $2
         """
     /// A shelf, `$2`, and its ancestors, nearest first.
@@ -86,9 +89,9 @@ enum ShelfStatements {
     static let shelvesOfProducts: PostgresStatement = """
         SELECT DISTINCT shelf_id FROM placement WHERE store_id = $1 AND sku = ANY ($2) ORDER BY shelf_id
         """
-    /// Locks shelves, `$2`, in id order.
+    /// Locks shelves, `$2`, in id order; returns the time of each one's last change.
     static let lockSome: PostgresStatement = """
-        SELECT 1 FROM shelf WHERE store_id = $1 AND shelf_id = ANY ($2) ORDER BY shelf_id FOR NO KEY UPDATE
+        SELECT modified_at FROM shelf WHERE store_id = $1 AND shelf_id = ANY ($2) ORDER BY shelf_id FOR NO KEY UPDATE
         """
     /// Locks products, `$2`, in SKU order.
     static let lockProducts: PostgresStatement = """
@@ -98,7 +101,7 @@ enum ShelfStatements {
     static let bump: PostgresStatement = """
         UPDATE shelf SET version = \(SQL.nextVersion(after: "version")),
             order_version = \(SQL.nextVersion(after: "order_version", if: "$3")),
-            product_count = product_count + $4, modified_at = now() WHERE store_id = $1 AND shelf_id = ANY ($2)
+            product_count = product_count + $4, modified_at = \(nextTime) WHERE store_id = $1 AND shelf_id = ANY ($2)
         """
     static let lastPosition: PostgresStatement = """
         SELECT position FROM shelf WHERE store_id = $1 ORDER BY position DESC LIMIT 1

@@ -1,0 +1,204 @@
+/// The products of a shelf as columns, from which facets are counted without the database.
+///
+/// A column numbers its distinct values. A count compares each value with the filter once, and then looks at each product's numbers.
+///
+/// - Complexity: a count takes O(*n* + *v* log *v*) for *n* products with *v* values. A copy shares its columns until they change.
+package struct FacetColumns: Sendable {
+    /// The values of a product.
+    package struct Row: Sendable {
+        package let sku: SKU
+        package let brand: String?
+        package let tags: [String]
+        package let inStock: Bool
+        package let priceMinor: Int64?
+
+        package init(sku: SKU, brand: String?, tags: [String], inStock: Bool, priceMinor: Int64?) {
+            (self.sku, self.brand, self.tags, self.inStock, self.priceMinor) = (sku, brand, tags, inStock, priceMinor)
+        }
+    }
+
+    /// A text that is compared byte by byte, as the database does; Swift would compare letters.
+    private struct Text: Hashable, Sendable {
+        let text: String
+
+        static func == (a: Text, b: Text) -> Bool { a.text.utf8.elementsEqual(b.text.utf8) }
+
+        func hash(into hasher: inout Hasher) {
+            var text = text
+            text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+        }
+    }
+
+    /// A value of each product, as a number.
+    private struct Column<Value: Hashable & Sendable>: Sendable {
+        private(set) var values: [Value] = []
+        private var numbers: [Value: Int32] = [:]
+        /// The number of each product's value.
+        private(set) var cells: [Int32] = []
+
+        mutating func append(_ value: Value) { cells.append(number(of: value)) }
+
+        mutating func set(_ value: Value, at row: Int) { cells[row] = number(of: value) }
+
+        private mutating func number(of value: Value) -> Int32 {
+            if let known = numbers[value] { return known }
+            let number = Int32(values.count)
+            values.append(value)
+            numbers[value] = number
+            return number
+        }
+    }
+
+    private var rows: [SKU: Int32] = [:]
+    /// nil for products without a brand.
+    private var brands = Column<Text?>()
+    private var tags = Column<[Text]>()
+    private var inStock = Column<Bool>()
+    /// nil for products without a price.
+    private var prices = Column<Int64?>()
+    /// The places of brands and tags in the catalog's collation; nil if a text is not among them.
+    private var ranks: [Text: Int]? = [:]
+
+    package init() {}
+
+    /// The number of products.
+    package var count: Int { rows.count }
+
+    /// The approximate size in memory, in bytes.
+    package var size: Int { 256 + 128 * count + 192 * valueCount }
+
+    private var valueCount: Int { brands.values.count + tags.values.count + prices.values.count }
+
+    /// Whether so many values were replaced that new columns would be much smaller.
+    package var isWorn: Bool { valueCount > 4 * count + 1000 }
+
+    /// Adds a product.
+    package mutating func append(_ row: Row) {
+        let number = Int32(rows.count)
+        precondition(rows.updateValue(number, forKey: row.sku) == nil, "a product is on a shelf once")
+        brands.append(text(row.brand))
+        tags.append(row.tags.map(Text.init))
+        inStock.append(row.inStock)
+        prices.append(row.priceMinor)
+        noteTexts(of: row)
+    }
+
+    /// Replaces the values of a product.
+    ///
+    /// - Returns: false if the columns do not have the product.
+    package mutating func replace(_ row: Row) -> Bool {
+        guard let number = rows[row.sku].map(Int.init) else { return false }
+        brands.set(text(row.brand), at: number)
+        tags.set(row.tags.map(Text.init), at: number)
+        inStock.set(row.inStock, at: number)
+        prices.set(row.priceMinor, at: number)
+        noteTexts(of: row)
+        return true
+    }
+
+    private func text(_ brand: String?) -> Text? { brand.map(Text.init) }
+
+    private mutating func noteTexts(of row: Row) {
+        guard let known = ranks else { return }
+        if (row.tags + (row.brand.map { [$0] } ?? [])).contains(where: { known[Text(text: $0)] == nil }) { ranks = nil }
+    }
+
+    // MARK: - Collation
+
+    /// The brands and tags, if the places of some of them in the catalog's collation are unknown; otherwise nil.
+    package var unrankedTexts: [String]? { ranks == nil ? distinctTexts.map(\.text) : nil }
+
+    private var distinctTexts: Set<Text> {
+        brands.values.reduce(into: Set(tags.values.joined())) { texts, brand in
+            if let brand { texts.insert(brand) }
+        }
+    }
+
+    /// Sets the order of all brands and tags in the catalog's collation.
+    package mutating func rank(_ ordered: [String]) {
+        ranks = Dictionary(uniqueKeysWithValues: ordered.enumerated().map { (Text(text: $1), $0) })
+    }
+
+    // MARK: - Counting
+
+    /// The filters that columns can apply.
+    private static let filters: Set<FilterKey> = Facet.allCases.reduce(into: []) { $0.formUnion($1.keys) }
+
+    /// Whether the columns have all that a filter compares.
+    package static func canApply(_ filter: Filter) -> Bool { filters.isSuperset(of: filter.keys) }
+
+    /// Counts facets; each one's counts ignore its own filter.
+    ///
+    /// - Precondition: the columns can apply the filter, and the places of all texts are known.
+    package func facets(_ counted: Set<Facet>, _ filter: Filter, in currency: Currency) -> Facets {
+        precondition(Self.canApply(filter))
+        guard let ranks else { preconditionFailure("the places of brands and tags are unknown") }
+        // For each value, the bit of its facet if the filter excludes the value.
+        func excluded<Value>(_ column: Column<Value>, _ facet: Facet, _ accepts: (Value) -> Bool) -> [UInt8] {
+            guard filter.keys.contains(where: facet.keys.contains) else { return Array(repeating: 0, count: column.values.count) }
+            return column.values.map { accepts($0) ? 0 : facet.bit }
+        }
+        let excludedBrands = excluded(brands, .brand) { filter.accepts(brand: $0?.text) }
+        let excludedTags = excluded(tags, .tag) { filter.accepts(tags: $0.map(\.text)) }
+        let excludedStock = excluded(inStock, .inStock) { filter.accepts(inStock: $0) }
+        let excludedPrices = excluded(prices, .price) { filter.accepts(priceMinor: $0, in: currency) }
+
+        var brandCounts = Array(repeating: 0, count: brands.values.count)
+        var tagCounts = Array(repeating: 0, count: tags.values.count)
+        var stockCounts = Array(repeating: 0, count: inStock.values.count)
+        var priceCounts = Array(repeating: 0, count: prices.values.count)
+        var facets = Facets(counted: counted)
+        for row in 0..<count {
+            let (brand, tag) = (Int(brands.cells[row]), Int(tags.cells[row]))
+            let (stock, price) = (Int(inStock.cells[row]), Int(prices.cells[row]))
+            let failed = excludedBrands[brand] | excludedTags[tag] | excludedStock[stock] | excludedPrices[price]
+            if failed == 0 { facets.total += 1 }
+            if failed & ~Facet.brand.bit == 0 { brandCounts[brand] += 1 }
+            if failed & ~Facet.tag.bit == 0 { tagCounts[tag] += 1 }
+            if failed & ~Facet.inStock.bit == 0 { stockCounts[stock] += 1 }
+            if failed & ~Facet.price.bit == 0 { priceCounts[price] += 1 }
+        }
+
+        if counted.contains(.brand) {
+            facets.brands = Self.ordered(zip(brands.values, brandCounts), ranks)
+        }
+        if counted.contains(.tag) {
+            var counts: [Text?: Int] = [:]
+            for (texts, count) in zip(tags.values, tagCounts) where count > 0 {
+                if texts.isEmpty { counts[nil, default: 0] += count }
+                for text in texts { counts[text, default: 0] += count }
+            }
+            facets.tags = Self.ordered(counts.lazy.map { ($0.key, $0.value) }, ranks)
+        }
+        if counted.contains(.inStock) {
+            for (isInStock, count) in zip(inStock.values, stockCounts) {
+                if isInStock { facets.inStock = count } else { facets.soldOut = count }
+            }
+        }
+        if counted.contains(.price) {
+            for (price, count) in zip(prices.values, priceCounts) where count > 0 {
+                if let price { facets.prices.append(PriceCount(price, count)) } else { facets.unpriced = count }
+            }
+            facets.prices.sort { $0.minor < $1.minor }
+        }
+        return facets
+    }
+
+    /// Returns counts by descending count, then by text in the catalog's collation, in which no text is first.
+    private static func ordered(_ counts: some Sequence<(Text?, Int)>, _ ranks: [Text: Int]) -> [Facets.Count] {
+        counts.filter { $0.1 > 0 }.map { (text: $0.0, count: $0.1, rank: $0.0.map { ranks[$0]! } ?? -1) }
+            .sorted { ($1.count, $0.rank) < ($0.count, $1.rank) }.map { Facets.Count($0.text?.text ?? "", $0.count) }
+    }
+}
+
+extension Facet {
+    /// The facet's bit in a set of facets.
+    fileprivate var bit: UInt8 {
+        switch self {
+        case .brand: 1
+        case .tag: 2
+        case .inStock: 4
+        case .price: 8
+        }
+    }
+}
