@@ -21,7 +21,10 @@ package struct FacetColumns: Sendable {
     private struct Text: Hashable, Sendable {
         let text: String
 
-        static func == (a: Text, b: Text) -> Bool { a.text.utf8.elementsEqual(b.text.utf8) }
+        static func == (a: Text, b: Text) -> Bool {
+            var (a, b) = (a.text, b.text)
+            return a.withUTF8 { a in b.withUTF8 { a.elementsEqual($0) } }
+        }
 
         func hash(into hasher: inout Hasher) {
             var text = text
@@ -53,13 +56,14 @@ package struct FacetColumns: Sendable {
     /// nil for products without a brand.
     private var brands = Column<Text?>()
     private var tags = Column<[Text]>()
-    private var inStock = Column<Bool>()
+    private var inStock: [Bool] = []
     /// nil for products without a price.
     private var prices = Column<Int64?>()
     /// The places of brands and tags in the catalog's collation; nil if a text is not among them.
     private var ranks: [Text: Int]? = [:]
 
-    package init() {}
+    /// - Parameter capacity: the expected number of products.
+    package init(capacity: Int = 0) { rows.reserveCapacity(capacity) }
 
     /// The number of products.
     package var count: Int { rows.count }
@@ -90,7 +94,7 @@ package struct FacetColumns: Sendable {
         guard let number = rows[row.sku].map(Int.init) else { return false }
         brands.set(text(row.brand), at: number)
         tags.set(row.tags.map(Text.init), at: number)
-        inStock.set(row.inStock, at: number)
+        inStock[number] = row.inStock
         prices.set(row.priceMinor, at: number)
         noteTexts(of: row)
         return true
@@ -135,22 +139,22 @@ package struct FacetColumns: Sendable {
         guard let ranks else { preconditionFailure("the places of brands and tags are unknown") }
         // For each value, the bit of its facet if the filter excludes the value.
         func excluded<Value>(_ column: Column<Value>, _ facet: Facet, _ accepts: (Value) -> Bool) -> [UInt8] {
-            guard filter.keys.contains(where: facet.keys.contains) else { return Array(repeating: 0, count: column.values.count) }
-            return column.values.map { accepts($0) ? 0 : facet.bit }
+            let filters = filter.keys.contains(where: facet.keys.contains)
+            return column.values.map { !filters || accepts($0) ? 0 : facet.bit }
         }
         let excludedBrands = excluded(brands, .brand) { filter.accepts(brand: $0?.text) }
         let excludedTags = excluded(tags, .tag) { filter.accepts(tags: $0.map(\.text)) }
-        let excludedStock = excluded(inStock, .inStock) { filter.accepts(inStock: $0) }
+        let excludedStock = [false, true].map { filter.accepts(inStock: $0) ? 0 : Facet.inStock.bit }
         let excludedPrices = excluded(prices, .price) { filter.accepts(priceMinor: $0, in: currency) }
 
         var brandCounts = Array(repeating: 0, count: brands.values.count)
         var tagCounts = Array(repeating: 0, count: tags.values.count)
-        var stockCounts = Array(repeating: 0, count: inStock.values.count)
+        var stockCounts = [0, 0]
         var priceCounts = Array(repeating: 0, count: prices.values.count)
         var facets = Facets(counted: counted)
         for row in 0..<count {
             let (brand, tag) = (Int(brands.cells[row]), Int(tags.cells[row]))
-            let (stock, price) = (Int(inStock.cells[row]), Int(prices.cells[row]))
+            let (stock, price) = (inStock[row] ? 1 : 0, Int(prices.cells[row]))
             let failed = excludedBrands[brand] | excludedTags[tag] | excludedStock[stock] | excludedPrices[price]
             if failed == 0 { facets.total += 1 }
             if failed & ~Facet.brand.bit == 0 { brandCounts[brand] += 1 }
@@ -171,9 +175,7 @@ package struct FacetColumns: Sendable {
             facets.tags = Self.ordered(counts.lazy.map { ($0.key, $0.value) }, ranks)
         }
         if counted.contains(.inStock) {
-            for (isInStock, count) in zip(inStock.values, stockCounts) {
-                if isInStock { facets.inStock = count } else { facets.soldOut = count }
-            }
+            (facets.soldOut, facets.inStock) = (stockCounts[0], stockCounts[1])
         }
         if counted.contains(.price) {
             for (price, count) in zip(prices.values, priceCounts) where count > 0 {

@@ -89,7 +89,7 @@ struct FacetCounter: Sendable {
         _ connection: isolated PostgresConnection
     ) throws -> FacetColumns {
         try connection.query(FacetStatements.products, shelf) { rows in
-            var columns = FacetColumns()
+            var columns = FacetColumns(capacity: rows.count)
             try rows.forEach { columns.append(try Self.row($0)) }
             return columns
         }
@@ -116,7 +116,7 @@ struct FacetCounter: Sendable {
         FacetColumns.Row(
             sku: SKU(stored: try row.text(0)),
             brand: try row.textOrNil(1),
-            tags: try row.textArray(2),
+            tags: row.isNull(2) ? [] : try row.textArray(2),
             inStock: try row.bool(3),
             priceMinor: try row.int8OrNil(4)
         )

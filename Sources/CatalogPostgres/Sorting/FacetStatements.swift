@@ -7,7 +7,10 @@ enum FacetStatements {
         WHERE store_id = $1 AND shelf_id = $2 AND deleted_at IS NULL
         """
 
-    private static let columns: SQL = "p.sku, p.brand, p.tags, p.in_stock, p.price_minor"
+    /// Arrays take time, even without elements.
+    private static let tags: SQL = "CASE WHEN p.tag_count > 0 THEN p.tags END"
+
+    private static let columns: SQL = "p.sku, p.brand, \(tags), p.in_stock, p.price_minor"
 
     static let products: PostgresStatement = """
         SELECT \(columns) FROM placement p WHERE p.store_id = $1 AND p.shelf_id = $2
@@ -15,7 +18,7 @@ enum FacetStatements {
 
     /// The products that changed after a time, `$3`; at most `$4` of each availability.
     static let changedProducts: PostgresStatement = """
-        SELECT \(columns) FROM unnest(ARRAY[0, 1]::smallint[]) AS a (availability)
+        SELECT p.* FROM unnest(ARRAY[0, 1]::smallint[]) AS a (availability)
         CROSS JOIN LATERAL (
             SELECT \(columns) FROM placement p
             WHERE p.store_id = $1 AND p.shelf_id = $2 AND p.availability = a.availability AND p.modified_at > $3
