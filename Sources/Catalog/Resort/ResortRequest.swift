@@ -23,10 +23,13 @@ package struct ResortRequest: Sendable, Hashable {
     package var isDryRun: Bool
     /// The number of shelves processed concurrently.
     package var jobs: Int
+    /// The share of the time in which each job works on shelves, in percent. Pages are faster during the rest.
+    package var pace: Int
     /// The retention of customers and event ids, in days.
     package var retentionDays: Int
 
     package static let jobsLimit = 64
+    package static let paces = 1...100
 
     package init(
         store: CatalogKey? = nil,
@@ -35,6 +38,7 @@ package struct ResortRequest: Sendable, Hashable {
         diffs: DiffDetail = .summary,
         isDryRun: Bool = false,
         jobs: Int = 1,
+        pace: Int = 100,
         retentionDays: Int = Purchase.retentionDays
     ) {
         self.store = store
@@ -43,6 +47,10 @@ package struct ResortRequest: Sendable, Hashable {
         self.diffs = diffs
         self.isDryRun = isDryRun
         self.jobs = jobs
+        self.pace = pace
         self.retentionDays = retentionDays
     }
+
+    /// Returns how long a job pauses after some work.
+    package func pause(after work: Duration) -> Duration { work * (100 - pace) / pace }
 }

@@ -20,6 +20,8 @@ package struct Resorter: Sendable {
     private static let updatedProducts = 2000
     /// The same in a dry run, which reads all pending purchases for each group.
     private static let comparedProducts = 10_000
+    /// The same in a run that leaves time to pages, so that they wait less often.
+    private static let pacedProducts = 100
     /// The number of concurrent transactions of a job: while the database works for one, this program works for the other.
     private static let transactionsPerJob = 2
 
@@ -113,7 +115,7 @@ package struct Resorter: Sendable {
                 throw CatalogError.fault("invalid recorded re-sort request: \(started.request)")
             }
             request = recorded
-            (request.jobs, request.diffs) = (requested.jobs, requested.diffs)
+            (request.jobs, request.pace, request.diffs) = (requested.jobs, requested.pace, requested.diffs)
         }
         let key = ResortStatements.lockKey("$1")
         let summary = try await RunLock.withLock(.resortRun, key, [.int8(started.number)], in: database.batch.pool) {
@@ -253,7 +255,9 @@ package struct Resorter: Sendable {
         _ record: ResortRecord?,
         _ listener: Listener
     ) async throws -> ResortSummary {
-        let groupSize = request.isDryRun ? Self.comparedProducts : Self.updatedProducts
+        let isPaced = request.pace < 100
+        let groupSize = request.isDryRun ? Self.comparedProducts : isPaced ? Self.pacedProducts : Self.updatedProducts
+        let transactions = isPaced ? 1 : Self.transactionsPerJob
         let queue = ResortQueue(targets, groupSize: groupSize)
         let nextGroup: @Sendable () -> ShelfGroup? = {
             queue.take().map { shelves in
@@ -270,7 +274,7 @@ package struct Resorter: Sendable {
             }
         }
         return try await withThrowingTaskGroup(of: ResortSummary.self) { group in
-            for _ in 0..<max(1, min(Self.transactionsPerJob * request.jobs, targets.count)) {
+            for _ in 0..<max(1, min(transactions * request.jobs, targets.count)) {
                 group.addTask { try await work(nextGroup, queue, request, record, listener) }
             }
             // A failure does not end the other tasks.
@@ -299,6 +303,7 @@ package struct Resorter: Sendable {
         var unrecorded = ResortSummary()
         while let group = nextGroup() {
             let reports: [ShelfResort]
+            let start = ContinuousClock.now
             do {
                 try Task.checkCancellation()
                 reports = try await group.update()
@@ -321,6 +326,8 @@ package struct Resorter: Sendable {
                 total.add(unrecorded)
                 unrecorded = ResortSummary()
             }
+            // A cancelled run ends with the next group.
+            if request.pace < 100 { try? await Task.sleep(for: request.pause(after: ContinuousClock.now - start)) }
         }
         try await record?.add(unrecorded)
         total.add(unrecorded)

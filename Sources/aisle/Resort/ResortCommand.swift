@@ -29,6 +29,10 @@ struct ResortCommand: AsyncParsableCommand {
         @Option(help: "Only shelves that changed within an age such as 24h or 7d, or since a time.") var changedSince:
             String?
         @Option(parsing: .unconditional, help: "The number of parallel jobs, each with two connections.") var jobs = 2
+        @Option(
+            parsing: .unconditional,
+            help: "The share of the time in which each job works on shelves, in percent; less leaves more to pages."
+        ) var pace = 100
         @Option(help: "How much detail of the moves to report.") var diff = ResortRequest.DiffDetail.summary
         @Option(help: "Write the report, one line per changed shelf, to a file.") var out: String?
         @Option(
@@ -39,7 +43,7 @@ struct ResortCommand: AsyncParsableCommand {
         @Option(help: "text, or json with one object per line.") var format: ReportFormat = .text
         @Flag(help: "Report the result without changing anything.") var dryRun = false
         @Flag(help: "Like --dry-run, but exit with 3 if anything would change.") var check = false
-        @Flag(help: "Complete the last interrupted run, with this call's --jobs and --diff.")
+        @Flag(help: "Complete the last interrupted run, with this call's --jobs, --pace and --diff.")
         var resume = false
         @OptionGroup var database: DatabaseOptions
 
@@ -91,10 +95,14 @@ struct ResortCommand: AsyncParsableCommand {
             guard (1...Self.keepDaysLimit).contains(keepDays) else {
                 throw CommandFailure("--keep-days must be between 1 and \(Self.keepDaysLimit)", CommandFailure.usage)
             }
+            guard ResortRequest.paces.contains(pace) else {
+                throw CommandFailure("--pace must be between 1 and 100", CommandFailure.usage)
+            }
             return ResortRequest(
                 changedSince: try changedSince.map(Self.moment),
                 diffs: diff,
                 jobs: jobs,
+                pace: pace,
                 retentionDays: keepDays
             )
         }
