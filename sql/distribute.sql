@@ -23,6 +23,7 @@ SELECT create_reference_table('deployment');
 SELECT create_reference_table('database_life');
 SELECT create_reference_table('store');
 SELECT create_distributed_table('shelf', 'store_id');
+SELECT create_distributed_table('store_state', 'store_id', colocate_with => 'shelf');
 SELECT create_distributed_table('product', 'store_id', colocate_with => 'shelf');
 SELECT create_distributed_table('placement', 'store_id', colocate_with => 'shelf');
 SELECT create_distributed_table('placement_popularity', 'store_id', colocate_with => 'shelf');

@@ -67,9 +67,9 @@ import TestSupport
     private static let wronglyCounted: PostgresStatement = """
         SELECT count(*) FROM placement p LEFT JOIN (
             SELECT sku, count(DISTINCT customer) AS bought FROM purchase_by_customer WHERE quantity > 0 GROUP BY sku) d ON d.sku = p.sku
-        JOIN store s ON s.store_id = p.store_id
+        JOIN store_state t ON t.store_id = p.store_id
         WHERE round(CASE WHEN p.popularity_log2 = '-Infinity' THEN 0 ELSE power(2, p.popularity_log2
-            - (current_date - date '2020-01-01')::double precision / s.counted_half_life_days) END) <> coalesce(d.bought, 0)
+            - (current_date - date '2020-01-01')::double precision / t.counted_half_life_days) END) <> coalesce(d.bought, 0)
         """
 
     @Test("Each purchase counts once, however often imports and re-sorts are killed")

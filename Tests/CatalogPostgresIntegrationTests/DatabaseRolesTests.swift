@@ -36,7 +36,7 @@ import TestSupport
         pool.shutDown()
         let allowed = [
             (roles.server, "DELETE FROM product; DELETE FROM user_setting; SELECT * FROM deployment, schema_migration"),
-            (roles.reader, "SELECT * FROM product, placement, shelf, store, schema_migration"),
+            (roles.reader, "SELECT * FROM product, placement, shelf, store, store_state, schema_migration"),
             (roles.owner, "ALTER TABLE product ADD COLUMN x integer; CREATE TABLE y (); DROP TABLE user_list CASCADE"),
         ]
         for (role, script) in allowed {

@@ -14,7 +14,7 @@ import Testing
         "ImportStatements.lastPositions": "integer, bigint[]",
         "ImportStatements.deletePlacements": "integer, text[]",
         "ImportStatements.deleteProducts": "integer, text[]",
-        "ImportStatements.createShelves": "integer, text[], text[], bytea[]",
+        "ImportStatements.createShelves": "integer, bigint[], text[], text[], bytea[]",
         "ImportStatements.removePlacements": "integer, bigint[], text[]",
         "ImportStatements.removePositions": "integer, bigint[], text[]",
         "ImportStatements.restorePositions": "integer, bigint[]",
@@ -168,6 +168,13 @@ import Testing
         }
     }
 
+    /// Removes columns that are kept for servers of 0.1; no statement may use them.
+    private static let dropOldColumns = """
+        ALTER TABLE store DROP COLUMN version, DROP COLUMN shelf_order_version, DROP COLUMN counted_metric,
+            DROP COLUMN counted_half_life_days, DROP COLUMN counted_newcomer_boost, DROP COLUMN counted_on,
+            DROP COLUMN customers_kept_from
+        """
+
     /// Prepares statements in a separate database; returns the errors of those that the server rejected.
     private static func failures(
         _ groups: [(name: String, statements: [PostgresStatement])],
@@ -176,6 +183,7 @@ import Testing
         let database = try await TestDatabase.migrated()
         let connection = try await PostgresConnection.connect(database.configuration)
         let failures = try await connection.perform { connection in
+            try connection.run(script: dropOldColumns)
             var failures: [String] = []
             for (name, statements) in groups where !unprepared.contains(name) {
                 for statement in statements {

@@ -167,21 +167,23 @@ package struct InconsistentTables: Error, CustomStringConvertible {
 }
 
 extension TestDatabase {
-    /// Checks that values which several tables have are the same.
+    /// Checks that values which several tables have are the same, and that every store has a state.
     package func checkConsistency() async throws {
         let connection = try await PostgresConnection.connect(configuration)
-        let differing = try await connection.perform(within: Self.limit) {
+        let (differing, stateless) = try await connection.perform(within: Self.limit) {
             try $0.query(
                 """
-                SELECT count(*) FROM placement p FULL JOIN placement_popularity o USING (store_id, shelf_id, sku)
-                WHERE (p.popularity_log2, p.availability, p.name) IS DISTINCT FROM (o.popularity_log2, o.availability, o.name)
+                SELECT (SELECT count(*) FROM placement p FULL JOIN placement_popularity o USING (store_id, shelf_id, sku)
+                    WHERE (p.popularity_log2, p.availability, p.name) IS DISTINCT FROM (o.popularity_log2, o.availability, o.name)),
+                    (SELECT count(*) FROM store s WHERE NOT EXISTS (SELECT FROM store_state t WHERE t.store_id = s.store_id))
                 """
-            ) { try $0.first { try $0.int(0) }! }
+            ) { try $0.first { (try $0.int(0), try $0.int(1)) }! }
         }
         await connection.close()
         guard differing == 0 else {
             throw InconsistentTables(description: "\(differing) rows of placement and placement_popularity differ")
         }
+        guard stateless == 0 else { throw InconsistentTables(description: "\(stateless) stores have no state") }
     }
 }
 

@@ -61,17 +61,12 @@ package struct CatalogGenerator: Sendable {
             [.text(Self.store)]
         ) { try $0.first { try $0.int4(0) } }
         guard let id else { throw CatalogError.conflict("store “\(Self.store)” exists; start from an empty database") }
+        try connection.execute(ShelfStatements.insertState, [.int4(id)])
         let sizes = sizes
-        let first = try connection.query(GeneratorStatements.nextShelf) {
-            try $0.first { try $0.int4(0) }
-        }!
-        try copyShelves(connection, id, first, sizes)
+        try copyShelves(connection, id, sizes)
         for table in Table.allCases {
-            try copyRows(connection, table, id, first, sizes) { if table == .placement { onProgress($0) } }
+            try copyRows(connection, table, id, sizes) { if table == .placement { onProgress($0) } }
         }
-        try connection.execute(
-            GeneratorStatements.advanceShelves
-        )
         for part in deferred { try connection.run(script: part.make) }
     }
 
@@ -84,13 +79,11 @@ package struct CatalogGenerator: Sendable {
         ) { try $0.map { (drop: try $0.text(0), make: try $0.text(1)) } }
     }
 
-    private func copyShelves(_ connection: isolated PostgresConnection, _ store: Int32, _ first: Int32, _ sizes: [Int])
-        throws
-    {
+    private func copyShelves(_ connection: isolated PostgresConnection, _ store: Int32, _ sizes: [Int]) throws {
         var text = CopyText()
         for (index, position) in PathKey.appending(shelves, after: nil).enumerated() {
             text.field(store)
-            text.field(Int64(first) + Int64(index))
+            text.field(index + 1)
             text.field("shelf-\(index + 1)")
             text.field("Shelf \(index + 1)")
             text.field(bytes: position.bytes)
@@ -111,7 +104,6 @@ package struct CatalogGenerator: Sendable {
         _ connection: isolated PostgresConnection,
         _ table: Table,
         _ store: Int32,
-        _ first: Int32,
         _ sizes: [Int],
         _ onProgress: (Int) -> Void
     ) throws {
@@ -138,7 +130,7 @@ package struct CatalogGenerator: Sendable {
                 }
                 let product = GeneratedProduct.make(made, &random)
                 text.field(store)
-                if table != .product { text.field(first + Int32(shelf)) }
+                if table != .product { text.field(shelf + 1) }
                 text.field(product.sku.text)
                 switch table {
                 case .product: write(product, &text)

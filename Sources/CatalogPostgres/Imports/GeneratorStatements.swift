@@ -9,10 +9,6 @@ enum GeneratorStatements {
         VALUES ($1, 'Generated', 'EUR', 'en', 'eu', 'last', 'decay', 14, 0) ON CONFLICT (key) DO NOTHING RETURNING
             store_id
         """
-    static let nextShelf: PostgresStatement = "SELECT coalesce(max(shelf_id), 0) + 1 FROM shelf"
-    static let advanceShelves: PostgresStatement = """
-        SELECT setval(pg_get_serial_sequence('shelf', 'shelf_id'), (SELECT max(shelf_id) FROM shelf))
-        """
     /// The objects that are faster to create after loading: foreign keys and non-unique indexes.
     static let deferredObjects: PostgresStatement = """
         WITH filled (id) AS (VALUES ('product'::regclass), ('placement'), ('placement_position'),

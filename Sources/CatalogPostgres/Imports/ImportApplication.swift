@@ -34,7 +34,7 @@ struct ImportApplication: Sendable {
         let storeID = try lockStore(&outcome, connection)
         try createShelves(storeID, &outcome, connection)
         let rows: [PostgresValue] = [id.parameter, .int4(storeID), .text(key.text)]
-        // From here on no shelf can be deleted, because deleting one locks the store's row, too.
+        // From here on no shelf can be deleted, because deleting one locks the store, too.
         outcome.shelvesCreated += try connection.execute(ImportStatements.restoreShelves, rows)
         let locked = try lockShelves(rows, storeID, connection)
         // Rows may have changed since they were compared, for example by a second import of the same file.
@@ -68,20 +68,21 @@ struct ImportApplication: Sendable {
 
     private func lockStore(_ outcome: inout Outcome, _ connection: isolated PostgresConnection) throws -> Int32 {
         if !store.exists {
-            outcome.storesCreated = try connection.execute(
+            let created = try connection.query(
                 ImportStatements.insertStore,
                 [.text(key.text), .text(store.currency.code)]
-            )
+            ) { try $0.first { try $0.int4(0) } }
+            if let created {
+                try connection.execute(ShelfStatements.insertState, [.int4(created)])
+                outcome.storesCreated = 1
+            }
         }
-        let found = try connection.query(
-            ImportStatements.lockStore,
-            [.text(key.text)]
-        ) { try $0.first { (try $0.int4(0), try $0.text(1)) } }
-        guard let (id, currency) = found else { throw CatalogError.notFound("store “\(key)”") }
-        guard currency == store.currency.code else {
-            throw CatalogError.conflict("store “\(key)” was created with currency \(currency) during the import")
+        let found = try ShelfLookup.store(key, connection, ShelfStatements.lockStore)
+        let currency = found.store.currency
+        guard currency == store.currency else {
+            throw CatalogError.conflict("store “\(key)” was created with currency \(currency.code) during the import")
         }
-        return id
+        return found.id
     }
 
     private func createShelves(
@@ -90,16 +91,17 @@ struct ImportApplication: Sendable {
         _ connection: isolated PostgresConnection
     ) throws {
         guard !store.shelves.created.isEmpty else { return }
-        let last = try ShelfLocks.nextShelfPosition(storeID, connection)
-        let positions = [last] + PathKey.appending(store.shelves.created.count - 1, after: last)
         let created = store.shelves.created
+        let next = try ShelfLocks.nextShelf(storeID, connection)
+        let positions = [next.position] + PathKey.appending(created.count - 1, after: next.position)
         for start in stride(from: 0, to: created.count, by: Self.shelfBatchSize) {
             let range = start..<min(created.count, start + Self.shelfBatchSize)
             outcome.shelvesCreated += try connection.execute(
                 ImportStatements.createShelves,
                 [
-                    .int4(storeID), .textArray(created[range].map(\.key.text)),
-                    .textArray(created[range].map(\.title)), .byteaArray(positions[range].map(\.bytes)),
+                    .int4(storeID), .int8Array(range.map { Int64(Int(next.id) + $0) }),
+                    .textArray(created[range].map(\.key.text)), .textArray(created[range].map(\.title)),
+                    .byteaArray(positions[range].map(\.bytes)),
                 ]
             )
         }

@@ -109,7 +109,7 @@ enum ImportStatements {
 
     private static let today: SQL = "(now() AT TIME ZONE 'UTC')::date"
     /// Returns a part of the rule of the store's last popularity count.
-    private static func rule(_ part: SQL) -> SQL { "(SELECT counted_\(part) FROM store WHERE store_id = $2)" }
+    private static func rule(_ part: SQL) -> SQL { "(SELECT counted_\(part) FROM store_state WHERE store_id = $2)" }
 
     /// `$4`: the time of the last change of the products' shelves.
     static func upsertProducts(_ columns: ImportColumns, hasRepeats: Bool) -> PostgresStatement {
@@ -137,18 +137,18 @@ enum ImportStatements {
             assignments.append("popularity_seed = excluded.popularity_seed")
         }
         let score: SQL = """
-            CASE WHEN s.counted_metric = 'decay' THEN popularity_sum('-Infinity',
-                popularity_on(i.popularity_seed, \(today), s.counted_half_life_days),
-                popularity_on(s.counted_newcomer_boost, \(today), s.counted_half_life_days))
-            WHEN i.popularity_seed + s.counted_newcomer_boost > 0 THEN popularity_sum('-Infinity', '-Infinity',
-                ln(i.popularity_seed + s.counted_newcomer_boost) / ln(2::double precision)) ELSE '-Infinity' END
+            CASE WHEN t.counted_metric = 'decay' THEN popularity_sum('-Infinity',
+                popularity_on(i.popularity_seed, \(today), t.counted_half_life_days),
+                popularity_on(t.counted_newcomer_boost, \(today), t.counted_half_life_days))
+            WHEN i.popularity_seed + t.counted_newcomer_boost > 0 THEN popularity_sum('-Infinity', '-Infinity',
+                ln(i.popularity_seed + t.counted_newcomer_boost) / ln(2::double precision)) ELSE '-Infinity' END
             """
         return """
             INSERT INTO product (store_id, sku, \(ProductColumn.staged.names), popularity_seed,
                 popularity_seed_day, popularity_log2, created_at, modified_at)
             SELECT $2, i.sku, \(ProductColumn.staged.names(in: "i")), i.popularity_seed,
                 \(today), \(score), now(), now()
-            FROM \(source) i, store s WHERE s.store_id = $2 ORDER BY i.shelf_key, i.line
+            FROM \(source) i, store_state t WHERE t.store_id = $2 ORDER BY i.shelf_key, i.line
             ON CONFLICT (store_id, sku) DO UPDATE SET \(assignments.joined()),
                 modified_at = \(SQL.nextTime(after: "product.modified_at", and: "$4"))
             WHERE \(columns.row("product")) IS DISTINCT FROM \(columns.row("excluded"))
@@ -241,13 +241,13 @@ enum ImportStatements {
     static let insertStore: PostgresStatement = """
         INSERT INTO store (key, title, currency, locale, unit_pricing, sold_out, popularity_metric,
             popularity_half_life_days, newcomer_boost) VALUES ($1, $1, $2, 'en', 'eu', 'last', 'decay', 14, 0)
-        ON CONFLICT (key) DO NOTHING
+        ON CONFLICT (key) DO NOTHING RETURNING store_id
         """
-    static let lockStore: PostgresStatement = "SELECT store_id, currency FROM store WHERE key = $1 FOR NO KEY UPDATE"
-    /// Creates or restores shelves; `$2` to `$4` are keys, titles and positions.
+    /// Creates or restores shelves; `$2` to `$5` are ids, keys, titles and positions. A restored shelf keeps its id.
     static let createShelves: PostgresStatement = """
-        INSERT INTO shelf (store_id, key, title, position, modified_at)
-        SELECT $1, made.key, made.title, made.position, now() FROM unnest($2, $3, $4) AS made (key, title, position)
+        INSERT INTO shelf (store_id, shelf_id, key, title, position, modified_at)
+        SELECT $1, made.id, made.key, made.title, made.position, now()
+        FROM unnest($2, $3, $4, $5) AS made (id, key, title, position)
         ON CONFLICT (store_id, key) DO UPDATE SET deleted_at = NULL, title = excluded.title, parent_id = NULL,
             default_sort = NULL, dimension = NULL, sold_out = NULL, position_source = NULL,
             modified_at = \(ShelfStatements.nextTime), version = \(SQL.nextVersion(after: "shelf.version")) WHERE shelf.deleted_at IS NOT NULL

@@ -82,9 +82,7 @@ struct ListWriter {
         var facts = ListFacts()
         let references = Set(items.compactMap(\.product) + more)
         for (key, wanted) in Dictionary(grouping: references, by: \.store) {
-            let found: ShelfRow.StoreRead?
-            do { found = try ShelfLookup.store(key, connection) } catch CatalogError.notFound { found = nil }
-            guard let read = found else { continue }
+            guard let read = try ShelfLookup.storeIfExists(key, connection) else { continue }
             let scope: [PostgresValue] = [.int4(read.id), .textArray(wanted.map(\.sku.text))]
             for product in try connection.query(
                 PostgresProductStore.productsByKey,

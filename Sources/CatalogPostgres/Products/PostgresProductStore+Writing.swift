@@ -11,7 +11,7 @@ extension PostgresProductStore {
     ) async throws(CatalogError) -> Bool {
         try await database.write(to: store) { connection in
             // Lock the store only against currency changes.
-            let found = try ShelfLookup.store(store, connection, ShelfLookup.keySharedStore)
+            let found = try ShelfLookup.store(store, connection, ShelfStatements.lockStoreKey)
             if let currency, currency != found.store.currency { throw CatalogError.currencyChanged(found.store) }
             let key: [PostgresValue] = [.int4(found.id), .text(product.sku.text)]
             let shelves = try ShelfLocks.lockShelves(of: .textArray([product.sku.text]), found.id, connection)

@@ -36,11 +36,11 @@ enum ProductStatements {
     static let upsert: PostgresStatement = """
         INSERT INTO product (store_id, sku, \(ProductColumn.provided.names), popularity_log2, created_at, modified_at)
         SELECT $1, $2, \(ProductColumn.provided.indices.map { "$\($0 + 3)" as SQL }.joined()),
-            CASE WHEN s.counted_metric = 'decay' THEN popularity_sum('-Infinity', '-Infinity', popularity_on(
-                s.counted_newcomer_boost, (now() AT TIME ZONE 'UTC')::date, s.counted_half_life_days))
-            WHEN s.counted_newcomer_boost > 0 THEN popularity_sum('-Infinity', '-Infinity',
-                ln(s.counted_newcomer_boost) / ln(2::double precision)) ELSE '-Infinity' END, now(), now()
-        FROM store s WHERE s.store_id = $1
+            CASE WHEN t.counted_metric = 'decay' THEN popularity_sum('-Infinity', '-Infinity', popularity_on(
+                t.counted_newcomer_boost, (now() AT TIME ZONE 'UTC')::date, t.counted_half_life_days))
+            WHEN t.counted_newcomer_boost > 0 THEN popularity_sum('-Infinity', '-Infinity',
+                ln(t.counted_newcomer_boost) / ln(2::double precision)) ELSE '-Infinity' END, now(), now()
+        FROM store_state t WHERE t.store_id = $1
         ON CONFLICT (store_id, sku) DO UPDATE
             SET \(ProductColumn.provided.assignments(from: "excluded")), modified_at = \(SQL.nextTime(after: "product.modified_at", and: "$\(ProductColumn.provided.count + 3)"))
         WHERE (\(compared.names(in: "product"))) IS DISTINCT FROM (\(compared.names(in: "excluded")))

@@ -159,11 +159,11 @@ enum PopularityStatements {
         SELECT coalesce(max(sku), '') FROM seen
         """
     static let setCounted: PostgresStatement = """
-        UPDATE store SET counted_metric = popularity_metric, counted_half_life_days = popularity_half_life_days,
-            counted_newcomer_boost = newcomer_boost, counted_on = $2,
-            version = \(SQL.nextVersion(after: "version"))
-        WHERE store_id = $1 AND (counted_metric, counted_half_life_days, counted_newcomer_boost, counted_on)
-            IS DISTINCT FROM (popularity_metric, popularity_half_life_days, newcomer_boost, $2::date)
+        UPDATE store_state t SET counted_metric = s.popularity_metric, counted_half_life_days = s.popularity_half_life_days,
+            counted_newcomer_boost = s.newcomer_boost, counted_on = $2, version = \(SQL.nextVersion(after: "t.version"))
+        FROM store s WHERE t.store_id = $1 AND s.store_id = $1
+            AND (t.counted_metric, t.counted_half_life_days, t.counted_newcomer_boost, t.counted_on)
+            IS DISTINCT FROM (s.popularity_metric, s.popularity_half_life_days, s.newcomer_boost, $2::date)
         """
 
     /// Settings for a transaction that may wait for an import.

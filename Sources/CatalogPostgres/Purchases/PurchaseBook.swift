@@ -87,7 +87,7 @@ package struct PurchaseBook: Sendable {
     /// Locks a store against imports and rule changes, and returns whether its rule and last count are as they were read.
     private static func isCurrent(_ read: ShelfRow.StoreRead, _ connection: isolated PostgresConnection) throws -> Bool
     {
-        let now = try ShelfLookup.store(read.store.key, connection, ShelfLookup.sharedStore).store
+        let now = try ShelfLookup.store(read.store.key, connection, ShelfStatements.lockStoreShared).store
         return now.popularityRule == read.store.popularityRule && now.lastCount == read.store.lastCount
     }
 
@@ -126,7 +126,7 @@ package struct PurchaseBook: Sendable {
         }
         let isCounted = try await database.batch.transaction(within: .fold) { connection in
             try Self.allowLongLockWait(connection)
-            let now = try ShelfLookup.store(read.store.key, connection, ShelfLookup.lockedStore)
+            let now = try ShelfLookup.store(read.store.key, connection, ShelfStatements.lockStore)
             guard now.store.popularityRule == read.store.popularityRule else { return false }
             try connection.execute(PopularityStatements.setCounted, [key, Self.date(day)])
             return true
@@ -144,7 +144,7 @@ package struct PurchaseBook: Sendable {
     private func countAll(_ store: CatalogKey, _ day: Int) async throws -> Int? {
         let changed = try await database.batch.transaction(within: .maintenance) { (connection) -> Int? in
             try Self.removeLimits(connection)
-            let read = try ShelfLookup.store(store, connection, ShelfLookup.exclusiveStore)
+            let read = try ShelfLookup.store(store, connection, ShelfStatements.lockStoreExclusively)
             guard !read.store.lastCount.hasSameRule(of: read.store.popularityRule) else { return nil }
             let key: [PostgresValue] = [.int4(read.id)]
             try connection.execute(ShelfStatements.lockAll, key)

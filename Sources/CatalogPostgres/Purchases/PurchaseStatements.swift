@@ -9,7 +9,7 @@ enum PurchaseStatements {
         """
     /// The day since which a store, `$1`, accepts purchases, and the first open cell.
     static let intake: PostgresStatement = """
-        SELECT s.customers_kept_from - date '1970-01-01', (\(openCell)) FROM store s WHERE s.store_id = $1
+        SELECT t.customers_kept_from - date '1970-01-01', (\(openCell)) FROM store_state t WHERE t.store_id = $1
         """
     static let firstOpenCell: PostgresStatement = .init(openCell)
     private static let openCell: SQL = "SELECT min(cell) FROM purchase_cell WHERE state = 'open'"
@@ -190,7 +190,7 @@ enum PurchaseStatements {
     static let purgeStrays: PostgresStatement = "DELETE FROM purchase_stray WHERE store_id = $1 AND day < $2"
     /// Advances the retention day; does nothing if it is already that late.
     static let advanceRetentionStart: PostgresStatement = """
-        UPDATE store SET customers_kept_from = $2
+        UPDATE store_state SET customers_kept_from = $2
         WHERE store_id = $1 AND (customers_kept_from IS NULL OR customers_kept_from < $2)
         """
     /// The purchases of a customer, `$1`, in all stores; none if they are about to be anonymized.

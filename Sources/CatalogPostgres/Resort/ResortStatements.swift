@@ -78,7 +78,7 @@ enum ResortStatements {
 
     private static let columns: SQL = "\(ShelfRow.storeColumns), \(ShelfRow.stateColumns), h.resorted_version"
     static let lock: PostgresStatement = """
-        SELECT \(columns) FROM store s JOIN shelf h ON h.store_id = s.store_id
+        SELECT \(columns) FROM \(ShelfRow.stores) JOIN shelf h ON h.store_id = s.store_id
         WHERE s.store_id = $1 AND h.shelf_id = ANY ($2) AND h.deleted_at IS NULL ORDER BY h.shelf_id
         FOR NO KEY UPDATE OF h
         """

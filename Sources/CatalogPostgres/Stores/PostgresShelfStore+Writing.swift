@@ -6,9 +6,7 @@ extension PostgresShelfStore {
     func put(_ store: Store) async throws(CatalogError) -> Bool {
         try await database.write(to: store.key, within: .store) { connection in
             try connection.set("lock_timeout", "0")
-            let old = try connection.query(ShelfLookup.lockedStore, [.text(store.key.text)]) {
-                try $0.first { try ShelfRow.store($0) }
-            }
+            let old = try ShelfLookup.storeIfExists(store.key, connection, ShelfStatements.lockStore)
             let values: [PostgresValue] = [
                 .text(store.key.text), .text(store.title), .text(store.currency.code), .text(store.locale),
                 .text(store.unitPricing.rawValue), .text(store.soldOut.rawValue), .text(store.defaultSort?.description),
@@ -16,7 +14,8 @@ extension PostgresShelfStore {
                 .float8(store.newcomerBoost),
             ]
             guard let old else {
-                try connection.execute(Self.insertStore, values)
+                let id = try connection.query(Self.insertStore, values) { try $0.first { try $0.int4(0) }! }
+                try connection.execute(ShelfStatements.insertState, [.int4(id)])
                 return true
             }
             var updated = store
@@ -39,6 +38,7 @@ extension PostgresShelfStore {
                 )
             }
             try connection.execute(Self.updateStore, values)
+            try connection.execute(ShelfStatements.bumpStore, [.int4(old.id)])
             if changesSoldOut { try connection.execute(PlacementStatements.realignStore, [.int4(old.id)]) }
             if changesSoldOut {
                 try connection.execute(ShelfStatements.bumpAll, [.int4(old.id)])
@@ -54,7 +54,7 @@ extension PostgresShelfStore {
     ) async throws(CatalogError) -> Bool {
         try await database.write(to: store) { connection in
             let found = try ShelfLookup.store(store, connection)
-            // Serialize creating and deleting shelves of a store, so that positions and parents stay valid.
+            // Serialize creating and deleting shelves of a store, so that ids, positions and parents stay valid.
             try connection.execute(ShelfStatements.lockStore, [.int4(found.id)])
             let parentID = try shelf.parent.map { try Self.parentID($0, of: shelf.key, found.id, connection) }
             let old = try connection.query(
@@ -79,8 +79,8 @@ extension PostgresShelfStore {
                 throw CatalogError.conflict("the shelf was changed at the same time; try again")
             }
             guard let old else {
-                let position = try ShelfLocks.nextShelfPosition(found.id, connection)
-                try connection.execute(Self.insertShelf, settings + [.bytea(position.bytes)])
+                let next = try ShelfLocks.nextShelf(found.id, connection)
+                try connection.execute(Self.insertShelf, settings + [.bytea(next.position.bytes), .int4(next.id)])
                 return true
             }
             try connection.execute(Self.updateShelf, settings)
@@ -154,20 +154,19 @@ extension PostgresShelfStore {
 
     static let insertStore: PostgresStatement = """
         INSERT INTO store (key, title, currency, locale, unit_pricing, sold_out, default_sort, popularity_metric,
-            popularity_half_life_days, newcomer_boost, counted_metric, counted_half_life_days, counted_newcomer_boost)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $8, $9, $10)
+            popularity_half_life_days, newcomer_boost)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) RETURNING store_id
         """
 
     static let updateStore: PostgresStatement = """
         UPDATE store SET title = $2, currency = $3, locale = $4, unit_pricing = $5, sold_out = $6, default_sort = $7,
-            popularity_metric = $8, popularity_half_life_days = $9, newcomer_boost = $10,
-            version = \(SQL.nextVersion(after: "version"))
+            popularity_metric = $8, popularity_half_life_days = $9, newcomer_boost = $10
         WHERE key = $1
         """
 
     static let insertShelf: PostgresStatement = """
         INSERT INTO shelf (store_id, key, title, parent_id, default_sort, dimension, sold_out, position_source, position,
-            modified_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, now())
+            shelf_id, modified_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, now())
         """
 
     static let updateShelf: PostgresStatement = """

@@ -80,11 +80,16 @@ enum ShelfLocks {
         )
     }
 
-    static func nextShelfPosition(_ storeID: Int32, _ connection: isolated PostgresConnection) throws -> PathKey {
+    /// Returns the id and the position of a store's next shelf. The store must be locked with `lockStore`. Ids begin at 1 in each
+    /// store, and never repeat, because deleted shelves keep their rows.
+    static func nextShelf(
+        _ storeID: Int32,
+        _ connection: isolated PostgresConnection
+    ) throws -> (id: Int32, position: PathKey) {
         let last = try connection.query(
-            ShelfStatements.lastPosition,
+            ShelfStatements.lastShelf,
             [.int4(storeID)]
-        ) { try $0.first { try PathKey(bytes: try $0.bytea(0)) } }
-        return PathKey.appending(1, after: last)[0]
+        ) { try $0.first { (id: try $0.int4(0), position: try PathKey(bytes: try $0.bytea(1))) } }
+        return (id: (last?.id ?? 0) + 1, position: PathKey.appending(1, after: last?.position)[0])
     }
 }

@@ -35,13 +35,34 @@ struct ShelfLookup: Sendable {
 
     // MARK: - On a given connection
 
+    /// Reads a store; nil if it does not exist.
+    ///
+    /// - Parameter lock: a statement of `ShelfStatements` that locks the store first. It must be another statement than the one that reads:
+    ///   a statement that waits for a lock sees the locked row as it is afterwards, but the store's settings as they were before.
+    static func storeIfExists(
+        _ key: CatalogKey,
+        _ connection: isolated PostgresConnection,
+        _ lock: PostgresStatement? = nil
+    ) throws -> ShelfRow.StoreRead? {
+        if let lock {
+            let id = try connection.query(storeID, [.text(key.text)]) { try $0.first { try $0.int4(0) } }
+            guard let id else { return nil }
+            try connection.executeDeferred(lock, [.int4(id)])
+        }
+        return try connection.query(oneStore, [.text(key.text)]) { try $0.first { try ShelfRow.store($0) } }
+    }
+
+    /// Reads a store, as `storeIfExists` does.
+    ///
+    /// - Throws: `notFound`.
     static func store(
         _ key: CatalogKey,
         _ connection: isolated PostgresConnection,
-        _ statement: PostgresStatement = oneStore
+        _ lock: PostgresStatement? = nil
     ) throws -> ShelfRow.StoreRead {
-        let found = try connection.query(statement, [.text(key.text)]) { try $0.first { try ShelfRow.store($0) } }
-        guard let found else { throw CatalogError.notFound("store “\(key)”") }
+        guard let found = try storeIfExists(key, connection, lock) else {
+            throw CatalogError.notFound("store “\(key)”")
+        }
         return found
     }
 
@@ -61,38 +82,26 @@ struct ShelfLookup: Sendable {
 
     // MARK: - Statements
 
-    static let allStores: PostgresStatement = "SELECT \(ShelfRow.storeColumns) FROM store s ORDER BY s.key"
+    static let allStores: PostgresStatement = "SELECT \(ShelfRow.storeColumns) FROM \(ShelfRow.stores) ORDER BY s.key"
 
-    static let oneStore: PostgresStatement = "SELECT \(ShelfRow.storeColumns) FROM store s WHERE s.key = $1"
+    static let oneStore: PostgresStatement = "SELECT \(ShelfRow.storeColumns) FROM \(ShelfRow.stores) WHERE s.key = $1"
+
+    static let storeID: PostgresStatement = "SELECT store_id FROM store WHERE key = $1"
 
     static let oneHead: PostgresStatement = """
         SELECT \(ShelfRow.storeColumns), \(ShelfRow.stateColumns)
-        FROM store s JOIN shelf h ON h.store_id = s.store_id AND h.key = $2 AND h.deleted_at IS NULL WHERE s.key = $1
+        FROM \(ShelfRow.stores) JOIN shelf h ON h.store_id = s.store_id AND h.key = $2 AND h.deleted_at IS NULL WHERE s.key = $1
         """
     /// The versions of shelves and their stores, by location; shared by many reads.
     static let versions: PostgresStatement = """
-        SELECT w.number, s.version, h.version
+        SELECT w.number, t.version, h.version
         FROM unnest($1::bigint[], $2::bigint[]) WITH ORDINALITY AS w (store_id, shelf_id, number)
         JOIN shelf h ON h.store_id = w.store_id AND h.shelf_id = w.shelf_id AND h.deleted_at IS NULL
-        JOIN store s ON s.store_id = w.store_id
+        JOIN store_state t ON t.store_id = h.store_id
         """
 
     /// Reads the version in a row of `versions`.
     static func version(_ row: borrowing PostgresRow) throws -> ShelfVersion {
         ShelfVersion(store: try row.int8(1), shelf: try row.int8(2))
     }
-
-    static let lockedStore: PostgresStatement =
-        "SELECT \(ShelfRow.storeColumns) FROM store s WHERE s.key = $1 FOR NO KEY UPDATE"
-
-    /// Locks a store against changes, and against scoring all its products.
-    static let sharedStore: PostgresStatement =
-        "SELECT \(ShelfRow.storeColumns) FROM store s WHERE s.key = $1 FOR SHARE"
-
-    /// Locks a store against all changes, including product writes.
-    static let exclusiveStore: PostgresStatement =
-        "SELECT \(ShelfRow.storeColumns) FROM store s WHERE s.key = $1 FOR UPDATE"
-
-    static let keySharedStore: PostgresStatement =
-        "SELECT \(ShelfRow.storeColumns) FROM store s WHERE s.key = $1 FOR KEY SHARE"
 }

@@ -3,10 +3,13 @@ internal import LibPQ
 
 /// The columns of a store and of a shelf's state, in read order.
 enum ShelfRow {
+    /// Stores `s`, which are settings, with their states `t`.
+    static let stores: SQL = "store s JOIN store_state t ON t.store_id = s.store_id"
+
     static let storeColumns: SQL = """
-        s.store_id, s.version, s.key, s.title, s.currency, s.locale, s.unit_pricing, s.sold_out, s.default_sort, \
-        s.popularity_metric, s.popularity_half_life_days, s.newcomer_boost, s.counted_metric, s.counted_half_life_days, \
-        s.counted_newcomer_boost, s.counted_on - date '1970-01-01'
+        s.store_id, t.version, s.key, s.title, s.currency, s.locale, s.unit_pricing, s.sold_out, s.default_sort, \
+        s.popularity_metric, s.popularity_half_life_days, s.newcomer_boost, t.counted_metric, t.counted_half_life_days, \
+        t.counted_newcomer_boost, t.counted_on - date '1970-01-01'
         """
 
     /// The default sort of the nearest ancestor of shelf `h`, looked up only if it can matter.

@@ -1,10 +1,23 @@
 internal import LibPQ
 
-/// The statements that lock and change shelves. `$1` is the store id.
+/// The statements that lock and change shelves, and stores by the row of their state. `$1` is the store id.
 enum ShelfStatements {
     /// The time of a change of a shelf. The shelf is locked, so its times grow.
     static let nextTime = SQL.nextTime(after: "shelf.modified_at")
 
+    /// Creates the state of a new store, whose products have no scores yet.
+    static let insertState: PostgresStatement = """
+        INSERT INTO store_state (store_id, counted_metric, counted_half_life_days, counted_newcomer_boost)
+        SELECT store_id, popularity_metric, popularity_half_life_days, newcomer_boost FROM store WHERE store_id = $1
+        """
+    /// Locks a store against all writes to it or its products.
+    static let lockStoreExclusively: PostgresStatement = "SELECT 1 FROM store_state WHERE store_id = $1 FOR UPDATE"
+    /// Locks a store against changes of its settings, and of its set of shelves.
+    static let lockStore: PostgresStatement = "SELECT 1 FROM store_state WHERE store_id = $1 FOR NO KEY UPDATE"
+    /// Locks a store against changes, and against scoring all its products.
+    static let lockStoreShared: PostgresStatement = "SELECT 1 FROM store_state WHERE store_id = $1 FOR SHARE"
+    /// Locks a store only against `lockStoreExclusively`.
+    static let lockStoreKey: PostgresStatement = "SELECT 1 FROM store_state WHERE store_id = $1 FOR KEY SHARE"
     static let lock: PostgresStatement = """
         SELECT 1 FROM shelf WHERE store_id = $1 AND shelf_id = $2 FOR NO KEY UPDATE
         """
@@ -19,7 +32,7 @@ enum ShelfStatements {
         """
     /// Locks a store; returns the version of the order of its shelves.
     static let lockShelfOrder: PostgresStatement = """
-        SELECT shelf_order_version FROM store WHERE store_id = $1 FOR NO KEY UPDATE
+        SELECT shelf_order_version FROM store_state WHERE store_id = $1 FOR NO KEY UPDATE
         """
     static let positions: PostgresStatement = """
         SELECT key, position, deleted_at IS NOT NULL FROM shelf WHERE store_id = $1
@@ -29,11 +42,9 @@ enum ShelfStatements {
         WHERE h.store_id = $1 AND h.key = made.key
         """
     static let bumpShelfOrder: PostgresStatement = """
-        UPDATE store SET shelf_order_version = \(SQL.nextVersion(after: "shelf_order_version"))
+        UPDATE store_state SET shelf_order_version = \(SQL.nextVersion(after: "shelf_order_version"))
         WHERE store_id = $1 RETURNING shelf_order_version
         """
-    /// Locks a store against all writes to it or its products.
-    static let lockStoreExclusively: PostgresStatement = "SELECT 1 FROM store WHERE store_id = $1 FOR UPDATE"
     /// A row if a product of the store has a price.
     static let anyPrice: PostgresStatement = """
         SELECT 1 FROM product WHERE store_id = $1 AND (price_minor IS NOT NULL OR regular_price_minor IS NOT NULL)
@@ -43,16 +54,14 @@ enum ShelfStatements {
     static let bumpAll: PostgresStatement = """
         UPDATE shelf SET version = \(SQL.nextVersion(after: "version")) WHERE store_id = $1
         """
-    /// Locks a store against changes of its settings.
-    static let lockStore: PostgresStatement = "SELECT 1 FROM store WHERE store_id = $1 FOR NO KEY UPDATE"
     static let lockByKey: PostgresStatement = """
         SELECT shelf_id, deleted_at IS NOT NULL, coalesce(sold_out, ''), version,
             (parent_id, default_sort) IS DISTINCT FROM ($3, $4) FROM shelf
         WHERE store_id = $1 AND key = $2 FOR NO KEY UPDATE
         """
-    /// Bumps the version of the store: what its shelves inherit has changed.
+    /// Bumps the version of the store: its settings have changed, or settings that its shelves inherit.
     static let bumpStore: PostgresStatement = """
-        UPDATE store SET version = \(SQL.nextVersion(after: "version")) WHERE store_id = $1
+        UPDATE store_state SET version = \(SQL.nextVersion(after: "version")) WHERE store_id = $1
         """
     /// A row if a shelf, `$2`, has a child.
     static let anyChild: PostgresStatement = """
@@ -103,7 +112,9 @@ enum ShelfStatements {
             order_version = \(SQL.nextVersion(after: "order_version", if: "$3")),
             product_count = product_count + $4, modified_at = \(nextTime) WHERE store_id = $1 AND shelf_id = ANY ($2)
         """
-    static let lastPosition: PostgresStatement = """
-        SELECT position FROM shelf WHERE store_id = $1 ORDER BY position DESC LIMIT 1
+    /// The highest id and the last position of a store's shelves, including deleted ones; no row if there are none.
+    static let lastShelf: PostgresStatement = """
+        SELECT (SELECT max(m.shelf_id) FROM shelf m WHERE m.store_id = $1), position FROM shelf
+        WHERE store_id = $1 ORDER BY position DESC LIMIT 1
         """
 }

@@ -1,0 +1,33 @@
+-- The state of a store, apart from its settings: it changes with the catalog, and transactions lock it. On Citus, it is on the shard
+-- of the store's shelves, while the settings are a reference table.
+CREATE TABLE IF NOT EXISTS store_state (
+    store_id integer CONSTRAINT store_state_pkey PRIMARY KEY,
+    -- Grows with every change of the store's settings, of the rule by which popularity was counted, and of the settings that shelves
+    -- inherit from each other.
+    version bigint NOT NULL DEFAULT (extract(epoch FROM now()) * 1000000)::bigint,
+    -- Grows with every change of the manual order of the store's shelves.
+    shelf_order_version bigint NOT NULL DEFAULT (extract(epoch FROM now()) * 1000000)::bigint,
+    -- The rule by which popularity was counted last, and the day.
+    counted_metric text COLLATE "C" NOT NULL DEFAULT 'decay',
+    counted_half_life_days integer NOT NULL DEFAULT 14,
+    counted_newcomer_boost double precision NOT NULL DEFAULT 0,
+    counted_on date,
+    -- Purchases of earlier days have no customers, and are no longer accepted. Null for all days.
+    customers_kept_from date,
+    CONSTRAINT store_state_store_fkey FOREIGN KEY (store_id) REFERENCES store (store_id)
+);
+
+-- The columns of these names in store have no meaning from here on. Servers of 0.1 read them, so a later migration drops them.
+LOCK TABLE store IN SHARE ROW EXCLUSIVE MODE;
+INSERT INTO store_state (store_id, version, shelf_order_version, counted_metric, counted_half_life_days, counted_newcomer_boost,
+    counted_on, customers_kept_from)
+SELECT store_id, version, shelf_order_version, counted_metric, counted_half_life_days, counted_newcomer_boost, counted_on,
+    customers_kept_from FROM store ON CONFLICT (store_id) DO NOTHING;
+
+-- The program assigns the ids of shelves, from 1 in each store, under the lock of the store's state.
+ALTER TABLE shelf ALTER COLUMN shelf_id DROP IDENTITY IF EXISTS;
+
+-- A shelf's time changes with every price. Without an index of it, and with room on its page, the row needs no new index entries; the
+-- shelves of a store are few enough to sort.
+DROP INDEX IF EXISTS shelf_by_modified;
+ALTER TABLE shelf SET (fillfactor = 50);
