@@ -49,7 +49,7 @@ struct ImportApplication: Sendable {
         try connection.execute(ImportStatements.queueRecreatedProducts, rows)
         // Placing a product locks its row: earlier placements are visible now, and no new ones can follow.
         guard try shelves.union(touchedShelves(rows, connection)).isSubset(of: locked.ids) else {
-            throw Self.concurrentPlacement
+            throw ShelfLocks.concurrentPlacement
         }
         try connection.execute(ImportStatements.syncPlacements, rows)
         try connection.execute(ImportStatements.insertPlacements, rows)
@@ -119,7 +119,7 @@ struct ImportApplication: Sendable {
         _ connection: isolated PostgresConnection
     ) throws -> ShelfLocks.LockedShelves {
         let shelves = try touchedShelves(rows, withStale: true, connection)
-        let locked = try ShelfLocks.lock(shelves, storeID, connection)
+        let locked = try ShelfLocks.lock(shelves.sorted(), storeID, connection)
         if !store.staleProducts.isEmpty {
             // Placing a product locks its row.
             try connection.execute(
@@ -127,7 +127,7 @@ struct ImportApplication: Sendable {
                 [.int4(storeID), .textArray(store.staleProducts)]
             )
         }
-        guard try touchedShelves(rows, withStale: true, connection) == shelves else { throw Self.concurrentPlacement }
+        guard try touchedShelves(rows, withStale: true, connection) == shelves else { throw ShelfLocks.concurrentPlacement }
         return locked
     }
 
@@ -145,12 +145,6 @@ struct ImportApplication: Sendable {
         }
         return Set(found).union(withStale ? store.stalePlacements.map(\.0) : [])
     }
-
-    /// Acquiring more locks now would violate the lock order, so the transaction is retried.
-    private static let concurrentPlacement = PostgresError(
-        .conflict,
-        "products were placed on other shelves concurrently"
-    )
 
     /// Removes everything that is missing from the file; returns the affected shelves.
     private func prune(

@@ -27,14 +27,13 @@ enum ShelfLocks {
 
     /// Locks shelves in id order.
     static func lock(
-        _ ids: some Collection<Int32>,
+        _ ids: [Int32],
         _ storeID: Int32,
         _ connection: isolated PostgresConnection
     ) throws -> LockedShelves {
-        let times = try connection.query(ShelfStatements.lockSome, [.int4(storeID), .int8Array(ids.sorted().map(Int64.init))]) {
-            try $0.map { try $0.timestamptz(0) }
-        }
-        return LockedShelves(ids: Array(ids), lastChange: .timestamptz(times.max()))
+        let parameters: [PostgresValue] = [.int4(storeID), .int8Array(ids.map(Int64.init))]
+        let times = try connection.query(ShelfStatements.lockSome, parameters) { try $0.map { try $0.timestamptz(0) } }
+        return LockedShelves(ids: ids, lastChange: .timestamptz(times.max()))
     }
 
     /// Locks the shelves of products, in key order, then the products, then checks the shelves again: before the locks
@@ -46,25 +45,24 @@ enum ShelfLocks {
         _ storeID: Int32,
         _ connection: isolated PostgresConnection
     ) throws -> LockedShelves {
-        let key: [PostgresValue] = [.int4(storeID), skus]
-        func placedShelves() throws -> [Int32] {
-            try connection.query(
-                ShelfStatements.shelvesOfProducts,
-                key
-            ) { try $0.map { try $0.int4(0) } }
-        }
-        let shelves = try lock(placedShelves(), storeID, connection)
+        let locked = try lock(shelves(of: skus, storeID, connection), storeID, connection)
         // Placing a product locks its row, too, so no placement can follow from here on.
-        try connection.execute(
-            ShelfStatements.lockProducts,
-            key
-        )
-        // Locking more shelves now would violate the lock order: retry the transaction.
-        guard try placedShelves() == shelves.ids else {
-            throw PostgresError(.conflict, "a product was placed on another shelf concurrently")
-        }
-        return shelves
+        try connection.execute(ShelfStatements.lockProducts, [.int4(storeID), skus])
+        guard try shelves(of: skus, storeID, connection) == locked.ids else { throw concurrentPlacement }
+        return locked
     }
+
+    /// Returns the ids of the shelves on which products are placed, in order.
+    static func shelves(
+        of skus: PostgresValue,
+        _ storeID: Int32,
+        _ connection: isolated PostgresConnection
+    ) throws -> [Int32] {
+        try connection.query(ShelfStatements.shelvesOfProducts, [.int4(storeID), skus]) { try $0.map { try $0.int4(0) } }
+    }
+
+    /// Locking more shelves would violate the lock order, so the transaction is retried.
+    static let concurrentPlacement = PostgresError(.conflict, "products were placed on other shelves concurrently")
 
     static func bump(
         _ shelves: [Int32],
