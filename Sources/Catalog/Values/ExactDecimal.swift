@@ -17,11 +17,17 @@ package struct ExactDecimal: Hashable, Sendable {
 
     /// Parses digits with an optional sign and point; nil for anything else or for more than 36 digits.
     package init?(_ text: some StringProtocol) {
+        var text = String(text)
+        guard let value = text.withUTF8({ ExactDecimal($0[...]) }) else { return nil }
+        self = value
+    }
+
+    private init?(_ text: Slice<UnsafeBufferPointer<UInt8>>) {
         var significand: Int128 = 0
         var scale = 0
         var digits = 0
         var seenPoint = false
-        var bytes = text.utf8[...]
+        var bytes = text
         let isNegative = bytes.first == UInt8(ascii: "-")
         if isNegative { bytes = bytes.dropFirst() }
         for byte in bytes {

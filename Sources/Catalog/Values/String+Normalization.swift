@@ -27,9 +27,9 @@ extension StringProtocol {
     ///
     /// - Complexity: O(n).
     package var isStreamSafe: Bool {
-        if utf8.allSatisfy({ $0 < 0xCC }) { return true }
+        if utf8.withContiguousStorageIfAvailable({ $0.allSatisfy { $0 < 0xCC } }) == true { return true }
         var run = 0
-        for scalar in unicodeScalars {
+        for scalar in String(self).unicodeScalars {
             guard scalar.isCombining else {
                 run = 0
                 continue

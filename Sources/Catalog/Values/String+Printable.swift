@@ -14,8 +14,10 @@ extension String {
 extension StringProtocol {
     /// Whether the text has no control characters, line or paragraph separators, surrogates or unassigned code points.
     package var isPrintable: Bool {
-        if utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) { return true }
-        return unicodeScalars.allSatisfy {
+        // A generic collection would take ten times as long as its bytes, or as a string.
+        let isPlain = utf8.withContiguousStorageIfAvailable { $0.allSatisfy { (0x20..<0x7F).contains($0) } }
+        if isPlain == true { return true }
+        return String(self).unicodeScalars.allSatisfy {
             // ASCII, accented Latin and Cyrillic need no lookup.
             switch $0.value {
             case 0x20..<0x7F, 0xA0...0x36F, 0x400...0x52F: return true

@@ -40,8 +40,8 @@ package struct ConnectionCounts: Sendable, Hashable {
     /// One each for announcing changes, listening to them, and readiness.
     private static let others = 3
 
-    /// The maximum number of connections of a server. Each import has two: the second one holds the lock of its run.
+    /// The maximum number of connections of a server. Each import has three: one holds the lock of its run, and two change stores.
     package var total: Int {
-        eventLoops * pagesPerEventLoop + writes + longReads + 2 * imports + batch + Self.others
+        eventLoops * pagesPerEventLoop + writes + longReads + 3 * imports + batch + Self.others
     }
 }

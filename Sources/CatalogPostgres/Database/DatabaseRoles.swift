@@ -20,9 +20,9 @@ package struct DatabaseRoles: Sendable {
     }
 
     /// The tables that servers analyze after they have filled them.
-    private static let analyzed = catalogTables + ["popularity_due"]
-    /// The tables that imports fill.
-    static let catalogTables = ["product", "placement", "placement_popularity", "placement_position", "shelf"]
+    private static let analyzed = [
+        "product", "placement", "placement_popularity", "placement_position", "shelf", "popularity_due",
+    ]
 
     /// Returns a script that creates the roles in a migrated database. It is idempotent; run it again after each
     /// migration that creates tables.

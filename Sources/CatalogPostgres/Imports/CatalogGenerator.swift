@@ -47,7 +47,7 @@ package struct CatalogGenerator: Sendable {
                 try connection.transaction { try write($0, onProgress) }
             }
             try await connection.perform {
-                try $0.run(script: "ANALYZE \(DatabaseRoles.catalogTables.joined(separator: ", "))")
+                try $0.run(script: DatabaseStatements.analyzeCatalog)
             }
         }
     }

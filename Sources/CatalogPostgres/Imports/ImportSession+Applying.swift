@@ -2,9 +2,24 @@ internal import Catalog
 internal import CatalogJSON
 internal import LibPQ
 internal import Ordering
+internal import Synchronization
 
 extension ImportSession {
-    /// Applies the changes, one transaction per store, in key order.
+    /// The stores that are not changed yet, shared by the connections.
+    private final class Queue: Sendable {
+        private let rest: Mutex<ArraySlice<ImportApplication>>
+
+        init(_ applications: [ImportApplication]) { rest = Mutex(applications[...]) }
+
+        func next() -> ImportApplication? { rest.withLock { $0.popFirst() } }
+
+        func clear() { rest.withLock { $0 = [] } }
+    }
+
+    /// The number of changed rows from which two stores are changed at the same time.
+    private static let parallelRows = 5000
+
+    /// Applies the changes, one transaction per store, begun in key order. After a failure, no further store is changed.
     ///
     /// The actual counts replace the predicted ones, because other writers may have interfered.
     func apply() async throws {
@@ -21,10 +36,10 @@ extension ImportSession {
                 }
             }
         )
-        for (key, store) in stores.sorted(by: { $0.key < $1.key }) {
+        let applications = stores.sorted { $0.key < $1.key }.compactMap { key, store -> ImportApplication? in
             let isStale = !store.stalePlacements.isEmpty || !store.staleProducts.isEmpty
-            guard changed.contains(key.text) || isStale || (!store.exists && summary.read > 0) else { continue }
-            let application = ImportApplication(
+            guard changed.contains(key.text) || isStale || (!store.exists && summary.read > 0) else { return nil }
+            return ImportApplication(
                 id: id,
                 key: key,
                 store: store,
@@ -32,12 +47,63 @@ extension ImportSession {
                 hasRepeats: hasRepeats,
                 changed: changedRows
             )
-            summary.add(try await transaction { try application.run($0) })
+        }
+        let isParallel = applications.count > 1 && changedRows >= Self.parallelRows
+        let second = isParallel ? try? await PostgresConnection.connect(configuration) : nil
+        let result: Result<[ImportApplication.Outcome], any Error>
+        do {
+            result = .success(try await Self.run(applications, on: [connection] + (second.map { [$0] } ?? [])))
+        } catch {
+            result = .failure(error)
+        }
+        await second?.close()
+        for outcome in try result.get() { summary.add(outcome) }
+    }
+
+    private static func run(
+        _ applications: [ImportApplication],
+        on connections: [PostgresConnection]
+    ) async throws -> [ImportApplication.Outcome] {
+        let queue = Queue(applications)
+        return try await withThrowingTaskGroup(of: [ImportApplication.Outcome].self) { group in
+            for connection in connections {
+                // Not on the thread of the import's connection, which waits for its own store.
+                group.addTask(executorPreference: globalConcurrentExecutor) {
+                    var outcomes: [ImportApplication.Outcome] = []
+                    while let next = queue.next() {
+                        do {
+                            outcomes.append(try await transaction(on: connection) { try next.run($0) })
+                        } catch {
+                            queue.clear()
+                            throw error
+                        }
+                    }
+                    return outcomes
+                }
+            }
+            // A failure does not end the other store's transaction.
+            var outcomes: [ImportApplication.Outcome] = []
+            var failure: (any Error)?
+            while let result = await group.nextResult() {
+                switch result {
+                case .success(let found): outcomes += found
+                case .failure(let error): failure = failure ?? error
+                }
+            }
+            if let failure { throw failure }
+            return outcomes
         }
     }
 
     /// Runs a block in one transaction, with up to three retries of a retryable error.
     func transaction<T: Sendable>(
+        _ body: @escaping @Sendable (isolated PostgresConnection) throws -> T
+    ) async throws -> T {
+        try await Self.transaction(on: connection, body)
+    }
+
+    private static func transaction<T: Sendable>(
+        on connection: PostgresConnection,
         _ body: @escaping @Sendable (isolated PostgresConnection) throws -> T
     ) async throws -> T {
         try await PostgresPool.retrying { try await connection.perform { try $0.transaction("", body) } }

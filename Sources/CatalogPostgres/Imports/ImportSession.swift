@@ -3,11 +3,12 @@ internal import CatalogJSON
 internal import LibPQ
 internal import Ordering
 
-/// A running import on one connection, whose thread also parses and validates the file.
+/// A running import on one connection, whose thread also parses and validates the file; a second one helps to apply it.
 ///
 /// A class, because the store data grows with the file and must not be copied.
 final class ImportSession {
     let connection: PostgresConnection
+    let configuration: PostgresConfiguration
     let options: ImportOptions
     let id: ImportID
     var columns = ImportColumns([], readsSizeFromName: false)
@@ -27,8 +28,15 @@ final class ImportSession {
         var staleProducts: [String] = []
     }
 
-    init(_ connection: PostgresConnection, _ id: ImportID, _ options: ImportOptions) {
+    /// - Parameter configuration: the configuration of the second connection.
+    init(
+        _ connection: PostgresConnection,
+        _ configuration: PostgresConfiguration,
+        _ id: ImportID,
+        _ options: ImportOptions
+    ) {
         self.connection = connection
+        self.configuration = configuration
         self.id = id
         self.options = options
     }

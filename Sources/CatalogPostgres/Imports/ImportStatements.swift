@@ -137,7 +137,8 @@ enum ImportStatements {
             assignments.append("popularity_seed = excluded.popularity_seed")
         }
         let score: SQL = """
-            CASE WHEN t.counted_metric = 'decay' THEN popularity_sum('-Infinity',
+            CASE WHEN i.popularity_seed = 0 AND t.counted_newcomer_boost = 0 THEN '-Infinity'
+            WHEN t.counted_metric = 'decay' THEN popularity_sum('-Infinity',
                 popularity_on(i.popularity_seed, \(today), t.counted_half_life_days),
                 popularity_on(t.counted_newcomer_boost, \(today), t.counted_half_life_days))
             WHEN i.popularity_seed + t.counted_newcomer_boost > 0 THEN popularity_sum('-Infinity', '-Infinity',
@@ -148,7 +149,7 @@ enum ImportStatements {
                 popularity_seed_day, popularity_log2, created_at, modified_at)
             SELECT $2, i.sku, \(ProductColumn.staged.names(in: "i")), i.popularity_seed,
                 \(today), \(score), now(), now()
-            FROM \(source) i, store_state t WHERE t.store_id = $2 ORDER BY i.shelf_key, i.line
+            FROM \(source) i, store_state t WHERE t.store_id = $2
             ON CONFLICT (store_id, sku) DO UPDATE SET \(assignments.joined()),
                 modified_at = \(SQL.nextTime(after: "product.modified_at", and: "$4"))
             WHERE \(columns.row("product")) IS DISTINCT FROM \(columns.row("excluded"))

@@ -53,7 +53,7 @@ package struct Importer: Sendable {
         _ onReject: (ImportRejection) throws -> Void,
         _ onProgress: (Int) -> Void
     ) async throws -> ImportSummary where Pieces.Element == [UInt8] {
-        let session = ImportSession(connection, id, options)
+        let session = ImportSession(connection, pool.configuration, id, options)
         do {
             try await session.begin()
             try await session.stage(pieces, onReject, onProgress)
@@ -94,7 +94,7 @@ extension Importer {
     private func analyzeTables(_ summary: ImportSummary, _ connection: PostgresConnection) async {
         guard summary.inserted >= Self.analyzeThreshold else { return }
         try? await connection.perform(within: TimeLimit.bulk.duration) {
-            try $0.run(script: "ANALYZE \(DatabaseRoles.catalogTables.joined(separator: ", "))")
+            try $0.run(script: DatabaseStatements.analyzeCatalog)
         }
     }
 }
