@@ -8,6 +8,8 @@ import http.client, json, os, re, statistics, subprocess, sys, time
 import abuse, filters, pages, resort, titles, users
 from harness import *
 
+# The number of rows of the largest import.
+ROWS = int(os.environ.get("AISLE_BENCH_ROWS", "1000000"))
 CSV = os.path.abspath(sys.argv[2]) if len(sys.argv) > 2 else None
 def imports():
     """Compares imports of a real file (new, repeated, and with 1 % changed) with a plain INSERT … SELECT of the same rows."""
@@ -34,6 +36,31 @@ def imports():
     show("first import ÷ bare INSERT … SELECT, s", statistics.median(times["first"]), bare_time, "≤ 1.2")
     show("unchanged import ÷ bare, s", statistics.median(times["again"]), bare_time, "≤ 0.2")
     show("import with 1 % changed ÷ bare, s", statistics.median(times["changed"]), bare_time, "")
+
+
+def large_imports():
+    """Compares imports of many generated rows, in ten stores and in one, with a plain INSERT … SELECT of the same rows."""
+    for stores in (10, 1):
+        path = f"{FOLDER}/large.csv"
+        with open(path, "w") as file:
+            file.write("store,shelf,sku,name,brand,price,currency,size\n")
+            for number in range(ROWS):
+                file.write(f"s{number % stores},Shelf {number // stores % 500},p{number // stores},Product {number * 7919 % 999983},"
+                           f"Brand {number % 3000},{number % 97}.{number % 90 + 10},EUR,{number % 900 + 100} g\n")
+        fresh("source")
+        start = time.time()
+        words = [AISLE, "import", path, "--max-new-shelves", "5000", "--dsn", f"{DSN} dbname=source"]
+        process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=FOLDER)
+        said = process.stderr.read()
+        _, status, usage = os.wait4(process.pid, 0)
+        assert status == 0, said
+        seconds = time.time() - start
+        os.remove(path)
+        fresh("bare")
+        show(f"import of {ROWS:,} rows in {stores} store{'s'[:stores - 1]} ÷ bare, s", seconds, bare(), "≤ 1.2")
+        print(f"    peak memory of the command: {usage.ru_maxrss / 1024:.0f} MB", flush=True)
+        for database in ("source", "bare"):
+            sql("postgres", f"DROP DATABASE {database} WITH (FORCE)")
 
 
 def bare():
@@ -137,10 +164,12 @@ def million():
     print(f"50 ids in the middle of a million: {sum(int(n or 0) for n in hits.groups())} buffers (aim: ≤ 5)")
 
 
-only = os.environ.get("AISLE_BENCH_ONLY", "imports titles pages filters moves million users resort abuse").split()
+only = os.environ.get("AISLE_BENCH_ONLY", "imports large titles pages filters moves million users resort abuse").split()
 try:
     if CSV and "imports" in only:
         imports()
+    if "large" in only:
+        large_imports()
     if "titles" in only:
         titles.all()
     if {"moves", "million"} & set(only):
