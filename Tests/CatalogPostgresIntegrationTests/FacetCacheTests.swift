@@ -182,7 +182,9 @@ import Testing
                     group.addTask { try await Self.write(catalog, products, seed: seed) }
                 }
                 group.addTask { try await Self.importPrices(catalog, products) }
-                for filter in [nil, try Filter([.inStock: .flag(true)]), try Filter([.priceMin: .amount(ExactDecimal(2))])] {
+                for filter in [
+                    nil, try Filter([.inStock: .flag(true)]), try Filter([.priceMin: .amount(ExactDecimal(2))]),
+                ] {
                     group.addTask {
                         for _ in 0..<40 { try await Self.compare(inMemory, catalog, filter, other) }
                     }
@@ -201,7 +203,11 @@ import Testing
         _ shelf: CatalogKey
     ) async throws {
         let request = PageRequest(
-            store: store, shelf: shelf, sort: .system, filter: filter, facets: Set(Facet.allCases)
+            store: store,
+            shelf: shelf,
+            sort: .system,
+            filter: filter,
+            facets: Set(Facet.allCases)
         )
         let counted = try await inMemory.page(request)
         let expected = try await catalog.page(request)

@@ -46,7 +46,8 @@ import Testing
 
     /// COPY and SET statements, which PREPARE does not accept.
     private static let unprepared: Set<String> = [
-        "ImportStatements.stage", "GeneratorStatements.copyShelves", "PlacementStatements.copyPositions",
+        "ImportStatements.stage", "ImportStatements.findUnpositioned", "ImportStatements.nextUnpositioned",
+        "ImportStatements.closeUnpositioned", "GeneratorStatements.copyShelves", "PlacementStatements.copyPositions",
         "PopularityStatements.allowLongLockWait", "PurchaseStatements.stage", "PurchaseStatements.truncate",
         "PurchaseStatements.waitForWriters",
     ]

@@ -26,7 +26,9 @@ import Testing
     /// Sets the order of texts to that of their bytes.
     private static func ranked(_ columns: FacetColumns) -> FacetColumns {
         var columns = columns
-        if let texts = columns.unrankedTexts { columns.rank(texts.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }) }
+        if let texts = columns.unrankedTexts {
+            columns.rank(texts.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) })
+        }
         return columns
     }
 
@@ -50,7 +52,9 @@ import Testing
         facets.soldOut = left(without: .inStock).count { !$0.inStock }
         let prices = left(without: .price).map(\.priceMinor)
         facets.unpriced = prices.count { $0 == nil }
-        facets.prices = Set(prices.compactMap { $0 }).sorted().map { price in PriceCount(price, prices.count { $0 == price }) }
+        facets.prices = Set(prices.compactMap { $0 }).sorted().map { price in
+            PriceCount(price, prices.count { $0 == price })
+        }
         return facets
     }
 
@@ -71,7 +75,9 @@ import Testing
             for keys in [[], [FilterKey.brand], [.tag, .inStock], [.priceMin], [.brand, .tag, .priceMax, .inStock]] {
                 var values: [FilterKey: [String]] = [:]
                 for key in keys { values[key] = key.random(products, Self.euro, using: &generator) }
-                guard let filter = try Filter({ values[$0] ?? [] }) ?? (keys.isEmpty ? Filter.none : nil) else { continue }
+                guard let filter = try Filter({ values[$0] ?? [] }) ?? (keys.isEmpty ? Filter.none : nil) else {
+                    continue
+                }
                 let found = columns.facets(Set(Facet.allCases), filter, in: Self.euro)
                 #expect(found == Self.expected(products, filter), "\(filter.query)")
             }
@@ -100,7 +106,9 @@ import Testing
 
     @Test("Columns of many replaced values are worn, those of different products are not")
     func wears() {
-        let products = (0..<2000).map { Product(sku: SKU("p\($0)")!, name: "N", brand: "\($0)", priceMinor: Int64($0), tags: ["\($0)"]) }
+        let products = (0..<2000).map {
+            Product(sku: SKU("p\($0)")!, name: "N", brand: "\($0)", priceMinor: Int64($0), tags: ["\($0)"])
+        }
         var columns = Self.columns(products)
         #expect(!columns.isWorn)
         for price in 0..<10_000 {

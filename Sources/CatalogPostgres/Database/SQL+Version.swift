@@ -18,7 +18,8 @@ extension SQL {
     /// - Parameter other: another time that is earlier than the change; null for none.
     static func nextTime(after column: SQL, and other: SQL? = nil) -> SQL {
         let last: SQL = other.map { "greatest(\(column), \($0))" } ?? column
-        return "greatest(now(), (\(last) AT TIME ZONE interval '0' + interval '1 microsecond') AT TIME ZONE interval '0')"
+        return
+            "greatest(now(), (\(last) AT TIME ZONE interval '0' + interval '1 microsecond') AT TIME ZONE interval '0')"
     }
 
     /// The version after the version in a column if a condition holds, otherwise the same one.

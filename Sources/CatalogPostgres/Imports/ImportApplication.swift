@@ -45,7 +45,10 @@ struct ImportApplication: Sendable {
         var reordered = try prune(storeID, &outcome, connection)
         let shelves = try touchedShelves(rows, connection).union(reordered)
         let touched: PostgresValue = .int8Array(shelves.sorted().map(Int64.init))
-        try connection.execute(ImportStatements.upsertProducts(columns, hasRepeats: hasRepeats), rows + [locked.lastChange])
+        try connection.execute(
+            ImportStatements.upsertProducts(columns, hasRepeats: hasRepeats),
+            rows + [locked.lastChange]
+        )
         try connection.execute(ImportStatements.queueRecreatedProducts, rows)
         // Placing a product locks its row: earlier placements are visible now, and no new ones can follow.
         guard try shelves.union(touchedShelves(rows, connection)).isSubset(of: locked.ids) else {
@@ -127,7 +130,9 @@ struct ImportApplication: Sendable {
                 [.int4(storeID), .textArray(store.staleProducts)]
             )
         }
-        guard try touchedShelves(rows, withStale: true, connection) == shelves else { throw ShelfLocks.concurrentPlacement }
+        guard try touchedShelves(rows, withStale: true, connection) == shelves else {
+            throw ShelfLocks.concurrentPlacement
+        }
         return locked
     }
 
@@ -189,15 +194,39 @@ struct ImportApplication: Sendable {
         _ touched: PostgresValue,
         _ connection: isolated PostgresConnection
     ) throws -> Set<Int32> {
-        let new = try connection.query(ImportStatements.unpositioned, rows) {
-            try $0.map { (try $0.int4(0), try $0.text(1)) }
-        }
-        guard !new.isEmpty else { return [] }
-        var last = Dictionary(
-            uniqueKeysWithValues: try connection.query(ImportStatements.lastPositions, [.int4(storeID), touched]) {
-                try $0.map { (try $0.int4(0), try $0.byteaOrNil(1).map { try PathKey(bytes: $0) }) }
+        var last: [Int32: PathKey?] = [:]
+        var reordered: Set<Int32> = []
+        try connection.execute(ImportStatements.findUnpositioned, rows)
+        while true {
+            let new = try connection.query(ImportStatements.nextUnpositioned) {
+                try $0.map { (try $0.int4(0), try $0.text(1)) }
             }
-        )
+            if new.isEmpty { break }
+            if reordered.isEmpty {
+                last = try connection.query(ImportStatements.lastPositions, [.int4(storeID), touched]) { rows in
+                    Dictionary(
+                        uniqueKeysWithValues: try rows.map {
+                            (try $0.int4(0), try $0.byteaOrNil(1).map { try PathKey(bytes: $0) })
+                        }
+                    )
+                }
+            }
+            try copyPositions(new, storeID, &last, connection)
+            reordered.formUnion(new.map(\.0))
+        }
+        try connection.execute(ImportStatements.closeUnpositioned)
+        return reordered
+    }
+
+    /// Appends products to the manual orders of their shelves.
+    ///
+    /// - Parameter last: the last position of each shelf.
+    private func copyPositions(
+        _ new: [(shelf: Int32, sku: String)],
+        _ storeID: Int32,
+        _ last: inout [Int32: PathKey?],
+        _ connection: isolated PostgresConnection
+    ) throws {
         var index = 0
         _ = try connection.copyIn(PlacementStatements.copyPositions) {
             var text = CopyText()
@@ -214,6 +243,5 @@ struct ImportApplication: Sendable {
             }
             return text.bytes
         }
-        return Set(new.map(\.0))
     }
 }

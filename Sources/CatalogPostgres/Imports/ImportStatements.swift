@@ -191,12 +191,16 @@ enum ImportStatements {
         WHERE o.store_id = $1 AND o.shelf_id IN (SELECT unnest($2)) AND o.is_removed
             AND p.store_id = o.store_id AND p.shelf_id = o.shelf_id AND p.sku = o.sku RETURNING o.shelf_id
         """
-    static let unpositioned: PostgresStatement = """
-        SELECT h.shelf_id, i.sku FROM import_row i JOIN shelf h ON h.store_id = $2 AND h.key = i.shelf_key
+    /// Declares a cursor of the products without a position, in the order in which they are appended to their shelves. All of them
+    /// would take too much memory.
+    static let findUnpositioned: PostgresStatement = """
+        DECLARE unpositioned NO SCROLL CURSOR FOR SELECT h.shelf_id, i.sku FROM import_row i JOIN shelf h ON h.store_id = $2 AND h.key = i.shelf_key
         LEFT JOIN placement_position o ON o.store_id = $2 AND o.shelf_id = h.shelf_id AND o.sku = i.sku
         WHERE \(ownRows) AND o.sku IS NULL
         ORDER BY h.shelf_id, \(rank) NULLS LAST, CASE WHEN i.position_numerator IS NOT NULL THEN i.sku END, i.line
         """
+    static let nextUnpositioned: PostgresStatement = "FETCH 20000 FROM unpositioned"
+    static let closeUnpositioned: PostgresStatement = "CLOSE unpositioned"
     /// `$1` store, `$2` shelves.
     static let lastPositions: PostgresStatement = """
         SELECT h.shelf_id, greatest(

@@ -52,7 +52,8 @@ struct PostgresPriceStore: PriceStore {
         outcome.unchanged = prices.count - changed.count
         guard !changed.isEmpty else { return outcome }
         // The update has locked the products: no placement can follow from here on.
-        guard try ShelfLocks.shelves(of: .textArray(changed), storeID, connection).allSatisfy(locked.ids.contains) else {
+        guard try ShelfLocks.shelves(of: .textArray(changed), storeID, connection).allSatisfy(locked.ids.contains)
+        else {
             throw ShelfLocks.concurrentPlacement
         }
         let shelves = try connection.query(pricePlacements, [.int4(storeID), .textArray(changed)]) {

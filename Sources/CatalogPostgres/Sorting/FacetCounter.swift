@@ -17,7 +17,9 @@ struct FacetCounter: Sendable {
 
         /// Whether only the values of products can have changed since an earlier state.
         func hasSameProducts(as earlier: State) -> Bool {
-            (orderVersion, productCount, serverStart) == (earlier.orderVersion, earlier.productCount, earlier.serverStart)
+            (orderVersion, productCount, serverStart) == (
+                earlier.orderVersion, earlier.productCount, earlier.serverStart
+            )
         }
     }
 

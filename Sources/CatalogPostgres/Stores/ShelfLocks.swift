@@ -58,7 +58,9 @@ enum ShelfLocks {
         _ storeID: Int32,
         _ connection: isolated PostgresConnection
     ) throws -> [Int32] {
-        try connection.query(ShelfStatements.shelvesOfProducts, [.int4(storeID), skus]) { try $0.map { try $0.int4(0) } }
+        try connection.query(ShelfStatements.shelvesOfProducts, [.int4(storeID), skus]) {
+            try $0.map { try $0.int4(0) }
+        }
     }
 
     /// Locking more shelves would violate the lock order, so the transaction is retried.
