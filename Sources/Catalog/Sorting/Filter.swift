@@ -73,7 +73,7 @@ package struct Filter: Sendable, Hashable {
 
     // MARK: - Parts of products
 
-    /// Returns whether the filter's conditions on brands accept a brand; nil stands for none.
+    /// Returns whether the filter's conditions on brands accept a brand; nil means none.
     func accepts(brand: String?) -> Bool { accepts(.texts(brand.map { [$0] } ?? []), [.brand]) }
 
     /// Returns whether the filter's conditions on tags accept the tags of a product.
@@ -82,7 +82,7 @@ package struct Filter: Sendable, Hashable {
     /// Returns whether the filter's conditions on stock accept a product that is in stock, or sold out.
     func accepts(inStock: Bool) -> Bool { accepts(.flag(inStock), [.inStock]) }
 
-    /// Returns whether the filter's conditions on prices accept a price; nil stands for none.
+    /// Returns whether the filter's conditions on prices accept a price; nil means none.
     func accepts(priceMinor: Int64?, in currency: Currency) -> Bool {
         accepts(FilterKey.Compared.price(priceMinor, in: currency), [.priceMin, .priceMax])
     }
