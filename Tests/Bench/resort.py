@@ -160,7 +160,7 @@ def pages_meanwhile(night, pace, rate=2000):
             work.wait()
             ratios.append((meanwhile["p99"] / alone["p99"], alone["p99"], meanwhile["p99"]))
     ratio, alone, meanwhile = sorted(ratios)[1]
-    print(f"p99 of {rate:,} pages per second: {alone / 1000:.1f} ms alone, {meanwhile / 1000:.1f} ms during a re-bake of everything "
+    print(f"p99 of {rate:,} pages per second: {alone / 1000:.1f} ms alone, {meanwhile / 1000:.1f} ms during a re-sort of everything "
           f"at pace {pace}, ratio {ratio:.1f} (aim: ≤ 3)", flush=True)
 
 

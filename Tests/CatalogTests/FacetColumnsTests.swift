@@ -93,7 +93,7 @@ import Testing
         #expect(facets.prices.isEmpty && facets.tags.isEmpty && facets.unpriced == 0)
     }
 
-    @Test("A product that was not there is not replaced, and a new text needs a place")
+    @Test("A product that was not there is not replaced, and a new text needs a rank")
     func reportsTheUnknown() {
         var columns = Self.columns([Product(sku: SKU("a")!, name: "N", brand: "B")])
         let other = Self.row(Product(sku: SKU("b")!, name: "N"))
@@ -104,16 +104,16 @@ import Testing
         #expect(columns.unrankedTexts.map(Set.init) == ["B", "new"])
     }
 
-    @Test("Columns of many replaced values are worn, those of different products are not")
-    func wears() {
+    @Test("Columns notice many values that no product has any more")
+    func noticesUnusedValues() {
         let products = (0..<2000).map {
             Product(sku: SKU("p\($0)")!, name: "N", brand: "\($0)", priceMinor: Int64($0), tags: ["\($0)"])
         }
         var columns = Self.columns(products)
-        #expect(!columns.isWorn)
+        #expect(!columns.hasManyUnusedValues)
         for price in 0..<10_000 {
             _ = columns.replace(Self.row(Product(sku: SKU("p0")!, name: "N", priceMinor: Int64(100_000 + price))))
         }
-        #expect(columns.isWorn)
+        #expect(columns.hasManyUnusedValues)
     }
 }

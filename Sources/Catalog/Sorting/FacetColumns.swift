@@ -21,6 +21,9 @@ package struct FacetColumns: Sendable {
     private struct Text: Hashable, Sendable {
         let text: String
 
+        /// The approximate size in memory, in bytes.
+        var size: Int { 32 + text.utf8.count }
+
         static func == (a: Text, b: Text) -> Bool {
             var (a, b) = (a.text, b.text)
             return a.withUTF8 { a in b.withUTF8 { a.elementsEqual($0) } }
@@ -38,13 +41,18 @@ package struct FacetColumns: Sendable {
         private var numbers: [Value: Int32] = [:]
         /// The number of each product's value.
         private(set) var cells: [Int32] = []
+        /// The approximate size of the values in memory, in bytes.
+        private(set) var size = 0
 
-        mutating func append(_ value: Value) { cells.append(number(of: value)) }
+        mutating func append(_ value: Value, size: @autoclosure () -> Int) { cells.append(number(of: value, size())) }
 
-        mutating func set(_ value: Value, at row: Int) { cells[row] = number(of: value) }
+        mutating func set(_ value: Value, at row: Int, size: @autoclosure () -> Int) {
+            cells[row] = number(of: value, size())
+        }
 
-        private mutating func number(of value: Value) -> Int32 {
+        private mutating func number(of value: Value, _ valueSize: @autoclosure () -> Int) -> Int32 {
             if let known = numbers[value] { return known }
+            size += 160 + valueSize()
             let number = Int32(values.count)
             values.append(value)
             numbers[value] = number
@@ -59,7 +67,7 @@ package struct FacetColumns: Sendable {
     private var inStock: [Bool] = []
     /// nil for products without a price.
     private var prices = Column<Int64?>()
-    /// The places of brands and tags in the catalog's collation; nil if a text is not among them.
+    /// The ranks of brands and tags in the catalog's collation; nil if a text is not among them.
     private var ranks: [Text: Int]? = [:]
 
     /// - Parameter capacity: the expected number of products.
@@ -69,21 +77,22 @@ package struct FacetColumns: Sendable {
     package var count: Int { rows.count }
 
     /// The approximate size in memory, in bytes.
-    package var size: Int { 256 + 128 * count + 192 * valueCount }
+    package var size: Int { 256 + 128 * count + brands.size + tags.size + prices.size }
 
     private var valueCount: Int { brands.values.count + tags.values.count + prices.values.count }
 
     /// Whether so many values were replaced that new columns would be much smaller.
-    package var isWorn: Bool { valueCount > 4 * count + 1000 }
+    package var hasManyUnusedValues: Bool { valueCount > 4 * count + 1000 }
 
     /// Adds a product.
     package mutating func append(_ row: Row) {
         let number = Int32(rows.count)
         precondition(rows.updateValue(number, forKey: row.sku) == nil, "a product is on a shelf once")
-        brands.append(text(row.brand))
-        tags.append(row.tags.map(Text.init))
+        let (brand, tagList) = (row.brand.map(Text.init), row.tags.map(Text.init))
+        brands.append(brand, size: brand?.size ?? 0)
+        tags.append(tagList, size: Self.size(tagList))
         inStock.append(row.inStock)
-        prices.append(row.priceMinor)
+        prices.append(row.priceMinor, size: 0)
         noteTexts(of: row)
     }
 
@@ -92,15 +101,16 @@ package struct FacetColumns: Sendable {
     /// - Returns: false if the columns do not have the product.
     package mutating func replace(_ row: Row) -> Bool {
         guard let number = rows[row.sku].map(Int.init) else { return false }
-        brands.set(text(row.brand), at: number)
-        tags.set(row.tags.map(Text.init), at: number)
+        let (brand, tagList) = (row.brand.map(Text.init), row.tags.map(Text.init))
+        brands.set(brand, at: number, size: brand?.size ?? 0)
+        tags.set(tagList, at: number, size: Self.size(tagList))
         inStock[number] = row.inStock
-        prices.set(row.priceMinor, at: number)
+        prices.set(row.priceMinor, at: number, size: 0)
         noteTexts(of: row)
         return true
     }
 
-    private func text(_ brand: String?) -> Text? { brand.map(Text.init) }
+    private static func size(_ texts: [Text]) -> Int { texts.reduce(0) { $0 + 16 + $1.size } }
 
     private mutating func noteTexts(of row: Row) {
         guard let known = ranks else { return }
@@ -109,7 +119,7 @@ package struct FacetColumns: Sendable {
 
     // MARK: - Collation
 
-    /// The brands and tags, if the places of some of them in the catalog's collation are unknown; otherwise nil.
+    /// The brands and tags, if the ranks of some of them in the catalog's collation are unknown; otherwise nil.
     package var unrankedTexts: [String]? { ranks == nil ? distinctTexts.map(\.text) : nil }
 
     private var distinctTexts: Set<Text> {
@@ -133,10 +143,10 @@ package struct FacetColumns: Sendable {
 
     /// Counts facets; each one's counts ignore its own filter.
     ///
-    /// - Precondition: the columns can apply the filter, and the places of all texts are known.
+    /// - Precondition: the columns can apply the filter, and the ranks of all texts are known.
     package func facets(_ counted: Set<Facet>, _ filter: Filter, in currency: Currency) -> Facets {
         precondition(Self.canApply(filter))
-        guard let ranks else { preconditionFailure("the places of brands and tags are unknown") }
+        guard let ranks else { preconditionFailure("the ranks of brands and tags are unknown") }
         // For each value, the bit of its facet if the filter excludes the value.
         func excluded<Value>(_ column: Column<Value>, _ facet: Facet, _ accepts: (Value) -> Bool) -> [UInt8] {
             let filters = filter.keys.contains(where: facet.keys.contains)

@@ -14,7 +14,7 @@ extension String {
 extension StringProtocol {
     /// Whether the text has no control characters, line or paragraph separators, surrogates or unassigned code points.
     package var isPrintable: Bool {
-        // A generic collection would take ten times as long as its bytes, or as a string.
+        // Generic code for the elements would take ten times as long.
         let isPlain = utf8.withContiguousStorageIfAvailable { $0.allSatisfy { (0x20..<0x7F).contains($0) } }
         if isPlain == true { return true }
         return String(self).unicodeScalars.allSatisfy {

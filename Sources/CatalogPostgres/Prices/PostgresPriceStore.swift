@@ -30,19 +30,16 @@ struct PostgresPriceStore: PriceStore {
     ) throws -> PriceOutcome {
         var outcome = PriceOutcome()
         guard !prices.isEmpty else { return outcome }
-        // Concurrent writers lock products in this order.
-        let ordered = prices.sorted { $0.sku < $1.sku }
-        let skus = PostgresValue.textArray(ordered.map(\.sku.text))
-        let placed = try ShelfLocks.shelves(of: skus, storeID, connection)
-        let locked = try ShelfLocks.lock(placed, storeID, connection)
+        let skus = PostgresValue.textArray(prices.map(\.sku.text))
+        let locked = try ShelfLocks.lockShelves(of: skus, storeID, connection)
         let known = try known(skus, storeID, connection)
         if let unknown = prices.first(where: { !known.contains($0.sku) }) {
             throw PriceChange.unknown(unknown.sku)
         }
         let values: [PostgresValue] = [
-            .int8Array(ordered.map(\.priceMinor)),
-            .int8Array(ordered.map { $0.regularPriceMinor ?? nil }),
-            .boolArray(ordered.map { $0.regularPriceMinor != nil }),
+            .int8Array(prices.map(\.priceMinor)),
+            .int8Array(prices.map { $0.regularPriceMinor ?? nil }),
+            .boolArray(prices.map { $0.regularPriceMinor != nil }),
             locked.lastChange,
         ]
         let changed = try connection.query(priceProducts, [.int4(storeID), skus] + values) {
@@ -51,11 +48,6 @@ struct PostgresPriceStore: PriceStore {
         outcome.changed = changed.count
         outcome.unchanged = prices.count - changed.count
         guard !changed.isEmpty else { return outcome }
-        // The update has locked the products: no placement can follow from here on.
-        guard try ShelfLocks.shelves(of: .textArray(changed), storeID, connection).allSatisfy(locked.ids.contains)
-        else {
-            throw ShelfLocks.concurrentPlacement
-        }
         let shelves = try connection.query(pricePlacements, [.int4(storeID), .textArray(changed)]) {
             Set(try $0.map { try $0.int4(0) })
         }

@@ -27,6 +27,10 @@ extension PostgresProductStore {
                 key + ProductColumn.provided.map { $0.value(of: product) } + [shelves.lastChange]
             )
             if modifiedAt == nil {
+                // Another writer may have created the product meanwhile, and placed it.
+                guard try ShelfLocks.shelves(of: .textArray([product.sku.text]), found.id, connection).isEmpty else {
+                    throw ShelfLocks.concurrentPlacement
+                }
                 try connection.execute(
                     PopularityStatements.queueRecreatedProducts,
                     [.int4(found.id), .textArray([product.sku.text])]

@@ -154,12 +154,15 @@ struct StoreResort: Sendable {
     ) async throws -> ResortSummary {
         var total = ResortSummary()
         var unrecorded = ResortSummary()
+        var pause = Duration.zero
         while let group = nextGroup() {
+            if pause > .zero { try? await Task.sleep(for: pause) }
             let reports: [ShelfResort]
             let start = ContinuousClock.now
             do {
                 try Task.checkCancellation()
                 reports = try await group.update()
+                pause = request.pause(after: ContinuousClock.now - start)
             } catch {
                 // Only the finished part of the work is in the history; the work's own error is reported.
                 try? await record?.add(unrecorded)
@@ -179,8 +182,6 @@ struct StoreResort: Sendable {
                 total.add(unrecorded)
                 unrecorded = ResortSummary()
             }
-            // A cancelled run ends with the next group.
-            if request.pace < 100 { try? await Task.sleep(for: request.pause(after: ContinuousClock.now - start)) }
         }
         try await record?.add(unrecorded)
         total.add(unrecorded)

@@ -12,20 +12,21 @@ struct FacetCounter: Sendable {
         let orderVersion: Int64
         let productCount: Int
         let modifiedAt: Int64
-        /// The start of the database server. After a failover, another server may lack the last changes.
+        /// The start of the database server, and the id of the table. After a failover or a restore, the last changes may be missing.
         let serverStart: Int64
+        let table: Int64
 
         /// Whether only the values of products can have changed since an earlier state.
         func hasSameProducts(as earlier: State) -> Bool {
-            (orderVersion, productCount, serverStart) == (
-                earlier.orderVersion, earlier.productCount, earlier.serverStart
-            )
+            (orderVersion, productCount) == (earlier.orderVersion, earlier.productCount)
+                && (serverStart, table) == (earlier.serverStart, earlier.table)
         }
     }
 
     private struct Columns {
         let state: State
-        var columns: FacetColumns
+        /// nil if they are too large to be kept.
+        let columns: FacetColumns?
     }
 
     /// The size of all columns that are kept, and of the largest ones, in bytes.
@@ -33,7 +34,7 @@ struct FacetCounter: Sendable {
 
     let limits: PageLimits
     let memory: PageBasisCache
-    private let kept = SharedCache<ShelfLocation, Columns>(limit: limit, largest: largest) { $1.columns.size }
+    private let kept = SharedCache<ShelfLocation, Columns>(limit: limit, largest: largest) { $1.columns?.size ?? 256 }
 
     init(limits: PageLimits, memory: PageBasisCache) { (self.limits, self.memory) = (limits, memory) }
 
@@ -51,7 +52,7 @@ struct FacetCounter: Sendable {
         }
     }
 
-    /// Returns the columns of a shelf as the transaction sees it; nil if those that are kept are newer.
+    /// Returns the columns of a shelf as the transaction sees it; nil if those that are kept are newer, or if they are too large.
     private func columns(
         of location: ShelfLocation,
         _ connection: isolated PostgresConnection
@@ -63,17 +64,22 @@ struct FacetCounter: Sendable {
                     orderVersion: try $0.int8(0),
                     productCount: Int(try $0.int4(1)),
                     modifiedAt: try $0.timestamptz(2),
-                    serverStart: try $0.timestamptz(3)
+                    serverStart: try $0.timestamptz(3),
+                    table: try $0.int8(4)
                 )
             }
         }
         guard let state else { return nil }
         let known = kept[location]
-        if let known, known.state == state { return known.columns }
+        if let known, known.columns == nil || known.state == state { return known.columns }
         var columns: FacetColumns
-        if let known, state.hasSameProducts(as: known.state), !known.columns.isWorn {
-            guard known.state.modifiedAt < state.modifiedAt else { return nil }
-            columns = try changed(known, shelf, connection) ?? all(shelf, connection)
+        if let known, let old = known.columns, state.hasSameProducts(as: known.state), !old.hasManyUnusedValues {
+            guard known.state.modifiedAt < state.modifiedAt else {
+                // The snapshot is older, or the database was restored.
+                kept[location] = nil
+                return nil
+            }
+            columns = try changed(old, since: known.state, shelf, connection) ?? all(shelf, connection)
         } else {
             columns = try all(shelf, connection)
         }
@@ -82,7 +88,7 @@ struct FacetCounter: Sendable {
                 try connection.query(FacetStatements.collated, [.textArray(texts)]) { try $0.map { try $0.text(0) } }
             )
         }
-        kept[location] = Columns(state: state, columns: columns)
+        kept[location] = Columns(state: state, columns: columns.size <= Self.largest ? columns : nil)
         return columns
     }
 
@@ -99,15 +105,16 @@ struct FacetCounter: Sendable {
 
     /// Returns columns with the products that changed since they were read; nil if these are many.
     private func changed(
-        _ known: Columns,
+        _ known: FacetColumns,
+        since state: State,
         _ shelf: [PostgresValue],
         _ connection: isolated PostgresConnection
     ) throws -> FacetColumns? {
-        let few = known.columns.count / 8
-        let parameters = shelf + [.timestamptz(known.state.modifiedAt), .int8(Int64(few) + 1)]
+        let few = known.count / 8
+        let parameters = shelf + [.timestamptz(state.modifiedAt), .int8(Int64(few) + 1)]
         return try connection.query(FacetStatements.changedProducts, parameters) { rows in
             guard rows.count <= few else { return nil }
-            var columns = known.columns
+            var columns = known
             var hasAll = true
             try rows.forEach { hasAll = try columns.replace(Self.row($0)) && hasAll }
             return hasAll ? columns : nil

@@ -3,7 +3,7 @@ internal import LibPQ
 /// The statements that read the columns of which facets are counted. `$1` is the store id, `$2` the shelf id.
 enum FacetStatements {
     static let state: PostgresStatement = """
-        SELECT order_version, product_count, modified_at, pg_postmaster_start_time() FROM shelf
+        SELECT order_version, product_count, modified_at, pg_postmaster_start_time(), 'shelf'::regclass::oid::bigint FROM shelf
         WHERE store_id = $1 AND shelf_id = $2 AND deleted_at IS NULL
         """
 

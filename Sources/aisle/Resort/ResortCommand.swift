@@ -31,7 +31,10 @@ struct ResortCommand: AsyncParsableCommand {
         @Option(parsing: .unconditional, help: "The number of parallel jobs, each with two connections.") var jobs = 2
         @Option(
             parsing: .unconditional,
-            help: "The share of the time in which each job works on shelves, in percent; less leaves more to pages."
+            help: """
+                The share of the time in which each job works on shelves, in percent. Below 100, it leaves the rest to pages, and uses \
+                one connection and smaller transactions.
+                """
         ) var pace = 100
         @Option(help: "How much detail of the moves to report.") var diff = ResortRequest.DiffDetail.summary
         @Option(help: "Write the report, one line per changed shelf, to a file.") var out: String?
@@ -96,7 +99,7 @@ struct ResortCommand: AsyncParsableCommand {
                 throw CommandFailure("--keep-days must be between 1 and \(Self.keepDaysLimit)", CommandFailure.usage)
             }
             guard ResortRequest.paces.contains(pace) else {
-                throw CommandFailure("--pace must be between 1 and 100", CommandFailure.usage)
+                throw CommandFailure("--pace must be between 1 and 100 (got \(pace))", CommandFailure.usage)
             }
             return ResortRequest(
                 changedSince: try changedSince.map(Self.moment),
