@@ -305,6 +305,61 @@ import TestSupport
         }
     }
 
+    @Test("Purchases that wait for a product count once, though folds seal the cells meanwhile")
+    func strayPurchasesMeetSeals() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            try await Self.fill(catalog)
+            let skus = (0..<12).map { SKU("later\($0)")! }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for (number, sku) in skus.enumerated() {
+                    group.addTask {
+                        let purchases = (0..<3).map {
+                            Purchase(eventID: Self.uuid(3 * number + $0), sku: sku, quantity: 1, at: .now())
+                        }
+                        _ = try await catalog.add(purchases, to: Self.shop)
+                        _ = try await catalog.put(Product(sku: sku, name: "Later"), in: Self.shop)
+                        _ = try await catalog.add(purchases, to: Self.shop)
+                    }
+                }
+                for _ in 0..<4 {
+                    group.addTask { for _ in 0..<8 { _ = try await Self.fold(catalog) } }
+                }
+                try await group.waitForAll()
+            }
+            _ = try await Self.fold(catalog)
+            _ = try await PurchaseBook(catalog).count(Self.shop, day: Self.today)
+            for sku in skus {
+                let found = try await catalog.product(Self.shop, sku)
+                #expect(Self.isNear(found.product.popularity.score(day: Self.today, count: found.store.lastCount), 3))
+            }
+        }
+    }
+
+    @Test("A fold in a role that must not truncate deletes the rows of folded cells")
+    func foldsWithoutTruncating() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            try await Self.fill(catalog)
+            try await catalog.database.writes.perform {
+                let role = try $0.query("SELECT quote_ident(current_user)") { try $0.first { try $0.text(0) }! }
+                try $0.run(
+                    script:
+                        "SET ROLE NONE; REVOKE TRUNCATE ON ALL TABLES IN SCHEMA public FROM \(role); SET ROLE \(role)"
+                )
+            }
+            var random = SeededGenerator(seed: 21)
+            let events = Self.events(&random, 900)
+            for start in [0, 300, 600] {
+                let added = try await catalog.add(Array(events[start..<(start + 300)]), to: Self.shop)
+                #expect(try await Self.fold(catalog) == added.accepted)
+            }
+            #expect(try await Self.fold(catalog) == 0)
+            let left = try await catalog.database.writes.perform {
+                try $0.query("SELECT count(*) FROM purchase_inbox") { try $0.first { try $0.int(0) }! }
+            }
+            #expect(left == 0)
+        }
+    }
+
     @Test("Purchases of anonymized customers stay counted")
     func anonymizedPurchasesCount() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in

@@ -114,6 +114,43 @@ import Testing
         WHERE NOT l.granted AND a.datname = current_database()
         """
 
+    /// Waits until a transaction waits for a lock.
+    private static func untilWaiting(_ catalog: PostgresCatalog) async throws {
+        let deadline = ContinuousClock.now + .seconds(60)
+        while try await catalog.database.writes.perform({ try $0.query(Self.waits) { $0.count } }) == 0 {
+            try #require(ContinuousClock.now < deadline)
+        }
+    }
+
+    @Test(
+        "A changed price keeps a regular price that is set at the same time, on a shelf or not",
+        arguments: [false, true]
+    )
+    func pricesKeepRegularPrices(isPlaced: Bool) async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            let store = Self.stores[0]
+            _ = try await catalog.put(Self.store(store))
+            _ = try await catalog.put(Shelf(key: Self.shelf, title: "X"), in: store)
+            _ = try await catalog.put(Product(sku: Self.sku, name: "P", priceMinor: 1), in: store)
+            if isPlaced { _ = try await catalog.place(Self.sku, on: Self.shelf, in: store) }
+            try await catalog.database.writes.withConnection { holder in
+                try await holder.perform {
+                    try $0.run(script: "BEGIN; UPDATE product SET regular_price_minor = 9")
+                    try $0.run(script: "UPDATE placement SET regular_price_minor = 9")
+                }
+                let change = Task {
+                    try await catalog.setPrices([PriceChange(sku: Self.sku, priceMinor: 5)], in: store)
+                }
+                try await Self.untilWaiting(catalog)
+                try await holder.perform { try $0.run(script: "COMMIT") }
+                _ = try await change.value
+            }
+            let product = try await catalog.product(store, Self.sku).product
+            #expect(product.priceMinor == 5)
+            #expect(product.regularPriceMinor == 9)
+        }
+    }
+
     @Test("An import that waits for a change of the currency sees the new currency")
     func readsSettingsUnderTheLock() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
@@ -125,10 +162,7 @@ import Testing
                     try $0.run(script: "SELECT 1 FROM store_state FOR UPDATE; UPDATE store SET currency = 'SEK'")
                 }
                 let change = Task { try await Self.importRows(["\(store),x,p,P,1.00,EUR"], into: catalog) }
-                let deadline = ContinuousClock.now + .seconds(60)
-                while try await catalog.database.writes.perform({ try $0.query(Self.waits) { $0.count } }) == 0 {
-                    try #require(ContinuousClock.now < deadline)
-                }
+                try await Self.untilWaiting(catalog)
                 try await holder.perform { try $0.run(script: "COMMIT") }
                 let refusal = CatalogError.conflict("store “a” was created with currency SEK during the import")
                 await #expect(throws: refusal) { try await change.value }
