@@ -23,7 +23,8 @@ package enum TestServer {
 
     private static let cluster: PrivateCluster = {
         let folder = "/tmp/aisle-test-\(getpid())"
-        let cluster = try! PrivateCluster(folder: folder)
+        // The tests run at the same time, and have 150 connections together, more on a busy machine.
+        let cluster = try! PrivateCluster(folder: folder, settings: ["max_connections = 500"])
         try! cluster.start(isDurable: false)
         stopAtExit.withLock { $0.append(cluster) }
         _ = registration
