@@ -49,16 +49,12 @@ def large_imports():
                            f"Brand {number % 3000},{number % 97}.{number % 90 + 10},EUR,{number % 900 + 100} g\n")
         fresh("source")
         start = time.time()
-        words = [AISLE, "import", path, "--max-new-shelves", "5000", "--dsn", f"{DSN} dbname=source"]
-        process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=FOLDER)
-        said = process.stderr.read()
-        _, status, usage = os.wait4(process.pid, 0)
-        assert status == 0, said
+        memory, _ = run_measured([AISLE, "import", path, "--max-new-shelves", "5000", "--dsn", f"{DSN} dbname=source"])
         seconds = time.time() - start
         os.remove(path)
         fresh("bare")
         show(f"import of {ROWS:,} rows in {stores} store{'s'[:stores - 1]} ÷ bare, s", seconds, bare(), "≤ 1.2")
-        print(f"    peak memory of the command: {usage.ru_maxrss / 1024:.0f} MB", flush=True)
+        print(f"    peak memory of the command: {memory / (1 << 20):.0f} MB", flush=True)
         for database in ("source", "bare"):
             sql("postgres", f"DROP DATABASE {database} WITH (FORCE)")
 

@@ -17,6 +17,15 @@ DSN = run(AISLE, "db", "start").stdout.strip().replace(" dbname='aisle'", "")
 SOCKET = re.search(r"host='([^']*)'", DSN).group(1)
 
 
+def run_measured(words):
+    """Runs a command; returns its peak memory in bytes and the text of its standard error."""
+    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, cwd=FOLDER)
+    said = process.stderr.read().strip()
+    _, status, usage = os.wait4(process.pid, 0)
+    assert status == 0, said
+    return usage.ru_maxrss * 1024, said
+
+
 def sql(database, text):
     return run("psql", f"{DSN} dbname={database}", "-qAtX", "-v", "ON_ERROR_STOP=1", input=text).stdout.strip()
 

@@ -47,11 +47,8 @@ class Night:
     def resort(self, jobs=1, *words):
         """Runs the command; returns its peak memory in bytes and its last output line."""
         words = [self.aisle, "resort", "--all", "--diff", "none", "--jobs", str(jobs), *words, "--dsn", self.dsn]
-        process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, cwd=FOLDER)
-        said = process.stderr.read().strip()
-        _, status, usage = os.wait4(process.pid, 0)
-        assert status == 0, said
-        return usage.ru_maxrss * 1024, said.splitlines()[-1]
+        memory, said = run_measured(words)
+        return memory, said.splitlines()[-1]
 
     def report(self, events, every):
         """Records random purchases of every `every`-th product, others each time."""

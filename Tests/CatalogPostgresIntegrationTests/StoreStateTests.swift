@@ -109,19 +109,6 @@ import Testing
         }
     }
 
-    private static let waits: PostgresStatement = """
-        SELECT 1 FROM pg_locks l JOIN pg_stat_activity a USING (pid)
-        WHERE NOT l.granted AND a.datname = current_database()
-        """
-
-    /// Waits until a transaction waits for a lock.
-    private static func untilWaiting(_ catalog: PostgresCatalog) async throws {
-        let deadline = ContinuousClock.now + .seconds(60)
-        while try await catalog.database.writes.perform({ try $0.query(Self.waits) { $0.count } }) == 0 {
-            try #require(ContinuousClock.now < deadline)
-        }
-    }
-
     @Test(
         "A changed price keeps a regular price that is set at the same time, on a shelf or not",
         arguments: [false, true]
@@ -141,7 +128,7 @@ import Testing
                 let change = Task {
                     try await catalog.setPrices([PriceChange(sku: Self.sku, priceMinor: 5)], in: store)
                 }
-                try await Self.untilWaiting(catalog)
+                try await catalog.untilLockIsAwaited()
                 try await holder.perform { try $0.run(script: "COMMIT") }
                 _ = try await change.value
             }
@@ -162,7 +149,7 @@ import Testing
                     try $0.run(script: "SELECT 1 FROM store_state FOR UPDATE; UPDATE store SET currency = 'SEK'")
                 }
                 let change = Task { try await Self.importRows(["\(store),x,p,P,1.00,EUR"], into: catalog) }
-                try await Self.untilWaiting(catalog)
+                try await catalog.untilLockIsAwaited()
                 try await holder.perform { try $0.run(script: "COMMIT") }
                 let refusal = CatalogError.conflict("store “a” was created with currency SEK during the import")
                 await #expect(throws: refusal) { try await change.value }

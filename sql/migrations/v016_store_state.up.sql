@@ -12,7 +12,7 @@ CREATE TABLE IF NOT EXISTS store_state (
     counted_half_life_days integer NOT NULL DEFAULT 14,
     counted_newcomer_boost double precision NOT NULL DEFAULT 0,
     counted_on date,
-    -- Purchases of earlier days have no customers, and are no longer accepted. Null for all days.
+    -- The first day whose purchases have customers; earlier ones are no longer accepted. Null if all days have them.
     customers_kept_from date,
     CONSTRAINT store_state_store_fkey FOREIGN KEY (store_id) REFERENCES store (store_id)
 );

@@ -24,15 +24,9 @@ package struct FacetColumns: Sendable {
         /// The approximate size in memory, in bytes.
         var size: Int { 32 + text.utf8.count }
 
-        static func == (a: Text, b: Text) -> Bool {
-            var (a, b) = (a.text, b.text)
-            return a.withUTF8 { a in b.withUTF8 { a.elementsEqual($0) } }
-        }
+        static func == (a: Text, b: Text) -> Bool { a.text.hasSameBytes(as: b.text) }
 
-        func hash(into hasher: inout Hasher) {
-            var text = text
-            text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
-        }
+        func hash(into hasher: inout Hasher) { text.hashBytes(into: &hasher) }
     }
 
     /// A value of each product, as a number.
@@ -44,10 +38,10 @@ package struct FacetColumns: Sendable {
         /// The approximate size of the values in memory, in bytes.
         private(set) var size = 0
 
-        mutating func append(_ value: Value, size: @autoclosure () -> Int) { cells.append(number(of: value, size())) }
-
-        mutating func set(_ value: Value, at row: Int, size: @autoclosure () -> Int) {
-            cells[row] = number(of: value, size())
+        /// Sets the value of a product, or appends that of the next one.
+        mutating func set(_ value: Value, at row: Int, size: @autoclosure () -> Int = 0) {
+            let number = number(of: value, size())
+            if row == cells.count { cells.append(number) } else { cells[row] = number }
         }
 
         private mutating func number(of value: Value, _ valueSize: @autoclosure () -> Int) -> Int32 {
@@ -86,14 +80,10 @@ package struct FacetColumns: Sendable {
 
     /// Adds a product.
     package mutating func append(_ row: Row) {
-        let number = Int32(rows.count)
-        precondition(rows.updateValue(number, forKey: row.sku) == nil, "a product is on a shelf once")
-        let (brand, tagList) = (row.brand.map(Text.init), row.tags.map(Text.init))
-        brands.append(brand, size: brand?.size ?? 0)
-        tags.append(tagList, size: Self.size(tagList))
+        let number = rows.count
+        precondition(rows.updateValue(Int32(number), forKey: row.sku) == nil, "a product is on a shelf once")
         inStock.append(row.inStock)
-        prices.append(row.priceMinor, size: 0)
-        noteTexts(of: row)
+        set(row, at: number)
     }
 
     /// Replaces the values of a product.
@@ -101,20 +91,19 @@ package struct FacetColumns: Sendable {
     /// - Returns: false if the columns do not have the product.
     package mutating func replace(_ row: Row) -> Bool {
         guard let number = rows[row.sku].map(Int.init) else { return false }
-        let (brand, tagList) = (row.brand.map(Text.init), row.tags.map(Text.init))
-        brands.set(brand, at: number, size: brand?.size ?? 0)
-        tags.set(tagList, at: number, size: Self.size(tagList))
         inStock[number] = row.inStock
-        prices.set(row.priceMinor, at: number, size: 0)
-        noteTexts(of: row)
+        set(row, at: number)
         return true
     }
 
-    private static func size(_ texts: [Text]) -> Int { texts.reduce(0) { $0 + 16 + $1.size } }
-
-    private mutating func noteTexts(of row: Row) {
-        guard let known = ranks else { return }
-        if (row.tags + (row.brand.map { [$0] } ?? [])).contains(where: { known[Text(text: $0)] == nil }) { ranks = nil }
+    private mutating func set(_ row: Row, at number: Int) {
+        let (brand, texts) = (row.brand.map(Text.init), row.tags.map(Text.init))
+        brands.set(brand, at: number, size: brand?.size ?? 0)
+        tags.set(texts, at: number, size: texts.reduce(0) { $0 + 16 + $1.size })
+        prices.set(row.priceMinor, at: number)
+        if let ranks, !(brand.map { ranks[$0] != nil } ?? true) || texts.contains(where: { ranks[$0] == nil }) {
+            self.ranks = nil
+        }
     }
 
     // MARK: - Collation

@@ -22,14 +22,8 @@ package struct SKU: Hashable, Sendable, Comparable, CustomStringConvertible {
     package var description: String { text }
 
     // Compare bytes, as the database does, not Swift's canonical equivalence.
-    package static func == (a: SKU, b: SKU) -> Bool {
-        var (a, b) = (a.text, b.text)
-        return a.withUTF8 { a in b.withUTF8 { a.elementsEqual($0) } }
-    }
-    package func hash(into hasher: inout Hasher) {
-        var text = text
-        text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
-    }
+    package static func == (a: SKU, b: SKU) -> Bool { a.text.hasSameBytes(as: b.text) }
+    package func hash(into hasher: inout Hasher) { text.hashBytes(into: &hasher) }
     package static func < (a: SKU, b: SKU) -> Bool { a.text.utf8.lexicographicallyPrecedes(b.text.utf8) }
     /// The maximum length, in letters and in bytes.
     package static let (lengthLimit, byteLimit) = (64, 256)

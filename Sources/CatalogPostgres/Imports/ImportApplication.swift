@@ -211,37 +211,15 @@ struct ImportApplication: Sendable {
                     )
                 }
             }
-            try copyPositions(new, storeID, &last, connection)
+            let placed = new.map { shelf, sku in
+                let key = PathKey.appending(1, after: last[shelf] ?? nil)[0]
+                last[shelf] = key
+                return (shelf, sku, key)
+            }
+            try PositionCopy.run(placed, storeID, connection)
             reordered.formUnion(new.map(\.0))
         }
         try connection.execute(ImportStatements.closeUnpositioned)
         return reordered
-    }
-
-    /// Appends products to the manual orders of their shelves.
-    ///
-    /// - Parameter last: the last position of each shelf.
-    private func copyPositions(
-        _ new: [(shelf: Int32, sku: String)],
-        _ storeID: Int32,
-        _ last: inout [Int32: PathKey?],
-        _ connection: isolated PostgresConnection
-    ) throws {
-        var index = 0
-        _ = try connection.copyIn(PlacementStatements.copyPositions) {
-            var text = CopyText()
-            while index < new.count, text.bytes.count < PostgresConnection.copyChunkSize {
-                let (shelf, sku) = new[index]
-                let position = PathKey.appending(1, after: last[shelf] ?? nil)[0]
-                last[shelf] = position
-                text.field(storeID)
-                text.field(shelf)
-                text.field(sku)
-                text.field(bytes: position.bytes)
-                text.endRow()
-                index += 1
-            }
-            return text.bytes
-        }
     }
 }

@@ -1,7 +1,6 @@
 internal import Catalog
 internal import CatalogJSON
 internal import LibPQ
-internal import Ordering
 internal import Synchronization
 
 extension ImportSession {
@@ -81,17 +80,7 @@ extension ImportSession {
                     return outcomes
                 }
             }
-            // A failure does not end the other store's transaction.
-            var outcomes: [ImportApplication.Outcome] = []
-            var failure: (any Error)?
-            while let result = await group.nextResult() {
-                switch result {
-                case .success(let found): outcomes += found
-                case .failure(let error): failure = failure ?? error
-                }
-            }
-            if let failure { throw failure }
-            return outcomes
+            return try await group.allResults().flatMap { $0 }
         }
     }
 

@@ -274,18 +274,7 @@ struct ShelfGroup: Sendable {
 
     private func copyPositions(_ plans: [ShelfPlan], _ connection: isolated PostgresConnection) throws {
         if plans.isEmpty { return }
-        var rows = plans.lazy.flatMap { plan in plan.keys.lazy.map { (plan.shelf.id, $0.id, $0.key) } }.makeIterator()
-        var text = CopyText()
-        _ = try connection.copyIn(PlacementStatements.copyPositions) {
-            text.removeAll()
-            while text.bytes.count < PostgresConnection.copyChunkSize, let (shelf, product, key) = rows.next() {
-                text.field(storeID)
-                text.field(shelf)
-                text.field(product)
-                text.field(bytes: key.bytes)
-                text.endRow()
-            }
-            return text.bytes
-        }
+        let rows = plans.lazy.flatMap { plan in plan.keys.lazy.map { (plan.shelf.id, $0.id, $0.key) } }
+        try PositionCopy.run(rows, storeID, connection)
     }
 }

@@ -1,7 +1,7 @@
 internal import Catalog
 internal import LibPQ
 
-/// The re-sort of the shelves of one store after another.
+/// The re-sort of the shelves of a store.
 struct StoreResort: Sendable {
     let database: Database
     let pages: PostgresPageStore
@@ -133,17 +133,7 @@ struct StoreResort: Sendable {
             for _ in 0..<max(1, min(transactions * request.jobs, targets.count)) {
                 group.addTask { try await work(nextGroup, queue) }
             }
-            // A failure does not end the other tasks.
-            var total = ResortSummary()
-            var failure: (any Error)?
-            while let result = await group.nextResult() {
-                switch result {
-                case .success(let summary): total.add(summary)
-                case .failure(let error): failure = failure ?? error
-                }
-            }
-            if let failure { throw failure }
-            return total
+            return try await group.allResults().reduce(into: ResortSummary()) { $0.add($1) }
         }
     }
 

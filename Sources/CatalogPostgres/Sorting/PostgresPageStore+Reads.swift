@@ -112,10 +112,7 @@ extension PostgresPageStore {
     ) async throws -> (versions: BasisVersions, page: PageRead<Items>)? {
         var queries = page.queries
         let end = queries.count
-        if page.isVerified {
-            let key = [Int64(location.storeID), Int64(location.shelfID)]
-            queries.append(PostgresQuery(ShelfLookup.versions, key.map { .int8Array([$0]) }))
-        }
+        if page.isVerified { queries.append(ShelfLookup.versionQuery(location)) }
         let shown = page.plan.limit
         let hasPosition = page.plan.readsPositions
         let found = try await database.pages.read(

@@ -104,8 +104,8 @@ struct PostgresPageStore: PageStore {
         let key = FacetCache.Key(planned)
         return try await facetCache.facets(key) {
             try await database.longReads.snapshot(within: .lookup) { connection in
-                let ids = [Int64(key.location.storeID), Int64(key.location.shelfID)]
-                let version = try connection.query(ShelfLookup.versions, ids.map { .int8Array([$0]) }) {
+                let query = ShelfLookup.versionQuery(key.location)
+                let version = try connection.query(query.statement, query.parameters) {
                     try $0.first { try ShelfLookup.version($0) }
                 }
                 // A store's currency determines which prices a filter keeps.

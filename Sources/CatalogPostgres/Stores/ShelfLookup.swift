@@ -100,6 +100,11 @@ struct ShelfLookup: Sendable {
         JOIN store_state t ON t.store_id = h.store_id
         """
 
+    /// Returns the query for the version of one shelf.
+    static func versionQuery(_ location: ShelfLocation) -> PostgresQuery {
+        PostgresQuery(versions, [Int64(location.storeID), Int64(location.shelfID)].map { .int8Array([$0]) })
+    }
+
     /// Reads the version in a row of `versions`.
     static func version(_ row: borrowing PostgresRow) throws -> ShelfVersion {
         ShelfVersion(store: try row.int8(1), shelf: try row.int8(2))
