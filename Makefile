@@ -14,7 +14,7 @@ TEST_PACKAGES := python3 python3-jsonpatch
 TEST_LIMIT := timeout --kill-after=30 45m
 TEST_RUN := $(TEST_LIMIT) swift test --disable-xctest --skip-build
 # Tests of pure logic: no database, no process, no socket.
-FAST_TESTS := ^(OrderingTests|AisleDiffTests|CatalogTests|CatalogJSONTests|LibPQTests|TelemetryTests|CatalogHTTPTests)\.
+FAST_TESTS := ^(OrderingTests|AisleDiffTests|CatalogTests|CatalogJSONTests|LibPQTests|TelemetryTests|CatalogHTTPTests|AisleTests)\.
 # A PgBouncer that supports prepared statements, if its source exists.
 POOLER_SOURCE := $(wildcard ../shared/pgbouncer/build.sh)
 POOLER := .aisle/pooler

@@ -267,6 +267,14 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(
+            name: "AisleTests",
+            dependencies: [
+                "aisle", "Catalog", "CatalogJSON", "Telemetry",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: strict
+        ),
+        .testTarget(
             name: "AisleIntegrationTests",
             dependencies: [
                 "aisle", "AisleDiff", "Catalog", "CatalogHTTP", "CatalogJSON", "LibPQ", "LocalPostgres", "Platform",

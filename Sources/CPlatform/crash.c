@@ -75,6 +75,11 @@ static int read_image(struct dl_phdr_info *info, size_t size, void *context) {
     return 1;
 }
 
+const char *aisle_build_id(void) {
+    dl_iterate_phdr(read_image, NULL);
+    return crash_build_id;
+}
+
 static char *append(char *out, const char *text) {
     while (*text) *out++ = *text++;
     return out;

@@ -31,6 +31,9 @@ final class PipelineMailbox: Sendable {
         return rejection
     }
 
+    /// The number of jobs that have not finished.
+    var inFlight: Int { content.withLock { $0.inFlight } }
+
     func deliver(_ slot: Int, _ result: Result<PipelinedConnection.Opened, PostgresError>) {
         content.withLock { $0.connected.append((slot, result)) }
         wakeup.signal()

@@ -31,6 +31,9 @@ package final class PostgresPipeline: Sendable {
 
     deinit { mailbox.shutDown() }
 
+    /// The number of reads in flight, including those that wait.
+    package var readsInFlight: Int { mailbox.inFlight }
+
     /// Fails reads in flight and ends the thread.
     package func shutDown() { mailbox.shutDown() }
 

@@ -9,11 +9,19 @@ package final class PostgresPool: Sendable {
         package var leaseTimeout: Duration
         /// The maximum number of waiting callers.
         package var maximumWaiting: Int
+        /// Called with the time that a caller has waited for its lease.
+        package var onLease: @Sendable (Duration) -> Void
 
-        package init(size: Int = 8, leaseTimeout: Duration = .seconds(3), maximumWaiting: Int = 20_000) {
+        package init(
+            size: Int = 8,
+            leaseTimeout: Duration = .seconds(3),
+            maximumWaiting: Int = 20_000,
+            onLease: @escaping @Sendable (Duration) -> Void = { _ in }
+        ) {
             self.size = size
             self.leaseTimeout = leaseTimeout
             self.maximumWaiting = maximumWaiting
+            self.onLease = onLease
         }
     }
 
@@ -52,7 +60,9 @@ package final class PostgresPool: Sendable {
     package func withConnection<T: Sendable>(
         _ body: (PostgresConnection) async throws -> T
     ) async throws -> T {
+        let start = ContinuousClock.now
         let lease = try await self.lease()
+        options.onLease(ContinuousClock.now - start)
         do {
             let value = try await body(lease.connection)
             await release(lease)
@@ -118,6 +128,9 @@ package final class PostgresPool: Sendable {
     package var counts: (total: Int, leased: Int, waiting: Int) {
         shell.withLock { ($0.state.connectionCount, $0.state.leasedCount, $0.state.waitingCount) }
     }
+
+    /// The maximum number of connections.
+    package var size: Int { options.size }
 
     // MARK: - Actions
 

@@ -12,6 +12,9 @@ void aisle_name_thread(const char *name);
 /// `aisle_prepare_thread_for_crashes`.
 void aisle_report_crashes(const char *version);
 
+/// Returns the build ID of the executable in hexadecimal; empty if it has none.
+const char *aisle_build_id(void);
+
 /// Gives the calling thread an alternate stack for fatal signals, so that a stack overflow is reported, too. Does nothing
 /// if the thread already has one.
 void aisle_prepare_thread_for_crashes(void);

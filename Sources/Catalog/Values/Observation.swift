@@ -1,19 +1,50 @@
 /// An event for logs and metrics. All operational events are declared here.
 package enum Observation: Sendable, Hashable {
-    /// A request was completed.
+    /// Where a page came from.
+    package enum PageResult: String, Sendable, CaseIterable {
+        case cached, rendered
+        /// The client has the page.
+        case notModified = "not_modified"
+    }
+
+    /// A kind of live feed.
+    package enum FeedKind: String, Sendable, CaseIterable {
+        case shelf, user
+    }
+
+    /// A request has started; `requestCompleted` follows.
+    case requestStarted
+    case requestCompleted(CompletedRequest)
+    /// A page was returned.
+    case pageReturned(PageResult)
+    /// A request or a background task failed with an internal error.
     ///
-    /// - Parameter endpoint: the path template, the label of metrics; nil if the path is unknown.
-    case requestCompleted(method: String, path: String, endpoint: String?, status: Int, duration: Duration)
-    /// A request or a background task, named by `source`, failed with an internal error.
-    case fault(source: String, detail: String)
+    /// - Parameters:
+    ///   - source: the kind of work: `request` or the name of a task.
+    ///   - id: the id of the request.
+    case fault(source: String, id: String?, detail: String)
     /// The database rejected a value that validation had accepted.
     case validationGap(constraint: String?, sqlState: String)
     /// The database is unreachable or out of resources.
     case databaseUnavailable(reason: String)
+    /// A database operation failed.
+    ///
+    /// - Parameter kind: the class of its SQLSTATE, or the kind of an error without one, such as `connection`.
+    case databaseError(kind: String)
+    /// A caller received a connection of a lane.
+    case laneWaited(lane: String, Duration)
     /// A connection was rejected, because its client has too many.
     ///
     /// - Parameter address: the client's address.
     case connectionRejected(address: String)
-    /// An import ended; nil if it failed.
-    case importEnded(ImportSummary?)
+    /// Events were sent to a subscriber.
+    case eventsSent(FeedKind, count: Int)
+    /// The events of a change are ready for the subscribers of a feed.
+    ///
+    /// - Parameter delay: the time since the server noticed the change.
+    case feedUpdated(FeedKind, delay: Duration)
+    /// An import ended; the summary is nil if it failed.
+    case importEnded(ImportSummary?, Duration)
+    /// Purchases were folded.
+    case purchasesFolded(count: Int, Duration)
 }

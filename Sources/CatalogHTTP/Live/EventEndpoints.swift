@@ -10,6 +10,7 @@ struct EventEndpoints: EndpointGroup {
     let users: any UserStore
     let settings: any SettingsStore
     let streams: ClientStreams
+    let observer: Observer
 
     var endpoints: [Endpoint] {
         [
@@ -32,7 +33,7 @@ struct EventEndpoints: EndpointGroup {
         let changes = try await live.subscribe(caller.user, from: start, until: caller.expiresAt)
         // The first event sets the id to resume from, in case the connection is lost before the first change. Until a
         // resync no id is sent, so that a client that reconnects causes the resync again.
-        return stream(call, nil, opening: await changes.revision.map { .start($0) }, changes)
+        return stream(call, .user, nil, opening: await changes.revision.map { .start($0) }, changes)
     }
 
     /// Redeems a ticket and returns its user.
@@ -69,7 +70,7 @@ struct EventEndpoints: EndpointGroup {
             from: start,
             includesProducts: products
         )
-        return stream(call, open, opening: nil, changes)
+        return stream(call, .shelf, open, opening: nil, changes)
     }
 
     /// The client's reconnect delay, in milliseconds.
@@ -86,11 +87,12 @@ struct EventEndpoints: EndpointGroup {
 
     private func stream(
         _ call: Call,
+        _ kind: Observation.FeedKind,
         _ open: ClientStreams.Stream?,
         opening: LiveEvent?,
         _ changes: any LiveSubscription
     ) -> Response {
-        let (live, request) = (live, call.request)
+        let (live, request, observer) = (live, call.request, observer)
         return Response(
             status: .ok,
             headers: [
@@ -113,6 +115,9 @@ struct EventEndpoints: EndpointGroup {
                     _ = body.makeAsyncIterator()
                     while let output = try await changes.next() {
                         try await writer.write(Self.frames(output, retry: &retry))
+                        if case .events(let events) = output {
+                            observer.observe(.eventsSent(kind, count: events.count))
+                        }
                     }
                 }
                 if live.isClosed {

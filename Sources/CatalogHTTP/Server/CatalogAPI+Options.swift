@@ -35,6 +35,8 @@ extension CatalogAPI {
         package var clock: @Sendable () -> ContinuousClock.Instant = { .now }
         /// The proxies whose `X-Forwarded-For` is trusted.
         package var trustedProxies = TrustedProxies()
+        /// Whether observations of requests name the network of the client.
+        package var observesClients = false
         /// The connections that their clients have closed.
         package var departures = Departures()
         /// The demo; nil if the server is not a demo.

@@ -51,6 +51,7 @@ package struct CatalogAPI: HTTPResponder {
             PageEndpoints(
                 store: catalog,
                 cursors: cursors,
+                observer: observer,
                 cache: PageCache(limit: options.pageCacheLimit),
                 fragments: ProductFragments(limit: options.fragmentCacheLimit)
             ),
@@ -64,7 +65,7 @@ package struct CatalogAPI: HTTPResponder {
             ListEndpoints(lists: catalog),
             ListShareEndpoints(lists: catalog, key: key),
             UserEndpoints(users: catalog, responses: catalog, authenticator: authenticator, key: key),
-            EventEndpoints(live: live, users: catalog, settings: catalog, streams: streams),
+            EventEndpoints(live: live, users: catalog, settings: catalog, streams: streams, observer: observer),
             ImportEndpoint(
                 importer: importer,
                 responses: catalog,
@@ -124,6 +125,7 @@ package struct CatalogAPI: HTTPResponder {
     ) async -> Response {
         CrashReport.prepareThread()
         let start = ContinuousClock.now
+        observer.observe(.requestStarted)
         let requestID = RequestID.text(of: request)
         var bodyLimit = options.bodyLimit
         var endpoint: Endpoint?
@@ -159,12 +161,17 @@ package struct CatalogAPI: HTTPResponder {
         addCORS(to: &response, request)
         observer.observe(
             .requestCompleted(
-                method: request.method.rawValue,
-                path: request.uri.path,
-                endpoint: endpoint?.path,
-                // As in nginx, 499 says that the client has closed the connection.
-                status: isEndedByClient ? 499 : response.status.code,
-                duration: ContinuousClock.now - start
+                CompletedRequest(
+                    method: request.method.rawValue,
+                    path: request.uri.path,
+                    endpoint: endpoint?.path,
+                    // As in nginx, 499 says that the client has closed the connection.
+                    status: isEndedByClient ? 499 : response.status.code,
+                    duration: ContinuousClock.now - start,
+                    requestID: requestID,
+                    client: options.observesClients ? options.trustedProxies.anonymous(request, from: peer).text : nil,
+                    responseBytes: response.body.contentLength
+                )
             )
         )
         return response
@@ -190,14 +197,14 @@ package struct CatalogAPI: HTTPResponder {
         switch error {
         case let problem as Problem: return problem
         case let error as CatalogError:
-            if case .fault(let text) = error { observer.observe(.fault(source: "request \(requestID)", detail: text)) }
+            if case .fault(let text) = error { observer.observe(.fault(source: "request", id: requestID, detail: text)) }
             return Problem(error)
         case is CancellationError: return Problem(CatalogError.unavailable)
         case is NIOTooManyBytesError: return BodyLoader.tooLarge(options.bodyLimit)
         case let error as any HTTPResponseError where error.status == .contentTooLarge:
             return BodyLoader.tooLarge(options.bodyLimit)
         default:
-            observer.observe(.fault(source: "request \(requestID)", detail: String(reflecting: error)))
+            observer.observe(.fault(source: "request", id: requestID, detail: String(reflecting: error)))
             return Problem(CatalogError.fault(""))
         }
     }

@@ -8,12 +8,20 @@ internal import NIOCore
 struct PageEndpoints: EndpointGroup {
     let store: any PageStore
     let cursors: CursorCodec
+    let observer: Observer
     let cache: PageCache
     let fragments: ProductFragments
 
-    init(store: any PageStore, cursors: CursorCodec, cache: PageCache, fragments: ProductFragments) {
+    init(
+        store: any PageStore,
+        cursors: CursorCodec,
+        observer: Observer,
+        cache: PageCache,
+        fragments: ProductFragments
+    ) {
         self.store = store
         self.cursors = cursors
+        self.observer = observer
         self.cache = cache
         self.fragments = fragments
     }
@@ -76,8 +84,12 @@ struct PageEndpoints: EndpointGroup {
                 cached = nil
             }
             let page = current.page
-            if let known = call.knownTag(of: page.tag) { return .notModified(known, control, vary) }
+            if let known = call.knownTag(of: page.tag) {
+                observer.observe(.pageReturned(.notModified))
+                return .notModified(known, control, vary)
+            }
             if let cached = cached ?? cache.page(page.key, tag: page.tag) {
+                observer.observe(.pageReturned(.cached))
                 return cache.response(cached, page.key, for: call)
             }
             likely = current
@@ -86,6 +98,7 @@ struct PageEndpoints: EndpointGroup {
         let page = try await store.page(request, likely: planned) { [fragments] planned in
             RenderedProducts(planned.basis.head.store, day: day, fragments)
         }
+        observer.observe(.pageReturned(.rendered))
         let token = page.next.map { cursors.encode($0) }
         var headers = vary
         for field in call.nextLink(parameters(request, page.plan), token) { headers.append(field) }

@@ -86,6 +86,24 @@ package struct JSONWriter: ~Copyable {
         raw("\"\(name)\":\(value)")
     }
 
+    /// Writes a number whose name is only known at run time.
+    package mutating func field(name: String, _ value: Double) {
+        key(name)
+        raw(Self.text(of: value))
+    }
+
+    /// Writes a text whose name is only known at run time.
+    package mutating func field(name: String, _ value: String) {
+        key(name)
+        string(value)
+    }
+
+    private mutating func key(_ name: String) {
+        string(name)
+        append(UInt8(ascii: ":"))
+        needsComma = false
+    }
+
     package mutating func field(_ name: StaticString, _ value: Bool) {
         key(name)
         raw(value ? "true" : "false")

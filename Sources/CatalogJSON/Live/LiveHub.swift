@@ -19,6 +19,7 @@ package final class LiveHub: Sendable {
         package var subscriptionsPerUserLimit = 64
         /// The maximum number of concurrent shelf feeds, one per shelf, sort, filter and limit.
         package var shelfFeedLimit = 2000
+        package var observer = Observer.none
 
         package init() {}
     }
@@ -69,7 +70,7 @@ package final class LiveHub: Sendable {
             if let failure = limitError(user, state) { return .failure(failure) }
             state.userSubscriptions += 1
             state.subscriptionsByUser[user, default: 0] += 1
-            let feed = state.users[user] ?? UserFeed(user, catalog, revision: current)
+            let feed = state.users[user] ?? UserFeed(user, catalog, revision: current, options.observer)
             state.users[user] = feed
             if feed.revision != current { feed.refresh() }
             return .success(UserSubscription(self, feed, from: start, current: current, until: expiry))
@@ -117,7 +118,7 @@ package final class LiveHub: Sendable {
                 if state.shelves.count >= options.shelfFeedLimit { return .failure(.unavailable) }
             }
             state.shelfSubscriptions += 1
-            let feed = state.shelves[key] ?? ShelfFeed(key, catalog, readLimiter)
+            let feed = state.shelves[key] ?? ShelfFeed(key, catalog, readLimiter, options.observer)
             state.shelves[key] = feed
             return .success((feed, ShelfSubscription(self, feed, includesProducts)))
         }
@@ -136,6 +137,23 @@ package final class LiveHub: Sendable {
             state.userSubscriptions -= 1
             state.subscriptionsByUser[user, default: 1] -= 1
             if state.subscriptionsByUser[user] == 0 { state.subscriptionsByUser[user] = nil }
+        }
+    }
+
+    /// The numbers of subscriptions and feeds.
+    package struct Use: Sendable, Hashable {
+        package var kind: Observation.FeedKind
+        package var subscriptions: Int
+        package var feeds: Int
+    }
+
+    /// The current use by kind.
+    package var uses: [Use] {
+        state.withLock { state in
+            [
+                Use(kind: .shelf, subscriptions: state.shelfSubscriptions, feeds: state.shelves.count),
+                Use(kind: .user, subscriptions: state.userSubscriptions, feeds: state.users.count),
+            ]
         }
     }
 

@@ -59,6 +59,7 @@ final class ShelfFeed: Sendable {
     private let readCoalescer = ReadCoalescer()
     private let catalog: any PageStore & ChangeStore
     private let readLimiter: AsyncSemaphore
+    private let observer: Observer
     private let state = Mutex(State())
 
     /// The number of windows kept for reconnects.
@@ -66,10 +67,16 @@ final class ShelfFeed: Sendable {
     /// The maximum number of versions per window.
     private static let versionLimit = 64
 
-    init(_ key: Key, _ catalog: any PageStore & ChangeStore, _ readLimiter: AsyncSemaphore) {
+    init(
+        _ key: Key,
+        _ catalog: any PageStore & ChangeStore,
+        _ readLimiter: AsyncSemaphore,
+        _ observer: Observer = .none
+    ) {
         self.key = key
         self.catalog = catalog
         self.readLimiter = readLimiter
+        self.observer = observer
     }
 
     /// Returns whether the feed is outdated, given the shelf's version; nil if the shelf does not exist.
@@ -174,10 +181,14 @@ final class ShelfFeed: Sendable {
 
     /// Schedules a read, which wakes the subscribers.
     func refresh() {
+        let noticed = ContinuousClock.now
         readCoalescer.run {
             await self.readLimiter.run {
                 // If the database is unreachable, the next poll tries again.
-                do { self.apply(try await self.read()) } catch CatalogError.notFound { self.markGone() } catch {}
+                do {
+                    guard self.apply(try await self.read()) else { return }
+                    self.observer.observe(.feedUpdated(.shelf, delay: ContinuousClock.now - noticed))
+                } catch CatalogError.notFound { self.markGone() } catch {}
             }
         }
     }
@@ -206,7 +217,9 @@ final class ShelfFeed: Sendable {
         }
     }
 
-    private func apply(_ reading: PageRead) {
+    /// Returns whether the feed has a new window.
+    @discardableResult
+    private func apply(_ reading: PageRead) -> Bool {
         let page = reading.page
         let isNew = state.withLock { state in
             let version = page.head.state.version
@@ -240,6 +253,7 @@ final class ShelfFeed: Sendable {
             return true
         }
         if isNew { subscribers.wake() }
+        return isNew
     }
 
     private func markGone() {

@@ -25,15 +25,17 @@ final class UserFeed: Sendable {
     let subscribers = Subscribers()
     private let readCoalescer = ReadCoalescer()
     private let store: any ChangeStore
+    private let observer: Observer
     private let state: Mutex<State>
 
     /// The maximum number of cached changes, and their maximum size in bytes.
     private static let limit = 128
     private static let byteLimit = 64 << 10
 
-    init(_ user: UserID, _ store: any ChangeStore, revision: Int64) {
+    init(_ user: UserID, _ store: any ChangeStore, revision: Int64, _ observer: Observer = .none) {
         self.user = user
         self.store = store
+        self.observer = observer
         state = Mutex(State(revision: revision, start: revision))
     }
 
@@ -53,19 +55,26 @@ final class UserFeed: Sendable {
     }
 
     /// Schedules a read, which wakes the subscribers.
-    func refresh() { readCoalescer.run { await self.read() } }
+    func refresh() {
+        let noticed = ContinuousClock.now
+        readCoalescer.run {
+            guard await self.read() else { return }
+            self.observer.observe(.feedUpdated(.user, delay: ContinuousClock.now - noticed))
+        }
+    }
 
-    private func read() async {
+    /// Returns whether the feed is up to date. If the database is unreachable, the next poll tries again.
+    private func read() async -> Bool {
         while true {
             let known = revision
-            // If the database is unreachable, the next poll tries again.
-            guard let page = try? await store.changes(of: user, since: known, limit: Self.limit) else { return }
+            guard let page = try? await store.changes(of: user, since: known, limit: Self.limit) else { return false }
             if page.isResync {
-                guard let revisions = try? await store.revisions(of: [user]) else { return }
-                return reset(to: revisions[user] ?? 0)
+                guard let revisions = try? await store.revisions(of: [user]) else { return false }
+                reset(to: revisions[user] ?? 0)
+                return true
             }
             add(page)
-            if page.events.count < Self.limit { return }
+            if page.events.count < Self.limit { return true }
         }
     }
 

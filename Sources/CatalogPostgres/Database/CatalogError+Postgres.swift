@@ -45,6 +45,7 @@ extension Observer {
         do { return try await body() } catch {
             let mapped = CatalogError(error)
             if let error = error as? PostgresError {
+                observe(.databaseError(kind: error.sqlState?.classCode ?? error.kind.rawValue))
                 switch mapped {
                 case .unavailable, .readOnly: observe(.databaseUnavailable(reason: error.description))
                 case .unprocessable:

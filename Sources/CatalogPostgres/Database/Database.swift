@@ -47,28 +47,36 @@ package final class Database: Sendable {
         observer: Observer = .none
     ) throws {
         longReads = Lane(
+            "long_reads",
             configuration.with(DatabaseSettings.longReads),
             connections: connections.longReads,
             waiting: connections.longReads * Self.waitingLongReads,
-            leaseTimeout: leaseTimeout
+            leaseTimeout: leaseTimeout,
+            observer: observer
         )
         writes = Lane(
+            "writes",
             configuration.with(DatabaseSettings.writes),
             connections: connections.writes,
             waiting: Self.waitingWrites,
-            leaseTimeout: leaseTimeout
+            leaseTimeout: leaseTimeout,
+            observer: observer
         )
         imports = Lane(
+            "imports",
             (direct ?? configuration).with(DatabaseSettings.imports),
             connections: connections.imports,
             waiting: Self.waitingWrites,
-            leaseTimeout: leaseTimeout
+            leaseTimeout: leaseTimeout,
+            observer: observer
         )
         batch = Lane(
+            "batch",
             configuration.with(DatabaseSettings.batch),
             connections: connections.batch,
             waiting: Self.waitingWrites,
-            leaseTimeout: Self.batchLeaseTimeout
+            leaseTimeout: Self.batchLeaseTimeout,
+            observer: observer
         )
         pageLane = try PageLane(
             configuration.with(DatabaseSettings.pages),
@@ -88,6 +96,18 @@ package final class Database: Sendable {
         }
         distribution.withLock { $0 = found }
         return found
+    }
+
+    /// The current use of all lanes.
+    package var laneUses: [LaneUse] {
+        let pages = LaneUse(
+            lane: "pages",
+            limit: pageLane.size,
+            open: pageLane.size,
+            inUse: nil,
+            waiting: pageLane.readsInFlight
+        )
+        return [pages] + [longReads, writes, imports, batch].map(\.use)
     }
 
     /// The pipeline for pages and other short reads.

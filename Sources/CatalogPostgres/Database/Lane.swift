@@ -3,6 +3,8 @@ package import LibPQ
 
 /// A pool of connections for one kind of work, so that no kind can starve another.
 package struct Lane: Sendable {
+    /// The name in metrics.
+    let name: String
     package let pool: PostgresPool
 
     /// - Parameters:
@@ -10,11 +12,30 @@ package struct Lane: Sendable {
     ///   - connections: the maximum number of connections.
     ///   - waiting: the maximum number of callers that wait for one; further callers fail at once.
     ///   - leaseTimeout: the maximum time that a caller waits for a connection.
-    init(_ configuration: PostgresConfiguration, connections: Int, waiting: Int, leaseTimeout: Duration) {
+    init(
+        _ name: String,
+        _ configuration: PostgresConfiguration,
+        connections: Int,
+        waiting: Int,
+        leaseTimeout: Duration,
+        observer: Observer
+    ) {
+        self.name = name
         pool = PostgresPool(
             configuration,
-            options: .init(size: connections, leaseTimeout: leaseTimeout, maximumWaiting: waiting)
+            options: .init(
+                size: connections,
+                leaseTimeout: leaseTimeout,
+                maximumWaiting: waiting,
+                onLease: { observer.observe(.laneWaited(lane: name, $0)) }
+            )
         )
+    }
+
+    /// The current use of the lane.
+    var use: LaneUse {
+        let counts = pool.counts
+        return LaneUse(lane: name, limit: pool.size, open: counts.total, inUse: counts.leased, waiting: counts.waiting)
     }
 
     func shutDown() { pool.shutDown() }

@@ -7,6 +7,8 @@ internal import Synchronization
 final class PageLane: Sendable {
     private let pipelines: [PostgresPipeline]
     private let next = Atomic<Int>(0)
+    /// The number of connections.
+    let size: Int
 
     /// - Parameters:
     ///   - eventLoops: the number of pipelines.
@@ -14,6 +16,7 @@ final class PageLane: Sendable {
     init(_ configuration: PostgresConfiguration, eventLoops: Int, connections: Int) throws {
         var options = PostgresPipeline.Options()
         options.connections = connections
+        size = eventLoops * connections
         pipelines = try (0..<eventLoops).map { _ in try PostgresPipeline(configuration, options: options) }
     }
 
@@ -26,6 +29,9 @@ final class PageLane: Sendable {
 
     /// Runs queries on every connection, now and after each reconnect, so that the first reads need not wait for plans.
     func warmUp(_ queries: [PostgresQuery]) { for pipeline in pipelines { pipeline.warmUp(queries) } }
+
+    /// The number of reads in flight, including those that wait.
+    var readsInFlight: Int { pipelines.reduce(0) { $0 + $1.readsInFlight } }
 
     func shutDown() { for pipeline in pipelines { pipeline.shutDown() } }
 }

@@ -53,6 +53,7 @@ package struct Importer: Sendable {
         _ onReject: (ImportRejection) throws -> Void,
         _ onProgress: (Int) -> Void
     ) async throws -> ImportSummary where Pieces.Element == [UInt8] {
+        let start = ContinuousClock.now
         let session = ImportSession(connection, pool.configuration, id, options)
         do {
             try await session.begin()
@@ -65,10 +66,10 @@ package struct Importer: Sendable {
                 await analyzeTables(session.summary, connection)
             }
             await end(id, connection)
-            observer.observe(.importEnded(session.summary))
+            observer.observe(.importEnded(session.summary, ContinuousClock.now - start))
             return session.summary
         } catch {
-            observer.observe(.importEnded(nil))
+            observer.observe(.importEnded(nil, ContinuousClock.now - start))
             // Use a separate task: the failed one may be cancelled, but its rows must still be deleted.
             await Task { await end(id, connection) }.value
             throw error

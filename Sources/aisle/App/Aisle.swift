@@ -21,7 +21,7 @@ struct Aisle: AsyncParsableCommand {
             ExportCommand.self, StoreCommand.self, ShelfCommand.self, SortCommand.self, DiffCommand.self,
             MoveCommand.self, OrderCommand.self, PurchasesCommand.self, PricesCommand.self, ResortCommand.self,
             PrefCommand.self, WatchCommand.self, TokenCommand.self,
-            DoctorCommand.self, ConfigCommand.self, VersionCommand.self,
+            StatusCommand.self, DoctorCommand.self, ConfigCommand.self, VersionCommand.self,
         ]
     )
 

@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import Glibc
+internal import Platform
 
 /// The terminal: data goes to stdout, everything else to stderr.
 enum Console {

@@ -135,8 +135,8 @@ struct DatabaseOptions: ParsableArguments {
     }
 
     /// Returns the catalog configured for a server.
-    func catalog(serving settings: ServerSettings) async throws -> PostgresCatalog {
-        try await catalog(settings.connections, announces: true, observer: settings.observer)
+    func catalog(serving settings: ServerSettings, _ observer: Observer) async throws -> PostgresCatalog {
+        try await catalog(settings.connections, announces: true, observer: observer)
     }
 
     private func catalog(

@@ -52,7 +52,8 @@ struct DevCommand: AisleCommand {
         try await database.withPool { pool in
             for step in try await Migrator(pool).migrate() { Console.note("migrated: \(step.description)") }
         }
-        let catalog = try await database.catalog(serving: settings)
+        let telemetry = try ServerTelemetry(settings)
+        let catalog = try await database.catalog(serving: settings, telemetry.observer)
         if try await catalog.stores().isEmpty {
             let summary = try await seedSampleCatalog(catalog)
             Console.note("seeded: \(summary.inserted) products")
@@ -61,6 +62,7 @@ struct DevCommand: AisleCommand {
         try await Server(
             catalog: catalog,
             settings: settings,
+            telemetry: telemetry,
             listenConfiguration: try database.directConfiguration(),
             port: port,
             showsWelcome: true,

@@ -19,7 +19,13 @@ struct Housekeeping: Service {
             await run { while try await catalog.sweepResponses() > 0 {} }
             await run { while try await catalog.sweepUsers() > 0 {} }
             await run { while try await catalog.sweepLists() > 0 {} }
-            await run { _ = try await purchases.run() }
+            await run {
+                let start = ContinuousClock.now
+                let outcome = try await purchases.run()
+                catalog.database.observer.observe(
+                    .purchasesFolded(count: outcome.total, ContinuousClock.now - start)
+                )
+            }
         }
     }
 
@@ -27,7 +33,7 @@ struct Housekeeping: Service {
     private func run(_ task: () async throws -> Void) async {
         // An unreachable database is reported elsewhere; try again at the next run.
         do { try await task() } catch CatalogError.fault(let detail) {
-            catalog.database.observer.observe(.fault(source: "housekeeping", detail: detail))
+            catalog.database.observer.observe(.fault(source: "housekeeping", id: nil, detail: detail))
         } catch {}
     }
 }

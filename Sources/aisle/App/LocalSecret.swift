@@ -3,6 +3,7 @@ internal import CatalogHTTP
 internal import CatalogJSON
 internal import FoundationEssentials
 internal import Glibc
+internal import Platform
 
 /// The secret of a private server, generated once and readable only by its owner.
 enum LocalSecret {

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Platform
 
 /// A file that a command overwrites. Errors name the file and the reason.
 final class OutputFile: Sendable {
@@ -36,21 +37,5 @@ final class OutputFile: Sendable {
 
     private func failure(_ code: Int32) -> CommandFailure {
         CommandFailure("cannot write \(path): \(String(cString: strerror(errno)))", code)
-    }
-}
-
-extension Int32 {
-    /// Writes all bytes to the descriptor; false with `errno` on failure.
-    func writeAll(_ bytes: some Sequence<UInt8>) -> Bool {
-        var rest = Array(bytes)[...]
-        while !rest.isEmpty {
-            let written = rest.withUnsafeBytes { Glibc.write(self, $0.baseAddress, $0.count) }
-            if written < 0 {
-                if errno == EINTR { continue }
-                return false
-            }
-            rest = rest.dropFirst(written)
-        }
-        return true
     }
 }

@@ -18,9 +18,10 @@ struct ServeCommand: AisleCommand {
         var settings = try await server.settings()
         // Use the secret of the private database, if `aisle dev` generated one.
         if settings.tokens.isEmpty, database.isPrivate { settings.tokens.secret = LocalSecret.read() }
-        let catalog = try await database.catalog(serving: settings)
+        let telemetry = try ServerTelemetry(settings)
+        let catalog = try await database.catalog(serving: settings, telemetry.observer)
         if settings.tokens.isEmpty {
-            Console.note(
+            telemetry.note(
                 "aisle: no keys to verify tokens, so writes and user settings are disabled; set AISLE_JWT_SECRET, "
                     + "AISLE_JWT_SECRET_FILE or AISLE_JWKS"
             )
@@ -28,6 +29,7 @@ struct ServeCommand: AisleCommand {
         try await Server(
             catalog: catalog,
             settings: settings,
+            telemetry: telemetry,
             listenConfiguration: try database.directConfiguration(),
             port: settings.port
         ).run()

@@ -17,6 +17,7 @@ internal import UnixSignals
 struct Server {
     let catalog: PostgresCatalog
     let settings: ServerSettings
+    let telemetry: ServerTelemetry
     /// The connection for LISTEN.
     let listenConfiguration: PostgresConfiguration
     let port: Int
@@ -60,6 +61,7 @@ struct Server {
         apiOptions.imageOrigins = settings.imageOrigins
         apiOptions.demo = demo
         apiOptions.departures = departures
+        apiOptions.observesClients = settings.logsRequests || settings.slowRequest != nil
         apiOptions.rateLimit = settings.rateLimit
         apiOptions.trustedProxies = settings.trustedProxies
         apiOptions.bodyMemoryLimit = settings.bodyMegabytes << 20
@@ -69,13 +71,14 @@ struct Server {
             state: apiOptions.drainState,
             delay: settings.drain,
             limit: Self.shutdownTimeout + .seconds(5),
-            logger: settings.logger
+            logger: telemetry.log.logger
         )
         NIOSingletons.groupLoopCountSuggestion = settings.connections.eventLoops
         raiseDescriptorLimit()
         catalog.warmUp()
         var liveOptions = LiveHub.Options()
         liveOptions.subscriptionLimit = settings.streamLimit
+        liveOptions.observer = telemetry.observer
         let live = LiveHub(
             catalog,
             source: settings.listens ? PostgresChangeSource(listenConfiguration) : nil,
@@ -88,46 +91,84 @@ struct Server {
             verifier: try await settings.tokens.verifier(),
             live: live,
             options: apiOptions,
-            observer: catalog.database.observer
+            observer: telemetry.observer
         )
         await api.warmUp()
         let (host, wanted, showsWelcome) = (settings.host, port, showsWelcome)
+        let connections = ConnectionCounter(limit: settings.connectionLimit)
         let app = Application(
             responder: api,
             server: api.server(channel),
             configuration: .init(
                 address: .hostname(host, port: wanted),
                 serverName: nil,
-                availableConnectionsDelegate: MaximumAvailableConnections(settings.connectionLimit)
+                availableConnectionsDelegate: connections
             ),
-            onServerRunning: { channel in
+            onServerRunning: { [telemetry] channel in
                 let port = channel.localAddress?.port ?? wanted
-                Console.note("Listening on http://\(host):\(port)")
+                telemetry.note("Listening on http://\(host):\(port)")
                 if showsWelcome {
-                    Console.note("Pages: / (shop), /merchandise (manual order), /lists (shopping lists), /docs (API)")
-                    Console.note("To get a token with write access: aisle token --user you --scope catalog:write")
-                    Console.note(
+                    telemetry.note("Pages: / (shop), /merchandise (manual order), /lists (shopping lists), /docs (API)")
+                    telemetry.note("To get a token with write access: aisle token --user you --scope catalog:write")
+                    telemetry.note(
                         "Try: curl 'http://\(host):\(port)/v1/stores/corner/shelves/dairy/products?sort=unit_price&limit=3'"
                     )
                 }
             },
-            logger: settings.logger
+            logger: telemetry.log.logger
         )
+        // Services stop in reverse order: streams first, so that they do not delay the server; the admin port last.
+        var services: [ServiceGroupConfiguration.ServiceConfiguration] = [
+            .init(service: EventLoopMonitor(group: app.eventLoopGroup, factory: telemetry.registry)),
+            .init(service: app), .init(service: Housekeeping(catalog: catalog)),
+            .init(service: LiveService(live: live)), .init(service: draining),
+        ]
+        if let adminPort = settings.adminPort {
+            let monitor = ServerMonitor(
+                catalog: catalog,
+                live: live,
+                drainState: apiOptions.drainState,
+                connections: connections,
+                log: telemetry.log,
+                observations: telemetry.observations,
+                registry: telemetry.registry
+            )
+            services.insert(.init(service: adminServer(monitor, adminPort)), at: 0)
+        }
         var configuration = ServiceGroupConfiguration(
-            // Services stop in reverse order: streams first, so that they do not delay the server.
-            services: [
-                .init(service: app), .init(service: Housekeeping(catalog: catalog)),
-                .init(service: LiveService(live: live)), .init(service: draining),
-            ],
+            services: services,
             gracefulShutdownSignals: [.sigterm, .sigint],
-            logger: settings.logger
+            logger: telemetry.log.logger
         )
         configuration.maximumGracefulShutdownDuration = settings.drain + Self.shutdownTimeout
         do { try await ServiceGroup(configuration: configuration).run() } catch {
-            if let failure = Self.bindFailure(error, host, wanted) { throw failure }
-            throw error
+            throw Self.bindFailure(error, host, wanted, ("--host", "--port")) ?? error
         }
         catalog.shutDown()
+        telemetry.log.flush()
+    }
+
+    private func adminServer(_ monitor: ServerMonitor, _ port: Int) -> some Service {
+        let (host, telemetry) = (settings.adminHost, telemetry)
+        let app = Application(
+            responder: AdminAPI(monitor: monitor),
+            configuration: .init(address: .hostname(host, port: port), serverName: nil),
+            onServerRunning: { channel in
+                telemetry.note("Admin port: http://\(host):\(channel.localAddress?.port ?? port)")
+            },
+            logger: telemetry.log.logger
+        )
+        return ServiceWithErrors(service: app) {
+            Self.bindFailure($0, host, port, ("AISLE_ADMIN_HOST", "AISLE_ADMIN_PORT")) ?? $0
+        }
+    }
+
+    /// A service whose error is replaced.
+    private struct ServiceWithErrors<Base: Service>: Service {
+        let service: Base
+        let map: @Sendable (any Error) -> any Error
+
+        func run() async throws { do { try await service.run() } catch { throw map(error) } }
     }
 
     /// Returns the configured cursor key, or the deployment's key.
@@ -136,12 +177,20 @@ struct Server {
         return try await catalog.database.deploymentKey()
     }
 
-    private static func bindFailure(_ error: any Error, _ host: String, _ port: Int) -> CommandFailure? {
+    /// Returns the error for an address on which a server cannot listen; nil for other errors.
+    ///
+    /// - Parameter settings: the names of the settings that choose the host and the port.
+    private static func bindFailure(
+        _ error: any Error,
+        _ host: String,
+        _ port: Int,
+        _ settings: (host: String, port: String)
+    ) -> (any Error)? {
         let reason: String
         switch (error as? IOError)?.errnoCode {
-        case EADDRINUSE: reason = "the port is in use; choose another with --port"
-        case EADDRNOTAVAIL: reason = "this is not an address of this machine; choose another with --host"
-        case EACCES: reason = "permission denied; choose a port above 1023 with --port"
+        case EADDRINUSE: reason = "the port is in use; choose another with \(settings.port)"
+        case EADDRNOTAVAIL: reason = "this is not an address of this machine; choose another with \(settings.host)"
+        case EACCES: reason = "permission denied; choose a port above 1023 with \(settings.port)"
         default: return nil
         }
         return CommandFailure("cannot listen on \(host):\(port): \(reason)", CommandFailure.unavailable)

@@ -35,6 +35,15 @@ struct ServerSettings: Sendable {
     let drain: Duration
     var tokens: TokenSettings
     let logLevel: Logger.Level
+    let logFormat: LogFormat
+    /// Whether the log has a line for each request.
+    let logsRequests: Bool
+    /// The duration from which a request is logged as slow; nil for never.
+    let slowRequest: Duration?
+    /// The address of the admin port.
+    let adminHost: String
+    /// The admin port; nil for none.
+    let adminPort: Int?
     /// The settings file, if there is one.
     let file: String?
 
@@ -95,6 +104,26 @@ struct ServerSettings: Sendable {
             )
         }
         self.logLevel = logLevel
+        let format = try Self.present("log.format") { try reader.requiredString(forKey: $0) }
+        guard let logFormat = format.map({ LogFormat(rawValue: $0) }) ?? (Console.notesAreTerminal ? .text : .json)
+        else {
+            throw CommandFailure(
+                "log.format must be \(LogFormat.allCases.map(\.rawValue).joined(separator: " or ")) (got “\(format ?? "")”)",
+                CommandFailure.configuration
+            )
+        }
+        self.logFormat = logFormat
+        logsRequests = try Self.present("access.log") { try reader.requiredBool(forKey: $0) } ?? false
+        let slow = try Self.number("slow.request.ms", in: 0...3_600_000, default: 1000, reader)
+        slowRequest = slow == 0 ? nil : .milliseconds(slow)
+        adminHost = try Self.present("admin.host") { try reader.requiredString(forKey: $0) } ?? "127.0.0.1"
+        adminPort = try Self.present("admin.port") { try reader.requiredInt(forKey: $0) }
+        guard adminPort.map({ (0...65535).contains($0) }) ?? true else {
+            throw CommandFailure(
+                "admin.port must be between 0 and 65535 (got \(adminPort!))",
+                CommandFailure.configuration
+            )
+        }
         streamLimit = try Self.number("streams", in: 1...1_000_000, default: 10_000, reader)
         connectionLimit = try Self.number("connections", in: 1...1_000_000, default: 20_000, reader)
         bodyMegabytes = try Self.number("body.memory.mb", in: 160...65_536, default: 256, reader)
@@ -103,6 +132,9 @@ struct ServerSettings: Sendable {
         tokens = try TokenSettings(reader)
     }
 
+    /// The admin port that packages set, and that commands assume.
+    static let usualAdminPort = 9464
+
     /// The minimum length of a cursor key, in bytes.
     private static let cursorKeyLength = 16
 
@@ -110,7 +142,8 @@ struct ServerSettings: Sendable {
     private static let names = [
         "host", "port", "cors.origins", "image.origins", "page.cache.mb", "pool.size", "long.read.connections",
         "event.loops", "page.connections", "rate.limit",
-        "trusted.proxies", "cursor.key", "log.level", "streams", "connections", "body.memory.mb", "listen",
+        "trusted.proxies", "cursor.key", "log.level", "log.format", "access.log", "slow.request.ms", "admin.host",
+        "admin.port", "streams", "connections", "body.memory.mb", "listen",
         "drain.seconds", "jwt.secret", "jwt.secret.file", "jwt.accepted.secrets", "jwks", "jwks.allow.http",
         "jwt.issuer", "jwt.audience",
     ]
@@ -216,16 +249,6 @@ struct ServerSettings: Sendable {
         }
     }
 
-    /// The logger to stderr.
-    var logger: Logger {
-        var logger = Logger(label: "aisle", factory: { StreamLogHandler.standardError(label: $0) })
-        logger.logLevel = logLevel
-        return logger
-    }
-
-    /// The observer that writes to the log.
-    var observer: Observer { Observer(ObservationLog(logger).observe) }
-
     /// The name and value of each setting; secrets only as set or not.
     var listed: [(name: String, value: String)] {
         [
@@ -237,6 +260,9 @@ struct ServerSettings: Sendable {
             ("rate.limit", rateLimit.map { "\($0.burst)/\($0.rate)" } ?? "off"),
             ("trusted.proxies", trustedProxies.texts.joined(separator: ",")),
             ("page.cache.mb", "\(pageCacheMegabytes)"), ("log.level", "\(logLevel)"),
+            ("log.format", logFormat.rawValue), ("access.log", "\(logsRequests)"),
+            ("slow.request.ms", slowRequest.map { "\($0 / .milliseconds(1))" } ?? "0"), ("admin.host", adminHost),
+            ("admin.port", adminPort.map { "\($0)" } ?? "none"),
             ("cursor.key", cursorKey == nil ? "the deployment's" : "set"), ("streams", "\(streamLimit)"),
             ("connections", "\(connectionLimit)"), ("body.memory.mb", "\(bodyMegabytes)"),
             ("listen", "\(listens)"), ("drain.seconds", "\(drain.components.seconds)"),

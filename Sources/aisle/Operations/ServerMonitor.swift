@@ -1,0 +1,124 @@
+internal import Catalog
+internal import CatalogHTTP
+internal import CatalogJSON
+internal import CatalogPostgres
+internal import Metrics
+internal import NIOCore
+internal import Platform
+internal import Synchronization
+internal import Telemetry
+
+/// Reads the state of a running server, and exports it together with the counted observations.
+final class ServerMonitor: Sendable {
+    private let catalog: PostgresCatalog
+    private let live: LiveHub
+    private let drainState: DrainState
+    private let connections: ConnectionCounter
+    private let log: ServerLog
+    private let observations: ObservationMetrics
+    private let registry: MetricRegistry
+    let startedAt = Timestamp.now()
+    /// The values of counters that were exported last. A counter can only be increased.
+    private let exported = Mutex<[String: Double]>([:])
+    private let resort = Mutex<(status: ResortStatus, until: ContinuousClock.Instant)?>(nil)
+
+    /// How long the state of re-sorts is remembered.
+    private static let resortLifetime: Duration = .seconds(10)
+
+    init(
+        catalog: PostgresCatalog,
+        live: LiveHub,
+        drainState: DrainState,
+        connections: ConnectionCounter,
+        log: ServerLog,
+        observations: ObservationMetrics,
+        registry: MetricRegistry
+    ) {
+        self.catalog = catalog
+        self.live = live
+        self.drainState = drainState
+        self.connections = connections
+        self.log = log
+        self.observations = observations
+        self.registry = registry
+        gauge(ServerMetrics.startTime).record(Double(startedAt.microseconds) / 1e6)
+        gauge(
+            ServerMetrics.build,
+            [("version", Aisle.version), ("build_id", CrashReport.buildID ?? "unknown")]
+        ).record(1)
+    }
+
+    func state() async -> ServerState {
+        async let readiness = catalog.database.readiness()
+        async let resort = resortStatus()
+        return ServerState(
+            readiness: await readiness,
+            isDraining: drainState.isDraining,
+            lanes: catalog.database.laneUses,
+            streams: live.uses,
+            connections: connections.count,
+            requests: observations.recent.summary(),
+            resort: await resort,
+            process: .current(),
+            droppedLogLines: log.droppedLines
+        )
+    }
+
+    private func resortStatus() async -> ResortStatus? {
+        if let known = resort.withLock({ $0 }), known.until > .now { return known.status }
+        guard let status = await ResortStatus.read(catalog) else { return nil }
+        resort.withLock { $0 = (status, .now + Self.resortLifetime) }
+        return status
+    }
+
+    /// Returns all metrics.
+    func metrics(_ format: MetricFormat) async -> String {
+        export(await state())
+        return registry.text(format)
+    }
+
+    private func export(_ state: ServerState) {
+        gauge(ServerMetrics.connections).record(state.connections)
+        for lane in state.lanes {
+            for (name, value) in [("limit", lane.limit), ("open", lane.open), ("in_use", lane.inUse)] {
+                guard let value else { continue }
+                gauge(ServerMetrics.laneConnections, [("lane", lane.lane), ("state", name)]).record(value)
+            }
+            gauge(ServerMetrics.laneWaiting, [("lane", lane.lane)]).record(lane.waiting)
+        }
+        gauge(ServerMetrics.databaseReady, [("for", "reads")]).record(state.readiness != .unavailable ? 1 : 0)
+        gauge(ServerMetrics.databaseReady, [("for", "writes")]).record(state.readiness == .ready ? 1 : 0)
+        for use in state.streams {
+            gauge(ServerMetrics.streams, [("kind", use.kind.rawValue)]).record(use.subscriptions)
+            gauge(ServerMetrics.feeds, [("kind", use.kind.rawValue)]).record(use.feeds)
+        }
+        if let resort = state.resort {
+            let last = resort.lastSuccess
+            let end = last?.endedAt.map { Double($0.microseconds) / 1e6 } ?? 0
+            gauge(ServerMetrics.lastResort).record(end)
+            gauge(ServerMetrics.lastResortDuration)
+                .record(last.map { end - Double($0.startedAt.microseconds) / 1e6 } ?? 0)
+            gauge(ServerMetrics.resortRunning).record(resort.runningCount)
+            gauge(ServerMetrics.resortFailed).record(resort.hasFailed ? 1 : 0)
+        }
+        gauge(ServerMetrics.residentMemory).record(state.process.residentBytes)
+        gauge(ServerMetrics.virtualMemory).record(state.process.virtualBytes)
+        gauge(ServerMetrics.openDescriptors).record(state.process.openDescriptors)
+        if let limit = state.process.descriptorLimit { gauge(ServerMetrics.descriptorLimit).record(limit) }
+        raise(ServerMetrics.processorSeconds, to: state.process.processorSeconds)
+        raise(ServerMetrics.logLinesDropped, to: Double(state.droppedLogLines))
+    }
+
+    private func gauge(_ definition: MetricDefinition, _ labels: [(String, String)] = []) -> Gauge {
+        Gauge(label: definition.name, dimensions: labels, factory: registry)
+    }
+
+    /// Increases a counter to a value that was measured elsewhere.
+    private func raise(_ definition: MetricDefinition, to value: Double) {
+        let increase = exported.withLock { exported in
+            defer { exported[definition.name] = max(value, exported[definition.name] ?? 0) }
+            return value - (exported[definition.name] ?? 0)
+        }
+        FloatingPointCounter(label: definition.name, dimensions: [], factory: registry).increment(by: max(0, increase))
+    }
+}

@@ -1,0 +1,36 @@
+internal import Catalog
+internal import Logging
+internal import Platform
+internal import Telemetry
+
+/// The log and the metrics of a server.
+struct ServerTelemetry: Sendable {
+    let log: ServerLog
+    let registry: MetricRegistry
+    let observations: ObservationMetrics
+    /// Logs and counts observations.
+    let observer: Observer
+
+    /// - Throws: `OSThreadError` if the system is out of threads.
+    init(_ settings: ServerSettings) throws(OSThreadError) {
+        let log = try ServerLog(settings.logFormat, level: settings.logLevel)
+        let registry = MetricRegistry(ServerMetrics.all)
+        let observations = ObservationMetrics(registry)
+        let lines = ObservationLog(log, logsRequests: settings.logsRequests, slowRequest: settings.slowRequest)
+        self.log = log
+        self.registry = registry
+        self.observations = observations
+        observer = Observer { observation in
+            lines.observe(observation)
+            observations.observe(observation)
+        }
+    }
+
+    /// Reports something about the server's start to the person or program that started it, whatever the level of the log.
+    func note(_ text: String) {
+        switch log.format {
+        case .json: log.write(LogLine(level: .notice, message: text), always: true)
+        case .text: Console.note(text)
+        }
+    }
+}
