@@ -109,9 +109,15 @@ final class TestProcess: Sendable {
     }
 
     /// Waits for the server to listen, and returns its port.
-    func port() async -> Int? {
-        guard await waitForOutput("Listening on http://127.0.0.1:") else { return nil }
-        let address = standardError.split(separator: "Listening on http://127.0.0.1:").last ?? ""
+    func port() async -> Int? { await port(after: "Listening on") }
+
+    /// Waits for the server's admin port, and returns it.
+    func adminPort() async -> Int? { await port(after: "Admin port:") }
+
+    private func port(after title: String) async -> Int? {
+        let start = "\(title) http://127.0.0.1:"
+        guard await waitForOutput(start) else { return nil }
+        let address = standardError.split(separator: start).last ?? ""
         return Int(address.prefix { $0.isNumber })
     }
 
