@@ -191,7 +191,7 @@ import WebClient
             let share = try await send("POST", "/v1/me/lists/\(id)/shares", #"{"role":"editor"}"#)
             if case .string(let shared)? = share["token"] {
                 secrets.append(shared)
-                _ = try await send("POST", "/v1/lists/join", #"{"token":"\#(shared)"}"#)
+                _ = try await send("POST", "/v1/me/lists/join", #"{"token":"\#(shared)"}"#)
             }
             _ = try await send(
                 "POST",
