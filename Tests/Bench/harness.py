@@ -51,11 +51,11 @@ def big():
 
 
 @contextlib.contextmanager
-def served(database, options="", **environment):
+def served(database, options="", log=subprocess.DEVNULL, **environment):
     """Starts a server on a database and yields it when it is ready."""
     variables = {**os.environ, "AISLE_JWT_SECRET": SECRET, "AISLE_RATE_LIMIT": "off", **environment}
     words = [AISLE, "serve", "--dsn", f"{DSN} dbname={database} {options}", "--port", str(PORT)]
-    server = subprocess.Popen(words, stderr=subprocess.DEVNULL, env=variables)
+    server = subprocess.Popen(words, stderr=log, env=variables)
     try:
         for _ in range(100):
             try:

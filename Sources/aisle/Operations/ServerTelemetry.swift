@@ -20,9 +20,11 @@ struct ServerTelemetry: Sendable {
         self.log = log
         self.registry = registry
         self.observations = observations
+        // Without an admin port, nobody can read the metrics.
+        let isMeasured = settings.adminPort != nil
         observer = Observer { observation in
             lines.observe(observation)
-            observations.observe(observation)
+            if isMeasured { observations.observe(observation) }
         }
     }
 
