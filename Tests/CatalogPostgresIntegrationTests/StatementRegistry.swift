@@ -17,6 +17,8 @@ enum StatementRegistry {
         ("DoctorStatements.server", [DoctorStatements.server]),
         ("DoctorStatements.isDurable", [DoctorStatements.isDurable]),
         ("DoctorStatements.settings", [DoctorStatements.settings]),
+        ("DoctorStatements.operation", [DoctorStatements.operation]),
+        ("DoctorStatements.idleSlots", [DoctorStatements.idleSlots]),
         ("DoctorStatements.availableConnections", [DoctorStatements.availableConnections]),
         ("DoctorStatements.collation", [DoctorStatements.collation]),
         ("DoctorStatements.indexes", [DoctorStatements.indexes]),

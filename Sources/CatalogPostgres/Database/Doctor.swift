@@ -44,12 +44,14 @@ package struct Doctor: Sendable {
         try await pool.perform(within: TimeLimit.shelf.duration) { connection in
             var findings = try Self.server(connection)
             findings += DoctorAdvice.findings(try Self.settings(connection))
+            findings += DoctorOperations.findings(try DoctorOperations.serverState(connection))
             findings.append(try Self.connections(servers, connections, connection))
             let state = try Migrator.schemaState(connection)
             findings.append(Finding(state.isUsable, "schema: \(state)", Self.remedy(of: state)))
             if state.isUsable {
                 findings += try Self.collation(connection)
                 findings += try Self.indexes(connection)
+                findings += DoctorOperations.findings(try DoctorOperations.runs(connection), now: .now())
             }
             return findings
         }

@@ -14,6 +14,21 @@ enum DoctorStatements {
     static let settings: PostgresStatement = """
         SELECT name, setting, coalesce(enumvals, '{}') FROM pg_settings WHERE name = ANY ($1)
         """
+    /// Whether the write-ahead log is archived, whether the last attempt failed, and the age of the oldest transaction id.
+    static let operation: PostgresStatement = """
+        SELECT current_setting('archive_mode') <> 'off' OR EXISTS (
+                SELECT FROM pg_replication_slots WHERE slot_type = 'physical'),
+            coalesce(a.last_failed_time > coalesce(a.last_archived_time, '-infinity'), false),
+            (SELECT age(datfrozenxid)::bigint FROM pg_database WHERE datname = current_database())
+        FROM pg_stat_archiver a
+        """
+    /// The inactive replication slots that keep more than a gigabyte of the write-ahead log.
+    static let idleSlots: PostgresStatement = """
+        SELECT slot_name FROM pg_replication_slots WHERE NOT active AND restart_lsn IS NOT NULL
+            AND pg_wal_lsn_diff(CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_lsn() END,
+                restart_lsn) > 1073741824
+        ORDER BY slot_name
+        """
     /// The connections that are not reserved for superusers.
     static let availableConnections: PostgresStatement = """
         SELECT current_setting('max_connections')::bigint - current_setting('superuser_reserved_connections')::bigint
