@@ -34,14 +34,17 @@ import Testing
         "A message cannot imitate another line or control a terminal",
         arguments: ["a\nb", "a\r\nb", "a\u{1B}[31mb", "a\u{2028}b", "a\u{0}b", "a\u{85}b"]
     )
-    func hostileText(_ message: String) throws {
+    func hostileText(_ message: String) {
         for format in LogFormat.allCases {
             let bytes = line(message, [("path", .text(message))]).bytes(format)
             #expect(bytes.filter { $0 == 10 }.count == 1)
             #expect(bytes.last == 10)
             #expect(!bytes.dropLast().contains { $0 < 0x20 || $0 == 0x7F })
         }
-        // Nothing is lost in JSON.
+    }
+
+    @Test("Nothing of a message is lost in JSON", arguments: ["a\nb", "a\u{1B}[31mb", "a\u{2028}b", "a\"\\b", "ž€😀"])
+    func losslessJSON(_ message: String) throws {
         let json = try JSONReader.parse(Array(line(message).bytes(.json).dropLast()))
         #expect(json["message"] == .string(message))
     }

@@ -26,16 +26,25 @@ package final class LogOutput: Sendable {
 
     private let descriptor: Int32
     private let limits: Limits
+    private let droppedLine: @Sendable (Int) -> [UInt8]
     private let state = Mutex(State())
     private let wakeup = ThreadSignal()
 
     /// The time during which lines are collected, in microseconds.
     private static let collection: UInt32 = 5000
 
-    /// - Parameter descriptor: stays open; must not be closed before the process ends.
-    package init(_ descriptor: Int32, limits: Limits = Limits()) throws(OSThreadError) {
+    /// - Parameters:
+    ///   - descriptor: stays open; must not be closed before the process ends.
+    ///   - droppedLine: returns the line that reports how many lines were dropped.
+    /// - Throws: `OSThreadError` if the system is out of threads.
+    package init(
+        _ descriptor: Int32,
+        limits: Limits = Limits(),
+        droppedLine: @escaping @Sendable (Int) -> [UInt8]
+    ) throws(OSThreadError) {
         self.descriptor = descriptor
         self.limits = limits
+        self.droppedLine = droppedLine
         try OSThread.start(name: "log") { [self] in run() }
     }
 
@@ -82,7 +91,7 @@ package final class LogOutput: Sendable {
                 return (state.bytes, state.dropped)
             }
             var lines = bytes
-            if dropped > 0 { lines += "aisle: \(dropped) log lines were dropped, because the log's reader is too slow\n".utf8 }
+            if dropped > 0 { lines += droppedLine(dropped) }
             // A closed log must not end the server.
             _ = descriptor.writeAll(lines)
             state.withLock { $0.isWriting = false }

@@ -11,10 +11,16 @@ final class ServerLog: Sendable {
     private let output: LogOutput
 
     /// - Throws: `OSThreadError` if the system is out of threads.
-    init(_ format: LogFormat, level: Logger.Level, output: LogOutput? = nil) throws(OSThreadError) {
+    init(_ format: LogFormat, level: Logger.Level) throws(OSThreadError) {
         self.format = format
         self.level = level
-        self.output = try output ?? LogOutput(STDERR_FILENO)
+        output = try LogOutput(STDERR_FILENO) { count in
+            LogLine(
+                level: .warning,
+                message: "log lines were dropped, because the log's reader is too slow",
+                fields: [("lines", .integer(count))]
+            ).bytes(format)
+        }
     }
 
     /// The number of lines that were dropped, because the log's reader was too slow.

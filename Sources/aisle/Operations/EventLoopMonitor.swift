@@ -20,7 +20,7 @@ struct EventLoopMonitor: Service {
     }
 
     private static func measure(_ loop: any EventLoop, with timer: Metrics.Timer) -> RepeatedTask {
-        let due = NIOLoopBoundBox(NIODeadline.now() + interval, eventLoop: loop)
+        let due = NIOLoopBoundBox.makeBoxSendingValue(NIODeadline.now() + interval, eventLoop: loop)
         return loop.scheduleRepeatedTask(initialDelay: interval, delay: interval) { _ in
             let now = NIODeadline.now()
             timer.recordNanoseconds(max(0, (now - due.value).nanoseconds))
