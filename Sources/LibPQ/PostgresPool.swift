@@ -1,3 +1,4 @@
+internal import Platform
 internal import Synchronization
 
 /// A bounded set of connections, leased one at a time. `PoolState` makes the decisions; this class performs them.
@@ -9,11 +10,19 @@ package final class PostgresPool: Sendable {
         package var leaseTimeout: Duration
         /// The maximum number of waiting callers.
         package var maximumWaiting: Int
+        /// The name of the pool in logs and traces.
+        package var name: String
 
-        package init(size: Int = 8, leaseTimeout: Duration = .seconds(3), maximumWaiting: Int = 20_000) {
+        package init(
+            size: Int = 8,
+            leaseTimeout: Duration = .seconds(3),
+            maximumWaiting: Int = 20_000,
+            name: String = "pool"
+        ) {
             self.size = size
             self.leaseTimeout = leaseTimeout
             self.maximumWaiting = maximumWaiting
+            self.name = name
         }
     }
 
@@ -52,7 +61,7 @@ package final class PostgresPool: Sendable {
     package func withConnection<T: Sendable>(
         _ body: (PostgresConnection) async throws -> T
     ) async throws -> T {
-        let lease = try await self.lease()
+        let lease = try await recordedLease()
         do {
             let value = try await body(lease.connection)
             await release(lease)
@@ -120,6 +129,21 @@ package final class PostgresPool: Sendable {
     }
 
     // MARK: - Actions
+
+    /// Leases a connection, and records the wait for the current request.
+    private func recordedLease() async throws -> Lease {
+        guard let recorder = StepRecorder.current else { return try await lease() }
+        let start = ContinuousClock.now
+        do {
+            let lease = try await lease()
+            recorder.record(.init(.wait, options.name, start: start, end: .now))
+            return lease
+        } catch {
+            let failure = PostgresError.kind(of: error)
+            recorder.record(.init(.wait, options.name, start: start, end: .now, failure: failure))
+            throw error
+        }
+    }
 
     private func lease() async throws -> Lease {
         try Task.checkCancellation()

@@ -46,25 +46,31 @@ package final class Database: Sendable {
         announces: Bool = false,
         observer: Observer = .none
     ) throws {
+        let configuration = configuration.naming(StatementRegistry.names)
+        let direct = direct?.naming(StatementRegistry.names)
         longReads = Lane(
+            "long reads",
             configuration.with(DatabaseSettings.longReads),
             connections: connections.longReads,
             waiting: connections.longReads * Self.waitingLongReads,
             leaseTimeout: leaseTimeout
         )
         writes = Lane(
+            "writes",
             configuration.with(DatabaseSettings.writes),
             connections: connections.writes,
             waiting: Self.waitingWrites,
             leaseTimeout: leaseTimeout
         )
         imports = Lane(
+            "imports",
             (direct ?? configuration).with(DatabaseSettings.imports),
             connections: connections.imports,
             waiting: Self.waitingWrites,
             leaseTimeout: leaseTimeout
         )
         batch = Lane(
+            "batch",
             configuration.with(DatabaseSettings.batch),
             connections: connections.batch,
             waiting: Self.waitingWrites,

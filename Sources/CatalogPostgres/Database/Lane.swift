@@ -6,14 +6,21 @@ package struct Lane: Sendable {
     package let pool: PostgresPool
 
     /// - Parameters:
+    ///   - name: the name in logs and traces.
     ///   - configuration: including the lane's transaction settings.
     ///   - connections: the maximum number of connections.
     ///   - waiting: the maximum number of callers that wait for one; further callers fail at once.
     ///   - leaseTimeout: the maximum time that a caller waits for a connection.
-    init(_ configuration: PostgresConfiguration, connections: Int, waiting: Int, leaseTimeout: Duration) {
+    init(
+        _ name: String,
+        _ configuration: PostgresConfiguration,
+        connections: Int,
+        waiting: Int,
+        leaseTimeout: Duration
+    ) {
         pool = PostgresPool(
             configuration,
-            options: .init(size: connections, leaseTimeout: leaseTimeout, maximumWaiting: waiting)
+            options: .init(size: connections, leaseTimeout: leaseTimeout, maximumWaiting: waiting, name: name)
         )
     }
 

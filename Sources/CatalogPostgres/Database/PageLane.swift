@@ -14,6 +14,7 @@ final class PageLane: Sendable {
     init(_ configuration: PostgresConfiguration, eventLoops: Int, connections: Int) throws {
         var options = PostgresPipeline.Options()
         options.connections = connections
+        options.name = "pages"
         pipelines = try (0..<eventLoops).map { _ in try PostgresPipeline(configuration, options: options) }
     }
 
