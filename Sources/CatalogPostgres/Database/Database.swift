@@ -49,7 +49,7 @@ package final class Database: Sendable {
         let configuration = configuration.naming(StatementRegistry.names)
         let direct = direct?.naming(StatementRegistry.names)
         longReads = Lane(
-            "long reads",
+            "long_reads",
             configuration.with(DatabaseSettings.longReads),
             connections: connections.longReads,
             waiting: connections.longReads * Self.waitingLongReads,

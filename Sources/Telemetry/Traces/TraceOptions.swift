@@ -37,9 +37,11 @@ package struct TraceOptions: Sendable {
         }
         let endpoint = try reader.endpoint()
         self.init(endpoint: endpoint ?? "", resource: try Self.resource(reader, version), sampler: try reader.sampler())
-        headers = try reader.pairs("OTEL_EXPORTER_OTLP_TRACES_HEADERS") ?? reader.pairs("OTEL_EXPORTER_OTLP_HEADERS") ?? []
-        let limit = try reader.milliseconds("OTEL_EXPORTER_OTLP_TRACES_TIMEOUT")
-        timeout = try limit ?? reader.milliseconds("OTEL_EXPORTER_OTLP_TIMEOUT") ?? timeout
+        // The variables for traces take precedence over those for all signals.
+        for prefix in ["OTEL_EXPORTER_OTLP_", "OTEL_EXPORTER_OTLP_TRACES_"] {
+            if let given = try reader.pairs(prefix + "HEADERS") { headers = given }
+            if let given = try reader.milliseconds(prefix + "TIMEOUT") { timeout = given }
+        }
         if isDisabled || endpoint == nil || reader["OTEL_TRACES_EXPORTER"] == "none" { return nil }
     }
 
@@ -49,7 +51,8 @@ package struct TraceOptions: Sendable {
     ) throws(TraceOptionsError) -> [(name: String, value: String)] {
         var resource = [(name: "service.name", value: "aisle"), (name: "service.version", value: version)]
         let named = reader["OTEL_SERVICE_NAME"].map { [(name: "service.name", value: $0)] } ?? []
-        for (name, value) in try (reader.pairs("OTEL_RESOURCE_ATTRIBUTES") ?? []) + named {
+        let given = try reader.pairs("OTEL_RESOURCE_ATTRIBUTES") ?? []
+        for (name, value) in given + named {
             if let index = resource.firstIndex(where: { $0.name == name }) {
                 resource[index].value = value
             } else {
