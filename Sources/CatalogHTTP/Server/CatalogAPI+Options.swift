@@ -1,3 +1,5 @@
+package import Tracing
+
 extension CatalogAPI {
     package struct Options: Sendable {
         /// The allowed CORS origins.
@@ -35,6 +37,10 @@ extension CatalogAPI {
         package var clock: @Sendable () -> ContinuousClock.Instant = { .now }
         /// The proxies whose `X-Forwarded-For` is trusted.
         package var trustedProxies = TrustedProxies()
+        /// The tracer of requests; nil for none.
+        package var tracer: (any Tracer)?
+        /// Whether the steps of all requests are recorded, for the log of slow requests; otherwise only those of sampled ones.
+        package var recordsSteps = false
         /// The connections that their clients have closed.
         package var departures = Departures()
         /// The demo; nil if the server is not a demo.

@@ -11,6 +11,7 @@ internal import Logging
 internal import NIOCore
 internal import Platform
 internal import ServiceLifecycle
+internal import Tracing
 internal import UnixSignals
 
 /// The composition root of a running server.
@@ -59,6 +60,8 @@ struct Server {
         apiOptions.origins = settings.origins
         apiOptions.imageOrigins = settings.imageOrigins
         apiOptions.demo = demo
+        let tracing = settings.traces.tracing(settings.logger)
+        apiOptions.tracer = tracing?.tracer
         apiOptions.departures = departures
         apiOptions.rateLimit = settings.rateLimit
         apiOptions.trustedProxies = settings.trustedProxies
@@ -115,7 +118,7 @@ struct Server {
         )
         var configuration = ServiceGroupConfiguration(
             // Services stop in reverse order: streams first, so that they do not delay the server.
-            services: [
+            services: (tracing.map { [.init(service: $0.service)] } ?? []) + [
                 .init(service: app), .init(service: Housekeeping(catalog: catalog)),
                 .init(service: LiveService(live: live)), .init(service: draining),
             ],

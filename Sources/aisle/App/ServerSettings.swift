@@ -34,6 +34,7 @@ struct ServerSettings: Sendable {
     /// How long a stopping server still accepts new requests, until load balancers notice.
     let drain: Duration
     var tokens: TokenSettings
+    let traces: TraceSettings
     let logLevel: Logger.Level
     /// The settings file, if there is one.
     let file: String?
@@ -101,6 +102,7 @@ struct ServerSettings: Sendable {
         listens = try Self.present("listen") { try reader.requiredBool(forKey: $0) } ?? true
         drain = .seconds(try Self.number("drain.seconds", in: 0...3600, default: 0, reader))
         tokens = try TokenSettings(reader)
+        traces = try TraceSettings()
     }
 
     /// The minimum length of a cursor key, in bytes.
@@ -249,6 +251,6 @@ struct ServerSettings: Sendable {
             ("jwks", tokens.keySet ?? "none"), ("jwks.allow.http", "\(tokens.allowsHTTP)"),
             ("jwt.issuer", tokens.rules.issuer ?? "any"),
             ("jwt.audience", tokens.rules.audience ?? "any"),
-        ]
+        ] + traces.listed
     }
 }
