@@ -206,7 +206,7 @@ let package = Package(
         .testTarget(
             name: "TelemetryTests",
             dependencies: [
-                "Telemetry",
+                "Platform", "Telemetry", "WebClient",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
@@ -215,25 +215,26 @@ let package = Package(
         ),
         .testTarget(
             name: "LibPQTests",
-            dependencies: ["LibPQ"],
+            dependencies: ["LibPQ", "Platform"],
             swiftSettings: strict
         ),
         .testTarget(
             name: "CatalogHTTPTests",
             dependencies: [
-                "Catalog", "CatalogHTTP", "CatalogJSON", "InMemoryCatalog", "Platform", "TestSupport",
+                "Catalog", "CatalogHTTP", "CatalogJSON", "InMemoryCatalog", "Platform", "Telemetry", "TestSupport",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
             ],
             swiftSettings: strict
         ),
         .testTarget(
             name: "LibPQIntegrationTests",
-            dependencies: ["LibPQ", "LocalPostgres", "TestSupport"],
+            dependencies: ["LibPQ", "LocalPostgres", "Platform", "TestSupport"],
             swiftSettings: strict
         ),
         .testTarget(
