@@ -129,7 +129,7 @@ import WebClient
     @Test("A batch that the collector refuses for a moment arrives later")
     func retriesAfterUnavailability() async throws {
         let collector = try TraceCollector([.unavailable(retryAfter: 1), .unavailable(retryAfter: 0)])
-        try await TestServers.run(["OTEL_EXPORTER_OTLP_ENDPOINT": collector.endpoint]) { servers in
+        try await TestServers.run(["OTEL_EXPORTER_OTLP_ENDPOINT": collector.endpoint]) { (servers: TestServers) async throws in
             #expect(try await Self.send("GET", servers.url(0, Self.page), trace: Self.trace(1)).status == 200)
             #expect(try await collector.wait { $0.contains { $0.kind == 2 && $0.trace == Self.trace(1) } })
         }
