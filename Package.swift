@@ -102,7 +102,7 @@ let package = Package(
         .target(
             name: "CatalogHTTP",
             dependencies: [
-                "AisleDiff", "Catalog", "CatalogJSON", "Guides", "Platform",
+                "AisleDiff", "Catalog", "CatalogJSON", "Guides", "Platform", "Telemetry",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),

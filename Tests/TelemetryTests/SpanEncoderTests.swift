@@ -70,6 +70,40 @@ import Tracing
         #expect(text.contains(#""flags":1,"#))
     }
 
+    @Test("Steps become children with names, attributes and times within the span")
+    func writesSteps() {
+        let origin = ContinuousClock.now
+        func step(_ kind: StepRecorder.Step.Kind, _ name: String, at start: Int, failure: String? = nil) -> StepRecorder.Step {
+            .init(
+                kind,
+                name,
+                start: origin + .nanoseconds(start),
+                end: origin + .nanoseconds(start + 10),
+                failure: failure
+            )
+        }
+        var span = FinishedSpan.test()
+        span.fields = [("http.request.method", "GET")]
+        span.steps = [
+            step(.wait, "writes", at: -5), step(.preparation, "A.b", at: 10), step(.statement, "A.b", at: 20, failure: "23505"),
+            step(.rendering, "page", at: 30),
+        ]
+        span.origin = origin
+        let children = span.children
+        #expect(children.map(\.name) == ["wait writes", "prepare A.b", "A.b", "render page"])
+        #expect(children.map(\.kind) == [.internal, .client, .client, .internal])
+        #expect(children.map { $0.start - span.start } == [0, 10, 20, 30])
+        #expect(children.map { $0.end - span.start } == [5, 20, 30, 40])
+        #expect(children.allSatisfy { $0.parent == span.position.span && $0.position.trace == span.position.trace })
+        #expect(Set(children.map(\.position.span) + [span.position.span]).count == 5)
+        #expect(children.map(\.status?.code) == [nil, nil, .error, nil])
+        let text = Self.text([span])
+        #expect(text.components(separatedBy: #""parentSpanId":"0000000000000002""#).count == 5)
+        #expect(text.contains(#""attributes":[{"key":"http.request.method","value":{"stringValue":"GET"}}]"#))
+        #expect(text.contains(#"{"key":"db.query.summary","value":{"stringValue":"A.b"}},{"key":"error.type","value":"#))
+        #expect(text.contains(#"{"key":"aisle.lane","value":{"stringValue":"writes"}}"#))
+    }
+
     @Test("A request without spans is valid, too") func writesNoSpans() throws {
         #expect(Self.text([]).hasSuffix(#""spans":[]}]}]}"#))
     }

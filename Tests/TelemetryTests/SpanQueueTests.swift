@@ -21,4 +21,19 @@ import Testing
         #expect(batch() == [])
         #expect(queue.count == 0)
     }
+
+    @Test("The steps of a span count as spans, and stay with it")
+    func countsSteps() {
+        var span = FinishedSpan.test(1)
+        let now = ContinuousClock.now
+        span.steps = Array(repeating: .init(.wait, "writes", start: now, end: now), count: 3)
+        var queue = SpanQueue(limit: 10, batchSize: 6)
+        let complete = (1...3).map { _ in queue.add(span) }
+        #expect(complete == [false, true, false])
+        #expect(queue.count == 8)
+        #expect(queue.dropped == 4)
+        let batch = queue.takeBatch()
+        #expect(batch.count == 2)
+        #expect(queue.count == 0)
+    }
 }

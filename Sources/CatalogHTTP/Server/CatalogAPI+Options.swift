@@ -1,4 +1,4 @@
-package import Tracing
+package import Telemetry
 
 extension CatalogAPI {
     package struct Options: Sendable {
@@ -38,7 +38,7 @@ extension CatalogAPI {
         /// The proxies whose `X-Forwarded-For` is trusted.
         package var trustedProxies = TrustedProxies()
         /// The tracer of requests; nil for none.
-        package var tracer: (any Tracer)?
+        package var tracer: AisleTracer?
         /// Whether the steps of all requests are recorded, for the log of slow requests; otherwise only those of sampled ones.
         package var recordsSteps = false
         /// The connections that their clients have closed.

@@ -1,6 +1,7 @@
 internal import HTTPTypes
 internal import Hummingbird
 internal import Platform
+internal import Telemetry
 internal import Tracing
 
 /// The traces of requests.
@@ -14,7 +15,7 @@ extension CatalogAPI {
     }
 
     func addTrace(_ trace: RequestTrace?, to response: inout Response) {
-        if let header = trace?.tracing?.header { response.headers[Self.traceHeader] = header }
+        if let position = trace?.span?.position { response.headers[Self.traceHeader] = position.text }
     }
 
     /// Ends the trace of a request.
@@ -30,23 +31,23 @@ extension CatalogAPI {
         _ requestID: String,
         at end: ContinuousClock.Instant
     ) {
-        guard let trace, trace.tracing?.span.isRecording == true else { return }
+        guard let trace, trace.span?.isRecording == true else { return }
         let method = Self.methods.contains(request.method) ? request.method.rawValue : "_OTHER"
-        var attributes: SpanAttributes = [
-            "http.request.method": .string(method), "http.response.status_code": .int64(Int64(status)),
-            "aisle.request_id": .string(requestID),
+        var fields: [(name: StaticString, value: SpanAttribute)] = [
+            ("http.request.method", .string(method)), ("http.response.status_code", .int64(Int64(status))),
+            ("aisle.request_id", .string(requestID)),
         ]
+        fields.reserveCapacity(5)
         if let endpoint {
-            attributes.set("http.route", value: .string(endpoint.path))
-            if !endpoint.isPersonal { attributes.set("url.path", value: .string(request.uri.path)) }
+            fields.append(("http.route", .string(endpoint.path)))
+            if !endpoint.isPersonal { fields.append(("url.path", .string(request.uri.path))) }
         }
-        if status >= 500 { attributes.set("error.type", value: .string("\(status)")) }
-        let name = endpoint.map { "\(method) \($0.path)" } ?? method
-        trace.end(name, attributes, isError: status >= 500, at: end)
+        if status >= 500 { fields.append(("error.type", .string("\(status)"))) }
+        trace.end(endpoint.map { "\(method) \($0.path)" } ?? method, fields, isError: status >= 500, at: end)
     }
 
     /// The methods that spans name; others would make an unlimited number of names.
-    private static let methods: Set<HTTPRequest.Method> = [.get, .head, .post, .put, .patch, .delete, .options]
+    private static let methods: [HTTPRequest.Method] = [.get, .head, .post, .put, .patch, .delete, .options]
 }
 
 extension Endpoint {

@@ -32,6 +32,10 @@ struct SpanEncoder {
         for (index, span) in spans.enumerated() {
             if index > 0 { json.raw(",") }
             Self.write(span, to: &json)
+            for child in span.children {
+                json.raw(",")
+                Self.write(child, to: &json)
+            }
         }
         json.raw("]}]}]}")
         return json.bytes
@@ -55,7 +59,7 @@ struct SpanEncoder {
         json.raw(#"","endTimeUnixNano":""#)
         json.number(span.end)
         json.raw("\"")
-        json.attributes(span.attributes)
+        json.attributes(span.attributes, span.fields)
         json.array("events", span.events) { json, event in
             json.raw(#"{"timeUnixNano":""#)
             json.number(event.nanosecondsSinceEpoch)

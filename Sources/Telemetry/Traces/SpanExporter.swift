@@ -30,7 +30,7 @@ package final class SpanExporter: Sendable {
 
     /// The maximum number of spans that wait.
     package static let queueLimit = 2048
-    /// The maximum number of spans in a request.
+    /// The number of spans in a request; the last ones may exceed it, because the steps of a span stay together.
     package static let batchSize = 512
     /// The maximum time that a span waits for its batch.
     private static let interval: Duration = .seconds(1)
@@ -125,16 +125,18 @@ package final class SpanExporter: Sendable {
         while rest > 0 {
             let batch = state.withLock { $0.queue.takeBatch() }
             guard !batch.isEmpty else { return }
-            rest -= batch.count
+            rest -= Self.count(batch)
             await export(batch)
         }
     }
+
+    private static func count(_ batch: [FinishedSpan]) -> Int { batch.reduce(0) { $0 + $1.count } }
 
     private func export(_ batch: [FinishedSpan]) async {
         let body = encoder.encode(batch)
         for attempt in 1...ExportResult.attemptLimit {
             switch await attemptExport(body) {
-            case .accepted: return state.withLock { $0.counts.exported += batch.count }
+            case .accepted: return state.withLock { $0.counts.exported += Self.count(batch) }
             case .refused(let reason): return fail(batch, reason)
             case .retryable(let reason, let after):
                 let isStopped = state.withLock { $0.isStopped }
@@ -183,7 +185,7 @@ package final class SpanExporter: Sendable {
     /// Counts spans that could not be sent, and warns about it at most once a minute.
     private func fail(_ batch: [FinishedSpan], _ reason: String) {
         let (counts, isDue) = state.withLock { state in
-            state.counts.failed += batch.count
+            state.counts.failed += Self.count(batch)
             let now = ContinuousClock.now
             let isDue = state.nextWarning.map { $0 <= now } ?? true
             if isDue { state.nextWarning = now + Self.warningInterval }

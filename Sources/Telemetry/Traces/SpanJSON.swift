@@ -71,14 +71,25 @@ struct SpanJSON {
     }
 
     /// Writes the member `attributes`; nothing without attributes.
-    mutating func attributes(_ attributes: SpanAttributes) {
-        guard !attributes.isEmpty else { return }
+    mutating func attributes(_ attributes: SpanAttributes, _ fields: [(name: StaticString, value: SpanAttribute)] = []) {
+        guard !attributes.isEmpty || !fields.isEmpty else { return }
         raw(#","attributes":["#)
         var isFirst = true
-        attributes.forEach { name, value in
+        for field in fields {
             if !isFirst { raw(",") }
             isFirst = false
-            attribute(name, value)
+            raw(#"{"key":""#)
+            raw(field.name)
+            raw(#"","value":"#)
+            value(field.value)
+            raw("}")
+        }
+        if !attributes.isEmpty {
+            attributes.forEach { name, value in
+                if !isFirst { raw(",") }
+                isFirst = false
+                attribute(name, value)
+            }
         }
         raw("]")
     }

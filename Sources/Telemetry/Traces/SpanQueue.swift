@@ -3,37 +3,43 @@ struct SpanQueue {
     private let limit: Int
     private let batchSize: Int
     private var spans: [FinishedSpan] = []
+    /// The number of waiting spans, including those of steps.
+    private(set) var count = 0
     /// The number of dropped spans.
     private(set) var dropped = 0
 
     /// - Parameters:
     ///   - limit: the maximum number of waiting spans.
-    ///   - batchSize: the maximum number of spans of a batch.
+    ///   - batchSize: the number of spans of a batch.
     init(limit: Int, batchSize: Int) {
         self.limit = limit
         self.batchSize = batchSize
     }
 
-    var count: Int { spans.count }
-
-    /// Adds a span, or drops it; returns whether a batch has just become complete.
+    /// Adds a span with its steps, or drops all of them; returns whether a batch has just become complete.
     mutating func add(_ span: FinishedSpan) -> Bool {
-        guard spans.count < limit else {
-            dropped += 1
+        guard count + span.count <= limit else {
+            dropped += span.count
             return false
         }
-        if spans.isEmpty { spans.reserveCapacity(min(limit, batchSize)) }
         spans.append(span)
-        return spans.count == batchSize
+        count += span.count
+        return count >= batchSize && count - span.count < batchSize
     }
 
-    /// Removes and returns the oldest spans, at most a batch.
+    /// Removes and returns the oldest spans, about a batch: the steps of a span stay together.
     mutating func takeBatch() -> [FinishedSpan] {
-        guard spans.count > batchSize else {
+        var (index, size) = (0, 0)
+        while index < spans.count, size < batchSize {
+            size += spans[index].count
+            index += 1
+        }
+        count -= size
+        guard index < spans.count else {
             defer { spans = [] }
             return spans
         }
-        defer { spans.removeFirst(batchSize) }
-        return Array(spans.prefix(batchSize))
+        defer { spans.removeFirst(index) }
+        return Array(spans.prefix(index))
     }
 }

@@ -24,8 +24,15 @@ package final class TraceIDGenerator: Sendable {
 
     package func span() -> SpanID { SpanID(Self.scramble(next() ^ seeds.span)) ?? SpanID(1)! }
 
+    /// Returns the id of a child that is made together with its siblings.
+    static func child(_ index: Int, of parent: SpanID) -> SpanID {
+        SpanID(scramble(parent.value &+ step &* UInt64(index + 1))) ?? SpanID(1)!
+    }
+
+    private static let step: UInt64 = 0x9E37_79B9_7F4A_7C15
+
     /// Source: Steele, Lea and Flood, Fast splittable pseudorandom number generators (SplitMix64).
-    private func next() -> UInt64 { counter.wrappingAdd(0x9E37_79B9_7F4A_7C15, ordering: .relaxed).oldValue }
+    private func next() -> UInt64 { counter.wrappingAdd(Self.step, ordering: .relaxed).oldValue }
 
     private static func scramble(_ number: UInt64) -> UInt64 {
         var number = number

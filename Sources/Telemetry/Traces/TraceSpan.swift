@@ -59,11 +59,19 @@ package final class TraceSpan: Span {
     }
 
     package func end<Instant: TracerInstant>(at instant: @autoclosure () -> Instant) {
+        guard receive != nil else { return }
+        end(at: instant().nanosecondsSinceEpoch) { _ in }
+    }
+
+    /// Changes the span for the last time, and ends it, unless it is not recorded, or has ended.
+    ///
+    /// - Parameter end: the time in nanoseconds since 1970.
+    package func end(at end: UInt64, _ change: (inout FinishedSpan) -> Void) {
         guard let receive else { return }
-        let end = instant().nanosecondsSinceEpoch
         let ended: FinishedSpan? = state.withLock { state in
             guard !state.isEnded else { return nil }
             state.isEnded = true
+            change(&state.span)
             // The system's clock may be set back.
             state.span.end = max(end, state.span.start)
             return state.span
