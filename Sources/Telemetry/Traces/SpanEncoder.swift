@@ -26,9 +26,8 @@ struct SpanEncoder {
 
     /// Returns an export request.
     func encode(_ spans: [FinishedSpan]) -> [UInt8] {
-        var json = SpanJSON()
-        json.bytes.reserveCapacity(opening.count + 512 * spans.count)
-        json.bytes += opening
+        var json = SpanJSON(reserving: opening.count + spans.reduce(0) { $0 + 512 * $1.count })
+        opening.withUnsafeBufferPointer { json.append($0) }
         for (index, span) in spans.enumerated() {
             if index > 0 { json.raw(",") }
             Self.write(span, to: &json)

@@ -2,18 +2,52 @@ internal import Platform
 internal import Tracing
 
 /// A writer of the parts of spans as JSON.
-struct SpanJSON {
-    var bytes: [UInt8] = []
+struct SpanJSON: ~Copyable {
+    // Appending to an array would check its ownership for each part.
+    private var start: UnsafeMutablePointer<UInt8>
+    private var capacity: Int
+    private var count = 0
+
+    init(reserving capacity: Int = 1024) {
+        self.capacity = max(capacity, 64)
+        start = .allocate(capacity: self.capacity)
+    }
+
+    deinit { start.deallocate() }
+
+    /// A copy of the written bytes.
+    var bytes: [UInt8] { Array(UnsafeBufferPointer(start: start, count: count)) }
+
+    private mutating func reserve(_ additional: Int) {
+        guard count + additional > capacity else { return }
+        capacity = max(2 * capacity, count + additional)
+        let larger = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity)
+        larger.update(from: start, count: count)
+        start.deallocate()
+        start = larger
+    }
+
+    mutating func append(_ part: UnsafeBufferPointer<UInt8>) {
+        guard let first = part.baseAddress else { return }
+        reserve(part.count)
+        (start + count).update(from: first, count: part.count)
+        count += part.count
+    }
+
+    private mutating func append(_ byte: UInt8) {
+        reserve(1)
+        start[count] = byte
+        count += 1
+    }
 
     mutating func raw(_ text: StaticString) {
-        bytes.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+        append(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
     mutating func hexadecimal(_ number: UInt64) {
-        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 16) { digits in
-            Hexadecimal.write(number, to: digits)
-            bytes.append(contentsOf: digits)
-        }
+        reserve(16)
+        Hexadecimal.write(number, to: UnsafeMutableBufferPointer(start: start + count, count: 16))
+        count += 16
     }
 
     mutating func number(_ number: UInt64) {
@@ -24,32 +58,37 @@ struct SpanJSON {
                 digits[first] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
                 rest /= 10
             } while rest > 0
-            bytes.append(contentsOf: UnsafeMutableBufferPointer(rebasing: digits[first...]))
+            append(UnsafeBufferPointer(rebasing: digits[first...]))
         }
     }
 
     mutating func string(_ text: String) {
-        bytes.append(UInt8(ascii: "\""))
+        append(UInt8(ascii: "\""))
         var text = text
         text.withUTF8 { utf8 in
             guard utf8.contains(where: { $0 < 0x20 || $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }) else {
-                return bytes.append(contentsOf: utf8)
+                return append(utf8)
             }
             for byte in utf8 { escaped(byte) }
         }
-        bytes.append(UInt8(ascii: "\""))
+        append(UInt8(ascii: "\""))
+    }
+
+    private mutating func text(_ text: String) {
+        var text = text
+        text.withUTF8 { append($0) }
     }
 
     private mutating func escaped(_ byte: UInt8) {
         switch byte {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"):
-            bytes.append(UInt8(ascii: "\\"))
-            bytes.append(byte)
+            append(UInt8(ascii: "\\"))
+            append(byte)
         case 0..<0x20:
             raw("\\u00")
-            bytes.append(UInt8(ascii: "0") + byte >> 4)
-            bytes.append(byte & 0xF < 10 ? UInt8(ascii: "0") + byte & 0xF : UInt8(ascii: "a") + byte & 0xF - 10)
-        default: bytes.append(byte)
+            append(UInt8(ascii: "0") + byte >> 4)
+            append(byte & 0xF < 10 ? UInt8(ascii: "0") + byte & 0xF : UInt8(ascii: "a") + byte & 0xF - 10)
+        default: append(byte)
         }
     }
 
@@ -108,7 +147,7 @@ struct SpanJSON {
         case .int64(let number): integer(number)
         case .double(let number):
             raw(#"{"doubleValue":"#)
-            number.isFinite ? bytes.append(contentsOf: "\(number)".utf8) : string(Self.name(number))
+            number.isFinite ? text("\(number)") : string(Self.name(number))
             raw("}")
         case .bool(let flag): flag ? raw(#"{"boolValue":true}"#) : raw(#"{"boolValue":false}"#)
         case .string(let text): stringValue(text)
