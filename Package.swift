@@ -82,7 +82,7 @@ let package = Package(
             exclude: [
                 "ARCHITECTURE.md", "README.md", "api.md", "cli", "configuration.md", "decisions",
                 "images/page-request.svg",
-                "images/resort.gif", "images/shop.png", "install.md", "operations.md", "performance.md", "upgrading.md",
+                "images/resort.gif", "images/shop.png", "install.md", "operations", "operations.md", "performance.md", "upgrading.md",
             ],
             resources: [
                 .embedInCode("concepts.md"), .embedInCode("errors.md"), .embedInCode("faq.md"), .embedInCode("guides"),
@@ -102,7 +102,7 @@ let package = Package(
         .target(
             name: "CatalogHTTP",
             dependencies: [
-                "AisleDiff", "Catalog", "CatalogJSON", "Guides", "Platform",
+                "AisleDiff", "Catalog", "CatalogJSON", "Guides", "Platform", "Telemetry",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -114,6 +114,7 @@ let package = Package(
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
                 .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
             ],
             resources: [.embedInCode("openapi.json"), .embedInCode("Pages/Web"), .embedInCode("Pages/Pictures")],
             swiftSettings: strict
@@ -205,7 +206,7 @@ let package = Package(
         .testTarget(
             name: "TelemetryTests",
             dependencies: [
-                "Telemetry",
+                "Platform", "Telemetry", "WebClient",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
@@ -214,25 +215,26 @@ let package = Package(
         ),
         .testTarget(
             name: "LibPQTests",
-            dependencies: ["LibPQ"],
+            dependencies: ["LibPQ", "Platform"],
             swiftSettings: strict
         ),
         .testTarget(
             name: "CatalogHTTPTests",
             dependencies: [
-                "Catalog", "CatalogHTTP", "CatalogJSON", "InMemoryCatalog", "Platform", "TestSupport",
+                "Catalog", "CatalogHTTP", "CatalogJSON", "InMemoryCatalog", "Platform", "Telemetry", "TestSupport",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
             ],
             swiftSettings: strict
         ),
         .testTarget(
             name: "LibPQIntegrationTests",
-            dependencies: ["LibPQ", "LocalPostgres", "TestSupport"],
+            dependencies: ["LibPQ", "LocalPostgres", "Platform", "TestSupport"],
             swiftSettings: strict
         ),
         .testTarget(

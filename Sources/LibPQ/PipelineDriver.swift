@@ -136,7 +136,7 @@ final class PipelineDriver: @unchecked Sendable {
 
     private func submit(_ jobs: [any PipelineJob], _ index: Int) {
         guard let connection = slots[index].connection else { return requeue(jobs) }
-        connection.submit(jobs)
+        connection.submit(jobs, options.name)
         if let failure = connection.failure { drop(index, failure) }
     }
 

@@ -20,7 +20,7 @@ final class PipelineGroup {
             deadline = job.deadline
         }
 
-        fileprivate var jobs: [any PipelineJob] { [job] + followers }
+        var jobs: [any PipelineJob] { [job] + followers }
 
         fileprivate mutating func follow(_ other: any PipelineJob) {
             followers.append(other)
@@ -40,8 +40,13 @@ final class PipelineGroup {
     private(set) var pending: Int
     /// The error of the settings or of a shared query, which concerns all members.
     private var failure: PostgresError?
+    let names: StatementNames
+    /// The time of the last result, at first of the sending; nil if no job's steps are recorded.
+    var lastResult: ContinuousClock.Instant?
 
-    init(_ jobs: [any PipelineJob]) {
+    init(_ jobs: [any PipelineJob], names: StatementNames = .none) {
+        self.names = names
+        lastResult = jobs.contains { $0.recording != nil } ? .now : nil
         members = []
         pending = jobs.count
         for job in jobs {
@@ -71,6 +76,7 @@ final class PipelineGroup {
 
     /// Distributes the rows of a shared query; returns the number of jobs that are done.
     func receive(shared index: Int, _ rows: borrowing PostgresRows) -> Int {
+        record(shared: index)
         do {
             try shared[index].forEachReader(of: rows) { reader, row in reader.job.receive(shared: reader.query, row) }
         } catch { failure = failure ?? (error as? PostgresError) ?? PostgresError(.decoding, "\(error)") }
@@ -85,6 +91,7 @@ final class PipelineGroup {
     /// Passes the rows of a query to its job; returns the number of jobs that are done.
     func receive(_ member: Int, _ index: Int, _ rows: borrowing PostgresRows) -> Int {
         members[member].job.receive(index, rows)
+        record(member, index)
         guard index == members[member].job.queries.count - 1, failure == nil else { return 0 }
         return succeed(member)
     }

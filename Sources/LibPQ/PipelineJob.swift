@@ -1,8 +1,12 @@
+internal import Platform
+
 /// The driver's view of a read.
 protocol PipelineJob: AnyObject, Sendable {
     var shared: [SharedQuery] { get }
     var queries: [PostgresQuery] { get }
     var deadline: ContinuousClock.Instant { get }
+    /// The recorder of the caller's request, with the time of the call; nil if its steps are not recorded.
+    var recording: PipelineRecording? { get }
     /// Whether a caller is still waiting.
     var isPending: Bool { get }
     /// Whether the job is sent for the second time; it then gets a transaction of its own.

@@ -21,6 +21,7 @@ final class PipelinedConnection {
     /// The settings that each transaction applies; nil if the session has them.
     private let settings: TransactionSettings?
     private var statements: StatementCache
+    private let names: StatementNames
     private var commands: Deque<Command> = []
     private var groups: Deque<PipelineGroup> = []
     /// The preparation error of a statement of the next group.
@@ -53,6 +54,7 @@ final class PipelinedConnection {
         handle = opened.handle
         settings = opened.hasSettings ? nil : configuration.transactionSettings
         statements = StatementCache(capacity: configuration.statements.capacity)
+        names = configuration.statementNames
         if PQenterPipelineMode(handle.raw) == 0 { failure = .lost(handle.raw) }
     }
 
@@ -65,8 +67,11 @@ final class PipelinedConnection {
     var nextDeadline: ContinuousClock.Instant? { groups.lazy.compactMap(\.nextDeadline).min() }
 
     /// Sends jobs in one transaction.
-    func submit(_ jobs: [any PipelineJob]) {
-        let group = PipelineGroup(jobs)
+    ///
+    /// - Parameter name: the name of the pipeline in logs and traces.
+    func submit(_ jobs: [any PipelineJob], _ name: String) {
+        let group = PipelineGroup(jobs, names: names)
+        group.recordSending(name)
         groups.append(group)
         let setup = settings.flatMap { settings in
             settings.statement.map { call($0, settings.parameters(until: group.lastDeadline)) }
@@ -187,8 +192,13 @@ final class PipelinedConnection {
         case .prepare(let statement):
             statements.remove(statement)
             preparationFailure = error
-        case .query(let member, _): groups.first?.fail(member, cause(of: error))
-        case .settings, .shared: groups.first?.fail(nil, cause(of: error))
+        case .query(let member, let index):
+            groups.first?.fail(member, cause(of: error))
+            groups.first?.record(member, index, failure: error)
+        case .shared(let index):
+            groups.first?.fail(nil, cause(of: error))
+            groups.first?.record(shared: index, failure: error)
+        case .settings: groups.first?.fail(nil, cause(of: error))
         default: break
         }
     }

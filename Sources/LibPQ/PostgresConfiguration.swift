@@ -16,6 +16,8 @@ package struct PostgresConfiguration: Sendable {
     package var settings: [String: String]
     /// Whether statements are prepared under names.
     package var statements: PreparedStatements
+    /// The names of statements in logs and traces.
+    package var statementNames: StatementNames
 
     package init(
         dsn: String,
@@ -23,7 +25,8 @@ package struct PostgresConfiguration: Sendable {
         connectTimeout: Duration = .seconds(5),
         unacknowledgedTimeout: Duration = .seconds(5),
         settings: [String: String] = [:],
-        statements: PreparedStatements = .named
+        statements: PreparedStatements = .named,
+        statementNames: StatementNames = .none
     ) {
         self.dsn = dsn
         self.applicationName = applicationName
@@ -31,6 +34,7 @@ package struct PostgresConfiguration: Sendable {
         self.unacknowledgedTimeout = unacknowledgedTimeout
         self.settings = settings
         self.statements = statements
+        self.statementNames = statementNames
     }
 
     /// libpq's keywords, where later ones override earlier ones.

@@ -104,9 +104,11 @@ extension PostgresConnection {
     private func beginCopy(_ statement: PostgresStatement, _ expected: ExecStatusType) throws {
         try flushDeferred()
         let raw = try open()
-        try send { PQsendQuery(raw, statement.sql) }
-        let result = try lastResult(raw)
-        guard result.status == expected else {
+        let result = try measure(statement) {
+            try send { PQsendQuery(raw, statement.sql) }
+            return try lastResult(raw).status
+        }
+        guard result == expected else {
             throw PostgresError(.misuse, "the statement is not a COPY in this direction")
         }
     }

@@ -1,4 +1,5 @@
 internal import CLibPQ
+internal import Platform
 
 // Statements that share a round trip, so that locks are held for a shorter time.
 extension PostgresConnection {
@@ -51,6 +52,8 @@ extension PostgresConnection {
         var calls = calls
         let settings = try insertSettings(into: &calls)
         let raw = try open()
+        let recorder = StepRecorder.current
+        var start = recorder.map { _ in ContinuousClock.now }
         guard PQenterPipelineMode(raw) == 1 else { throw lost(raw) }
         for call in calls {
             guard call.send(raw) == 1 else { throw lost(raw) }
@@ -70,6 +73,10 @@ extension PostgresConnection {
                     }
                 default: failure = serverError(result)
                 }
+            }
+            if let recorder, let previous = start {
+                start = calls[index].record(recorder, names, from: previous, failure: failure)
+                if failure != nil { start = nil }
             }
         }
         guard PQstatus(raw) == CONNECTION_OK else {

@@ -1,5 +1,6 @@
 internal import CLibPQ
 internal import Glibc
+internal import Platform
 
 /// A connection: an actor on its own thread, which waits in `poll(2)` on the socket and on an event descriptor.
 ///
@@ -15,6 +16,7 @@ package actor PostgresConnection {
     var copyHasEnded = false
     var statements: StatementCache
     let settings: TransactionSettings
+    let names: StatementNames
     /// Whether a statement failed because the server is read-only: after a failover another host may be the primary.
     var sawReadOnlyError = false
     /// The statements deferred to the next round trip.
@@ -58,6 +60,7 @@ package actor PostgresConnection {
     ) {
         statements = StatementCache(capacity: configuration.statements.capacity)
         settings = configuration.transactionSettings
+        names = configuration.statementNames
         self.executor = executor
         self.interrupt = interrupt
         self.handle = handle
@@ -146,9 +149,11 @@ package actor PostgresConnection {
         }
         let call = try prepare(statement, parameters)
         let raw = try open()
-        try send { call.send(raw) }
-        let rows = try lastResult(raw)
-        return try read(rows)
+        return try measure(statement) {
+            try send { call.send(raw) }
+            let rows = try lastResult(raw)
+            return try read(rows)
+        }
     }
 
     /// Runs a statement and returns the number of affected rows.
@@ -165,8 +170,10 @@ package actor PostgresConnection {
         guard !script.utf8.contains(0) else { throw PostgresError(.misuse, "SQL text contains a NUL byte") }
         try flushDeferred()
         let raw = try open()
-        try send { PQsendQuery(raw, script) }
-        return try lastResult(raw).affected
+        return try measure(script: script) {
+            try send { PQsendQuery(raw, script) }
+            return try lastResult(raw).affected
+        }
     }
 
     /// Returns a call of a statement, which is prepared on the server at its first use.
@@ -181,8 +188,10 @@ package actor PostgresConnection {
         guard call.name != nil else { return call }
         do {
             if statement == settings.statement {
-                try send { call.sendPreparation(raw) }
-                _ = try lastResult(raw)
+                try measure(statement, .preparation) {
+                    try send { call.sendPreparation(raw) }
+                    _ = try lastResult(raw)
+                }
             } else {
                 // Parsing may wait for locks, so it needs the settings and the transaction's own changes to them.
                 var preparation = call

@@ -15,6 +15,8 @@ package final class PostgresPipeline: Sendable {
         package var maximumInFlight = 4096
         /// The timeout of a read, including waiting.
         package var timeout: Duration = .seconds(5)
+        /// The name of the pipeline in logs and traces.
+        package var name = "pipeline"
 
         package init() {}
     }

@@ -1,3 +1,4 @@
+internal import Platform
 internal import Synchronization
 
 /// A bounded set of connections, leased one at a time. `PoolState` makes the decisions; this class performs them.
@@ -11,16 +12,20 @@ package final class PostgresPool: Sendable {
         package var maximumWaiting: Int
         /// Called with the time that a caller has waited for its lease.
         package var onLease: @Sendable (Duration) -> Void
+        /// The name of the pool in logs and traces.
+        package var name: String
 
         package init(
             size: Int = 8,
             leaseTimeout: Duration = .seconds(3),
             maximumWaiting: Int = 20_000,
+            name: String = "pool",
             onLease: @escaping @Sendable (Duration) -> Void = { _ in }
         ) {
             self.size = size
             self.leaseTimeout = leaseTimeout
             self.maximumWaiting = maximumWaiting
+            self.name = name
             self.onLease = onLease
         }
     }
@@ -60,9 +65,7 @@ package final class PostgresPool: Sendable {
     package func withConnection<T: Sendable>(
         _ body: (PostgresConnection) async throws -> T
     ) async throws -> T {
-        let start = ContinuousClock.now
-        let lease = try await self.lease()
-        options.onLease(ContinuousClock.now - start)
+        let lease = try await recordedLease()
         do {
             let value = try await body(lease.connection)
             await release(lease)
@@ -133,6 +136,23 @@ package final class PostgresPool: Sendable {
     package var size: Int { options.size }
 
     // MARK: - Actions
+
+    /// Leases a connection, and reports the wait, also for the current request.
+    private func recordedLease() async throws -> Lease {
+        let start = ContinuousClock.now
+        do {
+            let lease = try await lease()
+            let end = ContinuousClock.now
+            options.onLease(end - start)
+            StepRecorder.current?.record(.init(.wait, options.name, start: start, end: end))
+            return lease
+        } catch {
+            StepRecorder.current?.record(
+                .init(.wait, options.name, start: start, end: .now, failure: PostgresError.kind(of: error))
+            )
+            throw error
+        }
+    }
 
     private func lease() async throws -> Lease {
         try Task.checkCancellation()

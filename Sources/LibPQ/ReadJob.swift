@@ -18,6 +18,7 @@ final class ReadJob<Shared: Sendable, Own: Sendable>: PipelineJob {
     let shared: [SharedQuery]
     let queries: [PostgresQuery]
     let deadline: ContinuousClock.Instant
+    let recording = PipelineRecording.current
     private let identity: ReadIdentity?
     private let initial: (shared: Shared, own: Own)
     private let sharedRow: SharedRow

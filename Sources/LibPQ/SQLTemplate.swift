@@ -25,8 +25,10 @@ package struct SQLTemplate<Slot: Hashable & Sendable>: Hashable, Sendable, Expre
         }
     }
 
-    /// The statement and the slots of its parameters.
-    package var statement: (PostgresStatement, slots: [Slot]) {
+    /// Returns the statement and the slots of its parameters.
+    ///
+    /// - Parameter name: the name of all statements of this kind in logs and traces.
+    package func statement(named name: StaticString) -> (PostgresStatement, slots: [Slot]) {
         var text = ""
         var slots: [Slot] = []
         for part in parts {
@@ -38,7 +40,7 @@ package struct SQLTemplate<Slot: Hashable & Sendable>: Hashable, Sendable, Expre
                 text += "$\(index + 1)"
             }
         }
-        return (PostgresStatement(SQL(unchecked: text)), slots)
+        return (PostgresStatement(SQL(unchecked: text), name: name.description), slots)
     }
 
     /// The builder of an interpolated literal.

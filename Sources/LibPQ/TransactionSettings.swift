@@ -21,7 +21,7 @@ struct TransactionSettings: Sendable {
         var calls: [SQL] = kept.sorted { $0.key < $1.key }.filter { $0.key != "statement_timeout" }
             .map { "set_config(\(literal: $0.key), \(literal: $0.value), true)" }
         if !excluded.contains("statement_timeout") { calls.append("set_config('statement_timeout', $1, true)") }
-        statement = "SELECT \(calls.joined())"
+        statement = PostgresStatement("SELECT \(calls.joined())", name: "TransactionSettings")
     }
 
     /// - Parameter deadline: the deadline of the transaction; the server cancels a statement that is still running then.

@@ -3,6 +3,7 @@ final class WarmUpJob: PipelineJob {
     let shared: [SharedQuery] = []
     let queries: [PostgresQuery]
     let deadline: ContinuousClock.Instant
+    let recording: PipelineRecording? = nil
     let isPending = true
     let hasRestarted = true
 

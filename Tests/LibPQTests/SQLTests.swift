@@ -35,7 +35,7 @@ import Testing
     func slotsAreNumbered() {
         let part: SQLTemplate<Slot> = "x = \(.shelf)"
         let template: SQLTemplate<Slot> = "\(part) AND y = \(.store) AND z = \(.shelf)"
-        let (statement, slots) = template.statement
+        let (statement, slots) = template.statement(named: "Test")
         #expect(statement.sql == "x = $1 AND y = $2 AND z = $1")
         #expect(slots == [.shelf, .store])
     }
@@ -50,7 +50,7 @@ import Testing
     @Test("Joined templates are separated by the separator")
     func templatesAreJoined() {
         let parts: [SQLTemplate<Slot>] = ["a = \(.store)", "b", "c = \(.store)"]
-        let (statement, slots) = parts.joined(" AND ").statement
+        let (statement, slots) = parts.joined(" AND ").statement(named: "Test")
         #expect(statement.sql == "a = $1 AND b AND c = $1")
         #expect(slots == [.store])
     }

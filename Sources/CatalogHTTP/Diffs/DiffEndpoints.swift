@@ -3,6 +3,7 @@ internal import Catalog
 internal import CatalogJSON
 internal import HTTPTypes
 internal import Hummingbird
+internal import Platform
 
 /// Diffs between orders.
 struct DiffEndpoints: EndpointGroup {
@@ -150,7 +151,7 @@ struct DiffEndpoints: EndpointGroup {
         headers[.cacheControl] = cache
         if let tag { headers[.eTag] = tag }
         let start = ContinuousClock.now
-        let bytes = form.bytes(of: diff)
+        let bytes = StepRecorder.measure(.rendering, "diff") { form.bytes(of: diff) }
         let stages = [
             ("sql", diff.readDuration), ("diff", diff.compareDuration), ("form", ContinuousClock.now - start),
         ]

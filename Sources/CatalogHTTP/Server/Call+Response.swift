@@ -3,6 +3,7 @@ internal import Crypto
 internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
+internal import Platform
 
 extension Call {
     /// Returns a JSON response whose entity tag is a hash of its bytes; 304 if the tag matches.
@@ -29,7 +30,8 @@ extension Call {
         _ bytes: @autoclosure () -> [UInt8]
     ) -> Response {
         if knownTags.contains(tag) { return .notModified(tag, cache, headers) }
-        return .json(bytes(), tag: tag, cache: cache, headers: headers)
+        let body = StepRecorder.measure(.rendering, "JSON", bytes)
+        return .json(body, tag: tag, cache: cache, headers: headers)
     }
 
     /// Returns a hashed response with a user's private data.

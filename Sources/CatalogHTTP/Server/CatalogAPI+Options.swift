@@ -1,3 +1,5 @@
+package import Telemetry
+
 extension CatalogAPI {
     package struct Options: Sendable {
         /// The allowed CORS origins.
@@ -37,6 +39,10 @@ extension CatalogAPI {
         package var trustedProxies = TrustedProxies()
         /// Whether observations of requests name the network of the client.
         package var observesClients = false
+        /// The tracer of requests; nil for none.
+        package var tracer: AisleTracer?
+        /// The duration from which a request counts as slow, and its steps are observed; nil for never.
+        package var slowRequest: Duration?
         /// The connections that their clients have closed.
         package var departures = Departures()
         /// The demo; nil if the server is not a demo.

@@ -127,6 +127,7 @@ package struct CatalogAPI: HTTPResponder {
         let start = ContinuousClock.now
         observer.observe(.requestStarted)
         let requestID = RequestID.text(of: request)
+        let trace = beginTrace(request, at: start)
         var bodyLimit = options.bodyLimit
         var endpoint: Endpoint?
         var quota: RateLimiter.Quota?
@@ -145,7 +146,10 @@ package struct CatalogAPI: HTTPResponder {
             guard request.uri.host.map({ Self.isSameHost(request.head.authority, $0, request.uri.port) }) ?? true else {
                 throw Problem(.malformedRequest, "the request target and the Host header name different hosts")
             }
-            response = try await dispatch(request, route, from: peer, isAbandoned, &bodyLimit, &endpoint, &quota)
+            func answer() async throws -> Response {
+                try await dispatch(request, route, from: peer, isAbandoned, &bodyLimit, &endpoint, &quota)
+            }
+            response = if let trace { try await trace.run(answer) } else { try await answer() }
         } catch {
             var problem = problem(error, requestID)
             isEndedByClient = problem.kind == .unavailable && isAbandoned()
@@ -158,19 +162,25 @@ package struct CatalogAPI: HTTPResponder {
         }
         quota?.add(to: &response.headers)
         response.headers[RequestID.header] = requestID
+        addTrace(trace, to: &response)
         addCORS(to: &response, request)
+        // As in nginx, 499 says that the client has closed the connection.
+        let status = isEndedByClient ? 499 : response.status.code
+        let end = ContinuousClock.now
+        self.end(trace, request, endpoint, status: status, requestID, at: end)
         observer.observe(
             .requestCompleted(
                 CompletedRequest(
                     method: request.method.rawValue,
-                    path: request.uri.path,
+                    path: endpoint?.isPersonal ?? true ? nil : request.uri.path,
                     endpoint: endpoint?.path,
-                    // As in nginx, 499 says that the client has closed the connection.
-                    status: isEndedByClient ? 499 : response.status.code,
-                    duration: ContinuousClock.now - start,
+                    status: status,
+                    duration: end - start,
                     requestID: requestID,
+                    traceID: trace?.id,
                     client: options.observesClients ? options.trustedProxies.anonymous(request, from: peer).text : nil,
-                    responseBytes: response.body.contentLength
+                    responseBytes: response.body.contentLength,
+                    steps: slowSteps(trace, end - start)
                 )
             )
         )

@@ -3,6 +3,7 @@ internal import CatalogJSON
 internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
+internal import Platform
 
 /// The pages of a shelf, and its whole order.
 struct PageEndpoints: EndpointGroup {
@@ -106,7 +107,7 @@ struct PageEndpoints: EndpointGroup {
         headers[.cacheControl] = control
         let tagged = target.tagged(page.planned, day: day)
         headers[.eTag] = tagged.tag
-        let body = page.json(day: day, nextCursor: token)
+        let body = StepRecorder.measure(.rendering, "page") { page.json(day: day, nextCursor: token) }
         return cache.insert(headers, body, tagged.key, tag: tagged.tag).response(acceptsGzip: false)
     }
 

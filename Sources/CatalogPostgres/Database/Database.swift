@@ -46,6 +46,8 @@ package final class Database: Sendable {
         announces: Bool = false,
         observer: Observer = .none
     ) throws {
+        let configuration = configuration.naming(StatementRegistry.names)
+        let direct = direct?.naming(StatementRegistry.names)
         longReads = Lane(
             "long_reads",
             configuration.with(DatabaseSettings.longReads),

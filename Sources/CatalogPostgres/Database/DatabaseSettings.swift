@@ -53,4 +53,11 @@ extension PostgresConfiguration {
         copy.settings.merge(settings) { $1 }
         return copy
     }
+
+    /// Returns the configuration with names for statements.
+    func naming(_ names: StatementNames) -> PostgresConfiguration {
+        var copy = self
+        copy.statementNames = names
+        return copy
+    }
 }

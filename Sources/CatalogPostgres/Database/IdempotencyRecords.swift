@@ -137,6 +137,16 @@ struct IdempotencyRecords {
         static let ofStores = Statements(table: "idempotency_record", owner: "store_id")
         static let ofUsers = Statements(table: "user_idempotency_record", owner: "user_id")
 
+        /// The statements with their names in logs and traces.
+        static let registered: [(name: String, statements: [PostgresStatement])] = [
+            ("IdempotencyRecords.claim", [ofStores.claim, ofUsers.claim]),
+            ("IdempotencyRecords.complete", [ofStores.complete, ofUsers.complete]),
+            ("IdempotencyRecords.find", [ofStores.find, ofUsers.find]),
+            ("IdempotencyRecords.recordFirst", [ofStores.recordFirst, ofUsers.recordFirst]),
+            ("IdempotencyRecords.renew", [ofStores.renew, ofUsers.renew]),
+            ("IdempotencyRecords.sweep", [ofStores.sweep, ofUsers.sweep]),
+        ]
+
         /// How long a recorded response answers repeated calls.
         private static let lifetime: SQL = "interval '24 hours'"
 

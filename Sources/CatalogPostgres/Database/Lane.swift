@@ -8,6 +8,7 @@ package struct Lane: Sendable {
     package let pool: PostgresPool
 
     /// - Parameters:
+    ///   - name: the name in logs and traces.
     ///   - configuration: including the lane's transaction settings.
     ///   - connections: the maximum number of connections.
     ///   - waiting: the maximum number of callers that wait for one; further callers fail at once.
@@ -27,6 +28,7 @@ package struct Lane: Sendable {
                 size: connections,
                 leaseTimeout: leaseTimeout,
                 maximumWaiting: waiting,
+                name: name,
                 onLease: { observer.observe(.laneWaited(lane: name, $0)) }
             )
         )

@@ -17,6 +17,7 @@ final class PageLane: Sendable {
         var options = PostgresPipeline.Options()
         options.connections = connections
         size = eventLoops * connections
+        options.name = "pages"
         pipelines = try (0..<eventLoops).map { _ in try PostgresPipeline(configuration, options: options) }
     }
 

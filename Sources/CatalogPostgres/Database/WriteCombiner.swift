@@ -1,5 +1,6 @@
 internal import DequeModule
 internal import LibPQ
+internal import Platform
 internal import Synchronization
 
 /// Combines writes: those that arrive while others are written go together, with one statement and one commit.
@@ -12,6 +13,8 @@ final class WriteCombiner<Write: Sendable, Outcome: Sendable>: Sendable {
         let key: String
         let write: Write
         let arrival: ContinuousClock.Instant
+        /// The recorder of the caller's request.
+        let recorder: StepRecorder?
         let continuation: CheckedContinuation<Outcome, any Error>
     }
 
@@ -73,7 +76,13 @@ final class WriteCombiner<Write: Sendable, Outcome: Sendable>: Sendable {
         }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                let waiter = Waiter(key: key(write), write: write, arrival: .now, continuation: continuation)
+                let waiter = Waiter(
+                    key: key(write),
+                    write: write,
+                    arrival: .now,
+                    recorder: .current,
+                    continuation: continuation
+                )
                 guard add(waiter, number) else {
                     let error = PostgresError(.exhausted, "too many writes are waiting")
                     return continuation.resume(throwing: error)
@@ -168,7 +177,11 @@ final class WriteCombiner<Write: Sendable, Outcome: Sendable>: Sendable {
 
     private func write(_ batch: [Waiter]) async {
         do {
-            let outcomes = try await run(batch.map(\.write))
+            for waiter in batch {
+                waiter.recorder?.record(.init(.wait, "combined writes", start: waiter.arrival, end: .now))
+            }
+            let recorder = StepRecorder.shared(by: batch.map(\.recorder))
+            let outcomes = try await StepRecorder.$current.withValue(recorder) { try await run(batch.map(\.write)) }
             precondition(outcomes.count == batch.count, "each write has an outcome")
             release(batch)
             for (waiter, outcome) in zip(batch, outcomes) { waiter.continuation.resume(returning: outcome) }

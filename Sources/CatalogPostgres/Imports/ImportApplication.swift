@@ -46,7 +46,7 @@ struct ImportApplication: Sendable {
         let shelves = try touchedShelves(rows, connection).union(reordered)
         let touched: PostgresValue = .int8Array(shelves.sorted().map(Int64.init))
         try connection.execute(
-            ImportStatements.upsertProducts(columns, hasRepeats: hasRepeats),
+            ImportStatements.upsertProducts(columns, hasRepeats: hasRepeats).named("ImportStatements.upsertProducts"),
             rows + [locked.lastChange]
         )
         try connection.execute(ImportStatements.queueRecreatedProducts, rows)

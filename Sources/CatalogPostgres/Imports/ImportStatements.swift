@@ -47,6 +47,7 @@ enum ImportStatements {
     /// Deletes rows whose product and placement already match.
     static func dropUnchanged(_ columns: ImportColumns) -> PostgresStatement {
         dropUnchanged(columns, "i.import_id = $1::text::uuid AND s.key = i.store_key")
+            .named("ImportStatements.dropUnchanged")
     }
 
     private static func dropUnchanged(_ columns: ImportColumns, _ scope: SQL) -> PostgresStatement {
@@ -67,7 +68,7 @@ enum ImportStatements {
         """
     /// Both statements again for one store, after its shelves are locked.
     static func dropUnchangedAgain(_ columns: ImportColumns) -> PostgresStatement {
-        dropUnchanged(columns, "\(ownRows) AND s.store_id = $2")
+        dropUnchanged(columns, "\(ownRows) AND s.store_id = $2").named("ImportStatements.dropUnchangedAgain")
     }
     static let countChangedAgain: PostgresStatement = """
         SELECT count(r.sku), count(*) FROM import_row i LEFT JOIN product r ON r.store_id = $2 AND r.sku = i.sku

@@ -73,7 +73,7 @@ struct FacetStatement: Sendable {
             FROM (\(branches.joined("\nUNION ALL\n"))) AS f
             WHERE f.count > 0 ORDER BY f.count DESC, f.value COLLATE catalog, f.price
             """
-        (statement, slots) = template.statement
+        (statement, slots) = template.statement(named: "FacetStatement")
         self.grouped = grouped
     }
 

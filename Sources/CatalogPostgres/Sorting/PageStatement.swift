@@ -87,7 +87,7 @@ struct PageStatement: Sendable {
 
     init(_ shape: Shape) {
         ranges = PageStatementWriter(shape: shape).templates.map {
-            let (statement, slots) = $0.statement
+            let (statement, slots) = $0.statement(named: "PageStatement")
             return Range(statement: statement, slots: slots)
         }
     }

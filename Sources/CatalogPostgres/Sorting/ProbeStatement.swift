@@ -44,7 +44,7 @@ struct ProbeStatement: Sendable {
                     SELECT 1 FROM placement p WHERE \(scope) AND \(condition) LIMIT \(shape.limit)) AS p
                 LIMIT \(shape.limit)) AS kept
             """
-        (statement, slots) = template.statement
+        (statement, slots) = template.statement(named: "ProbeStatement")
     }
 
     func parameters(_ plan: PagePlan, _ shelf: ShelfLocation) -> [PostgresValue] {

@@ -29,7 +29,7 @@ struct PostgresShelfStore: ShelfStore {
             }
             let value = try after.map { try Self.parameter($0, of: request.sort) }
             let query = PostgresQuery(
-                Self.shelves(request.sort, isFirst: after == nil),
+                Self.shelves(request.sort, isFirst: after == nil).named("PostgresShelfStore.shelves"),
                 [.int4(store.id), .int8(Int64(request.limit + 1))] + (value.map { [$0, .text(after!.id)] } ?? [])
             )
             let read: [(ShelfState, [UInt8])] = try await database.pages.read([query], into: []) { value, _, rows in

@@ -12,14 +12,11 @@ final class ObservationLog: Sendable {
     private let log: ServerLog
     /// Whether each request has a line.
     private let logsRequests: Bool
-    /// The duration from which a request counts as slow; nil for no lines about slow requests.
-    private let slowRequest: Duration?
     private let throttles = Mutex<[String: Throttle]>([:])
 
-    init(_ log: ServerLog, logsRequests: Bool = false, slowRequest: Duration? = nil) {
+    init(_ log: ServerLog, logsRequests: Bool = false) {
         self.log = log
         self.logsRequests = logsRequests
-        self.slowRequest = slowRequest
     }
 
     func observe(_ observation: Observation) {
@@ -86,32 +83,27 @@ final class ObservationLog: Sendable {
     // MARK: - Requests
 
     private func report(_ request: CompletedRequest) {
-        let isSlow = slowRequest.map { request.duration >= $0 && !request.isStream } ?? false
-        guard isSlow || logsRequests else { return }
-        var fields: [(name: String, value: Value)] = [
-            ("request_id", .text(request.requestID)), ("method", .text(request.method)),
-            ("endpoint", .text(request.endpoint ?? "unknown")),
-        ]
-        if let path = request.loggedPath { fields.append(("path", .text(path))) }
+        guard logsRequests || request.steps != nil else { return }
+        var fields: [(name: String, value: Value)] = [("request_id", .text(request.requestID))]
+        if let trace = request.traceID { fields.append(("trace_id", .text(trace))) }
+        fields += [("method", .text(request.method)), ("endpoint", .text(request.endpoint ?? "unknown"))]
+        if let path = request.path { fields.append(("path", .text(path))) }
         fields += [("status", .integer(request.status)), ("duration_ms", Self.milliseconds(request.duration))]
         if let client = request.client { fields.append(("client", .text(client))) }
         if let bytes = request.responseBytes { fields.append(("bytes", .integer(bytes))) }
         if logsRequests { log.write(LogLine(level: .info, message: "request", fields: fields), always: true) }
-        if isSlow { write(.warning, "slow request", fields) }
+        if let steps = request.steps {
+            write(.warning, "slow request", fields + [("steps", .text(Self.text(of: steps)))])
+        }
     }
 
-    private static func milliseconds(_ duration: Duration) -> Value {
-        .decimal((duration / .microseconds(1)).rounded() / 1000)
-    }
-}
+    private static func milliseconds(_ duration: Duration) -> Value { .decimal(rounded(duration)) }
 
-extension CompletedRequest {
-    /// Whether the response is a stream of events, which lasts as long as its client wants.
-    fileprivate var isStream: Bool { endpoint?.hasSuffix("/events") ?? false }
+    /// Returns milliseconds with three decimals.
+    private static func rounded(_ duration: Duration) -> Double { (duration / .microseconds(1)).rounded() / 1000 }
 
-    /// The path if it names only parts of the catalog. Other paths may contain secrets, such as share tokens, or personal data.
-    fileprivate var loggedPath: String? {
-        guard let endpoint, endpoint.hasPrefix("/v1/stores") else { return nil }
-        return path
+    /// Returns steps as `wait writes 0.2 ms, statement OrderStatements.lock 3.1 ms`.
+    private static func text(of steps: [CompletedRequest.Step]) -> String {
+        steps.map { "\($0.kind) \($0.name) \(rounded($0.duration)) ms" }.joined(separator: ", ")
     }
 }

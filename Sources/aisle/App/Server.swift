@@ -11,6 +11,7 @@ internal import Logging
 internal import NIOCore
 internal import Platform
 internal import ServiceLifecycle
+internal import Tracing
 internal import UnixSignals
 
 /// The composition root of a running server.
@@ -60,8 +61,11 @@ struct Server {
         apiOptions.origins = settings.origins
         apiOptions.imageOrigins = settings.imageOrigins
         apiOptions.demo = demo
+        let tracing = settings.traces.tracing(telemetry.log.logger)
+        apiOptions.tracer = tracing?.tracer
         apiOptions.departures = departures
         apiOptions.observesClients = settings.logsRequests || settings.slowRequest != nil
+        apiOptions.slowRequest = settings.slowRequest
         apiOptions.rateLimit = settings.rateLimit
         apiOptions.trustedProxies = settings.trustedProxies
         apiOptions.bodyMemoryLimit = settings.bodyMegabytes << 20
@@ -123,6 +127,7 @@ struct Server {
             .init(service: app), .init(service: Housekeeping(catalog: catalog)),
             .init(service: LiveService(live: live)), .init(service: draining),
         ]
+        if let tracing { services.insert(.init(service: tracing.service), at: 0) }
         if let adminPort = settings.adminPort {
             let monitor = ServerMonitor(
                 catalog: catalog,
@@ -130,6 +135,7 @@ struct Server {
                 drainState: apiOptions.drainState,
                 connections: connections,
                 log: telemetry.log,
+                spans: tracing?.service.exporter,
                 observations: telemetry.observations,
                 registry: telemetry.registry
             )

@@ -34,6 +34,7 @@ struct ServerSettings: Sendable {
     /// How long a stopping server still accepts new requests, until load balancers notice.
     let drain: Duration
     var tokens: TokenSettings
+    let traces: TraceSettings
     let logLevel: Logger.Level
     let logFormat: LogFormat
     /// Whether the log has a line for each request.
@@ -130,6 +131,7 @@ struct ServerSettings: Sendable {
         listens = try Self.present("listen") { try reader.requiredBool(forKey: $0) } ?? true
         drain = .seconds(try Self.number("drain.seconds", in: 0...3600, default: 0, reader))
         tokens = try TokenSettings(reader)
+        traces = try TraceSettings()
     }
 
     /// The admin port that packages set, and that commands assume.
@@ -275,6 +277,6 @@ struct ServerSettings: Sendable {
             ("jwks", tokens.keySet ?? "none"), ("jwks.allow.http", "\(tokens.allowsHTTP)"),
             ("jwt.issuer", tokens.rules.issuer ?? "any"),
             ("jwt.audience", tokens.rules.audience ?? "any"),
-        ]
+        ] + traces.listed
     }
 }

@@ -197,6 +197,16 @@ enum ServerMetrics {
         .counter,
         "Log lines that were dropped, because the log's reader was too slow."
     )
+    static let spansExported = MetricDefinition(
+        "aisle_trace_spans_exported_total",
+        .counter,
+        "Spans that the collector accepted."
+    )
+    static let spansDropped = MetricDefinition(
+        "aisle_trace_spans_dropped_total",
+        .counter,
+        "Spans that were dropped, because the collector was too slow, unreachable or refused them."
+    )
     static let build = MetricDefinition(
         "aisle_build_info",
         .gauge,
@@ -210,6 +220,6 @@ enum ServerMetrics {
         databaseReady, streams, feeds, eventsSent, eventDelay, imports, importRows, importDuration, foldedPurchases,
         foldDuration, lastFold, lastResort, lastResortDuration, resortRunning, resortFailed, processorSeconds,
         residentMemory, virtualMemory, openDescriptors, descriptorLimit, startTime, eventLoopDelay, logLinesDropped,
-        build,
+        spansExported, spansDropped, build,
     ]
 }

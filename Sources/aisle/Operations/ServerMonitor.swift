@@ -15,6 +15,8 @@ final class ServerMonitor: Sendable {
     private let drainState: DrainState
     private let connections: ConnectionCounter
     private let log: ServerLog
+    /// nil without tracing.
+    private let spans: SpanExporter?
     private let observations: ObservationMetrics
     private let registry: MetricRegistry
     let startedAt = Timestamp.now()
@@ -31,6 +33,7 @@ final class ServerMonitor: Sendable {
         drainState: DrainState,
         connections: ConnectionCounter,
         log: ServerLog,
+        spans: SpanExporter?,
         observations: ObservationMetrics,
         registry: MetricRegistry
     ) {
@@ -39,6 +42,7 @@ final class ServerMonitor: Sendable {
         self.drainState = drainState
         self.connections = connections
         self.log = log
+        self.spans = spans
         self.observations = observations
         self.registry = registry
         gauge(ServerMetrics.startTime).record(Double(startedAt.microseconds) / 1e6)
@@ -107,6 +111,10 @@ final class ServerMonitor: Sendable {
         if let limit = state.process.descriptorLimit { gauge(ServerMetrics.descriptorLimit).record(limit) }
         raise(ServerMetrics.processorSeconds, to: state.process.processorSeconds)
         raise(ServerMetrics.logLinesDropped, to: Double(state.droppedLogLines))
+        if let counts = spans?.counts {
+            raise(ServerMetrics.spansExported, to: Double(counts.exported))
+            raise(ServerMetrics.spansDropped, to: Double(counts.dropped + counts.failed))
+        }
     }
 
     private func gauge(_ definition: MetricDefinition, _ labels: [(String, String)] = []) -> Gauge {

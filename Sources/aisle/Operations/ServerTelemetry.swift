@@ -16,7 +16,7 @@ struct ServerTelemetry: Sendable {
         let log = try ServerLog(settings.logFormat, level: settings.logLevel)
         let registry = MetricRegistry(ServerMetrics.all)
         let observations = ObservationMetrics(registry)
-        let lines = ObservationLog(log, logsRequests: settings.logsRequests, slowRequest: settings.slowRequest)
+        let lines = ObservationLog(log, logsRequests: settings.logsRequests)
         self.log = log
         self.registry = registry
         self.observations = observations

@@ -2,6 +2,7 @@ internal import Catalog
 internal import CatalogHTTP
 internal import Configuration
 internal import FoundationEssentials
+internal import Telemetry
 internal import WebClient
 
 /// The settings of token verification. Secrets come from the environment or from files, never from arguments.
@@ -98,7 +99,7 @@ struct TokenSettings: Sendable {
                 timeout: .seconds(5),
                 bodyLimit: limit
             )
-            let response = try await HTTPClient.shared.send(fetch)
+            let response = try await HTTPClient.shared.send(fetch.continuingTrace())
             guard response.status == 200 else {
                 throw CommandFailure("\(place) returned status \(response.status)", CommandFailure.unavailable)
             }

@@ -1,9 +1,10 @@
-import LibPQ
+internal import LibPQ
 
-@testable import CatalogPostgres
-
-/// Every fixed statement, by the name of its declaration. `StatementTests` says what is missing here.
+/// Every fixed statement, by the name of its declaration, which logs and traces show. `StatementTests` says what is missing here.
 enum StatementRegistry {
+    /// The names of all fixed statements.
+    static let names = StatementNames(statements + IdempotencyRecords.Statements.registered)
+
     static let statements: [(name: String, statements: [PostgresStatement])] = [
         ("DatabaseEpoch.readIdentity", [DatabaseEpoch.readIdentity]),
         ("DatabaseEpoch.insert", [DatabaseEpoch.insert]),

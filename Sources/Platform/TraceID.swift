@@ -1,0 +1,21 @@
+/// The 128-bit id of a trace. Source: W3C Trace Context, section 3.2.2.3.
+package struct TraceID: Sendable, Hashable {
+    package let high: UInt64
+    package let low: UInt64
+
+    /// Returns nil for the id 0, which is invalid.
+    package init?(high: UInt64, low: UInt64) {
+        guard high != 0 || low != 0 else { return nil }
+        self.high = high
+        self.low = low
+    }
+
+    /// The id as 32 lower-case hexadecimal digits.
+    package var text: String {
+        String(unsafeUninitializedCapacity: 32) { buffer in
+            Hexadecimal.write(high, to: UnsafeMutableBufferPointer(rebasing: buffer[..<16]))
+            Hexadecimal.write(low, to: UnsafeMutableBufferPointer(rebasing: buffer[16..<32]))
+            return 32
+        }
+    }
+}
