@@ -140,8 +140,11 @@ class Crawler:
             queries = [""] + [f"?{one['name']}={urllib.parse.quote(str(value))}" for one in parameters if one["in"] == "query"
                               for value in self.values(one, template)]
             is_stream = any("text/event-stream" in self.resolved(answer).get("content", {}) for answer in operation["responses"].values())
+            is_public = {} in operation.get("security", [{}])
             for user in self.tokens:
-                for path, query in itertools.product(self.paths(template, user), queries):
+                # Public responses depend on the user only without a query, by remembered sorts.
+                tried = queries[:1] if is_public and user else queries
+                for path, query in itertools.product(self.paths(template, user), tried):
                     self.follow(found, user, path + query, is_stream)
                     if any(one["name"] == "Accept-Language" for one in parameters):
                         found[user, path, "ru"] = self.get(path, user, **{"accept-language": "ru"})
