@@ -2,7 +2,7 @@
 
 Usage: proxy.py AISLE.
 """
-import contextlib, http.client, http.server, json, os, re, shutil, ssl, subprocess, sys, tempfile, threading, time
+import http.client, http.server, json, os, re, shutil, socket, ssl, subprocess, sys, tempfile, threading, time
 
 sys.path[:0] = [os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "Faults")]
 from documents import ROOT
@@ -12,6 +12,11 @@ AISLE = os.path.abspath(sys.argv[1])
 PAGE = "/v1/stores/corner/shelves/dairy/products?sort=price&limit=5"
 # The quota of an address: a page costs one point.
 QUOTA = 60
+
+
+def accepts(port):
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 class Proxy:
@@ -50,7 +55,7 @@ http {{
         tested = subprocess.run([*words, "-t"], capture_output=True, text=True, timeout=30)
         assert tested.returncode == 0 and "warn" not in tested.stderr, tested.stderr
         self.process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        until(lambda: self.process.poll() is not None or os.path.exists(f"{folder}/pid"), 10, "nginx starts")
+        until(lambda: self.process.poll() is not None or accepts(self.port), 10, "nginx starts")
         assert self.process.poll() is None, open(f"{folder}/error.log").read()
 
     @property
@@ -100,10 +105,9 @@ class Echo(http.server.BaseHTTPRequestHandler):
 def from_address(proxy, address, path, headers=None):
     """Returns the status of a request that reaches the proxy from an address of this machine."""
     context = ssl.create_default_context(cafile=f"{proxy.folder}/cert.pem")
-    connection = http.client.HTTPSConnection("127.0.0.1", proxy.port, timeout=30, source_address=(address, 0), context=context)
     # The certificate is for the name.
-    connection._context = context
     context.check_hostname = False
+    connection = http.client.HTTPSConnection("127.0.0.1", proxy.port, timeout=30, source_address=(address, 0), context=context)
     try:
         connection.request("GET", path, headers={"host": "shop.example", **(headers or {})})
         answer = connection.getresponse()
@@ -137,7 +141,7 @@ def passes_headers(folder):
         upstream.shutdown()
 
 
-def serves(proxy, server, database):
+def serves(proxy, server):
     version, status, headers, body = proxy.call(PAGE)
     direct = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
     direct.request("GET", PAGE)
@@ -153,7 +157,7 @@ def serves(proxy, server, database):
     print("pages over HTTP/2 and HTTP/1.1 are those of the server; plain HTTP is redirected")
 
 
-def streams(proxy, database, token):
+def streams(proxy, token):
     path = "/v1/stores/corner/shelves/dairy/events?sort=price&limit=100"
     stream = subprocess.Popen([*proxy.curl, "--no-buffer", proxy.url(path)], stdout=subprocess.PIPE, text=True)
     seen, lines = threading.Condition(), []
@@ -231,8 +235,8 @@ def main():
             token = database.token("merchant", "catalog:write")
             server = Server(AISLE, folder, database.dsn, AISLE_TRUSTED_PROXIES="127.0.0.1", AISLE_RATE_LIMIT=f"{max(QUOTA, 400)}/1")
             proxy = Proxy(f"{folder}/proxy", server.port)
-            serves(proxy, server, database)
-            streams(proxy, database, token)
+            serves(proxy, server)
+            streams(proxy, token)
             imports(proxy, folder, token)
             server.stop()
             # On the same port, which nginx knows.
