@@ -152,6 +152,21 @@ test-faults-full: ## Run the fault tests with all their faults, in about two hou
 	$(MAKE) --no-print-directory test-upgrade
 	$(MAKE) --no-print-directory fuzz
 
+.PHONY: test-monitoring
+test-monitoring: build ## Scrape servers under load with Prometheus, query each panel, and let alerts fire
+	@RUNLEVEL=1 $(MAKE) --no-print-directory deps PACKAGES="prometheus python3"
+	$(TEST_LIMIT) python3 -B Tests/Operations/monitoring.py $(AISLE)
+
+.PHONY: test-backup
+test-backup: build ## Run the commands for backup and restore, and compare every answer before and after
+	@$(MAKE) --no-print-directory deps PACKAGES="python3"
+	$(TEST_LIMIT) python3 -B Tests/Operations/backup.py $(AISLE)
+
+.PHONY: test-proxy
+test-proxy: build ## Serve through nginx with TLS and HTTP/2
+	@RUNLEVEL=1 $(MAKE) --no-print-directory deps PACKAGES="curl nginx-light openssl python3"
+	$(TEST_LIMIT) python3 -B Tests/Operations/proxy.py $(AISLE)
+
 .PHONY: test-disk
 test-disk: build ## Fill the disk of the data, and that of the log, under load; needs root or user namespaces
 	@$(MAKE) --no-print-directory deps PACKAGES="python3"
@@ -192,6 +207,9 @@ test-all: lint test ## Run all tests except mutations, with coverage, sanitizers
 	$(MAKE) --no-print-directory test-faults
 	$(MAKE) --no-print-directory test-disk
 	$(MAKE) --no-print-directory test-upgrade
+	$(MAKE) --no-print-directory test-monitoring
+	$(MAKE) --no-print-directory test-backup
+	$(MAKE) --no-print-directory test-proxy
 	$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=60
 	$(MAKE) --no-print-directory test-browser
 	$(MAKE) --no-print-directory test-docs

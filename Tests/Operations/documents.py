@@ -26,4 +26,4 @@ class Page:
         for number, line in enumerate(lines):
             if line.startswith("| ") and not (number + 1 < len(lines) and lines[number + 1].startswith("| ---")):
                 if not line.startswith("| ---"):
-                    yield [cell.strip() for cell in line.strip("|").split(" | ")]
+                    yield [cell.strip() for cell in line.strip("|").split("|")]
