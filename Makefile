@@ -10,6 +10,9 @@ AISLE := .build/release/aisle
 PACKAGES := postgresql libpq-dev libcurl4-openssl-dev libicu-dev zlib1g-dev pkg-config
 # Further packages for tests: an independent implementation of JSON Patch.
 TEST_PACKAGES := python3 python3-jsonpatch
+# Services that Debian starts with a package, as package:service; a test that needs the package sets it. They are disabled when the package is
+# installed, and left alone if it was there before.
+SERVICES :=
 # The time limit of a test run; beyond it, the run is stopped with an exit code of its own.
 TEST_LIMIT := timeout --kill-after=30 45m
 TEST_RUN := $(TEST_LIMIT) swift test --disable-xctest --skip-build
@@ -58,6 +61,12 @@ deps: # Install missing packages
 	    echo "installing $${missing[*]}" >&2; \
 	    $$as_root apt-get update -qq; \
 	    DEBIAN_FRONTEND=noninteractive $$as_root apt-get install -y -qq --no-install-recommends "$${missing[@]}" >/dev/null; \
+	    now=; if [ -d /run/systemd/system ]; then now=--now; fi; \
+	    for service in $(SERVICES); do \
+	        case " $${missing[*]} " in *" $${service%%:*} "*) \
+	            if command -v systemctl >/dev/null; then $$as_root systemctl disable --quiet $$now "$${service##*:}"; fi ;; \
+	        esac; \
+	    done; \
 	fi
 
 .PHONY: build
@@ -154,7 +163,7 @@ test-faults-full: ## Run the fault tests with all their faults, in about two hou
 
 .PHONY: test-monitoring
 test-monitoring: build ## Scrape servers under load with Prometheus, query each panel, and let alerts fire
-	@RUNLEVEL=1 $(MAKE) --no-print-directory deps PACKAGES="prometheus python3"
+	@RUNLEVEL=1 $(MAKE) --no-print-directory deps PACKAGES="prometheus python3" SERVICES="prometheus:prometheus"
 	$(TEST_LIMIT) python3 -B Tests/Operations/monitoring.py $(AISLE)
 
 .PHONY: test-backup
@@ -164,7 +173,7 @@ test-backup: build ## Run the commands for backup and restore, and compare every
 
 .PHONY: test-proxy
 test-proxy: build ## Serve through nginx with TLS and HTTP/2
-	@RUNLEVEL=1 $(MAKE) --no-print-directory deps PACKAGES="curl nginx-light openssl python3"
+	@RUNLEVEL=1 $(MAKE) --no-print-directory deps PACKAGES="curl nginx-light openssl python3" SERVICES="nginx-light:nginx"
 	$(TEST_LIMIT) python3 -B Tests/Operations/proxy.py $(AISLE)
 
 .PHONY: test-disk
