@@ -7,18 +7,13 @@ import contextlib, os, shutil, subprocess, sys, tempfile, time, urllib.error, ur
 
 sys.path[:0] = [os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "Faults")]
 from crawler import Crawler, differences
-from documents import Page
+from documents import Page, binaries
 from harness import SECRET, Server, free_port, psql, send, until
 
 AISLE = os.path.abspath(sys.argv[1])
 PAGE = Page("backup")
 SHELF, PRODUCT = "/v1/stores/corner/shelves/dairy", "/v1/stores/corner/products/C1007"
 DEVICES, WRITES = 20, 50
-
-
-def binaries():
-    versions = sorted((int(name) for name in os.listdir("/usr/lib/postgresql") if name.isdigit()), reverse=True)
-    return f"/usr/lib/postgresql/{versions[0]}/bin"
 
 
 class Shell:
@@ -49,7 +44,9 @@ class Shell:
 
     def document(self, heading, data="restored"):
         """Runs the commands below a heading of the page."""
-        return self.run(PAGE.commands(heading), data)
+        commands = PAGE.commands(heading)
+        assert commands, f"no commands below “{heading}”"
+        return self.run(commands, data)
 
     def start(self, data, port):
         self.run(f"pg_ctl start --pgdata {data} --log {data}.log --options '-p {port}' --wait --timeout 60")

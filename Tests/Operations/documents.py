@@ -1,8 +1,15 @@
-"""Reads the commands and tables of a page of the documentation, so that the page is the test."""
+"""Shared by the tests of operations: the commands and tables of the documentation, which are what the tests run and compare."""
 import os, re
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-BLOCK = re.compile(r"^```sh[^\n]*\n(.*?)^```$", re.M | re.S)
+# The commands that the tests of the documentation do not run.
+BLOCK = re.compile(r"^```sh notest\n(.*?)^```$", re.M | re.S)
+
+
+def binaries():
+    """Returns the folder of the latest PostgreSQL's programs."""
+    versions = sorted((int(name) for name in os.listdir("/usr/lib/postgresql") if name.isdigit()), reverse=True)
+    return f"/usr/lib/postgresql/{versions[0]}/bin"
 
 
 class Page:
@@ -15,10 +22,8 @@ class Page:
         self.sections = {"": parts[0], **dict(zip(parts[1::2], parts[2::2]))}
 
     def commands(self, heading):
-        """Returns the commands below a heading as one script."""
-        found = BLOCK.findall(self.sections[heading])
-        assert found, f"no commands below “{heading}”"
-        return "\n".join(found)
+        """Returns the commands below a heading as one script; empty if there are none."""
+        return "\n".join(BLOCK.findall(self.sections[heading]))
 
     def rows(self, heading):
         """Yields the cells of the tables below a heading, without their heads."""

@@ -8,7 +8,7 @@ import contextlib, json, os, random, re, shutil, socket, subprocess, sys, tempfi
 import urllib.request, uuid
 
 sys.path[:0] = [os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "Faults")]
-from documents import ROOT, Page
+from documents import ROOT, Page, binaries
 from harness import Database, Load, Server, free_port, send, status, until
 
 AISLE = os.path.abspath(sys.argv[1])
@@ -102,6 +102,19 @@ def commands_exist(page):
     for words in named:
         done = subprocess.run([AISLE, *words.split()[1:], "--help"], capture_output=True, text=True, timeout=30)
         assert done.returncode == 0, f"no such command: {words}"
+
+
+def check_runbooks(database):
+    """Runs the checks of the runbooks that need PostgreSQL."""
+    page, count = Page("alerts"), 0
+    environment = {**os.environ, "DATABASE_URL": database.dsn, "PATH": f"{os.environ['PATH']}:{binaries()}"}
+    for alert in page.sections:
+        if commands := page.commands(alert):
+            done = subprocess.run(["bash", "-euo", "pipefail", "-c", commands], cwd=database.folder, env=environment, capture_output=True,
+                                  text=True, timeout=120)
+            assert done.returncode == 0, f"{alert}: {commands}{done.stdout}{done.stderr}"
+            count += 1
+    print(f"the checks of {count} runbooks work")
 
 
 class Prometheus:
@@ -305,6 +318,7 @@ def main():
         for end in ends:
             stack.callback(end)
         streams(server, token, stack)
+        check_runbooks(database)
         # No re-sort was run yet.
         until_firing("AisleResortTooOld")
         database.run("resort", "--all")
