@@ -10,6 +10,9 @@ AISLE := .build/release/aisle
 PACKAGES := postgresql libpq-dev libcurl4-openssl-dev libicu-dev zlib1g-dev pkg-config
 # Further packages for tests: an independent implementation of JSON Patch.
 TEST_PACKAGES := python3 python3-jsonpatch
+# Services that Debian starts with a package, as package:service; a test that needs the package sets it. They are disabled when the package is
+# installed, and left alone if it was there before.
+SERVICES :=
 # The time limit of a test run; beyond it, the run is stopped with an exit code of its own.
 TEST_LIMIT := timeout --kill-after=30 45m
 TEST_RUN := $(TEST_LIMIT) swift test --disable-xctest --skip-build
@@ -58,6 +61,12 @@ deps: # Install missing packages
 	    echo "installing $${missing[*]}" >&2; \
 	    $$as_root apt-get update -qq; \
 	    DEBIAN_FRONTEND=noninteractive $$as_root apt-get install -y -qq --no-install-recommends "$${missing[@]}" >/dev/null; \
+	    now=; if [ -d /run/systemd/system ]; then now=--now; fi; \
+	    for service in $(SERVICES); do \
+	        case " $${missing[*]} " in *" $${service%%:*} "*) \
+	            if command -v systemctl >/dev/null; then $$as_root systemctl disable --quiet $$now "$${service##*:}"; fi ;; \
+	        esac; \
+	    done; \
 	fi
 
 .PHONY: build
@@ -152,6 +161,21 @@ test-faults-full: ## Run the fault tests with all their faults, in about two hou
 	$(MAKE) --no-print-directory test-upgrade
 	$(MAKE) --no-print-directory fuzz
 
+.PHONY: test-monitoring
+test-monitoring: build ## Scrape servers under load with Prometheus, query each panel, and let alerts fire
+	@RUNLEVEL=1 $(MAKE) --no-print-directory deps PACKAGES="prometheus python3" SERVICES="prometheus:prometheus"
+	$(TEST_LIMIT) python3 -B Tests/Operations/monitoring.py $(AISLE)
+
+.PHONY: test-backup
+test-backup: build ## Run the commands for backup and restore, and compare every answer before and after
+	@$(MAKE) --no-print-directory deps PACKAGES="python3"
+	$(TEST_LIMIT) python3 -B Tests/Operations/backup.py $(AISLE)
+
+.PHONY: test-proxy
+test-proxy: build ## Serve through nginx with TLS and HTTP/2
+	@RUNLEVEL=1 $(MAKE) --no-print-directory deps PACKAGES="curl nginx-light openssl python3" SERVICES="nginx-light:nginx"
+	$(TEST_LIMIT) python3 -B Tests/Operations/proxy.py $(AISLE)
+
 .PHONY: test-disk
 test-disk: build ## Fill the disk of the data, and that of the log, under load; needs root or user namespaces
 	@$(MAKE) --no-print-directory deps PACKAGES="python3"
@@ -192,6 +216,9 @@ test-all: lint test ## Run all tests except mutations, with coverage, sanitizers
 	$(MAKE) --no-print-directory test-faults
 	$(MAKE) --no-print-directory test-disk
 	$(MAKE) --no-print-directory test-upgrade
+	$(MAKE) --no-print-directory test-monitoring
+	$(MAKE) --no-print-directory test-backup
+	$(MAKE) --no-print-directory test-proxy
 	$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=60
 	$(MAKE) --no-print-directory test-browser
 	$(MAKE) --no-print-directory test-docs
