@@ -5,12 +5,14 @@ extension AuditChange {
     /// Returns an edit of a shelf's manual order.
     ///
     /// - Parameters:
-    ///   - moves: the moved products with their left neighbours before and after the edit; nil for the front.
+    ///   - moves: the first moved products with their left neighbours before and after the edit; nil for the front.
+    ///   - count: the number of all moved products.
     ///   - outcome: with the versions and the number of the change.
     ///   - versionBefore: the order version before the edit.
     package static func order(
         _ request: OrderEditRequest,
         _ moves: [OrderChange.Move],
+        of count: Int,
         _ outcome: OrderEditOutcome,
         from versionBefore: Int64,
         undoes: Int64?
@@ -24,7 +26,7 @@ extension AuditChange {
             }
         var detail: [JSONValue.Member] = [
             .init("from_order_version", .integer(versionBefore)),
-            .init("order_version", .integer(outcome.orderVersion)), .init("count", .integer(moves.count)),
+            .init("order_version", .integer(outcome.orderVersion)), .init("count", .integer(count)),
             .init(
                 "moved",
                 .array(
