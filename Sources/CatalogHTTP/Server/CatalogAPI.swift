@@ -75,6 +75,7 @@ package struct CatalogAPI: HTTPResponder {
             ),
             PurchaseEndpoint(purchases: catalog),
             PriceEndpoint(prices: catalog),
+            AuditEndpoint(audit: catalog, cursors: cursors),
             DemoEndpoints(demo: options.demo, products: catalog, prices: catalog),
             OperationEndpoints(storage: catalog, drainState: options.drainState),
             WebEndpoints(imageOrigins: options.imageOrigins),
@@ -143,7 +144,16 @@ package struct CatalogAPI: HTTPResponder {
             guard request.uri.host.map({ Self.isSameHost(request.head.authority, $0, request.uri.port) }) ?? true else {
                 throw Problem(.malformedRequest, "the request target and the Host header name different hosts")
             }
-            response = try await dispatch(request, route, from: peer, isAbandoned, &bodyLimit, &endpoint, &quota)
+            response = try await dispatch(
+                request,
+                route,
+                requestID,
+                from: peer,
+                isAbandoned,
+                &bodyLimit,
+                &endpoint,
+                &quota
+            )
         } catch {
             var problem = problem(error, requestID)
             isEndedByClient = problem.kind == .unavailable && isAbandoned()
