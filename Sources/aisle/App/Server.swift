@@ -116,14 +116,18 @@ struct Server {
         var configuration = ServiceGroupConfiguration(
             // Services stop in reverse order: streams first, so that they do not delay the server.
             services: [
-                .init(service: app), .init(service: Housekeeping(catalog: catalog)),
+                .init(service: app), .init(service: Housekeeping(catalog: catalog, auditRetention: settings.auditRetention)),
                 .init(service: LiveService(live: live)), .init(service: draining),
             ],
             gracefulShutdownSignals: [.sigterm, .sigint],
             logger: settings.logger
         )
         configuration.maximumGracefulShutdownDuration = settings.drain + Self.shutdownTimeout
-        do { try await ServiceGroup(configuration: configuration).run() } catch {
+        do {
+            // Requests set their own origin.
+            let services = ServiceGroup(configuration: configuration)
+            try await ChangeOrigin.$current.withValue(.server) { try await services.run() }
+        } catch {
             if let failure = Self.bindFailure(error, host, wanted) { throw failure }
             throw error
         }
