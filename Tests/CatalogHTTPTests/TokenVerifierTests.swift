@@ -129,7 +129,7 @@ import Testing
 
     @Test("A token is named by its id if that is short and printable, otherwise by a hash")
     func tokenIsNamed() async throws {
-        let verifier = Self.verifier()
+        let verifier = await Self.verifier()
         let claims = #""sub":"ann","exp":1800000600"#
         let named = try await verifier.verify(Self.hs256("{\(claims),\"jti\":\"a b/7\"}"))
         #expect(named.token == "a b/7")

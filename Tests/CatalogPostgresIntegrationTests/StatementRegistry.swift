@@ -5,6 +5,13 @@ import LibPQ
 /// Every fixed statement, by the name of its declaration. `StatementTests` says what is missing here.
 enum StatementRegistry {
     static let statements: [(name: String, statements: [PostgresStatement])] = [
+        ("AuditStatements.insertOfStore", [AuditStatements.insertOfStore]),
+        ("AuditStatements.insertOfUser", [AuditStatements.insertOfUser]),
+        ("AuditStatements.ofStore", [AuditStatements.ofStore]),
+        ("AuditStatements.ofUser", [AuditStatements.ofUser]),
+        ("AuditStatements.createPartitions", [AuditStatements.createPartitions]),
+        ("AuditStatements.dropPartitions", [AuditStatements.dropPartitions]),
+        ("AuditStatements.eraseUser", [AuditStatements.eraseUser]),
         ("DatabaseEpoch.readIdentity", [DatabaseEpoch.readIdentity]),
         ("DatabaseEpoch.insert", [DatabaseEpoch.insert]),
         ("DatabaseEpoch.raiseHorizon", [DatabaseEpoch.raiseHorizon]),
@@ -161,7 +168,6 @@ enum StatementRegistry {
         ("PostgresProductStore.productsByKey", [PostgresProductStore.productsByKey]),
         ("PostgresProductStore.productsAfter", [PostgresProductStore.productsAfter]),
         ("PostgresProductStore.shelvesOfProduct", [PostgresProductStore.shelvesOfProduct]),
-        ("ProductStatements.modifiedAt", [ProductStatements.modifiedAt]),
         ("ProductStatements.removeFromShelves", [ProductStatements.removeFromShelves]),
         ("ProductStatements.deletePlacements", [ProductStatements.deletePlacements]),
         ("ProductStatements.delete", [ProductStatements.delete]),

@@ -28,8 +28,11 @@ extension InMemoryCatalog {
     /// - Parameter change: nil if nothing changed.
     func record(_ change: AuditChange?, of user: UserID) {
         guard let change else { return }
-        let entry = AuditEntry(change, at: clock())
-        userLogs.withLock { $0.entries[user, default: []].append(entry) }
+        let now = clock()
+        userLogs.withLock { logs in
+            let entries = logs.entries[user] ?? []
+            logs.entries[user] = entries + [AuditEntry(change, at: entries.nextTime(now))]
+        }
     }
 
     /// Deletes a user's entries, and records that without the user, the address and the token.
@@ -53,6 +56,13 @@ extension InMemoryCatalog.StoreContent {
     ///
     /// - Parameter change: nil if nothing changed.
     mutating func record(_ change: AuditChange?, _ now: Timestamp) {
-        if let change { audit.append(AuditEntry(change, at: now)) }
+        if let change { audit.append(AuditEntry(change, at: audit.nextTime(now))) }
+    }
+}
+
+extension [AuditEntry] {
+    /// Returns the time of the next entry, which is later than the last one.
+    fileprivate func nextTime(_ now: Timestamp) -> Timestamp {
+        Swift.max(now, Timestamp(microseconds: (last?.at.microseconds ?? 0) + 1))
     }
 }
