@@ -180,7 +180,12 @@ import Testing
         try await catalog.removeList(list, of: ann, expected: nil)
         _ = try await catalog.edit(SettingsEdit([.init(key, .string("guest"))]), of: guest)
         _ = try await catalog.createList(NewList(id: .random(), name: "Guest"), of: guest, once: nil)
-        _ = try await catalog.export(ann, customer: "ann")
+        let export = try await catalog.export(ann, customer: "ann")
+        #expect(export.audit.map(\.action).first == "settings.change")
+        #expect(export.audit.map(\.action).last == "list.delete")
+        // There is no such user.
+        _ = try await catalog.export(UserID("nobody")!, customer: "nobody")
+        #expect(try await entries(.user(UserID("nobody")!), catalog).isEmpty)
         // The second time, there is no such guest.
         for _ in 0..<2 { _ = try await catalog.merge(guest, into: bob, once: nil) }
     }

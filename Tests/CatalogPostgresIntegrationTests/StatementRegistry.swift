@@ -9,6 +9,7 @@ enum StatementRegistry {
         ("AuditStatements.insertOfUser", [AuditStatements.insertOfUser]),
         ("AuditStatements.ofStore", [AuditStatements.ofStore]),
         ("AuditStatements.ofUser", [AuditStatements.ofUser]),
+        ("AuditStatements.allOfUser", [AuditStatements.allOfUser]),
         ("AuditStatements.createPartitions", [AuditStatements.createPartitions]),
         ("AuditStatements.dropPartitions", [AuditStatements.dropPartitions]),
         ("AuditStatements.eraseUser", [AuditStatements.eraseUser]),

@@ -152,7 +152,8 @@ extension InMemoryCatalog {
 
     package func export(_ user: UserID, customer: String) async throws(CatalogError) -> UserExport {
         let content = users.withLock { $0[user] }
-        record(.exported, of: user)
+        let audit = userLogs.withLock { $0.entries[user] ?? [] }
+        if content != nil { record(.exported, of: user) }
         var changes: [UserExport.OrderChange] = []
         let stores = self.content.withLock { Array($0.values) }
         var bought: [UserExport.Purchase] = []
@@ -183,7 +184,8 @@ extension InMemoryCatalog {
             settings: (content.map { Array($0.settings.values) } ?? []).sorted { $0.key < $1.key },
             orderChanges: changes.sorted { $0.changedAt < $1.changedAt },
             purchases: bought.sorted { ($0.store.text, $0.day, $0.sku.text) < ($1.store.text, $1.day, $1.sku.text) },
-            lists: allLists(of: user)
+            lists: allLists(of: user),
+            audit: audit
         )
     }
 

@@ -25,6 +25,11 @@ enum AuditStatements {
         ORDER BY f.at DESC, f.audit_id DESC LIMIT $9
         """
 
+    /// All entries of a user, `$1`, the oldest first.
+    static let allOfUser: PostgresStatement = """
+        SELECT \(columns("a")) FROM user_audit a WHERE a.user_id = $1 ORDER BY a.at, a.audit_id
+        """
+
     private static func columns(_ table: SQL) -> SQL {
         let names: [SQL] = [
             "audit_id::text", "at", "action", "source", "actor", "address", "token", "request_id", "subject",

@@ -31,6 +31,11 @@ struct PostgresAuditStore: AuditStore {
         }
     }
 
+    /// Returns all entries of a user, the oldest first.
+    static func all(of user: UserID, _ connection: isolated PostgresConnection) throws -> [AuditEntry] {
+        try connection.query(AuditStatements.allOfUser, [.text(user.text)]) { try $0.map { try entry($0) } }
+    }
+
     /// An id after all others.
     private static let lastID = "ffffffff-ffff-ffff-ffff-ffffffffffff"
 

@@ -65,11 +65,11 @@ struct PostgresUserStore: UserStore {
     func export(_ user: UserID, customer: String) async throws(CatalogError) -> UserExport {
         try await database.mappingErrors {
             let hash = CustomerHashes.hash(customer, try await purchases.customers.key())
-            let export = try await database.longReads.snapshot(within: .shelf) { connection in
+            let (export, isKnown) = try await database.longReads.snapshot(within: .shelf) { connection in
                 let revision = try connection.query(Self.userRevision, [.text(user.text)]) {
                     try $0.first { try $0.int8(0) }
                 }
-                return UserExport(
+                let export = UserExport(
                     user: user,
                     revision: revision ?? 0,
                     settings: try Self.allSettings(user, connection),
@@ -84,10 +84,13 @@ struct PostgresUserStore: UserStore {
                         }
                     },
                     purchases: try PostgresPurchaseStore.purchases(of: hash, connection),
-                    lists: try ListLifecycle.allLists(of: user, connection)
+                    lists: try ListLifecycle.allLists(of: user, connection),
+                    audit: try PostgresAuditStore.all(of: user, connection)
                 )
+                return (export, revision != nil)
             }
-            try await recordExport(of: user)
+            // Nothing mentions an erased user, also after an export.
+            if isKnown { try await recordExport(of: user) }
             return export
         }
     }
