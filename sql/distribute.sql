@@ -38,6 +38,7 @@ SELECT create_distributed_table('purchase_by_customer', 'store_id', colocate_wit
 SELECT create_reference_table('purchase_cell');
 SELECT create_distributed_table('purchase_erasure', 'customer', colocate_with => 'none');
 SELECT create_distributed_table('popularity_due', 'store_id', colocate_with => 'shelf');
+SELECT create_distributed_table('store_audit', 'store_id', colocate_with => 'shelf');
 
 SELECT create_distributed_table('user_account', 'user_id');
 SELECT create_distributed_table('user_setting', 'user_id', colocate_with => 'user_account');
@@ -48,6 +49,7 @@ SELECT create_distributed_table('user_list_item', 'user_id', colocate_with => 'u
 SELECT create_distributed_table('user_list_share', 'user_id', colocate_with => 'user_account');
 SELECT create_distributed_table('user_list_place', 'user_id', colocate_with => 'user_account');
 SELECT create_distributed_table('user_event', 'user_id', colocate_with => 'user_account');
+SELECT create_distributed_table('user_audit', 'user_id', colocate_with => 'user_account');
 
 DO $$
 DECLARE key record;

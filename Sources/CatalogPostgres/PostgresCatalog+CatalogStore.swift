@@ -266,6 +266,12 @@ extension PostgresCatalog: CatalogStore {
         try await changeStore.changes(of: user, since: since, limit: limit)
     }
 
+    // MARK: - Audit
+
+    package func audit(_ request: AuditRequest) async throws(CatalogError) -> AuditPage {
+        try await auditStore.audit(request)
+    }
+
     // MARK: - Values
 
     package func firstResponse(_ key: String, in store: CatalogKey?) async throws(CatalogError) -> FirstResponse? {

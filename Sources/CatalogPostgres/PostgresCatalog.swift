@@ -17,6 +17,7 @@ package struct PostgresCatalog: Sendable {
     let listLifecycle: ListLifecycle
     let changeStore: PostgresChangeStore
     let responses: PostgresResponseStore
+    let auditStore: PostgresAuditStore
     /// Signals that ordering keys need compaction.
     package let compactionSignal: CompactionSignal
 
@@ -28,7 +29,8 @@ package struct PostgresCatalog: Sendable {
         pages = PostgresPageStore(database: database, limits: pageLimits)
         diffs = PostgresDiffStore(pages: pages)
         orders = PostgresOrderStore(database: database, pages: pages, compactionSignal: compactionSignal)
-        purchases = PostgresPurchaseStore(database: database, customers: CustomerHashes(database))
+        let customers = CustomerHashes(database)
+        purchases = PostgresPurchaseStore(database: database, customers: customers)
         prices = PostgresPriceStore(database: database)
         settingsStore = PostgresSettingsStore(database: database)
         listStore = PostgresListStore(database: database)
@@ -36,6 +38,7 @@ package struct PostgresCatalog: Sendable {
         users = PostgresUserStore(database: database, lists: listLifecycle, purchases: purchases)
         changeStore = PostgresChangeStore(database: database, settings: settingsStore)
         responses = PostgresResponseStore(database: database)
+        auditStore = PostgresAuditStore(database: database, customers: customers)
     }
 
     package func shutDown() { database.shutDown() }
@@ -50,7 +53,7 @@ package struct PostgresCatalog: Sendable {
     ///
     /// - Returns: the number of rows that named a customer.
     package func anonymize(customer: String) async throws(CatalogError) -> Int {
-        try await purchases.requestErasure(customer: customer)
+        try await purchases.requestErasure(customer: customer, isAudited: true)
         return try await PurchaseFold(self).run().anonymized
     }
 

@@ -35,6 +35,8 @@ import Testing
         ("DiffMode", DiffMode.allCases.map(\.rawValue)),
         ("ListRole", ListRole.allCases.map(\.rawValue)),
         ("ShareRole", ListRole.shared.map(\.rawValue)),
+        ("AuditAction", AuditAction.ofStores.map(\.rawValue)),
+        ("AuditSource", ChangeOrigin.Source.allCases.map(\.rawValue)),
         ("Scope", Scope.allCases.map(\.rawValue)),
         ("ProblemType", ProblemKind.allCases.map { "/problems/\($0.rawValue)" }),
     ]

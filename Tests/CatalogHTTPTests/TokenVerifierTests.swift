@@ -120,10 +120,28 @@ import Testing
             scopes: [.orderWrite, .pricesWrite],
             stores: stores,
             customer: "card 7",
-            expiresAt: end
+            expiresAt: end,
+            token: "token 7"
         )
         let token = TokenSigner(secret: Self.secret).token(for: caller, issuedAt: Self.now)
         #expect(try await Self.verifier().verify(token) == caller)
+    }
+
+    @Test("A token is named by its id if that is short and printable, otherwise by a hash")
+    func tokenIsNamed() async throws {
+        let verifier = await Self.verifier()
+        let claims = #""sub":"ann","exp":1800000600"#
+        let named = try await verifier.verify(Self.hs256("{\(claims),\"jti\":\"a b/7\"}"))
+        #expect(named.token == "a b/7")
+        let long = String(repeating: "x", count: 129)
+        for id in [nil, "7", "\"\"", "\"a\\u0007\"", "\"\(long)\""] {
+            let text = Self.hs256("{\(claims)\(id.map { ",\"jti\":\($0)" } ?? "")}")
+            let name = try #require(try await verifier.verify(text).token)
+            #expect(name.wholeMatch(of: /sha256:[0-9a-f]{16}/) != nil, "\(name)")
+            #expect(!text.contains(name.dropFirst(7)))
+            // The second time, it comes from the cache.
+            #expect(try await verifier.verify(text).token == name)
+        }
     }
 
     @Test(

@@ -37,6 +37,15 @@ import TestSupport
         let allowed = [
             (roles.server, "DELETE FROM product; DELETE FROM user_setting; SELECT * FROM deployment, schema_migration"),
             (roles.reader, "SELECT * FROM product, placement, shelf, store, store_state, schema_migration"),
+            (
+                roles.server,
+                """
+                INSERT INTO store_audit (store_id, at, audit_id, action, source, actor, detail)
+                VALUES (1, now(), gen_random_uuid(), 'a', 'api', 'ann', '{}'); SELECT * FROM store_audit, user_audit;
+                SELECT audit_create_partitions(current_date), audit_drop_partitions(current_date - 30),
+                    audit_erase_user('ann', 'hash', gen_random_uuid(), 'a', 'api', NULL)
+                """
+            ),
             (roles.owner, "ALTER TABLE product ADD COLUMN x integer; CREATE TABLE y (); DROP TABLE user_list CASCADE"),
         ]
         for (role, script) in allowed {
@@ -46,6 +55,21 @@ import TestSupport
             (roles.server, "ALTER TABLE product ADD COLUMN x integer"), (roles.server, "DROP TABLE product"),
             (roles.server, "CREATE TABLE y ()"), (roles.server, "DELETE FROM schema_migration"),
             (roles.server, "TRUNCATE product"),
+            (roles.server, "UPDATE store_audit SET actor = 'bob'"), (roles.server, "DELETE FROM store_audit"),
+            (roles.server, "TRUNCATE store_audit"), (roles.server, "DROP TABLE store_audit"),
+            (roles.server, "UPDATE user_audit SET actor = 'bob'"), (roles.server, "DELETE FROM user_audit"),
+            (roles.server, "DELETE FROM store_audit_default"), (roles.server, "SELECT * FROM user_audit_default"),
+            (
+                roles.server,
+                """
+                DO $$ BEGIN EXECUTE 'DELETE FROM ' || (SELECT max(inhrelid::regclass::text) FROM pg_inherits
+                    WHERE inhparent = 'store_audit'::regclass); END $$
+                """
+            ),
+            (roles.reader, "SELECT * FROM store_audit"), (roles.reader, "SELECT * FROM user_audit"),
+            (roles.reader, "SELECT audit_create_partitions(current_date)"),
+            (roles.reader, "SELECT audit_drop_partitions(current_date - 400)"),
+            (roles.reader, "SELECT audit_erase_user('ann', 'hash', gen_random_uuid(), 'a', 'api', NULL)"),
             (roles.reader, "SELECT * FROM deployment"), (roles.reader, "SELECT * FROM user_setting"),
             (roles.reader, "SELECT * FROM user_ticket"), (roles.reader, "SELECT * FROM purchase_by_customer"),
             (roles.reader, "SELECT * FROM order_change"), (roles.reader, "SELECT * FROM idempotency_record"),

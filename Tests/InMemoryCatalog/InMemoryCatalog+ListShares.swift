@@ -17,6 +17,7 @@ extension InMemoryCatalog {
             let open = users[user]!.shares[id, default: []].count { $0.share.expiresAt > now }
             guard open < ListShare.countLimit else { throw .tooManyShares }
             users[user]!.shares[id, default: []].append(Share(share: share, digest: digest))
+            self.record(.shared(share, id), of: user)
             return IssuedShare(share)
         }
     }
@@ -44,6 +45,7 @@ extension InMemoryCatalog {
             for member in users.keys where users[member]!.places[id]?.share == share {
                 self.leave(id, member, &users, now)
             }
+            self.record(.revoked(share, id), of: user)
         }
     }
 
@@ -75,6 +77,7 @@ extension InMemoryCatalog {
                         )
                         Self.place(id, place, user, &users)
                         Self.announce(id, to: user, &users)
+                        self.record(.joined(found.share.id, id), of: user)
                     }
                     return try self.membership(id, user, users).document(isNew: false)
                 }
@@ -121,11 +124,13 @@ extension InMemoryCatalog {
                 transferred.owner = user
                 Self.place(own, transferred, user, &users)
                 Self.announce(own, to: user, &users)
+                record(.list(.listMerge, own), of: user)
             } else {
                 let own = users[user]!.places[id].flatMap { $0.leftAt == nil ? $0.role : nil }
                 guard place.leftAt == nil, place.role.isBetter(than: own) else { continue }
                 Self.place(id, place, user, &users)
                 Self.announce(id, to: user, &users)
+                record(.list(.listMerge, id), of: user)
             }
         }
     }

@@ -82,6 +82,7 @@ extension InMemoryCatalog {
             users[user]!.lists[new.id] = new.list(of: user, sinksChecked: sinks, now: now)
             Self.place(new.id, MembershipRecord(owner: user, role: .owner, key: .first, revision: 0), user, &users)
             Self.announce(new.id, to: user, &users)
+            self.record(.list(.listCreate, new.id), of: user)
             return try self.membership(new.id, user, users).document(isNew: true)
         }
     }
@@ -126,6 +127,7 @@ extension InMemoryCatalog {
             facts
         )
         if outcome.isChange { Self.announceChange(id, outcome.event, &users) }
+        record(.list(edit, outcome), of: user)
         outcome.membership = try membership(id, user, users, currentOnly: false)
         return outcome
     }
@@ -138,6 +140,7 @@ extension InMemoryCatalog {
                 _ = try self.apply(.set(ListSettings(isDeleted: true)), id, user, expected, &users, now)
             } else {
                 self.leave(id, user, &users, now)
+                self.record(.list(.listLeave, id), of: user)
             }
         }
     }
@@ -165,6 +168,7 @@ extension InMemoryCatalog {
             let outcome = ListMoveOutcome(revision: users[user]!.revision, moved: moved)
             let event = LiveEvent(.list, id: outcome.revision, data: outcome.json)
             users[user]!.events.append(ListEvent(list: nil, event: event))
+            self.record(.listOrder(outcome), of: user)
             return outcome
         }
     }

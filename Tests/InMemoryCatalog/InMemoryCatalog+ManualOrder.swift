@@ -1,4 +1,5 @@
 package import Catalog
+internal import CatalogJSON
 internal import Ordering
 internal import Synchronization
 
@@ -20,8 +21,17 @@ extension InMemoryCatalog {
         return try write(request.store) { content throws(CatalogError) in
             if let outcome: OrderEditOutcome = try content.responses.known(call) { return outcome }
             var shelf = content.shelves[request.shelf]!
+            let versionBefore = shelf.orderVersion
             let outcome = try Self.edit(&shelf, request, now, sorted)
             guard !request.isDryRun else { return outcome }
+            if outcome.change != nil, let (change, lefts) = shelf.history.first {
+                let moves = OrderChange.Move.list(lefts, outcome.moved.map { ($0.id, $0.after) })
+                let listed = Array(moves.prefix(AuditChange.itemLimit))
+                content.record(
+                    .order(request, listed, of: lefts.count, outcome, from: versionBefore, undoes: change.undoes),
+                    now
+                )
+            }
             content.shelves[request.shelf] = shelf
             content.responses.record(outcome, call)
             return outcome
@@ -143,6 +153,7 @@ extension InMemoryCatalog {
     ) async throws(CatalogError) -> OrderEditOutcome {
         let edit = OrderEdit.moves(moves)
         try edit.check()
+        let now = clock()
         return try write(store) { content throws(CatalogError) in
             if let outcome: OrderEditOutcome = try content.responses.known(call) { return outcome }
             if let expected, !expected.contains(content.shelfOrderVersion) {
@@ -165,6 +176,7 @@ extension InMemoryCatalog {
                 content.shelfOrder = target.map { CatalogKey($0)! } + removed
                 let moved = Set(moves.flatMap(\.ids))
                 outcome.moved = OrderEditOutcome.Moved.of(target.filter { moved.contains($0) }, from: old, to: target)
+                content.record(.shelfOrder(outcome, from: outcome.fromVersion), now)
             }
             content.responses.record(outcome, call)
             return outcome

@@ -1,11 +1,13 @@
 package import Catalog
+internal import CatalogJSON
 extension InMemoryCatalog {
     package func add(
         _ purchases: [Purchase],
         to store: CatalogKey,
         once call: IdempotentCall?
     ) async throws(CatalogError) -> PurchaseOutcome {
-        try write(store) { content throws(CatalogError) in
+        let now = clock()
+        return try write(store) { content throws(CatalogError) in
             if let outcome: PurchaseOutcome = try content.responses.known(call) { return outcome }
             var outcome = PurchaseOutcome()
             for purchase in purchases {
@@ -21,6 +23,7 @@ extension InMemoryCatalog {
                 }
             }
             content.responses.record(outcome, call)
+            content.record(.purchases(outcome), now)
             return outcome
         }
     }
@@ -47,6 +50,7 @@ extension InMemoryCatalog {
                 throw PriceChange.unknown(stranger.sku)
             }
             var outcome = PriceOutcome()
+            var revisions: [PriceRevision] = []
             for price in prices {
                 var product = content.products[price.sku]!
                 let old = product
@@ -59,11 +63,19 @@ extension InMemoryCatalog {
                 product.modifiedAt = now
                 content.products[price.sku] = product
                 outcome.changed += 1
+                revisions.append(
+                    PriceRevision(
+                        price.sku,
+                        old: .init(price: old.priceMinor, regular: old.regularPriceMinor),
+                        new: .init(price: product.priceMinor, regular: product.regularPriceMinor)
+                    )
+                )
                 for (key, shelf) in content.shelves where shelf.placed.contains(price.sku) {
                     outcome.shelves.insert(key)
                 }
             }
             for key in outcome.shelves { content.shelves[key]!.version += 1 }
+            content.record(.prices(revisions), now)
             content.responses.record(outcome, call)
             return outcome
         }

@@ -1,9 +1,11 @@
 package import Catalog
+internal import CatalogJSON
 internal import Ordering
 internal import Synchronization
 
 extension InMemoryCatalog {
     package func put(_ store: Store) async throws(CatalogError) -> Bool {
+        let now = clock()
         let result: Result<Bool, CatalogError> = content.withLock { content in
             let old = content[store.key]
             if let old, old.store.currency != store.currency,
@@ -13,6 +15,9 @@ extension InMemoryCatalog {
             }
             content[store.key, default: StoreContent(store: store)].store = store
             content[store.key]!.version += 1
+            do throws(CatalogError) { content[store.key]!.record(try .store(old?.store, store), now) } catch {
+                return .failure(error)
+            }
             return .success(old == nil)
         }
         return try result.get()
@@ -41,6 +46,7 @@ extension InMemoryCatalog {
             content.shelves[shelf.key, default: ShelfContent(shelf: shelf, modifiedAt: now)].shelf = shelf
             content.shelves[shelf.key]!.isRemoved = false
             content.shelves[shelf.key]!.version += 1
+            content.record(.shelf(wasThere ? old?.shelf : nil, shelf), now)
             return !wasThere
         }
     }
@@ -63,6 +69,7 @@ extension InMemoryCatalog {
             product.popularity = old?.popularity ?? .none
             product.modifiedAt = now
             content.products[product.sku] = product
+            content.record(try .product(old, product, of: content.store), now)
             for key in content.shelves.keys where content.shelves[key]!.placed.contains(product.sku) {
                 content.shelves[key]!.version += 1
             }
@@ -92,8 +99,10 @@ extension InMemoryCatalog {
     }
 
     package func remove(product sku: SKU, from store: CatalogKey) async throws(CatalogError) {
+        let now = clock()
         try write(store) { content throws(CatalogError) in
-            guard content.products.removeValue(forKey: sku) != nil else { throw .notFound("product “\(sku)”") }
+            guard let old = content.products.removeValue(forKey: sku) else { throw .notFound("product “\(sku)”") }
+            content.record(try .deleted(old, of: content.store), now)
             for key in content.shelves.keys where content.shelves[key]!.placed.remove(sku) != nil {
                 content.shelves[key]!.version += 1
                 content.shelves[key]!.orderVersion += 1
@@ -102,6 +111,7 @@ extension InMemoryCatalog {
     }
 
     package func remove(shelf: CatalogKey, from store: CatalogKey) async throws(CatalogError) {
+        let now = clock()
         try write(store) { content throws(CatalogError) in
             guard let old = content.shelves[shelf], !old.isRemoved else { throw .notFound("shelf “\(shelf)”") }
             guard !content.shelves.values.contains(where: { !$0.isRemoved && $0.shelf.parent == shelf }) else {
@@ -112,6 +122,7 @@ extension InMemoryCatalog {
             content.shelves[shelf]!.version += 1
             content.shelves[shelf]!.orderVersion += 1
             content.shelves[shelf]!.history = []
+            content.record(.deleted(shelf), now)
         }
     }
 
@@ -120,7 +131,8 @@ extension InMemoryCatalog {
     }
 
     private func addPlacement(_ sku: SKU, _ shelf: CatalogKey, _ store: CatalogKey) throws(CatalogError) -> Bool {
-        try write(store) { content throws(CatalogError) in
+        let now = clock()
+        return try write(store) { content throws(CatalogError) in
             guard content.products[sku] != nil else { throw .notFound("product “\(sku)”") }
             guard var old = content.shelves[shelf], !old.isRemoved else { throw .notFound("shelf “\(shelf)”") }
             guard old.placed.insert(sku).inserted else { return false }
@@ -130,11 +142,13 @@ extension InMemoryCatalog {
             old.version += 1
             old.orderVersion += 1
             content.shelves[shelf] = old
+            content.record(.placed(sku, on: shelf), now)
             return true
         }
     }
 
     package func unplace(_ sku: SKU, from shelf: CatalogKey, in store: CatalogKey) async throws(CatalogError) {
+        let now = clock()
         try write(store) { content throws(CatalogError) in
             guard let old = content.shelves[shelf], !old.isRemoved else { throw .notFound("shelf “\(shelf)”") }
             guard content.shelves[shelf]!.placed.remove(sku) != nil else {
@@ -142,6 +156,7 @@ extension InMemoryCatalog {
             }
             content.shelves[shelf]!.version += 1
             content.shelves[shelf]!.orderVersion += 1
+            content.record(.unplaced(sku, from: shelf), now)
         }
     }
 }

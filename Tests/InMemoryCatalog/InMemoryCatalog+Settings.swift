@@ -91,6 +91,7 @@ extension InMemoryCatalog {
     ) async throws(CatalogError) -> [SettingsEdit.Result] {
         if let shelf = edit.shelf { _ = try await self.shelf(shelf.store, shelf.shelf) }
         let results = try change(user) { content, now throws(CatalogError) in try Self.apply(edit, &content, now) }
+        record(.settings(results), of: user)
         // A change without effect does not create an account.
         users.withLock {
             if $0[user]?.settings.isEmpty == true, $0[user]?.tickets.isEmpty == true, $0[user]?.places.isEmpty == true {
@@ -126,6 +127,7 @@ extension InMemoryCatalog {
         into user: UserID,
         once call: IdempotentCall?
     ) async throws(CatalogError) -> GuestMerge {
+        let isGuestKnown = users.withLock { $0[guest] != nil }
         let brought = users.withLock { $0[guest]?.settings.values.filter { !$0.isDeleted } } ?? []
         try transact { users, _ throws(CatalogError) in try Self.checkMerge(of: guest, into: user, users) }
         let (outcome, isFirst) = try change(user) { content, now throws(CatalogError) in
@@ -140,12 +142,18 @@ extension InMemoryCatalog {
                 mergeLists(of: guest, into: user, &$0)
                 $0[guest] = nil
             }
+            if isGuestKnown {
+                record(.merged(outcome), of: user)
+                eraseLog(of: guest, .userMerge)
+            }
         }
         return outcome
     }
 
     package func export(_ user: UserID, customer: String) async throws(CatalogError) -> UserExport {
         let content = users.withLock { $0[user] }
+        let audit = userLogs.withLock { $0.entries[user] ?? [] }
+        if content != nil { record(.exported, of: user) }
         var changes: [UserExport.OrderChange] = []
         let stores = self.content.withLock { Array($0.values) }
         var bought: [UserExport.Purchase] = []
@@ -176,7 +184,8 @@ extension InMemoryCatalog {
             settings: (content.map { Array($0.settings.values) } ?? []).sorted { $0.key < $1.key },
             orderChanges: changes.sorted { $0.changedAt < $1.changedAt },
             purchases: bought.sorted { ($0.store.text, $0.day, $0.sku.text) < ($1.store.text, $1.day, $1.sku.text) },
-            lists: allLists(of: user)
+            lists: allLists(of: user),
+            audit: audit
         )
     }
 
@@ -185,6 +194,7 @@ extension InMemoryCatalog {
             eraseLists(of: user, &$0)
             $0[user] = nil
         }
+        eraseLog(of: user, .userErase)
         content.withLock { stores in
             for store in stores.keys {
                 for (id, purchase) in stores[store]!.purchases where purchase.customer == customer {

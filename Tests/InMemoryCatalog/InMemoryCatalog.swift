@@ -30,12 +30,14 @@ package final class InMemoryCatalog: CatalogStore {
         var responses = RecordedResponses()
         /// Purchases by event id. The tests have a separate oracle for their sums.
         var purchases: [String: Purchase] = [:]
+        var audit: [AuditEntry] = []
     }
 
     let content = Mutex<[CatalogKey: StoreContent]>([:])
     /// Responses of calls that do not belong to a store.
     let responses = Mutex(RecordedResponses())
     let users = Mutex<[UserID: UserContent]>([:])
+    let userLogs = Mutex(UserLogs())
     let collate: Collator
     let clock: @Sendable () -> Timestamp
 

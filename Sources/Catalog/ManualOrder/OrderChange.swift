@@ -23,6 +23,15 @@ package struct OrderChange: Sendable, Hashable {
             self.fromAfter = fromAfter
             self.toAfter = toAfter
         }
+
+        /// Returns the moves of products with their left neighbours before and after a change; nil at the front.
+        package static func list(
+            _ lefts: [(id: String, left: String?)],
+            _ afters: [(id: String, after: String?)]
+        ) -> [Move] {
+            let afters = Dictionary(afters.map { ($0.id, $0.after) }) { first, _ in first }
+            return lefts.map { Move(id: $0.id, fromAfter: $0.left, toAfter: afters[$0.id] ?? nil) }
+        }
     }
 
     package var number: Int64

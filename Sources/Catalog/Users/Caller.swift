@@ -8,19 +8,23 @@ package struct Caller: Sendable, Hashable {
     package var customer: String
     /// When the token expires.
     package var expiresAt: Timestamp
+    /// The token's id (`jti`), or a hash of the token; nil if it is unknown.
+    package var token: String?
 
     package init(
         user: UserID,
         scopes: Set<Scope> = [],
         stores: Set<CatalogKey>? = nil,
         customer: String? = nil,
-        expiresAt: Timestamp
+        expiresAt: Timestamp,
+        token: String? = nil
     ) {
         self.user = user
         self.scopes = scopes
         self.stores = stores
         self.customer = customer ?? user.text
         self.expiresAt = expiresAt
+        self.token = token
     }
 
     /// Returns whether the token has a scope, or one that includes it.

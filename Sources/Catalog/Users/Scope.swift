@@ -10,4 +10,6 @@ package enum Scope: String, CaseIterable, Sendable, Hashable {
     case purchasesWrite = "purchases:write"
     /// To change the manual order of products and shelves, and to read its history.
     case orderWrite = "order:write"
+    /// To read the audit log.
+    case auditRead = "audit:read"
 }

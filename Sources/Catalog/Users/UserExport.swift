@@ -38,6 +38,8 @@ package struct UserExport: Sendable, Hashable {
     package var purchases: [Purchase]
     /// Own and joined lists, including deleted lists and items that are still kept.
     package var lists: [ListMembership]
+    /// The user's audit log, the oldest entry first.
+    package var audit: [AuditEntry]
 
     package init(
         user: UserID,
@@ -45,7 +47,8 @@ package struct UserExport: Sendable, Hashable {
         settings: [Setting],
         orderChanges: [OrderChange],
         purchases: [Purchase] = [],
-        lists: [ListMembership] = []
+        lists: [ListMembership] = [],
+        audit: [AuditEntry] = []
     ) {
         self.user = user
         self.revision = revision
@@ -53,5 +56,6 @@ package struct UserExport: Sendable, Hashable {
         self.orderChanges = orderChanges
         self.purchases = purchases
         self.lists = lists
+        self.audit = audit
     }
 }

@@ -37,7 +37,8 @@ package actor Demo {
         token: String, expiresAt: Timestamp
     ) {
         let end = Timestamp(microseconds: Timestamp.now().microseconds + Self.lifetime * 1_000_000)
-        return (signer.token(for: Caller(user: user, scopes: scopes, expiresAt: end)), end)
+        let caller = Caller(user: user, scopes: scopes, expiresAt: end, token: UniqueID.random().text)
+        return (signer.token(for: caller), end)
     }
 
     /// Plays the next day of a store's price changes; nil if the store has none.

@@ -45,6 +45,20 @@ struct Call: Sendable {
 
     var path: String { request.uri.path }
 
+    /// Returns the origin of the changes that the request makes.
+    func origin(_ requestID: String) -> ChangeOrigin {
+        ChangeOrigin(
+            source: .api,
+            actor: caller?.user.text ?? Self.anonymousActor,
+            address: trustedProxies.client(of: request, from: peer)?.description,
+            token: caller?.token,
+            requestID: requestID
+        )
+    }
+
+    /// The actor of a request without a token, which can only change something in a demo.
+    private static let anonymousActor = "anonymous"
+
     func header(_ name: HTTPField.Name) -> String? { request.headers[name] }
 
     /// The entity tags in `If-None-Match`, compared weakly (RFC 9110, section 13.1.2).

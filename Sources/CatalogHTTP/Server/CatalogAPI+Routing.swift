@@ -17,7 +17,17 @@ extension CatalogAPI {
         var (bodyLimit, endpoint, quota) = (0, nil as Endpoint?, nil as RateLimiter.Quota?)
         // The second page comes from the cache.
         for _ in 0..<2 {
-            guard let response = try? await dispatch(request, nil, from: nil, { false }, &bodyLimit, &endpoint, &quota)
+            guard
+                let response = try? await dispatch(
+                    request,
+                    nil,
+                    "",
+                    from: nil,
+                    { false },
+                    &bodyLimit,
+                    &endpoint,
+                    &quota
+                )
             else { return }
             try? await response.body.write(CollectedBody())
         }
@@ -46,12 +56,14 @@ extension CatalogAPI {
 
     /// - Parameters:
     ///   - known: the route, if it is known.
+    ///   - requestID: the id of the request, for the audit log.
     ///   - bodyLimit: set to the endpoint's limit.
     ///   - found: set to the endpoint, once it is found.
     ///   - quota: set to the client's quota, once the request is charged.
     func dispatch(
         _ request: Request,
         _ known: EndpointTable.Route?,
+        _ requestID: String,
         from peer: SocketAddress?,
         _ isAbandoned: @escaping @Sendable () -> Bool,
         _ bodyLimit: inout Int,
@@ -108,7 +120,15 @@ extension CatalogAPI {
             &quota
         )
         if length != 0 { call.bodyReservation = try memory.open(call.client) }
-        let response = try await handle(call, length, isAbandoned)
+        let response =
+            if endpoint.isDirect {
+                // A page changes nothing.
+                try await handle(call, length, isAbandoned)
+            } else {
+                try await ChangeOrigin.$current.withValue(call.origin(requestID)) {
+                    [call] in try await handle(call, length, isAbandoned)
+                }
+            }
         settle(response, call, &quota)
         return response
     }

@@ -76,6 +76,7 @@ package struct CatalogAPI: HTTPResponder {
             ),
             PurchaseEndpoint(purchases: catalog),
             PriceEndpoint(prices: catalog),
+            AuditEndpoint(audit: catalog, cursors: cursors),
             DemoEndpoints(demo: options.demo, products: catalog, prices: catalog),
             OperationEndpoints(storage: catalog, drainState: options.drainState),
             WebEndpoints(imageOrigins: options.imageOrigins),
@@ -147,7 +148,16 @@ package struct CatalogAPI: HTTPResponder {
                 throw Problem(.malformedRequest, "the request target and the Host header name different hosts")
             }
             func answer() async throws -> Response {
-                try await dispatch(request, route, from: peer, isAbandoned, &bodyLimit, &endpoint, &quota)
+                try await dispatch(
+                    request,
+                    route,
+                    requestID,
+                    from: peer,
+                    isAbandoned,
+                    &bodyLimit,
+                    &endpoint,
+                    &quota
+                )
             }
             response = if let trace { try await trace.run(answer) } else { try await answer() }
         } catch {

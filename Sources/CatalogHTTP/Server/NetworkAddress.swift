@@ -2,7 +2,7 @@ internal import Glibc
 package import NIOCore
 
 /// An IPv4 or IPv6 address. An IPv4-mapped IPv6 address is stored as its IPv4 address.
-package struct NetworkAddress: Hashable, Sendable {
+package struct NetworkAddress: Hashable, Sendable, CustomStringConvertible {
     /// 4 or 16 bytes.
     let bytes: [UInt8]
 
@@ -34,6 +34,17 @@ package struct NetworkAddress: Hashable, Sendable {
     package init?(_ address: SocketAddress) {
         guard let text = address.ipAddress else { return nil }
         self.init(text)
+    }
+
+    /// The address as text, such as `10.0.0.1` or `2001:db8::1`.
+    package var description: String {
+        let family = bytes.count == 4 ? AF_INET : AF_INET6
+        return String(unsafeUninitializedCapacity: Int(INET6_ADDRSTRLEN)) { buffer in
+            buffer.withMemoryRebound(to: CChar.self) { text in
+                guard inet_ntop(family, bytes, text.baseAddress, socklen_t(text.count)) != nil else { return 0 }
+                return strlen(text.baseAddress!)
+            }
+        }
     }
 
     /// The part of the address that identifies a client: of IPv6, the network of 64 bits, within which a client can choose.

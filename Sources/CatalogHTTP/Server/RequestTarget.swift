@@ -94,6 +94,18 @@ struct RequestTarget {
 }
 
 extension RequestTarget {
+    /// Parses a time; nil if it is missing.
+    func timestamp(_ name: String) throws(CatalogError) -> Timestamp? {
+        guard let text = try value(name) else { return nil }
+        guard let time = Timestamp(rfc3339: text) else {
+            throw .malformed(
+                parameter: name,
+                detail: "\(name) must be a time such as 2026-03-01T08:00:00Z (got “\(text.prefix(64))”)"
+            )
+        }
+        return time
+    }
+
     /// Parses a revision or version that a client has.
     func revision(_ name: String) throws(CatalogError) -> Int64? {
         guard let text = try value(name) else { return nil }

@@ -30,13 +30,17 @@ package struct TrustedProxies: Sendable {
         return client
     }
 
-    /// Returns the client that sent a request without a token.
-    func anonymous(_ request: Request, from peer: SocketAddress?) -> RateLimiter.Client {
-        let client = client(
+    /// Returns the address of the client that sent a request; nil for a Unix socket.
+    func client(of request: Request, from peer: SocketAddress?) -> NetworkAddress? {
+        client(
             peer.flatMap { NetworkAddress($0) },
             forwarded: request.headers[values: .forwardedFor].joined(separator: ",")
         )
-        return client.map { .address($0.client) } ?? .local
+    }
+
+    /// Returns the client that sent a request without a token.
+    func anonymous(_ request: Request, from peer: SocketAddress?) -> RateLimiter.Client {
+        client(of: request, from: peer).map { .address($0.client) } ?? .local
     }
 
     func isTrusted(_ address: NetworkAddress) -> Bool { ranges.contains { $0.contains(address) } }

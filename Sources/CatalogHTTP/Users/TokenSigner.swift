@@ -25,6 +25,7 @@ package struct TokenSigner: Sendable {
             json.field("sub", caller.user.text)
             json.field("iat", issuedAt.microseconds / 1_000_000)
             json.field("exp", caller.expiresAt.microseconds / 1_000_000)
+            if let id = caller.token { json.field("jti", id) }
             if let issuer = rules.issuer { json.field("iss", issuer) }
             if let audience = rules.audience { json.field("aud", audience) }
             let scopes = caller.scopes.map(\.rawValue).sorted().joined(separator: " ")

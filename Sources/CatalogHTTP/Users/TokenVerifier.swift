@@ -67,7 +67,8 @@ package final class TokenVerifier: Sendable {
         guard try await keys(for: header).contains(where: { $0.accepts(signature, of: signed) }) else {
             throw .invalid("the token is not signed by a known key")
         }
-        let (caller, notBefore) = try read(claims)
+        var (caller, notBefore) = try read(claims)
+        caller.token = Self.name(claims, digest)
         let token = VerifiedToken(caller: caller, notBefore: notBefore, generation: generation)
         verified.withLock { $0[digest] = token }
         return caller
@@ -144,6 +145,17 @@ package final class TokenVerifier: Sendable {
             stores.insert(store)
         }
         return stores
+    }
+
+    /// The maximum length of a token's id that the audit log keeps, in bytes.
+    private static let idLimit = 128
+    /// The length of the hash that identifies a token without an id, in bytes.
+    private static let hashLength = 8
+
+    /// Returns the name of a token in the audit log: its id, or a hash from which the token cannot be restored.
+    private static func name(_ claims: JSONValue, _ digest: SHA256.Digest) -> String {
+        if case .string(let id)? = claims["jti"], (1...idLimit).contains(id.utf8.count), id.isPrintable { return id }
+        return "sha256:\(Array(digest.prefix(hashLength)).hexadecimal)"
     }
 
     /// Returns the name under which tills report the user's purchases; nil if it is the subject.

@@ -7,6 +7,14 @@ enum ProductField: CaseIterable {
     case sku, name, brand, priceMinor, currency, regularPriceMinor, size, unitPrice, barcode, imageURL, attributes
     case popularity, inStock, tags, asOf, shelves, createdAt, modifiedAt
 
+    /// Whether entries of the audit log have the field: those that requests set, not those that the server computes.
+    var isAudited: Bool {
+        switch self {
+        case .name, .brand, .priceMinor, .regularPriceMinor, .size, .barcode, .imageURL, .attributes, .inStock, .tags: true
+        case .sku, .currency, .unitPrice, .popularity, .asOf, .shelves, .createdAt, .modifiedAt: false
+        }
+    }
+
     /// Writes the field of a response.
     ///
     /// - Parameter shelves: the product's shelves, if the response lists them.

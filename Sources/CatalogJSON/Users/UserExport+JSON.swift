@@ -32,6 +32,7 @@ extension UserExport {
                     }
                 }
             }
+            json.array("audit", audit) { $1.write(to: &$0) }
         }
         return json.bytes
     }

@@ -16,8 +16,17 @@ package struct DatabaseRoles: Sendable {
     /// Whether the reader must not read a table: keys, recorded responses, users' data, and tables that name users.
     private static func isPrivate(_ table: String) -> Bool {
         table == "deployment" || table == "idempotency_record" || table == "order_change" || table.hasPrefix("user_")
-            || table.hasPrefix("purchase_")
+            || table.hasPrefix("purchase_") || table.hasPrefix("store_audit")
     }
+
+    /// The tables of the audit log, to which servers add entries but which they do not change.
+    private static let appendOnly = ["store_audit", "user_audit"]
+
+    /// The functions that servers call with the rights of the owner.
+    private static let functions = [
+        "audit_create_partitions(date)", "audit_drop_partitions(date)",
+        "audit_erase_user(text, text, uuid, text, text, text)",
+    ]
 
     /// The tables that servers analyze after they have filled them.
     private static let analyzed = [
@@ -71,6 +80,17 @@ package struct DatabaseRoles: Sendable {
             "REVOKE INSERT, UPDATE, DELETE ON \(schema).schema_migration FROM \(server);",
             "GRANT SELECT ON \(list(tables.filter { !Self.isPrivate($0) })) TO \(reader);",
         ]
+        let logs = tables.filter { table in Self.appendOnly.contains { table.hasPrefix($0) } }
+        if !logs.isEmpty {
+            let functions = Self.functions.map { "\(schema).\($0)" }.joined(separator: ", ")
+            lines += [
+                // Servers reach partitions only through the whole table.
+                "REVOKE ALL ON \(list(logs)) FROM \(server);",
+                "GRANT SELECT, INSERT ON \(list(logs.filter(Self.appendOnly.contains))) TO \(server);",
+                "REVOKE ALL ON FUNCTION \(functions) FROM PUBLIC;",
+                "GRANT EXECUTE ON FUNCTION \(functions) TO \(server);",
+            ]
+        }
         let cells = PurchaseCells.all.map { PurchaseCells.table($0).text }.filter { tables.contains($0) }
         if !cells.isEmpty { lines.append("GRANT TRUNCATE ON \(list(cells)) TO \(server);") }
         if analyzes { lines.append("GRANT MAINTAIN ON \(list(Self.analyzed)) TO \(server);") }

@@ -6,6 +6,14 @@ enum StatementRegistry {
     static let names = StatementNames(statements + IdempotencyRecords.Statements.registered)
 
     static let statements: [(name: String, statements: [PostgresStatement])] = [
+        ("AuditStatements.insertOfStore", [AuditStatements.insertOfStore]),
+        ("AuditStatements.insertOfUser", [AuditStatements.insertOfUser]),
+        ("AuditStatements.ofStore", [AuditStatements.ofStore]),
+        ("AuditStatements.ofUser", [AuditStatements.ofUser]),
+        ("AuditStatements.allOfUser", [AuditStatements.allOfUser]),
+        ("AuditStatements.createPartitions", [AuditStatements.createPartitions]),
+        ("AuditStatements.dropPartitions", [AuditStatements.dropPartitions]),
+        ("AuditStatements.eraseUser", [AuditStatements.eraseUser]),
         ("DatabaseEpoch.readIdentity", [DatabaseEpoch.readIdentity]),
         ("DatabaseEpoch.insert", [DatabaseEpoch.insert]),
         ("DatabaseEpoch.raiseHorizon", [DatabaseEpoch.raiseHorizon]),
@@ -164,7 +172,6 @@ enum StatementRegistry {
         ("PostgresProductStore.productsByKey", [PostgresProductStore.productsByKey]),
         ("PostgresProductStore.productsAfter", [PostgresProductStore.productsAfter]),
         ("PostgresProductStore.shelvesOfProduct", [PostgresProductStore.shelvesOfProduct]),
-        ("ProductStatements.modifiedAt", [ProductStatements.modifiedAt]),
         ("ProductStatements.removeFromShelves", [ProductStatements.removeFromShelves]),
         ("ProductStatements.deletePlacements", [ProductStatements.deletePlacements]),
         ("ProductStatements.delete", [ProductStatements.delete]),

@@ -22,6 +22,15 @@ struct ImportApplication: Sendable {
         var removedProducts = 0
         var storesCreated = 0
         var shelvesCreated = 0
+
+        /// The counts of what was changed, and their names.
+        var changes: [(name: String, count: Int)] {
+            [
+                ("inserted", inserted), ("updated", updated), ("removed_placements", removedPlacements),
+                ("removed_products", removedProducts), ("stores_created", storesCreated),
+                ("shelves_created", shelvesCreated),
+            ]
+        }
     }
 
     func run(_ connection: isolated PostgresConnection) throws -> Outcome {
@@ -66,6 +75,7 @@ struct ImportApplication: Sendable {
             ImportStatements.bumpShelves,
             [.int4(storeID), touched, .int8Array(reordered.map(Int64.init))]
         )
+        try AuditLog.record(.work(.importApply, "import", id.text, outcome.changes), in: storeID, connection)
         return outcome
     }
 

@@ -1,4 +1,5 @@
 internal import Catalog
+internal import CatalogJSON
 internal import LibPQ
 
 /// The transfer, erasure and expiry of lists. Each list is changed in its own transaction, because list locks precede
@@ -50,6 +51,7 @@ struct ListLifecycle {
                 }
                 try Self.delete(list, connection)
                 try writer.place(transferred, as: .owner, by: nil, connection)
+                try AuditLog.record(.list(.listMerge, transferred.id), of: user, connection)
                 return try writer.notifyNewMember(transferred.id, connection)
             }
         }
@@ -67,6 +69,7 @@ struct ListLifecycle {
                 let own = try writer.membershipOrNil(list.id, connection)
                 guard let guestMembership, guestMembership.role.isBetter(than: own?.role) else { return [] }
                 try writer.place(list, as: guestMembership.role, by: share.flatMap { UniqueID($0) }, connection)
+                try AuditLog.record(.list(.listMerge, list.id), of: user, connection)
                 return try writer.notifyNewMember(list.id, connection)
             }
         }

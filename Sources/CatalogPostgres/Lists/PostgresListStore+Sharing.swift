@@ -23,6 +23,7 @@ extension PostgresListStore {
                     .timestamptz(share.createdAt.microseconds), .timestamptz(share.expiresAt.microseconds),
                 ]
             )
+            try AuditLog.record(.shared(share, id), of: user, connection)
             return (IssuedShare(share), [])
         }
     }
@@ -60,6 +61,7 @@ extension PostgresListStore {
                 throw CatalogError.notFound("share “\(share)”")
             }
             let members = try connection.query(ListStatements.membersByShare, key) { try $0.map { try $0.text(0) } }
+            try AuditLog.record(.revoked(share, id), of: user, connection)
             return ((), Array(try ListWriter.removeMembers(members, id, connection).keys))
         }
     }
@@ -108,6 +110,7 @@ extension PostgresListStore {
                 }
             }
             try writer.place(list, as: found.role, by: found.share, connection)
+            try AuditLog.record(.joined(found.share, found.list), of: writer.user, connection)
             notified = try writer.notifyNewMember(found.list, connection)
         }
         return (try writer.membership(found.list, connection), notified)

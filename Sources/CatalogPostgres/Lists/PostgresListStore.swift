@@ -115,6 +115,7 @@ struct PostgresListStore: ListStore {
             }
             try writer.checkListCount(connection)
             try writer.place(list, as: .owner, by: nil, connection)
+            try AuditLog.record(.list(.listCreate, new.id), of: user, connection)
             let notified = try ListWriter.notify([user.text], new.id, list.announcement, connection)
             return (try writer.membership(new.id, connection).document(isNew: true), Array(notified.keys))
         }
@@ -161,6 +162,7 @@ struct PostgresListStore: ListStore {
         var outcome = ListOutcome(of: edit, before.list, membership, changed, facts)
         if membership.list != before.list { try writer.update(membership.list, replacing: before.list, connection) }
         guard outcome.isChange else { return (outcome, []) }
+        try AuditLog.record(.list(edit, outcome), of: writer.user, connection)
         let members = try ListWriter.members(membership.list, connection)
         let revisions = try ListWriter.notify(members, membership.list.id, outcome.event, connection)
         outcome.membership.revision = revisions[writer.user] ?? membership.revision
@@ -173,6 +175,7 @@ struct PostgresListStore: ListStore {
             guard before.role == .owner else {
                 try before.checkVersion(expected)
                 let notified = try ListWriter.removeMembers([user.text], id, connection)
+                try AuditLog.record(.list(.listLeave, id), of: user, connection)
                 return ((), Array(notified.keys))
             }
             let edit = ListEdit.set(ListSettings(isDeleted: true))
@@ -216,6 +219,7 @@ struct PostgresListStore: ListStore {
             let data = String(decoding: outcome.json, as: UTF8.self)
             try connection.execute(ListStatements.recordMoveEvent, owner + [.int8(counted), .text(data)])
             try ListWriter.trim([(user.text, counted)], connection)
+            try AuditLog.record(.listOrder(outcome), of: user, connection)
             return (outcome, [user])
         }
     }

@@ -1,4 +1,5 @@
 internal import Catalog
+internal import CatalogJSON
 internal import LibPQ
 internal import Ordering
 
@@ -243,13 +244,21 @@ struct OrderEditor {
         ]
         let keys: [PostgresValue] = [.textArray(made.map(\.id)), .byteaArray(made.map(\.key.bytes))]
         try connection.executeDeferred(OrderStatements.finishChange, scope + keys + [slot] + entry)
-        return OrderEditOutcome(
+        let outcome = OrderEditOutcome(
             fromVersion: shelf.version,
             version: shelf.newVersion,
             orderVersion: shelf.newOrderVersion,
             moved: [],
             change: change
         )
+        let listed = lefts.prefix(AuditChange.itemLimit).map { ($0.id, $0.left.isEmpty ? nil : $0.left) }
+        let moves = OrderChange.Move.list(listed, afters)
+        try AuditLog.record(
+            .order(request, moves, of: lefts.count, outcome, from: shelf.orderVersion, undoes: undoes),
+            in: storeID,
+            connection
+        )
+        return outcome
     }
 
     /// Pairs of SKUs separated by slashes, which a SKU cannot contain.

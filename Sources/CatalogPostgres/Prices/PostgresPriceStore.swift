@@ -1,4 +1,5 @@
 internal import Catalog
+internal import CatalogJSON
 internal import LibPQ
 
 /// Price changes in PostgreSQL.
@@ -43,12 +44,20 @@ struct PostgresPriceStore: PriceStore {
             locked.lastChange,
         ]
         let changed = try connection.query(priceProducts, [.int4(storeID), skus] + values) {
-            try $0.map { try $0.text(0) }
+            try $0.map { row in
+                PriceRevision(
+                    SKU(stored: try row.text(0)),
+                    old: .init(price: try row.int8OrNil(1), regular: try row.int8OrNil(2)),
+                    new: .init(price: try row.int8OrNil(3), regular: try row.int8OrNil(4))
+                )
+            }
         }
         outcome.changed = changed.count
         outcome.unchanged = prices.count - changed.count
         guard !changed.isEmpty else { return outcome }
-        let shelves = try connection.query(pricePlacements, [.int4(storeID), .textArray(changed)]) {
+        try AuditLog.record(.prices(changed), in: storeID, connection)
+        let changedSKUs = PostgresValue.textArray(changed.map(\.sku.text))
+        let shelves = try connection.query(pricePlacements, [.int4(storeID), changedSKUs]) {
             Set(try $0.map { try $0.int4(0) })
         }
         try ShelfLocks.bump(shelves.sorted(), storeID, connection)
@@ -76,11 +85,11 @@ struct PostgresPriceStore: PriceStore {
         UPDATE product r SET price_minor = n.price, regular_price_minor = n.regular,
             modified_at = \(SQL.nextTime(after: "r.modified_at", and: "$6"))
         FROM (
-            SELECT p.sku, g.price, CASE WHEN g.sets_regular THEN g.regular ELSE p.regular_price_minor END AS regular
+            SELECT p.sku, p.price_minor AS old_price, p.regular_price_minor AS old_regular, g.price, CASE WHEN g.sets_regular THEN g.regular ELSE p.regular_price_minor END AS regular
             FROM unnest($2, $3, $4, $5) AS g (sku, price, regular, sets_regular) JOIN product p ON p.store_id = $1 AND p.sku = g.sku) n
         WHERE r.store_id = $1 AND r.sku = n.sku
             AND (r.price_minor, r.regular_price_minor) IS DISTINCT FROM (n.price, n.regular)
-        RETURNING r.sku
+        RETURNING r.sku, n.old_price, n.old_regular, n.price, n.regular
         """
 
     static let pricePlacements: PostgresStatement = """

@@ -1,4 +1,5 @@
 internal import Catalog
+internal import CatalogJSON
 internal import LibPQ
 internal import Ordering
 
@@ -15,18 +16,17 @@ extension PostgresProductStore {
             if let currency, currency != found.store.currency { throw CatalogError.currencyChanged(found.store) }
             let key: [PostgresValue] = [.int4(found.id), .text(product.sku.text)]
             let shelves = try ShelfLocks.lockShelves(of: .textArray([product.sku.text]), found.id, connection)
-            let modifiedAt = try connection.query(
-                ProductStatements.modifiedAt,
-                key
-            ) { try $0.first { Timestamp(microseconds: try $0.timestamptz(0)) } }
-            if let expected, expected != modifiedAt {
+            let old = try connection.query(Self.productsByKey, [.int4(found.id), .textArray([product.sku.text])]) {
+                try $0.first { try ProductRow.read($0) }
+            }
+            if let expected, expected != old?.modifiedAt {
                 throw CatalogError.conflict("the product was changed at the same time; try again")
             }
             let changed = try connection.execute(
                 ProductStatements.upsert,
                 key + ProductColumn.provided.map { $0.value(of: product) } + [shelves.lastChange]
             )
-            if modifiedAt == nil {
+            if old == nil {
                 // Another writer may have created the product meanwhile, and placed it.
                 guard try ShelfLocks.shelves(of: .textArray([product.sku.text]), found.id, connection).isEmpty else {
                     throw ShelfLocks.concurrentPlacement
@@ -36,11 +36,14 @@ extension PostgresProductStore {
                     [.int4(found.id), .textArray([product.sku.text])]
                 )
             }
+            if changed > 0 {
+                try AuditLog.record(.product(old, product, of: found.store), in: found.id, connection)
+            }
             if changed > 0, !shelves.ids.isEmpty {
                 try connection.execute(PlacementStatements.syncPlacements, key)
                 try ShelfLocks.bump(shelves.ids, found.id, connection)
             }
-            return modifiedAt == nil
+            return old == nil
         }
     }
 
@@ -54,9 +57,11 @@ extension PostgresProductStore {
                 key + [.int8Array(shelves.ids.map(Int64.init))]
             )
             try connection.execute(ProductStatements.deletePlacements, key)
-            guard try connection.execute(ProductStatements.delete, key) > 0 else {
-                throw CatalogError.notFound("product “\(sku)”")
+            let old = try connection.query(ProductStatements.delete, key) {
+                try $0.first { try ProductRow.read($0) }
             }
+            guard let old else { throw CatalogError.notFound("product “\(sku)”") }
+            try AuditLog.record(.deleted(old, of: found.store), in: found.id, connection)
             try ShelfLocks.bump(shelves.ids, found.id, order: true, count: -1, connection)
         }
     }
@@ -86,6 +91,7 @@ extension PostgresProductStore {
                     key + [.bytea(PathKey.appending(1, after: last)[0].bytes)]
                 )
             }
+            try AuditLog.record(.placed(sku, on: shelf), in: found.id, connection)
             try ShelfLocks.bump([id], found.id, order: true, count: 1, connection)
             return true
         }
@@ -106,6 +112,7 @@ extension PostgresProductStore {
                 ProductStatements.removeFromShelf,
                 key
             )
+            try AuditLog.record(.unplaced(sku, from: shelf), in: found.id, connection)
             try ShelfLocks.bump([id], found.id, order: true, count: -1, connection)
         }
     }

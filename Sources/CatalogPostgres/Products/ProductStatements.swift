@@ -2,7 +2,6 @@ internal import LibPQ
 
 /// The statements that write, place and delete a product. `$1` is the store id.
 enum ProductStatements {
-    static let modifiedAt: PostgresStatement = "SELECT modified_at FROM product WHERE store_id = $1 AND sku = $2"
     /// Removes a product, `$2`, from shelves, `$3`; its positions are kept.
     static let removeFromShelves: PostgresStatement = """
         UPDATE placement_position SET removed_at = now() WHERE store_id = $1 AND sku = $2 AND shelf_id = ANY ($3)
@@ -11,7 +10,11 @@ enum ProductStatements {
         "$1",
         "WHERE p.store_id = $1 AND p.sku = $2"
     )
-    static let delete: PostgresStatement = "DELETE FROM product WHERE store_id = $1 AND sku = $2"
+    /// Deletes a product, `$2`, and returns it.
+    static let delete: PostgresStatement = """
+        DELETE FROM product r WHERE r.store_id = $1 AND r.sku = $2
+        RETURNING \(ProductRow.columns("r", availability: "0::smallint"))
+        """
     /// Locks a product, `$2`, against deletion.
     static let lockProduct: PostgresStatement = "SELECT 1 FROM product WHERE store_id = $1 AND sku = $2 FOR SHARE"
     /// Restores the position of a product, `$3`, on a shelf, `$2`.

@@ -1,4 +1,5 @@
 internal import Catalog
+internal import CatalogJSON
 internal import Crypto
 internal import FoundationEssentials
 internal import LibPQ
@@ -23,7 +24,9 @@ struct PostgresPurchaseStore: PurchaseStore {
             return try await database.writes.transaction(within: .bulk) { connection in
                 let found = try ShelfLookup.store(store, connection)
                 return try IdempotencyRecords(storeID: found.id).performOnce(call, connection) {
-                    try Self.add(purchases, found.id, key, connection)
+                    let outcome = try Self.add(purchases, found.id, key, connection)
+                    try AuditLog.record(.purchases(outcome), in: found.id, connection)
+                    return outcome
                 }
             }
         }
@@ -92,11 +95,14 @@ struct PostgresPurchaseStore: PurchaseStore {
 
     /// Requests that the next fold anonymizes a customer's purchases in every store; the counts stay. Until then, the
     /// purchases are stored but not exported.
-    func requestErasure(customer: String) async throws(CatalogError) {
+    ///
+    /// - Parameter isAudited: whether to record the request in the audit log; the erasure of a user has an entry already.
+    func requestErasure(customer: String, isAudited: Bool = false) async throws(CatalogError) {
         try await database.mappingErrors {
             let hash = CustomerHashes.hash(customer, try await customers.key())
             try await database.writes.transaction(within: .lookup) { connection in
                 _ = try connection.execute(PurchaseStatements.requestErasure, [.bytea(hash)])
+                if isAudited { try AuditLog.recordAnonymization(of: hash, connection) }
             }
         }
     }

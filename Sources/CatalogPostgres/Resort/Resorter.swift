@@ -148,16 +148,18 @@ package struct Resorter: Sendable {
             total.events = stores.reduce(0) { $0 + (folded.events[$1.id] ?? 0) }
             try await record?.add(total)
         }
-        let work = StoreResort(
-            database: database,
-            pages: pages,
-            compactionSignal: compactionSignal,
-            day: day,
-            request: request,
-            record: record,
-            listener: listener
-        )
-        for store in stores { total.add(try await work.run(store.store.key)) }
+        for store in stores {
+            let work = StoreResort(
+                database: database,
+                pages: pages,
+                compactionSignal: compactionSignal,
+                day: day,
+                request: request,
+                record: record,
+                listener: listener
+            )
+            total.add(try await work.run(store.store.key))
+        }
         return total
     }
 }

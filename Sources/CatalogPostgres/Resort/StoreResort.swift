@@ -1,7 +1,8 @@
 internal import Catalog
+internal import CatalogJSON
 internal import LibPQ
 
-/// The re-sort of the shelves of a store.
+/// The re-sort of the shelves of one store.
 struct StoreResort: Sendable {
     let database: Database
     let pages: PostgresPageStore
@@ -12,6 +13,8 @@ struct StoreResort: Sendable {
     /// nil for a dry run.
     let record: ResortRecord?
     let listener: Resorter.Listener
+    /// The totals of the store.
+    private let counter = ResortCounter()
 
     private var lookup: ShelfLookup { ShelfLookup(database: database) }
 
@@ -26,8 +29,36 @@ struct StoreResort: Sendable {
     /// The number of concurrent transactions of a job: while the database works for one, this program works for the other.
     private static let transactionsPerJob = 2
 
-    /// Re-sorts the shelves of a store that the request asks for.
+    /// Re-sorts the shelves of a store that the request asks for, and records that in the audit log.
+    ///
+    /// A re-sort has many transactions. Its entry is written after them, also if it failed or was interrupted.
     func run(_ store: CatalogKey) async throws -> ResortSummary {
+        guard let record else { return try await resort(store) }
+        do {
+            let summary = try await resort(store)
+            try await audit(store, record.number)
+            return summary
+        } catch {
+            // The work's own error is reported. The task may be cancelled, but another one can still write the entry.
+            await Task { try? await audit(store, record.number) }.value
+            throw error
+        }
+    }
+
+    private func audit(_ store: CatalogKey, _ run: Int64) async throws {
+        let counts = counter.total.counts.filter { ["products", "changed", "moved"].contains($0.name) }
+        guard let change = AuditChange.work(.resortRun, "run", "\(run)", counts) else { return }
+        let id = try await lookup.readStore(store).id
+        try await database.batch.transaction(within: .edit) { try AuditLog.record(change, in: id, $0) }
+    }
+
+    /// Adds to the totals of the run and of the store.
+    private func add(_ done: ResortSummary) async throws {
+        counter.add(done)
+        try await record?.add(done)
+    }
+
+    private func resort(_ store: CatalogKey) async throws -> ResortSummary {
         var summary = ResortSummary()
         if request.isDryRun {
             summary.events = try await number(PurchaseStatements.pendingCount, try await lookup.readStore(store).id)
@@ -36,7 +67,7 @@ struct StoreResort: Sendable {
             summary.products = try await book.count(store, day: day, jobs: request.jobs)
             _ = try await book.applyRetention(store, olderThan: request.retentionDays, day: day)
             await analyzeDueTable(summary.products)
-            try await record?.add(summary)
+            try await add(summary)
         }
         let read = try await lookup.readStore(store)
         let due = try await dueShelves(read)
@@ -155,7 +186,7 @@ struct StoreResort: Sendable {
                 pause = request.pause(after: ContinuousClock.now - start)
             } catch {
                 // Only the finished part of the work is in the history; the work's own error is reported.
-                try? await record?.add(unrecorded)
+                try? await add(unrecorded)
                 throw error
             }
             unrecorded.shelves += group.shelves.count
@@ -168,12 +199,12 @@ struct StoreResort: Sendable {
             if !reports.isEmpty, !request.isDryRun { database.announcer.announce(.store(group.store)) }
             listener.onProgress(queue.countShelves(group.shelves.count), queue.count)
             if unrecorded.shelves >= Self.recordedShelves {
-                try await record?.add(unrecorded)
+                try await add(unrecorded)
                 total.add(unrecorded)
                 unrecorded = ResortSummary()
             }
         }
-        try await record?.add(unrecorded)
+        try await add(unrecorded)
         total.add(unrecorded)
         return total
     }

@@ -42,6 +42,9 @@ final class SettingsCombiner: Sendable {
                 .textArray(writes.map { $0.shelf?.shelf.text ?? "" }), .int8(SettingsEdit.firstRevision(now)),
                 .timestamptz(now.microseconds), .int4(Int32(Setting.countLimit)),
                 .text(writes.count == 1 ? lockTimeout : batchLockTimeout),
+                .textArray(writes.map { _ in UniqueID.random().text }), .textArray(writes.map(\.origin.source.rawValue)),
+                .textArray(writes.map(\.origin.actor)), .textArray(writes.map { $0.origin.address ?? "" }),
+                .textArray(writes.map { $0.origin.token ?? "" }), .textArray(writes.map { $0.origin.requestID ?? "" }),
             ]
         ) { rows in
             try rows.forEach { row in
@@ -67,6 +70,8 @@ final class SettingsCombiner: Sendable {
             [
                 .text(write.user.text), .int8(SettingsEdit.firstRevision(now)), .text(write.key.text),
                 .text(write.value.text), .timestamptz(now.microseconds), .int4(Int32(Setting.countLimit)),
+                .text(UniqueID.random().text), .text(write.origin.source.rawValue), .text(write.origin.actor),
+                .text(write.origin.address), .text(write.origin.token), .text(write.origin.requestID),
             ]
         ) { rows in try rows.first { try outcome(write, $0, from: 0) } }
         return found ?? .full
@@ -101,9 +106,11 @@ final class SettingsCombiner: Sendable {
     /// cheapest index even before the table has statistics; the other one reads all settings of the user.
     static let setMany: PostgresStatement = """
         WITH wanted AS MATERIALIZED (
-            SELECT w.number, w.user_id, w.key AS wanted_key, w.new_value, s.value IS NOT NULL AS is_live, \(SettingRow.columns)
-            FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[]) WITH ORDINALITY
-                AS w (user_id, key, new_value, store, shelf, number)
+            SELECT w.number, w.user_id, w.key AS wanted_key, w.new_value, w.audit_id, w.source, w.actor, w.address, w.token,
+                w.request_id, s.value IS NOT NULL AS is_live, \(SettingRow.columns)
+            FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $10::text[], $11::text[], $12::text[], $13::text[],
+                $14::text[], $15::text[]) WITH ORDINALITY
+                AS w (user_id, key, new_value, store, shelf, audit_id, source, actor, address, token, request_id, number)
             CROSS JOIN (SELECT set_config('lock_timeout', $9, true)) AS settings
             LEFT JOIN LATERAL (SELECT * FROM user_setting s WHERE s.user_id = w.user_id AND s.key >= w.key
                 ORDER BY s.key LIMIT 1) AS s ON s.key = w.key
@@ -120,7 +127,12 @@ final class SettingsCombiner: Sendable {
             WHERE w.is_live OR account.live_settings <= $8 AND account.live_settings % \(recountInterval) <> 0
             ON CONFLICT (user_id, key) DO UPDATE SET value = excluded.value, revision = excluded.revision,
                 modified_at = greatest(excluded.modified_at, s.modified_at), deleted_at = NULL
-            RETURNING user_id, revision, modified_at)
+            RETURNING user_id, revision, modified_at),
+        recorded AS (INSERT INTO user_audit
+            (user_id, at, audit_id, action, source, actor, address, token, request_id, subject, detail)
+            SELECT w.user_id, now(), w.audit_id::uuid, '\(change)', w.source, w.actor, nullif(w.address, ''), nullif(w.token, ''),
+                nullif(w.request_id, ''), w.wanted_key, jsonb_build_object('set', jsonb_build_array(w.wanted_key))
+            FROM wanted w JOIN written USING (user_id) WHERE w.value IS DISTINCT FROM w.new_value)
         SELECT w.number, written.revision, written.modified_at, w.key, w.value, w.revision, w.modified_at
         FROM wanted w LEFT JOIN written USING (user_id)
         """
@@ -138,9 +150,16 @@ final class SettingsCombiner: Sendable {
                 OR account.live_settings <= $6 AND account.live_settings % \(recountInterval) <> 0
             ON CONFLICT (user_id, key) DO UPDATE SET value = excluded.value, revision = excluded.revision,
                 modified_at = greatest(excluded.modified_at, s.modified_at), deleted_at = NULL
-            RETURNING revision, modified_at)
+            RETURNING revision, modified_at),
+        recorded AS (INSERT INTO user_audit
+            (user_id, at, audit_id, action, source, actor, address, token, request_id, subject, detail)
+            SELECT $1, now(), $7::uuid, '\(change)', $8, $9, $10, $11, $12, $3, jsonb_build_object('set', jsonb_build_array($3))
+            FROM written WHERE NOT EXISTS (SELECT FROM previous WHERE value = $4::text))
         SELECT written.revision, written.modified_at, previous.* FROM written LEFT JOIN previous ON true
         """
+
+    /// The name of `AuditAction.settingsChange`.
+    private static let change: SQL = "settings.change"
 }
 
 extension SettingsCombiner {
@@ -150,6 +169,8 @@ extension SettingsCombiner {
         let value: JSONValue
         /// The shelf that must exist; nil if there is none.
         let shelf: ShelfAddress?
+        /// The origin of the task that makes the write; another task performs it.
+        let origin = ChangeOrigin.current
     }
 
     enum Outcome: Sendable {

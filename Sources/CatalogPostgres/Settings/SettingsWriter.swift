@@ -1,4 +1,5 @@
 internal import Catalog
+internal import CatalogJSON
 internal import LibPQ
 
 /// Changes a user's settings in a transaction that locks the account's row.
@@ -6,7 +7,13 @@ struct SettingsWriter {
     let user: UserID
 
     /// Applies an edit. If no write is applied, the transaction has only incremented the revision.
-    func apply(_ edit: SettingsEdit, _ connection: isolated PostgresConnection) throws -> [SettingsEdit.Result] {
+    ///
+    /// - Parameter isAudited: whether to record the change of each setting in the audit log.
+    func apply(
+        _ edit: SettingsEdit,
+        isAudited: Bool = true,
+        _ connection: isolated PostgresConnection
+    ) throws -> [SettingsEdit.Result] {
         let now = Timestamp.now()
         let last = try connection.query(
             Self.reserveRevisions,
@@ -31,6 +38,7 @@ struct SettingsWriter {
                 .int8Array(written.map(\.setting.modifiedAt.microseconds)),
             ]
         )
+        if isAudited { try AuditLog.record(.settings(results), of: user, connection) }
         try checkLimits(results, connection)
         return results
     }
@@ -66,9 +74,10 @@ struct SettingsWriter {
         )
     }
 
-    /// Locks the user's account, which the transaction may delete.
-    func lockExclusively(_ connection: isolated PostgresConnection) throws {
-        try connection.execute(SettingStatements.lockForErasure, [.text(user.text)])
+    /// Locks the user's account, which the transaction may delete; returns false if it does not exist.
+    @discardableResult
+    func lockExclusively(_ connection: isolated PostgresConnection) throws -> Bool {
+        try connection.query(SettingStatements.lockForErasure, [.text(user.text)]) { $0.count > 0 }
     }
 
     /// Deletes all of the user's data, under the lock.

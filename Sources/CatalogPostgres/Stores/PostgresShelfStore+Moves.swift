@@ -1,4 +1,5 @@
 internal import Catalog
+internal import CatalogJSON
 internal import LibPQ
 internal import Ordering
 
@@ -67,6 +68,7 @@ extension PostgresShelfStore {
         ) { try $0.first { try $0.int8(0) }! }
         outcome.version = outcome.orderVersion
         outcome.moved = OrderEditOutcome.Moved.of(made.map(\.id), from: old, to: target)
+        try AuditLog.record(.shelfOrder(outcome, from: orderVersion), in: store.id, connection)
         return outcome
     }
 }

@@ -1,4 +1,5 @@
 internal import Catalog
+internal import CatalogJSON
 internal import LibPQ
 internal import Ordering
 
@@ -16,6 +17,7 @@ extension PostgresShelfStore {
             guard let old else {
                 let id = try connection.query(Self.insertStore, values) { try $0.first { try $0.int4(0) }! }
                 try connection.execute(ShelfStatements.insertState, [.int4(id)])
+                try AuditLog.record(.store(nil, store), in: id, connection)
                 return true
             }
             var updated = store
@@ -39,6 +41,7 @@ extension PostgresShelfStore {
             }
             try connection.execute(Self.updateStore, values)
             try connection.execute(ShelfStatements.bumpStore, [.int4(old.id)])
+            try AuditLog.record(.store(old.store, store), in: old.id, connection)
             if changesSoldOut { try connection.execute(PlacementStatements.realignStore, [.int4(old.id)]) }
             if changesSoldOut {
                 try connection.execute(ShelfStatements.bumpAll, [.int4(old.id)])
@@ -65,8 +68,8 @@ extension PostgresShelfStore {
             ) {
                 try $0.first {
                     (
-                        id: try $0.int4(0), isDeleted: try $0.bool(1), soldOut: try $0.text(2), version: try $0.int8(3),
-                        changesInheritance: try $0.bool(4)
+                        id: try $0.int4(0), isDeleted: try $0.bool(1), version: try $0.int8(2),
+                        changesInheritance: try $0.bool(3), shelf: try ShelfRow.settings($0, of: shelf.key, from: 4)
                     )
                 }
             }
@@ -81,11 +84,13 @@ extension PostgresShelfStore {
             guard let old else {
                 let next = try ShelfLocks.nextShelf(found.id, connection)
                 try connection.execute(Self.insertShelf, settings + [.bytea(next.position.bytes), .int4(next.id)])
+                try AuditLog.record(.shelf(nil, shelf), in: found.id, connection)
                 return true
             }
             try connection.execute(Self.updateShelf, settings)
+            try AuditLog.record(.shelf(old.isDeleted ? nil : old.shelf, shelf), in: found.id, connection)
             let key: [PostgresValue] = [.int4(found.id), .int4(old.id)]
-            if old.soldOut != shelf.soldOut?.rawValue ?? "" {
+            if old.shelf.soldOut != shelf.soldOut {
                 try connection.execute(PlacementStatements.realignShelf, key)
             }
             if old.changesInheritance, try connection.query(ShelfStatements.anyChild, key, { $0.count > 0 }) {
@@ -118,6 +123,7 @@ extension PostgresShelfStore {
                 ShelfStatements.delete,
                 key
             )
+            try AuditLog.record(.deleted(shelf), in: found.id, connection)
         }
     }
 

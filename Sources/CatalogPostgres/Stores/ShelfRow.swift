@@ -34,6 +34,12 @@ enum ShelfRow {
         \(inheritedSort), h.key_generation
         """
 
+    /// The settings of shelf `h`.
+    static let settingsColumns: SQL = """
+        h.title, (SELECT u.key FROM shelf u WHERE u.store_id = h.store_id AND u.shelf_id = h.parent_id), h.default_sort, \
+        h.dimension, h.sold_out, h.position_source
+        """
+
     struct StoreRead: Sendable, Hashable {
         let id: Int32
         let version: Int64
@@ -96,6 +102,19 @@ enum ShelfRow {
             version: try row.int8(start + 10),
             orderVersion: try row.int8(start + 11),
             keyGeneration: Int64(try row.int4(start + 14))
+        )
+    }
+
+    /// Reads the settings from the columns that start at `start`.
+    static func settings(_ row: borrowing PostgresRow, of key: CatalogKey, from start: Int) throws -> Shelf {
+        Shelf(
+            key: key,
+            title: try row.text(start),
+            parent: try row.textOrNil(start + 1).flatMap { CatalogKey($0) },
+            defaultSort: try sort(row, start + 2),
+            dimension: try row.int2OrNil(start + 3).map { try Dimension(stored: $0) },
+            soldOut: try row.textOrNil(start + 4).flatMap(SoldOut.init),
+            positionSource: try sort(row, start + 5)
         )
     }
 

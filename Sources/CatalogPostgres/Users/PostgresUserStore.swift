@@ -1,4 +1,5 @@
 internal import Catalog
+internal import CatalogJSON
 internal import LibPQ
 
 /// Users' data in PostgreSQL, for operations on a whole user.
@@ -13,6 +14,7 @@ struct PostgresUserStore: UserStore {
         once call: IdempotentCall?
     ) async throws(CatalogError) -> GuestMerge {
         try await database.mappingErrors {
+            let hash = CustomerHashes.hash(of: guest, try await purchases.customers.key())
             let outcome = try await database.retryingErasureConflicts {
                 // Merge lists before settings: an interrupted merge is repeated and completes the rest.
                 try await lists.mergeLists(of: guest, into: user)
@@ -21,14 +23,16 @@ struct PostgresUserStore: UserStore {
                     try writer.ensureAccount(connection)
                     return try IdempotencyRecords(user: user).performOnce(call, connection) {
                         // A merge target is never a guest, so the holder of a guest's lock waits for no other lock.
-                        let guestSettings = try Self.eraseGuest(guest, connection)
-                        let edit = GuestMerge.edit(guestSettings)
+                        let brought = try Self.eraseGuest(guest, hash, connection)
+                        let edit = GuestMerge.edit(brought ?? [])
                         // Revisions are reserved before it is known whether anything changes; gaps are harmless.
-                        let results = try writer.apply(edit, connection)
+                        let results = try writer.apply(edit, isAudited: false, connection)
                         let revision = try connection.query(Self.userRevision, [.text(user.text)]) {
                             try $0.first { try $0.int8(0) }!
                         }
-                        return GuestMerge(results, revision: revision)
+                        let outcome = GuestMerge(results, revision: revision)
+                        if brought != nil { try AuditLog.record(.merged(outcome), of: user, connection) }
+                        return outcome
                     }
                 }
             }
@@ -38,12 +42,19 @@ struct PostgresUserStore: UserStore {
         }
     }
 
-    /// Returns a guest's settings and erases the guest.
-    private static func eraseGuest(_ guest: UserID, _ connection: isolated PostgresConnection) throws -> [Setting] {
+    /// Returns a guest's settings and erases the guest; nil if there is no such guest.
+    ///
+    /// - Parameter hash: the keyed hash of the guest.
+    private static func eraseGuest(
+        _ guest: UserID,
+        _ hash: [UInt8],
+        _ connection: isolated PostgresConnection
+    ) throws -> [Setting]? {
         let writer = SettingsWriter(user: guest)
-        try writer.lockExclusively(connection)
+        guard try writer.lockExclusively(connection) else { return nil }
         let settings = try allSettings(guest, connection).filter { !$0.isDeleted }
         try writer.erase(connection)
+        try AuditLog.erase(guest, .userMerge, as: hash, connection)
         return settings
     }
 
@@ -54,11 +65,11 @@ struct PostgresUserStore: UserStore {
     func export(_ user: UserID, customer: String) async throws(CatalogError) -> UserExport {
         try await database.mappingErrors {
             let hash = CustomerHashes.hash(customer, try await purchases.customers.key())
-            return try await database.longReads.snapshot(within: .shelf) { connection in
+            let (export, isKnown) = try await database.longReads.snapshot(within: .shelf) { connection in
                 let revision = try connection.query(Self.userRevision, [.text(user.text)]) {
                     try $0.first { try $0.int8(0) }
                 }
-                return UserExport(
+                let export = UserExport(
                     user: user,
                     revision: revision ?? 0,
                     settings: try Self.allSettings(user, connection),
@@ -73,20 +84,34 @@ struct PostgresUserStore: UserStore {
                         }
                     },
                     purchases: try PostgresPurchaseStore.purchases(of: hash, connection),
-                    lists: try ListLifecycle.allLists(of: user, connection)
+                    lists: try ListLifecycle.allLists(of: user, connection),
+                    audit: try PostgresAuditStore.all(of: user, connection)
                 )
+                return (export, revision != nil)
             }
+            // Nothing mentions an erased user, also after an export.
+            if isKnown { try await recordExport(of: user) }
+            return export
         }
+    }
+
+    /// Records an export in the audit log. A read-only database cannot record it; the export works all the same.
+    private func recordExport(of user: UserID) async throws {
+        do {
+            try await database.writes.transaction(within: .lookup) { try AuditLog.record(.exported, of: user, $0) }
+        } catch let error as PostgresError where error.sqlState == .readOnlyTransaction {}
     }
 
     func erase(_ user: UserID, customer: String) async throws(CatalogError) {
         try await database.mappingErrors {
+            let hash = CustomerHashes.hash(of: user, try await purchases.customers.key())
             try await database.retryingErasureConflicts {
                 try await lists.eraseLists(of: user)
                 try await database.writes.transaction(within: .bulk) { connection in
                     let writer = SettingsWriter(user: user)
                     try writer.lockExclusively(connection)
                     try writer.erase(connection)
+                    try AuditLog.erase(user, .userErase, as: hash, connection)
                 }
             }
             // Use a separate transaction: these rows belong to many stores, whose writers do not lock accounts.

@@ -3,6 +3,8 @@ internal import Catalog
 
 // Values of the domain as command line arguments.
 
+extension AuditAction: ExpressibleByArgument {}
+
 extension CatalogKey: ExpressibleByArgument {
     package init?(argument: String) { self.init(argument) }
 }

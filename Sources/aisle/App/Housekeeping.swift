@@ -3,9 +3,12 @@ internal import Catalog
 internal import CatalogPostgres
 internal import ServiceLifecycle
 
-/// The background work of a server: compacts ordering keys, folds purchases and purges expired data.
+/// The background work of a server: compacts ordering keys, folds purchases, purges expired data, and creates and drops the
+/// partitions of the audit log.
 struct Housekeeping: Service {
     let catalog: PostgresCatalog
+    /// How long entries of the audit log are kept.
+    let auditRetention: AuditRetention
 
     /// The interval of periodic runs.
     private static let interval: Duration = .seconds(60)
@@ -13,6 +16,7 @@ struct Housekeeping: Service {
     func run() async throws {
         let compaction = OrderCompaction(catalog)
         let purchases = PurchaseFold(catalog)
+        let auditPartitions = AuditPartitions(catalog, keeping: auditRetention)
         let ticks = AsyncTimerSequence(interval: Self.interval, clock: .continuous).map { _ in }
         for await _ in merge(ticks, catalog.compactionSignal.signals).cancelOnGracefulShutdown() {
             await run { _ = try await compaction.run() }
@@ -26,6 +30,7 @@ struct Housekeeping: Service {
                     .purchasesFolded(count: outcome.total, ContinuousClock.now - start)
                 )
             }
+            await run { _ = try await auditPartitions.run() }
         }
     }
 

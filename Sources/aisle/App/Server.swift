@@ -124,7 +124,7 @@ struct Server {
         // Services stop in reverse order: streams first, so that they do not delay the server; the admin port last.
         var services: [ServiceGroupConfiguration.ServiceConfiguration] = [
             .init(service: EventLoopMonitor(group: app.eventLoopGroup, factory: telemetry.registry)),
-            .init(service: app), .init(service: Housekeeping(catalog: catalog)),
+            .init(service: app), .init(service: Housekeeping(catalog: catalog, auditRetention: settings.auditRetention)),
             .init(service: LiveService(live: live)), .init(service: draining),
         ]
         if let tracing { services.insert(.init(service: tracing.service), at: 0) }
@@ -147,7 +147,11 @@ struct Server {
             logger: telemetry.log.logger
         )
         configuration.maximumGracefulShutdownDuration = settings.drain + Self.shutdownTimeout
-        do { try await ServiceGroup(configuration: configuration).run() } catch {
+        do {
+            // Requests set their own origin.
+            let services = ServiceGroup(configuration: configuration)
+            try await ChangeOrigin.$current.withValue(.server) { try await services.run() }
+        } catch {
             throw Self.bindFailure(error, host, wanted, ("--host", "--port")) ?? error
         }
         catalog.shutDown()

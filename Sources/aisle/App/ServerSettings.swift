@@ -33,6 +33,8 @@ struct ServerSettings: Sendable {
     let listens: Bool
     /// How long a stopping server still accepts new requests, until load balancers notice.
     let drain: Duration
+    /// How long entries of the audit log are kept.
+    let auditRetention: AuditRetention
     var tokens: TokenSettings
     let traces: TraceSettings
     let logLevel: Logger.Level
@@ -130,6 +132,7 @@ struct ServerSettings: Sendable {
         bodyMegabytes = try Self.number("body.memory.mb", in: 160...65_536, default: 256, reader)
         listens = try Self.present("listen") { try reader.requiredBool(forKey: $0) } ?? true
         drain = .seconds(try Self.number("drain.seconds", in: 0...3600, default: 0, reader))
+        auditRetention = try Self.auditRetention(reader)
         tokens = try TokenSettings(reader)
         traces = try TraceSettings()
     }
@@ -145,8 +148,8 @@ struct ServerSettings: Sendable {
         "host", "port", "cors.origins", "image.origins", "page.cache.mb", "pool.size", "long.read.connections",
         "event.loops", "page.connections", "rate.limit",
         "trusted.proxies", "cursor.key", "log.level", "log.format", "access.log", "slow.request.ms", "admin.host",
-        "admin.port", "streams", "connections", "body.memory.mb", "listen",
-        "drain.seconds", "jwt.secret", "jwt.secret.file", "jwt.accepted.secrets", "jwks", "jwks.allow.http",
+        "admin.port", "streams", "connections", "body.memory.mb", "listen", "drain.seconds", "audit.days",
+        "jwt.secret", "jwt.secret.file", "jwt.accepted.secrets", "jwks", "jwks.allow.http",
         "jwt.issuer", "jwt.audience",
     ]
 
@@ -242,6 +245,17 @@ struct ServerSettings: Sendable {
         return policy
     }
 
+    private static func auditRetention(_ reader: ConfigReader) throws -> AuditRetention {
+        guard let days = try present("audit.days", { try reader.requiredInt(forKey: $0) }) else { return .standard }
+        guard let retention = AuditRetention(days: days) else {
+            throw CommandFailure(
+                "audit.days must be 0, or between \(AuditRetention.minimumDays) and \(AuditRetention.maximumDays) (got \(days))",
+                CommandFailure.configuration
+            )
+        }
+        return retention
+    }
+
     /// Returns a setting; nil if it is missing. A setting of the wrong type is an error.
     static func present<T>(_ key: String, _ read: (ConfigKey) throws -> T) throws -> T? {
         do { return try read(ConfigKey(key)) } catch {
@@ -268,6 +282,7 @@ struct ServerSettings: Sendable {
             ("cursor.key", cursorKey == nil ? "the deployment's" : "set"), ("streams", "\(streamLimit)"),
             ("connections", "\(connectionLimit)"), ("body.memory.mb", "\(bodyMegabytes)"),
             ("listen", "\(listens)"), ("drain.seconds", "\(drain.components.seconds)"),
+            ("audit.days", "\(auditRetention.days ?? 0)"),
             (
                 "jwt.secret",
                 tokens.secret != nil

@@ -125,25 +125,16 @@ struct ResortCommand: AsyncParsableCommand {
         /// Parses a time, or an age such as `24h`.
         private static func moment(_ text: String) throws -> Timestamp {
             let now = Timestamp.now()
-            if let time = Timestamp(rfc3339: text) {
-                guard time <= now else {
-                    throw CommandFailure(
-                        "--changed-since must not be in the future (got \(text))",
-                        CommandFailure.usage
-                    )
-                }
-                return time
-            }
-            let units: [Character: Int64] = ["m": 60, "h": 3600, "d": 86_400]
-            guard let unit = text.last.flatMap({ units[$0] }), let count = Int64(text.dropLast()), count >= 0,
-                count < 1_000_000
-            else {
+            guard let time = Moment(text, now: now)?.time else {
                 throw CommandFailure(
                     "--changed-since must be an age such as 24h, 30m or 7d, or a time such as 2026-03-01T08:00:00Z",
                     CommandFailure.usage
                 )
             }
-            return Timestamp(microseconds: now.microseconds - count * unit * 1_000_000)
+            guard time <= now else {
+                throw CommandFailure("--changed-since must not be in the future (got \(text))", CommandFailure.usage)
+            }
+            return time
         }
     }
 

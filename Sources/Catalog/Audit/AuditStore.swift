@@ -1,0 +1,7 @@
+/// The audit log, which records every change of a store or of a user's data with the change.
+package protocol AuditStore: Sendable {
+    /// Returns a page of entries, the latest first.
+    ///
+    /// - Throws: `notFound` for a store that does not exist; `invalidCursor`.
+    func audit(_ request: AuditRequest) async throws(CatalogError) -> AuditPage
+}

@@ -1,0 +1,44 @@
+/// The origin of a change: who makes it, from where, and by which token.
+///
+/// It accompanies every write without being an argument of it: the dispatch of requests and each command set it once, as a
+/// task-local value.
+package struct ChangeOrigin: Sendable, Hashable {
+    /// The interface through which a change is made.
+    package enum Source: String, CaseIterable, Sendable, Hashable {
+        /// The HTTP API.
+        case api
+        /// A command.
+        case commandLine = "cli"
+        /// The background work of a server.
+        case server
+    }
+
+    package var source: Source
+    /// The subject of the token, or the operating-system user of a command.
+    package var actor: String
+    /// The address of the client, or the host of a command; nil if it is unknown.
+    package var address: String?
+    /// The id of the token, or a hash of it; nil without a token.
+    package var token: String?
+    package var requestID: String?
+
+    package init(
+        source: Source,
+        actor: String,
+        address: String? = nil,
+        token: String? = nil,
+        requestID: String? = nil
+    ) {
+        self.source = source
+        self.actor = actor
+        self.address = address
+        self.token = token
+        self.requestID = requestID
+    }
+
+    /// The origin of a server's background work.
+    package static let server = ChangeOrigin(source: .server, actor: "aisle")
+
+    /// The origin of the changes of the current task.
+    @TaskLocal package static var current: ChangeOrigin = .server
+}

@@ -1,0 +1,99 @@
+package import Catalog
+
+// The changes of stores, shelves, products and prices. Two implementations of the stores record them.
+extension AuditChange {
+    /// Returns the change of a store's rules; nil if nothing changed.
+    ///
+    /// - Parameter old: nil for a new store.
+    package static func store(_ old: Store?, _ new: Store) throws(CatalogError) -> AuditChange? {
+        let before = try old.map { store throws(CatalogError) in try fields(of: store) }
+        let changed = JSONValue.differences(before, try fields(of: new))
+        return changed.isEmpty ? nil : AuditChange(old == nil ? .storeCreate : .storeChange, nil, changed)
+    }
+
+    /// Returns the change of a shelf's rules; nil if nothing changed.
+    ///
+    /// - Parameter old: nil for a new shelf.
+    package static func shelf(_ old: Shelf?, _ new: Shelf) -> AuditChange? {
+        let changed = JSONValue.differences(old.map(fields), fields(of: new))
+        return changed.isEmpty ? nil : AuditChange(old == nil ? .shelfCreate : .shelfChange, new.key.text, changed)
+    }
+
+    package static func deleted(_ shelf: CatalogKey) -> AuditChange { AuditChange(.shelfDelete, shelf.text) }
+
+    /// Returns the change of a product; nil if nothing changed.
+    ///
+    /// - Parameter old: nil for a new product.
+    package static func product(_ old: Product?, _ new: Product, of store: Store) throws(CatalogError) -> AuditChange? {
+        let before = try old.map { product throws(CatalogError) in try fields(of: product, store) }
+        let changed = JSONValue.differences(before, try fields(of: new, store))
+        return changed.isEmpty ? nil : AuditChange(old == nil ? .productCreate : .productChange, new.sku.text, changed)
+    }
+
+    package static func deleted(_ product: Product, of store: Store) throws(CatalogError) -> AuditChange {
+        AuditChange(.productDelete, product.sku.text, JSONValue.differences(try fields(of: product, store), nil))
+    }
+
+    package static func placed(_ sku: SKU, on shelf: CatalogKey) -> AuditChange {
+        AuditChange(.placementCreate, sku.text, [.init("shelf", .string(shelf.text))])
+    }
+
+    package static func unplaced(_ sku: SKU, from shelf: CatalogKey) -> AuditChange {
+        AuditChange(.placementDelete, sku.text, [.init("shelf", .string(shelf.text))])
+    }
+
+    /// Returns the change of prices; nil if there are none. The subject is the product if it is the only one.
+    package static func prices(_ revisions: [PriceRevision]) -> AuditChange? {
+        guard let first = revisions.first else { return nil }
+        let products = revisions.prefix(itemLimit).map { revision in
+            JSONValue.object(
+                [.init("sku", .string(revision.sku.text))]
+                    + JSONValue.differences(fields(of: revision.old), fields(of: revision.new))
+            )
+        }
+        return AuditChange(
+            .pricesSet,
+            revisions.count == 1 ? first.sku.text : nil,
+            [.init("count", .integer(revisions.count)), .init("products", .array(products))]
+        )
+    }
+
+    private static func fields(of prices: PriceRevision.Prices) -> [JSONValue.Member] {
+        [
+            .init("price_minor", prices.price.map { .integer($0) } ?? .null),
+            .init("regular_price_minor", prices.regular.map { .integer($0) } ?? .null),
+        ]
+    }
+
+    private static func fields(of shelf: Shelf) -> [JSONValue.Member] {
+        [
+            .init("title", .string(shelf.title)), .init("parent", .text(shelf.parent?.text)),
+            .init("default_sort", .text(shelf.defaultSort?.description)),
+            .init("dimension", .text(shelf.dimension?.rawValue)), .init("sold_out", .text(shelf.soldOut?.rawValue)),
+            .init("position_source", .text(shelf.positionSource?.description)),
+        ]
+    }
+
+    private static func fields(of store: Store) throws(CatalogError) -> [JSONValue.Member] {
+        try members(JSONWriter.document { store.write(to: &$0) }).filter { $0.name != "key" }
+    }
+
+    /// The fields that requests set, not those that the server computes.
+    private static func fields(of product: Product, _ store: Store) throws(CatalogError) -> [JSONValue.Member] {
+        let presentation = ProductPresentation(store: store, day: 0)
+        return try members(
+            JSONWriter.object { json in
+                for field in ProductField.allCases where field.isAudited {
+                    field.write(product, presentation, shelves: nil, to: &json)
+                }
+            }
+        )
+    }
+
+    private static func members(_ bytes: [UInt8]) throws(CatalogError) -> [JSONValue.Member] {
+        guard case .object(let members)? = try? JSONReader.parse(bytes) else {
+            throw .fault("the fields of an audit entry are not a JSON object")
+        }
+        return members
+    }
+}
