@@ -10,6 +10,12 @@ package enum Observation: Sendable, Hashable {
     case validationGap(constraint: String?, sqlState: String)
     /// The database is unreachable or out of resources.
     case databaseUnavailable(reason: String)
+    /// A replica is used for reads from now on, or is passed over for a reason.
+    ///
+    /// - Parameter reason: nil if it is used.
+    case replicaChanged(name: String, reason: String?)
+    /// A read that a replica could not answer was repeated on the primary.
+    case replicaPassedOver(name: String, reason: String)
     /// A connection was rejected, because its client has too many.
     ///
     /// - Parameter address: the client's address.
