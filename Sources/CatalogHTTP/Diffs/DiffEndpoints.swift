@@ -27,6 +27,7 @@ struct DiffEndpoints: EndpointGroup {
                 cost: cost,
                 isCostly: true,
                 isReadOnly: true,
+                readsReplicas: true,
                 handler
             )
         }

@@ -4,8 +4,8 @@ internal import Hummingbird
 // Hummingbird's middleware supports one origin or all; a deployment has a list.
 extension CatalogAPI {
     private static let allowedHeaders =
-        "Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, Last-Event-ID, X-Request-Id"
-    private static let exposedHeaders = "ETag, Link, Location, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id"
+        "Aisle-Seen, Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, Last-Event-ID, X-Request-Id"
+    private static let exposedHeaders = "Aisle-Seen, ETag, Link, Location, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id"
 
     private func allowedOrigin(_ request: Request) -> String? {
         guard let origin = request.headers[.origin] else { return nil }

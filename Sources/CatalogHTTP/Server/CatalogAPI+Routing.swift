@@ -100,6 +100,7 @@ extension CatalogAPI {
             peer: peer,
             trustedProxies: options.trustedProxies
         )
+        let position = try Self.requiredPosition(of: request)
         let length = Self.bodyLength(request)
         try charge(
             endpoint.points(target, body: length, upTo: endpoint.bodyLimit.bytes(options.bodyLimit)),
@@ -108,7 +109,8 @@ extension CatalogAPI {
             &quota
         )
         if length != 0 { call.bodyReservation = try memory.open(call.client) }
-        let response = try await handle(call, length, isAbandoned)
+        let handled = call
+        let response = try await positioned(endpoint, after: position) { try await handle(handled, length, isAbandoned) }
         settle(response, call, &quota)
         return response
     }

@@ -28,6 +28,7 @@ struct PageEndpoints: EndpointGroup {
                 timeLimit: nil,
                 surcharge: Self.surcharge,
                 isDirect: true,
+                readsReplicas: true,
                 page
             ),
             Endpoint(
@@ -37,6 +38,7 @@ struct PageEndpoints: EndpointGroup {
                 timeLimit: TimeLimit.shelf.request,
                 cost: 10,
                 isCostly: true,
+                readsReplicas: true,
                 order
             ),
         ]

@@ -1,3 +1,4 @@
+internal import Catalog
 internal import DequeModule
 internal import LibPQ
 internal import Synchronization
@@ -8,11 +9,14 @@ internal import Synchronization
 /// lock. Each write is answered after its commit. If a batch fails because of one write, all of them are written again, each
 /// alone.
 final class WriteCombiner<Write: Sendable, Outcome: Sendable>: Sendable {
+    /// The outcome of a write, and the position after its commit; nil if it is unknown.
+    private typealias Written = (outcome: Outcome, position: LogPosition?)
+
     private struct Waiter {
         let key: String
         let write: Write
         let arrival: ContinuousClock.Instant
-        let continuation: CheckedContinuation<Outcome, any Error>
+        let continuation: CheckedContinuation<Written, any Error>
     }
 
     private struct State {
@@ -71,7 +75,7 @@ final class WriteCombiner<Write: Sendable, Outcome: Sendable>: Sendable {
             state.lastNumber += 1
             return state.lastNumber
         }
-        return try await withTaskCancellationHandler {
+        let written: Written = try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let waiter = Waiter(key: key(write), write: write, arrival: .now, continuation: continuation)
                 guard add(waiter, number) else {
@@ -83,6 +87,12 @@ final class WriteCombiner<Write: Sendable, Outcome: Sendable>: Sendable {
         } onCancel: {
             withdraw(number)
         }
+        if let position = written.position {
+            PositionRecorder.current?.record(position)
+        } else {
+            PositionRecorder.current?.forget()
+        }
+        return written.outcome
     }
 
     /// Returns false if too many writes wait.
@@ -168,10 +178,11 @@ final class WriteCombiner<Write: Sendable, Outcome: Sendable>: Sendable {
 
     private func write(_ batch: [Waiter]) async {
         do {
-            let outcomes = try await run(batch.map(\.write))
+            let recorder = PositionRecorder()
+            let outcomes = try await PositionRecorder.$current.withValue(recorder) { try await run(batch.map(\.write)) }
             precondition(outcomes.count == batch.count, "each write has an outcome")
             release(batch)
-            for (waiter, outcome) in zip(batch, outcomes) { waiter.continuation.resume(returning: outcome) }
+            for (waiter, outcome) in zip(batch, outcomes) { waiter.continuation.resume(returning: (outcome, recorder.position)) }
         } catch let error as PostgresError where error.sqlState != nil && batch.count > 1 {
             await withTaskGroup { group in
                 for waiter in batch { group.addTask { await self.write([waiter]) } }
