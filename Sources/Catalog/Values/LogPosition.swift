@@ -16,6 +16,12 @@ package struct LogPosition: Sendable, Hashable {
     /// The position of a write whose position could not be read. No replica is known to have it.
     package static let unknown = LogPosition(cluster: 0, timeline: 0, offset: 0)
 
+    /// Returns the position that includes this one and another one; unknown if they are of different clusters.
+    package func including(_ other: LogPosition) -> LogPosition {
+        guard cluster == other.cluster else { return .unknown }
+        return isBefore(other) ? other : self
+    }
+
     /// Returns whether the position is before another one of the same cluster. A later timeline includes what remains of earlier ones.
     package func isBefore(_ other: LogPosition) -> Bool {
         (timeline, offset) < (other.timeline, other.offset)

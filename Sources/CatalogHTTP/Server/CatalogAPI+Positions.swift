@@ -8,16 +8,21 @@ extension CatalogAPI {
     /// The header with a position.
     private static let seen = HTTPField.Name("Aisle-Seen")!
 
-    /// Returns the position that a client has seen; nil without the header.
+    /// The maximum number of positions in a request.
+    private static let limit = 16
+
+    /// Returns the position that includes all that a client has seen; nil without the header.
     static func requiredPosition(of request: Request) throws(CatalogError) -> LogPosition? {
         guard let text = request.headers[seen] else { return nil }
-        guard let position = LogPosition(token: text) else {
+        let tokens = text.split(separator: ",").map { part in part.filter { $0 != " " && $0 != "\t" } }
+        let positions = tokens.compactMap { LogPosition(token: $0) }
+        guard positions.count == tokens.count, (1...limit).contains(tokens.count) else {
             throw .malformed(
                 parameter: seen.rawName,
-                detail: "Aisle-Seen must be the value of that header in an earlier response (got “\(text.prefix(64))”)"
+                detail: "Aisle-Seen must be the value of that header in an earlier response, or up to \(limit) of them (got “\(text.prefix(64))”)"
             )
         }
-        return position
+        return positions.dropFirst().reduce(positions[0]) { $0.including($1) }
     }
 
     /// Runs a handler. A read answers with a state that includes a position, or on the primary with the current one. To the response of a
