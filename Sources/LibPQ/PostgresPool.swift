@@ -90,7 +90,9 @@ package final class PostgresPool: Sendable {
         _ body: @escaping @Sendable (isolated PostgresConnection) throws -> T
     ) async throws -> T {
         let deadline = limit.map { ContinuousClock.now + $0 }
-        return try await Self.retrying { try await perform(until: deadline, epilogue) { try $0.transaction(mode, body) } }
+        return try await Self.retrying {
+            try await perform(until: deadline, epilogue) { try $0.transaction(mode, body) }
+        }
     }
 
     /// Runs a block in one transaction and ends it as the block decides, with up to three retries of a retryable

@@ -11,7 +11,7 @@ import Testing
     private static let store = CatalogKey("corner")!
     private static let shelf = CatalogKey("dairy")!
 
-    /// Runs a write, and checks that its position includes it: the log has not grown much since, and the position is after the one before.
+    /// Runs a write, and returns its position, and the ones before and after it.
     private func recorded(
         _ catalog: PostgresCatalog,
         _ write: () async throws -> Void

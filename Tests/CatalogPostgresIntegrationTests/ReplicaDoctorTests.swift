@@ -16,7 +16,8 @@ import Testing
         availableConnections: 97
     )
 
-    private func findings(_ change: (inout ReplicaDoctor.State) -> Void = { _ in }, needed: Int = 9) -> [Doctor.Finding] {
+    private func findings(_ change: (inout ReplicaDoctor.State) -> Void = { _ in }, needed: Int = 9) -> [Doctor.Finding]
+    {
         var state = Self.good
         change(&state)
         return ReplicaDoctor.findings("db2:5432", state, primary: Self.primary, needed: needed)
@@ -54,7 +55,8 @@ import Testing
         "A replica's name has the host and the port, and never a password",
         arguments: [
             ("postgresql://aisle:secret@db2.example:6543/aisle", "db2.example:6543"),
-            ("host=db2 user=aisle password=secret", "db2:5432"), ("host=a,b port=1,2", "a,b:1,2"), ("", "localhost:5432"),
+            ("host=db2 user=aisle password=secret", "db2:5432"), ("host=a,b port=1,2", "a,b:1,2"),
+            ("", "localhost:5432"),
         ]
     )
     func namesReplicas(dsn: String, name: String) {

@@ -9,7 +9,9 @@ import Testing
     private static let second = EpochRecord(identity: "42/00000002/5/6", startedAt: 200)!
     private let start = ContinuousClock.now
 
-    private func selection(_ count: Int = 1) -> ReplicaSelection { ReplicaSelection(count: count, lagLimit: .seconds(10)) }
+    private func selection(_ count: Int = 1) -> ReplicaSelection {
+        ReplicaSelection(count: count, lagLimit: .seconds(10))
+    }
 
     private func report(_ replayed: Int64, _ epoch: EpochRecord = first) -> ReplicaReport {
         ReplicaReport(isStandby: true, replayed: replayed, epochStart: epoch.startedAt)
@@ -78,7 +80,7 @@ import Testing
         #expect(selection.problem(0) == .otherHistory)
         selection.replicaReported(report(26, Self.second), 1)
         #expect(selection.choose(for: nil)?.index == 1)
-        // What the new epoch lacks of the old one is lost everywhere.
+        // Commits of the old epoch that the new one lacks are lost everywhere.
         #expect(selection.choose(for: position(99))?.index == 1)
         #expect(selection.choose(for: position(27, timeline: 2)) == nil)
     }

@@ -15,6 +15,7 @@ enum StatementRegistry {
         ("DatabaseStatements.announce", [DatabaseStatements.announce]),
         ("DatabaseStatements.customerKey", [DatabaseStatements.customerKey]),
         ("PositionStatements.current", [PositionStatements.current]),
+        ("PositionStatements.flushed", [PositionStatements.flushed]),
         ("ReplicaStatements.report", [ReplicaStatements.report]),
         ("ReplicaStatements.primary", [ReplicaStatements.primary]),
         ("DoctorStatements.replica", [DoctorStatements.replica]),

@@ -6,7 +6,7 @@ import Testing
 
 /// Queries that follow the end of each transaction.
 @Suite(.timeLimit(.minutes(5))) struct TransactionEpilogueTests {
-    /// The rows of an epilogue: whether a transaction has begun before, and the number of committed rows.
+    /// The numbers of rows that epilogues have seen.
     private final class Log: Sendable {
         private let counts = Mutex<[Int]>([])
         var all: [Int] { counts.withLock { $0 } }
@@ -96,7 +96,8 @@ import Testing
         try await Self.withTable(["statement_timeout": "300s"]) { connection, log in
             try await connection.perform {
                 try $0.run(
-                    script: "ALTER TABLE epilogue_item ADD CONSTRAINT item_key UNIQUE (id) DEFERRABLE INITIALLY DEFERRED"
+                    script:
+                        "ALTER TABLE epilogue_item ADD CONSTRAINT item_key UNIQUE (id) DEFERRABLE INITIALLY DEFERRED"
                 )
             }
             try await connection.perform(until: nil, epilogue: log.epilogue()) { database in
@@ -120,7 +121,10 @@ import Testing
     func ignoresFailures() async throws {
         try await Self.withTable(["statement_timeout": "300s"]) { connection, log in
             for _ in 0..<2 {
-                try await connection.perform(until: nil, epilogue: log.epilogue("SELECT count(*) / 0 FROM epilogue_item")) {
+                try await connection.perform(
+                    until: nil,
+                    epilogue: log.epilogue("SELECT count(*) / 0 FROM epilogue_item")
+                ) {
                     database in
                     try database.transaction { _ = try $0.execute(Self.insert) }
                     try database.execute(Self.insert)

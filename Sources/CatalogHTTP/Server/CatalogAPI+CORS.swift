@@ -5,7 +5,8 @@ internal import Hummingbird
 extension CatalogAPI {
     private static let allowedHeaders =
         "Aisle-Seen, Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, Last-Event-ID, X-Request-Id"
-    private static let exposedHeaders = "Aisle-Seen, ETag, Link, Location, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id"
+    private static let exposedHeaders =
+        "Aisle-Seen, ETag, Link, Location, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id"
 
     private func allowedOrigin(_ request: Request) -> String? {
         guard let origin = request.headers[.origin] else { return nil }

@@ -19,7 +19,8 @@ extension CatalogAPI {
         guard positions.count == tokens.count, (1...limit).contains(tokens.count) else {
             throw .malformed(
                 parameter: seen.rawName,
-                detail: "Aisle-Seen must be the value of that header in an earlier response, or up to \(limit) of them (got “\(text.prefix(64))”)"
+                detail:
+                    "Aisle-Seen must be the value of that header in an earlier response, or up to \(limit) of them (got “\(text.prefix(64))”)"
             )
         }
         return positions.dropFirst().reduce(positions[0]) { $0.including($1) }
@@ -34,7 +35,9 @@ extension CatalogAPI {
     ) async throws -> Response {
         if endpoint.isReadOnly {
             guard endpoint.readsReplicas, catalog.hasReplicas else { return try await handler() }
-            return try await ReadRequirement.$current.withValue(ReadRequirement(position: position)) { try await handler() }
+            return try await ReadRequirement.$current.withValue(ReadRequirement(position: position)) {
+                try await handler()
+            }
         }
         let recorder = PositionRecorder()
         do {

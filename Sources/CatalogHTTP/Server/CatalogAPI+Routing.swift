@@ -110,7 +110,9 @@ extension CatalogAPI {
         )
         if length != 0 { call.bodyReservation = try memory.open(call.client) }
         let handled = call
-        let response = try await positioned(endpoint, after: position) { try await handle(handled, length, isAbandoned) }
+        let response = try await positioned(endpoint, after: position) {
+            try await handle(handled, length, isAbandoned)
+        }
         settle(response, call, &quota)
         return response
     }

@@ -14,7 +14,9 @@ extension LogPosition {
 
     /// Returns the position of a token; nil for any other text.
     package init?(token: String) {
-        guard let bytes = Base64URL.decode(token), bytes.count == Self.length, bytes[0] == Self.version else { return nil }
+        guard let bytes = Base64URL.decode(token), bytes.count == Self.length, bytes[0] == Self.version else {
+            return nil
+        }
         func number(_ range: Range<Int>) -> UInt64 { bytes[range].reduce(0) { $0 << 8 | UInt64($1) } }
         let offset = Int64(bitPattern: number(13..<21))
         guard offset >= 0 else { return nil }

@@ -84,7 +84,8 @@ package final class Database: Sendable {
         announcer = ChangeAnnouncer(announces ? configuration : nil)
         probe = ReadinessProbe(writes.configuration)
         self.observer = observer
-        self.replicas = replicas.isEmpty
+        self.replicas =
+            replicas.isEmpty
             ? nil
             : try Replicas(
                 replicas,

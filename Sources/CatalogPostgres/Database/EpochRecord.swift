@@ -17,7 +17,9 @@ struct EpochRecord: Sendable, Hashable {
     init?(identity: String?, startedAt: Int64?) {
         guard let identity, let startedAt else { return nil }
         let parts = identity.split(separator: "/")
-        guard parts.count == 4, let cluster = Int64(parts[0]), let timeline = UInt32(parts[1], radix: 16) else { return nil }
+        guard parts.count == 4, let cluster = Int64(parts[0]), let timeline = UInt32(parts[1], radix: 16) else {
+            return nil
+        }
         (self.identity, self.startedAt) = (identity, startedAt)
         (self.cluster, self.timeline) = (cluster, timeline)
     }

@@ -42,7 +42,7 @@ package struct ReplicaDoctor: Sendable {
         for configuration in replicas {
             let name = Replica.name(of: configuration)
             let position = try await primary.perform(within: TimeLimit.lookup.duration) {
-                try $0.query(PositionStatements.current) { try PositionStatements.position($0) }
+                try $0.query(PositionStatements.flushed) { try PositionStatements.position($0) }
             }
             let pool = PostgresPool(configuration, options: .init(size: 1))
             defer { pool.shutDown() }
@@ -51,7 +51,11 @@ package struct ReplicaDoctor: Sendable {
                 findings += Self.findings(name, state, primary: position, needed: servers * connections.replicaTotal)
             } catch let error as PostgresError {
                 findings.append(
-                    Doctor.Finding(false, "replica \(name): cannot be reached (\(error))", "start it, or correct AISLE_READ_DSN")
+                    Doctor.Finding(
+                        false,
+                        "replica \(name): cannot be reached (\(error))",
+                        "start it, or correct AISLE_READ_DSN"
+                    )
                 )
             }
         }

@@ -45,7 +45,7 @@ struct ReplicaSelection: Sendable {
         samples.removeFirst(firstKept)
     }
 
-    /// Records that the primary did not answer. What is known about it remains valid until another primary answers.
+    /// Records that the primary did not answer. Its epoch and positions remain valid until another primary answers.
     mutating func primaryFailed() { primaryResponds = false }
 
     mutating func replicaReported(_ report: ReplicaReport, _ index: Int) { members[index] = .reported(report) }
@@ -75,7 +75,9 @@ struct ReplicaSelection: Sendable {
     var hasUsableReplica: Bool { members.indices.contains { problem($0) == nil } }
 
     /// Returns the position up to which a replica has replayed the log; nil if it is unknown.
-    func replayed(_ index: Int) -> Int64? { if case .reported(let report) = members[index] { report.replayed } else { nil } }
+    func replayed(_ index: Int) -> Int64? {
+        if case .reported(let report) = members[index] { report.replayed } else { nil }
+    }
 
     /// Returns the time between the first position of the primary that a replica lacks and the primary's last answer; nil if it is unknown.
     func lag(_ index: Int) -> Duration? {

@@ -182,7 +182,9 @@ final class WriteCombiner<Write: Sendable, Outcome: Sendable>: Sendable {
             let outcomes = try await PositionRecorder.$current.withValue(recorder) { try await run(batch.map(\.write)) }
             precondition(outcomes.count == batch.count, "each write has an outcome")
             release(batch)
-            for (waiter, outcome) in zip(batch, outcomes) { waiter.continuation.resume(returning: (outcome, recorder.position)) }
+            for (waiter, outcome) in zip(batch, outcomes) {
+                waiter.continuation.resume(returning: (outcome, recorder.position))
+            }
         } catch let error as PostgresError where error.sqlState != nil && batch.count > 1 {
             await withTaskGroup { group in
                 for waiter in batch { group.addTask { await self.write([waiter]) } }

@@ -38,7 +38,9 @@ struct PostgresPageStore: PageStore {
     func basis(of request: PageRequest, likely: PageBasis?) async throws(CatalogError) -> PageBasis {
         try await database.mappingErrors {
             try await database.reading { source in
-                if let likely, try await versions(request, likely.head.location, source).confirm(likely) { return likely }
+                if let likely, try await versions(request, likely.head.location, source).confirm(likely) {
+                    return likely
+                }
                 return try await readBasis(request, source)
             }
         }
@@ -49,7 +51,9 @@ struct PostgresPageStore: PageStore {
         likely: PlannedPage?,
         into items: @Sendable (PlannedPage) -> Items
     ) async throws(CatalogError) -> PageOf<Items> {
-        try await database.mappingErrors { try await database.reading { try await readPage(request, likely, items, $0) } }
+        try await database.mappingErrors {
+            try await database.reading { try await readPage(request, likely, items, $0) }
+        }
     }
 
     /// Confirms the basis and reads the page in one round trip. If data changes in between, a page of one range may be newer
@@ -72,7 +76,9 @@ struct PostgresPageStore: PageStore {
             let start = RangeRead(plan, head, statement, 0..<first, limit: wanted)
             let empty = PageRead(items: items(planned))
             let identity = PageIdentity(planned, day: empty.items.day)
-            guard var found = try await read(request, head.location, start, identity, into: empty, source) else { continue }
+            guard var found = try await read(request, head.location, start, identity, into: empty, source) else {
+                continue
+            }
             if !found.versions.confirm(planned.basis) {
                 planned = try PlannedPage(request, try await readBasis(request, source))
                 // Keep the rows if the new basis is the one that was confirmed, and the old one has the same plan and the same

@@ -13,7 +13,10 @@ struct ShelfLookup: Sendable {
 
     /// - Parameter source: nil for the primary.
     func readStore(_ key: CatalogKey, _ source: ReadSource? = nil) async throws -> ShelfRow.StoreRead {
-        let found = try await (source ?? ReadSource(database)).read([PostgresQuery(ShelfLookup.oneStore, [.text(key.text)])], into: nil) {
+        let found = try await (source ?? ReadSource(database)).read(
+            [PostgresQuery(ShelfLookup.oneStore, [.text(key.text)])],
+            into: nil
+        ) {
             found,
             _,
             rows in

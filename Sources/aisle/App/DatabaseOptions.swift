@@ -98,7 +98,9 @@ struct DatabaseOptions: ParsableArguments {
     /// of libpq's keywords.
     func replicaConfigurations() throws -> [PostgresConfiguration] {
         // AISLE_READ_DSN belongs to DATABASE_URL, not to another selected database.
-        guard dsn == nil, !isPrivate, let text = ProcessInfo.processInfo.environment["AISLE_READ_DSN"] else { return [] }
+        guard dsn == nil, !isPrivate, let text = ProcessInfo.processInfo.environment["AISLE_READ_DSN"] else {
+            return []
+        }
         let statements = try preparedStatements()
         return try Self.connectionStrings(text).map { dsn in
             do { _ = try PostgresConfiguration.parse(dsn) } catch {

@@ -31,7 +31,10 @@ final class ObservationLog: Sendable {
         case .replicaChanged(let name, nil): logger.notice("the replica \(name) is used for reads")
         case .replicaChanged(let name, let reason?): logger.warning("the replica \(name) is passed over: \(reason)")
         case .replicaPassedOver(let name, let reason):
-            warn("replica", "a read was repeated on the primary, because the replica \(name) could not answer: \(reason)")
+            warn(
+                "replica",
+                "a read was repeated on the primary, because the replica \(name) could not answer: \(reason)"
+            )
         case .connectionRejected(let address):
             warn(
                 "connection",
