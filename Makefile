@@ -27,6 +27,8 @@ CITUS_SOURCE := $(wildcard ../shared/citus/build.sh)
 CITUS := /var/tmp/aisle-citus-$(shell id -u)
 # The number of seconds for which the fault tests stop the database.
 STALL := 60
+# The number of seconds for which the tests of replicas pause them.
+PAUSE := 30
 # The catalog that `make bench` imports, if it exists.
 BENCH_CSV := $(wildcard ../shared/data/konzum-hr.csv)
 # The texts whose spelling is checked: everything but data, pictures, and migrations, whose checksums are recorded.
@@ -149,9 +151,15 @@ test-faults: build ## Stop the database under load (STALL=60 seconds), promote a
 	@$(MAKE) --no-print-directory deps PACKAGES="openssl pgbouncer procps python3"
 	$(TEST_LIMIT) python3 Tests/Faults/stall.py $(AISLE) $(STALL)
 	$(TEST_LIMIT) python3 Tests/Faults/failover.py $(AISLE)
+	$(MAKE) --no-print-directory test-replicas
 	$(TEST_LIMIT) python3 Tests/Faults/kills.py $(AISLE) $(KILLS)
 	$(TEST_LIMIT) python3 Tests/Faults/fuzz.py $(AISLE) $(REQUESTS)
 	$(TEST_LIMIT) python3 Tests/Faults/freshness.py $(AISLE) $(WRITES)
+
+.PHONY: test-replicas
+test-replicas: build ## Stop, pause, promote and lose standbys that answer reads, under load (PAUSE=30 seconds)
+	@$(MAKE) --no-print-directory deps PACKAGES="procps python3"
+	$(TEST_LIMIT) python3 Tests/Faults/replicas.py $(AISLE) --pause $(PAUSE)
 
 .PHONY: test-faults-full
 test-faults-full: ## Run the fault tests with all their faults, in about two hours

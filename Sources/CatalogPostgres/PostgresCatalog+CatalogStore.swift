@@ -289,4 +289,8 @@ extension PostgresCatalog: CatalogStore {
     }
 
     package func readiness() async -> Readiness { await database.readiness() }
+
+    package var hasReplicas: Bool { database.replicas != nil }
+
+    package func position() async throws(CatalogError) -> LogPosition { try await database.position() }
 }

@@ -43,13 +43,15 @@ extension PostgresConnection {
         return deferredCalls
     }
 
-    /// Sends calls in one round trip, preceded by the settings at the start of a transaction.
+    /// Sends calls in one round trip, preceded by the settings at the start of a transaction, and followed by the epilogue if they
+    /// end one.
     func exchange(
         _ calls: [PreparedCall],
         _ read: (Int, borrowing PostgresRows) throws -> Void
     ) throws {
         try checkInterrupt()
         var calls = calls
+        let epilogue = epilogue(of: calls)
         let settings = try insertSettings(into: &calls)
         let raw = try open()
         let recorder = StepRecorder.current
@@ -59,6 +61,10 @@ extension PostgresConnection {
             guard call.send(raw) == 1 else { throw lost(raw) }
         }
         guard PQpipelineSync(raw) == 1 else { throw lost(raw) }
+        for call in epilogue {
+            guard call.send(raw) == 1 else { throw lost(raw) }
+        }
+        if !epilogue.isEmpty, PQpipelineSync(raw) != 1 { throw lost(raw) }
         try flush(raw)
         var failure: (any Error)?
         for index in calls.indices {
@@ -86,8 +92,57 @@ extension PostgresConnection {
         }
         let end = try nextResult(raw)
         defer { PQclear(end) }
-        guard PQresultStatus(end) == PGRES_PIPELINE_SYNC, PQexitPipelineMode(raw) == 1 else { throw lost(raw) }
+        guard PQresultStatus(end) == PGRES_PIPELINE_SYNC else { throw lost(raw) }
+        if !epilogue.isEmpty { receive(epilogue, raw, isFollowed: failure == nil) }
+        guard self.handle != nil else {
+            // The transaction has ended, so its outcome is known.
+            if let failure { throw failure }
+            return
+        }
+        guard PQexitPipelineMode(raw) == 1 else { throw lost(raw) }
         if let failure { throw failure }
+    }
+
+    /// Returns the calls of the epilogue if calls end a transaction: its preparation at the first use, and the query.
+    private func epilogue(of calls: [PreparedCall]) -> [PreparedCall] {
+        guard let epilogue, let first = calls.first, let last = calls.last, !last.isPreparation,
+            last.endsTransaction || (isBetweenTransactions && !first.beginsTransaction)
+        else { return [] }
+        let buffers = ParameterBuffers([])
+        if let name = statements.name(of: epilogue.statement) {
+            return [PreparedCall(statement: epilogue.statement, name: name, buffers: buffers)]
+        }
+        let call = PreparedCall(
+            statement: epilogue.statement,
+            name: statements.insert(epilogue.statement),
+            buffers: buffers
+        )
+        guard call.name != nil else { return [call] }
+        var preparation = call
+        preparation.isPreparation = true
+        return [preparation, call]
+    }
+
+    /// Reads the results of the epilogue. If the connection fails, it is closed.
+    private func receive(_ calls: [PreparedCall], _ raw: OpaquePointer, isFollowed: Bool) {
+        do {
+            for call in calls {
+                while let result = try nextResult(raw) {
+                    let rows = PostgresRows(adopting: result)
+                    switch rows.status {
+                    case PGRES_TUPLES_OK: if isFollowed { try epilogue?.read(rows) }
+                    case PGRES_COMMAND_OK: break
+                    default: statements.remove(call.statement)
+                    }
+                }
+            }
+            let end = try nextResult(raw)
+            defer { PQclear(end) }
+            if PQresultStatus(end) != PGRES_PIPELINE_SYNC { handle = nil }
+        } catch {
+            // Its rows are unread, or the connection was lost.
+            handle = nil
+        }
     }
 
     /// Inserts the settings statement if these calls start a transaction; returns its index.

@@ -34,6 +34,8 @@ extension PostgresConnection {
             try commit()
             return value
         case .rollback(let value):
+            // If this fails, so that the transaction is still open, `rollback` ends it or closes the connection.
+            if epilogue != nil, handle?.transactionIsIdle == false { try? endTransaction("ROLLBACK") }
             rollback()
             return value
         }
@@ -53,7 +55,7 @@ extension PostgresConnection {
     ///
     /// - Throws: an error with `commitIsUncertain` if the response was lost.
     package func commit() throws {
-        do { try execute("COMMIT") } catch var error as PostgresError {
+        do { try endTransaction("COMMIT") } catch var error as PostgresError {
             if error.kind == .connection || error.kind == .deadline || error.kind == .cancelled {
                 error.commitIsUncertain = true
                 handle = nil
@@ -62,6 +64,17 @@ extension PostgresConnection {
             }
             throw error
         }
+    }
+
+    /// Sends COMMIT or ROLLBACK, and the epilogue with it.
+    private func endTransaction(_ statement: PostgresStatement) throws {
+        guard epilogue != nil else {
+            try execute(statement)
+            return
+        }
+        var call = try prepare(statement, [])
+        call.endsTransaction = true
+        try exchange(takeDeferred() + [call]) { _, _ in }
     }
 
     /// Changes a setting for the rest of the transaction.

@@ -21,6 +21,8 @@ package actor PostgresConnection {
     var sawReadOnlyError = false
     /// The statements deferred to the next round trip.
     var deferredCalls: [PreparedCall] = []
+    /// Follows each transaction of the current block; nil for none.
+    var epilogue: TransactionEpilogue?
     var operation: UInt64 = 0
     var deadline: ContinuousClock.Instant?
 
@@ -84,14 +86,17 @@ package actor PostgresConnection {
     }
 
     /// Runs a block with a deadline on the connection's thread.
+    ///
+    /// - Parameter epilogue: follows each transaction of the block.
     @discardableResult
     package nonisolated func perform<T: Sendable>(
         until deadline: ContinuousClock.Instant?,
+        epilogue: TransactionEpilogue? = nil,
         _ body: @escaping @Sendable (isolated PostgresConnection) throws -> T
     ) async throws -> T {
         let operation = interrupt.begin()
         return try await withTaskCancellationHandler {
-            try await run(operation, deadline, body)
+            try await run(operation, deadline, epilogue, body)
         } onCancel: { [interrupt] in
             interrupt.request(operation)
         }
@@ -100,11 +105,16 @@ package actor PostgresConnection {
     private func run<T: Sendable>(
         _ operation: UInt64,
         _ deadline: ContinuousClock.Instant?,
+        _ epilogue: TransactionEpilogue?,
         _ body: @Sendable (isolated PostgresConnection) throws -> T
     ) throws -> T {
         self.operation = operation
         self.deadline = deadline
-        defer { interrupt.end(operation) }
+        self.epilogue = epilogue
+        defer {
+            interrupt.end(operation)
+            self.epilogue = nil
+        }
         return try body(self)
     }
 
@@ -141,7 +151,7 @@ package actor PostgresConnection {
         _ parameters: [PostgresValue] = [],
         _ read: (borrowing PostgresRows) throws -> T
     ) throws -> T {
-        guard deferredCalls.isEmpty, !isBetweenTransactions || settings.statement == nil else {
+        guard deferredCalls.isEmpty, !isBetweenTransactions || (settings.statement == nil && epilogue == nil) else {
             var value: T?
             try queryBatch([PostgresQuery(statement, parameters)]) { value = try read($1) }
             guard let value else { throw lost(try open()) }

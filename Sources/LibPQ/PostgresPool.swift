@@ -80,16 +80,18 @@ package final class PostgresPool: Sendable {
     @discardableResult
     package func perform<T: Sendable>(
         within limit: Duration? = nil,
+        epilogue: TransactionEpilogue? = nil,
         _ body: @escaping @Sendable (isolated PostgresConnection) throws -> T
     ) async throws -> T {
-        try await perform(until: limit.map { .now + $0 }, body)
+        try await perform(until: limit.map { .now + $0 }, epilogue, body)
     }
 
     private func perform<T: Sendable>(
         until deadline: ContinuousClock.Instant?,
+        _ epilogue: TransactionEpilogue?,
         _ body: @escaping @Sendable (isolated PostgresConnection) throws -> T
     ) async throws -> T {
-        try await withConnection { try await $0.perform(until: deadline, body) }
+        try await withConnection { try await $0.perform(until: deadline, epilogue: epilogue, body) }
     }
 
     /// Runs a block in one transaction, with up to three retries of a retryable error.
@@ -97,10 +99,13 @@ package final class PostgresPool: Sendable {
     package func transaction<T: Sendable>(
         _ mode: StaticString = "",
         within limit: Duration? = nil,
+        epilogue: TransactionEpilogue? = nil,
         _ body: @escaping @Sendable (isolated PostgresConnection) throws -> T
     ) async throws -> T {
         let deadline = limit.map { ContinuousClock.now + $0 }
-        return try await Self.retrying { try await perform(until: deadline) { try $0.transaction(mode, body) } }
+        return try await Self.retrying {
+            try await perform(until: deadline, epilogue) { try $0.transaction(mode, body) }
+        }
     }
 
     /// Runs a block in one transaction and ends it as the block decides, with up to three retries of a retryable
@@ -108,10 +113,13 @@ package final class PostgresPool: Sendable {
     @discardableResult
     package func transaction<T: Sendable>(
         within limit: Duration? = nil,
+        epilogue: TransactionEpilogue? = nil,
         deciding body: @escaping @Sendable (isolated PostgresConnection) throws -> TransactionEnd<T>
     ) async throws -> T {
         let deadline = limit.map { ContinuousClock.now + $0 }
-        return try await Self.retrying { try await perform(until: deadline) { try $0.transaction(deciding: body) } }
+        return try await Self.retrying {
+            try await perform(until: deadline, epilogue) { try $0.transaction(deciding: body) }
+        }
     }
 
     /// Runs a transaction, with up to three retries of a retryable error.

@@ -13,6 +13,9 @@ struct PreparedCall {
     /// Whether the call begins a transaction.
     var beginsTransaction = false
 
+    /// Whether the call ends a transaction.
+    var endsTransaction = false
+
     func send(_ raw: OpaquePointer) -> Int32 {
         if isPreparation { return sendPreparation(raw) }
         return buffers.withPointers { count, values, lengths, formats in

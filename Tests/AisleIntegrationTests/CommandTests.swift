@@ -109,6 +109,31 @@ import TestSupport
         try await database.drop()
     }
 
+    @Test("Replicas are listed without their passwords, and the doctor reports one that cannot be used")
+    func replicasAreChecked() async throws {
+        let database = try await TestDatabase.migrated()
+        let url = database.configuration.dsn
+        let unreachable = "postgresql://aisle:hidden@127.0.0.1:1/aisle postgresql://aisle:hidden@127.0.0.1:2/aisle"
+        let variables = ["DATABASE_URL": url, "AISLE_READ_DSN": unreachable]
+        let shown = try await run(["config", "show"], environment: variables)
+        #expect(shown.0 == 0 && shown.1.contains("replicas\t2 set\n"), "\(shown)")
+        let doctor = try await run(["doctor"], environment: variables)
+        #expect(doctor.0 == 1)
+        for port in 1...2 {
+            #expect(doctor.1.contains("BAD  replica 127.0.0.1:\(port): cannot be reached"), "\(doctor)")
+        }
+        #expect(!(shown.1 + doctor.1 + doctor.2).contains("hidden"))
+        // The primary is not a replica of its own.
+        let own = try await run(["doctor"], environment: ["DATABASE_URL": url, "AISLE_READ_DSN": url])
+        #expect(own.0 == 1 && own.1.contains("is not a standby"), "\(own)")
+        let invalid = try await run(
+            ["config", "show"],
+            environment: ["DATABASE_URL": url, "AISLE_READ_DSN": "postgresql://[x"]
+        )
+        #expect(invalid.0 == 78 && invalid.2.contains("AISLE_READ_DSN"), "\(invalid)")
+        try await database.drop()
+    }
+
     @Test("The program is installed with man pages and completions, and uninstalled")
     func installsManPagesAndCompletions() async throws {
         let root = URL(fileURLWithPath: TestProcess.executable).deletingLastPathComponent().deletingLastPathComponent()

@@ -3,52 +3,14 @@
 Usage: failover.py AISLE.
 """
 import contextlib, json, os, shutil, signal, subprocess, sys, tempfile, threading, time, urllib.error, urllib.request
-from harness import SECRET, free_port, psql, send, status, until
+from harness import SECRET, Cluster, free_port, psql, send, status, until
 
 AISLE = os.path.abspath(sys.argv[1])
 # The maximum recovery time of a server after a promotion.
 RECOVERY = 20
 WRITES, PAGES, DEVICES = 100, 10, 100
-
-
-def binaries():
-    versions = sorted((int(name) for name in os.listdir("/usr/lib/postgresql") if name.isdigit()), reverse=True)
-    return f"/usr/lib/postgresql/{versions[0]}/bin"
-
-
-class Cluster:
-    """A PostgreSQL server on a port of this machine, with TLS."""
-
-    def __init__(self, folder, name):
-        self.folder, self.data, self.port = folder, f"{folder}/{name}", free_port()
-
-    def run(self, *words):
-        words = [f"{binaries()}/{words[0]}", *words[1:]]
-        if os.getuid() == 0:
-            words = ["setpriv", "--reuid", "postgres", "--regid", "postgres", "--clear-groups", *words]
-        # Not a pipe: the server would keep it open.
-        with open(f"{self.folder}/output", "w") as output:
-            done = subprocess.run(words, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=output, stderr=output, timeout=120,
-                                  env={"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8"})
-        assert done.returncode == 0, (words, open(f"{self.folder}/output").read())
-
-    def configure(self):
-        with open(f"{self.data}/postgresql.auto.conf", "a") as file:
-            file.write(f"""
-listen_addresses = '127.0.0.1'
-port = {self.port}
-unix_socket_directories = ''
-ssl = on
-ssl_cert_file = '{self.folder}/server.crt'
-ssl_key_file = '{self.folder}/server.key'
-fsync = off
-""")
-
-    def start(self):
-        self.run("pg_ctl", "start", "-D", self.data, "-l", f"{self.data}.log", "-w", "-t", "60")
-
-    def stop(self):
-        self.run("pg_ctl", "stop", "-D", self.data, "-m", "immediate", "-w", "-t", "60")
+# The settings of clusters.
+TLS = ["ssl = on", "ssl_cert_file = '../server.crt'", "ssl_key_file = '../server.key'"]
 
 
 def certificates(folder):
@@ -170,7 +132,7 @@ def loses_commits(dsn, primary, standby, running, folder, aisle, write, token):
         running.remove(primary)
         standby.start()
         running.append(standby)
-        standby.run("pg_ctl", "promote", "-D", standby.data, "-w", "-t", "60")
+        standby.promote()
         until(lambda: status(base, write) == 200, RECOVERY, "a read after the promotion")
         wrong = sum(tagged(base, page, lost[page])[0] != 200 for page in pages)
         until(lambda: first_order(base, events) == kept_order, 10, "the stream no longer shows the lost writes")
@@ -207,7 +169,7 @@ def main():
     running = []
     try:
         primary.run("initdb", "-D", primary.data, "-U", "aisle", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync")
-        primary.configure()
+        primary.configure(*TLS)
         primary.start()
         running.append(primary)
 
@@ -231,10 +193,7 @@ def main():
         refused = subprocess.run([AISLE, "db", "status"], cwd=folder, env={**os.environ, "DATABASE_URL": wrong},
                                  capture_output=True, text=True, timeout=60)
         assert refused.returncode == 69, refused
-        standby.run("pg_basebackup", "-D", standby.data, "-R", "-X", "stream", "-c", "fast",
-                    "-d", f"host=localhost port={primary.port} user=aisle dbname=postgres")
-        standby.configure()
-        standby.start()
+        standby.follow(primary, *TLS)
         running.append(standby)
         page, write = "/v1/stores/corner/shelves/dairy/products?sort=price", "/v1/stores/corner/products/C1007"
 
@@ -261,7 +220,7 @@ def main():
             primary.stop()
             running.remove(primary)
             until(lambda: status(base, "/readyz") == 503, 10, "the loss of the primary is noticed")
-            standby.run("pg_ctl", "promote", "-D", standby.data, "-w", "-t", "60")
+            standby.promote()
             promoted = time.monotonic()
             until(lambda: status(base, "/readyz") == 200, RECOVERY, "ready after the promotion")
             until(lambda: status(base, page) == 200, RECOVERY, "a page after the promotion")
@@ -276,11 +235,7 @@ def main():
             print(f"a promotion without lost commits: all of {len(devices)} devices' writes are there")
 
         # The old primary follows the new one, which then loses its last commits.
-        shutil.rmtree(primary.data)
-        primary.run("pg_basebackup", "-D", primary.data, "-R", "-X", "stream", "-c", "fast",
-                    "-d", f"host=localhost port={standby.port} user=aisle dbname=postgres")
-        primary.configure()
-        primary.start()
+        primary.follow(standby, *TLS)
         running.append(primary)
         loses_commits(dsn, standby, primary, running, folder, aisle, write, token)
     finally:

@@ -98,6 +98,70 @@ def is_alive(process):
         return False
 
 
+def binaries():
+    versions = sorted((int(name) for name in os.listdir("/usr/lib/postgresql") if name.isdigit()), reverse=True)
+    return f"/usr/lib/postgresql/{versions[0]}/bin"
+
+
+class Cluster:
+    """A PostgreSQL server on a port of this machine, which another one can follow."""
+
+    def __init__(self, folder, name):
+        self.folder, self.data, self.port = folder, f"{folder}/{name}", free_port()
+
+    def run(self, *words):
+        words = [f"{binaries()}/{words[0]}", *words[1:]]
+        if os.getuid() == 0:
+            words = ["setpriv", "--reuid", "postgres", "--regid", "postgres", "--clear-groups", *words]
+        # Not a pipe: the server would keep it open.
+        with open(f"{self.folder}/output", "w") as output:
+            done = subprocess.run(words, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=output, stderr=output, timeout=120,
+                                  env={"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8"})
+        assert done.returncode == 0, (words, open(f"{self.folder}/output").read())
+
+    def configure(self, *settings):
+        settings = ["listen_addresses = '127.0.0.1'", f"port = {self.port}", "unix_socket_directories = ''", "fsync = off", *settings]
+        with open(f"{self.data}/postgresql.auto.conf", "a") as file:
+            file.write("\n".join(["", *settings, ""]))
+
+    def start(self):
+        self.run("pg_ctl", "start", "-D", self.data, "-l", f"{self.data}.log", "-w", "-t", "60")
+
+    def stop(self):
+        self.run("pg_ctl", "stop", "-D", self.data, "-m", "immediate", "-w", "-t", "60")
+
+    def follow(self, primary, *settings):
+        """Copies another cluster, and follows it as a standby."""
+        shutil.rmtree(self.data, ignore_errors=True)
+        self.run("pg_basebackup", "-D", self.data, "-R", "-X", "stream", "-c", "fast",
+                 "-d", f"host=localhost port={primary.port} user=aisle dbname=postgres")
+        self.configure(*settings)
+        self.start()
+
+    def promote(self):
+        self.run("pg_ctl", "promote", "-D", self.data, "-w", "-t", "60")
+
+    @property
+    def processes(self):
+        """The ids of the server's process and of its children."""
+        with open(f"{self.data}/postmaster.pid") as file:
+            postmaster = file.readline().strip()
+        children = subprocess.run(["ps", "--ppid", postmaster, "-o", "pid="], capture_output=True, text=True, timeout=10).stdout.split()
+        return [int(process) for process in [postmaster, *children]]
+
+    def signal(self, number):
+        """Sends a signal to all processes of the server."""
+        for process in self.processes:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, number)
+
+    def kill(self):
+        """Kills all processes of the server at once, like the loss of its machine."""
+        processes = self.processes
+        self.signal(signal.SIGKILL)
+        until(lambda: not any(is_alive(process) for process in processes), 30, "PostgreSQL ends")
+
+
 class Server:
     """A server process."""
 

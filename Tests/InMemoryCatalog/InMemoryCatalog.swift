@@ -48,6 +48,13 @@ package final class InMemoryCatalog: CatalogStore {
 
     package func readiness() async -> Readiness { .ready }
 
+    package var hasReplicas: Bool { false }
+
+    /// All states have the same position, because every read returns the current one.
+    package func position() async throws(CatalogError) -> LogPosition {
+        LogPosition(cluster: 1, timeline: 1, offset: 1)
+    }
+
     // MARK: - Reading
 
     package func stores() async throws(CatalogError) -> [Store] {

@@ -34,6 +34,22 @@ test("pages are read to the last one", async () => {
   assert.ok(addresses.every((address) => address.includes("sort=price")));
 });
 
+test("a read sends the positions of the last writes", async () => {
+  const sent = [], original = globalThis.fetch;
+  globalThis.fetch = async (_, { method, headers }) => {
+    sent.push(headers["aisle-seen"]);
+    return new Response("{}", { status: 200, headers: { "content-type": "application/json", ...(method === "PUT" && { "aisle-seen": `position${sent.length}` }) } });
+  };
+  try {
+    const aisle = new Aisle();
+    await aisle.shelf("corner", "dairy");
+    for (let write = 0; write < 5; write += 1) await aisle.send("/v1/me/settings/colour", { method: "PUT", body: { value: write } });
+    await aisle.shelf("corner", "dairy");
+  } finally { globalThis.fetch = original; }
+  assert.deepEqual(sent.slice(0, 3), [undefined, undefined, "position2"]);
+  assert.equal(sent.at(-1), "position6, position5, position4, position3");
+});
+
 test("a problem says what is wrong", async () => {
   const problem = async (aisle, respond) => {
     let found;

@@ -3,5 +3,5 @@
 /// `InMemoryCatalog` is its specification, `PostgresCatalog` its implementation; both pass one conformance suite.
 package protocol CatalogStore: ShelfStore, ProductStore, PageStore, DiffStore, OrderStore, PurchaseStore, PriceStore,
     SettingsStore, UserStore, ListStore, ChangeStore, ResponseStore,
-    AuditStore, ReadinessSource
+    AuditStore, ReadinessSource, PositionSource
 {}

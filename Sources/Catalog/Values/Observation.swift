@@ -33,6 +33,12 @@ package enum Observation: Sendable, Hashable {
     case databaseError(kind: String)
     /// A caller received a connection of a lane.
     case laneWaited(lane: String, Duration)
+    /// A replica is used for reads from now on, or is passed over for a reason.
+    ///
+    /// - Parameter reason: nil if it is used.
+    case replicaChanged(name: String, reason: String?)
+    /// A read that a replica could not answer was repeated on the primary.
+    case replicaPassedOver(name: String, reason: String)
     /// A connection was rejected, because its client has too many.
     ///
     /// - Parameter address: the client's address.

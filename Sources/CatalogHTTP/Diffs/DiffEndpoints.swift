@@ -28,6 +28,7 @@ struct DiffEndpoints: EndpointGroup {
                 cost: cost,
                 isCostly: true,
                 isReadOnly: true,
+                readsReplicas: true,
                 handler
             )
         }

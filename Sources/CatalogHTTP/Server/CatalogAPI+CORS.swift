@@ -4,9 +4,9 @@ internal import Hummingbird
 // Hummingbird's middleware supports one origin or all; a deployment has a list.
 extension CatalogAPI {
     private static let allowedHeaders =
-        "Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, Last-Event-ID, X-Request-Id, traceparent, tracestate"
+        "Aisle-Seen, Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, Last-Event-ID, X-Request-Id, traceparent, tracestate"
     private static let exposedHeaders =
-        "ETag, Link, Location, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id, traceparent"
+        "Aisle-Seen, ETag, Link, Location, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id, traceparent"
 
     private func allowedOrigin(_ request: Request) -> String? {
         guard let origin = request.headers[.origin] else { return nil }

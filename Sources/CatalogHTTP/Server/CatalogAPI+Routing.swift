@@ -112,6 +112,7 @@ extension CatalogAPI {
             peer: peer,
             trustedProxies: options.trustedProxies
         )
+        let position = try Self.requiredPosition(of: request)
         let length = Self.bodyLength(request)
         try charge(
             endpoint.points(target, body: length, upTo: endpoint.bodyLimit.bytes(options.bodyLimit)),
@@ -120,15 +121,14 @@ extension CatalogAPI {
             &quota
         )
         if length != 0 { call.bodyReservation = try memory.open(call.client) }
-        let response =
-            if endpoint.isDirect {
-                // A page changes nothing.
-                try await handle(call, length, isAbandoned)
-            } else {
-                try await ChangeOrigin.$current.withValue(call.origin(requestID)) {
-                    [call] in try await handle(call, length, isAbandoned)
-                }
+        let handled = call
+        let response = try await positioned(endpoint, after: position) {
+            // A page changes nothing.
+            if endpoint.isDirect { return try await handle(handled, length, isAbandoned) }
+            return try await ChangeOrigin.$current.withValue(handled.origin(requestID)) {
+                try await handle(handled, length, isAbandoned)
             }
+        }
         settle(response, call, &quota)
         return response
     }

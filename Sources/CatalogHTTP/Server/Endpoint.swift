@@ -30,6 +30,8 @@ struct Endpoint: Sendable {
     let isDirect: Bool
     /// Whether requests change nothing, so that they are cancelled when the client disconnects.
     let isReadOnly: Bool
+    /// Whether replicas may answer requests: the pages and orders of shelves, which are most of the load.
+    let readsReplicas: Bool
     let handler: Handler
 
     init(
@@ -44,6 +46,7 @@ struct Endpoint: Sendable {
         isCostly: Bool = false,
         isDirect: Bool = false,
         isReadOnly: Bool? = nil,
+        readsReplicas: Bool = false,
         _ handler: @escaping Handler
     ) {
         self.method = method
@@ -57,6 +60,7 @@ struct Endpoint: Sendable {
         self.isCostly = isCostly
         self.isDirect = isDirect
         self.isReadOnly = isReadOnly ?? (method == .get)
+        self.readsReplicas = readsReplicas
         self.handler = handler
     }
 

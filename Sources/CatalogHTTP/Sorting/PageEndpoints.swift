@@ -37,6 +37,7 @@ struct PageEndpoints: EndpointGroup {
                 timeLimit: nil,
                 surcharge: Self.surcharge,
                 isDirect: true,
+                readsReplicas: true,
                 page
             ),
             Endpoint(
@@ -46,6 +47,7 @@ struct PageEndpoints: EndpointGroup {
                 timeLimit: TimeLimit.shelf.request,
                 cost: 10,
                 isCostly: true,
+                readsReplicas: true,
                 order
             ),
         ]

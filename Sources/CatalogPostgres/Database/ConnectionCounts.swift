@@ -40,6 +40,9 @@ package struct ConnectionCounts: Sendable, Hashable {
     /// One each for announcing changes, listening to them, and readiness.
     private static let others = 3
 
+    /// The maximum number of connections of a server to each replica: for pages, long reads and the monitor.
+    package var replicaTotal: Int { eventLoops * pagesPerEventLoop + longReads + 1 }
+
     /// The maximum number of connections of a server. Each import has three: one holds the lock of its run, and two change stores.
     package var total: Int {
         eventLoops * pagesPerEventLoop + writes + longReads + 3 * imports + batch + Self.others

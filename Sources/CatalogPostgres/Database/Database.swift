@@ -16,6 +16,8 @@ package final class Database: Sendable {
     package let announcer: ChangeAnnouncer
     package let observer: Observer
     let pageLane: PageLane
+    /// The replicas that may answer reads; nil if there are none.
+    package let replicas: Replicas?
     private let probe: ReadinessProbe
     /// Whether tables are distributed; nil before it is known.
     private let distribution = Mutex<Bool?>(nil)
@@ -23,7 +25,7 @@ package final class Database: Sendable {
     /// The number of writes that can wait for a connection.
     private static let waitingWrites = 20_000
     /// The number of long reads that can wait for each connection: as many as it completes in a few seconds.
-    private static let waitingLongReads = 64
+    static let waitingLongReads = 64
 
     /// The default time that a write or a long read waits for a connection.
     package static let leaseTimeout: Duration = .seconds(3)
@@ -35,12 +37,16 @@ package final class Database: Sendable {
     ///
     /// - Parameters:
     ///   - direct: the configuration of imports, if `configuration` points to a pooler.
+    ///   - replicas: the configurations of standbys that may answer reads.
+    ///   - lagLimit: the maximum lag of a replica that is used.
     ///   - connections: the maximum numbers of connections of the lanes.
     ///   - leaseTimeout: the maximum time that a write or a long read waits for a connection.
     ///   - announces: whether to notify other servers of changes; otherwise they notice them within a second.
     package init(
         _ configuration: PostgresConfiguration,
         direct: PostgresConfiguration? = nil,
+        replicas: [PostgresConfiguration] = [],
+        lagLimit: Duration = Replicas.lagLimit,
         connections: ConnectionCounts = ConnectionCounts(),
         leaseTimeout: Duration = leaseTimeout,
         announces: Bool = false,
@@ -88,6 +94,17 @@ package final class Database: Sendable {
         announcer = ChangeAnnouncer(announces ? configuration : nil)
         probe = ReadinessProbe(writes.configuration)
         self.observer = observer
+        self.replicas =
+            replicas.isEmpty
+            ? nil
+            : try Replicas(
+                replicas,
+                primary: writes.configuration,
+                connections: connections,
+                lagLimit: lagLimit,
+                observer: observer
+            )
+        self.replicas?.start()
     }
 
     /// Returns whether the tables are distributed among servers, by Citus.
@@ -121,12 +138,35 @@ package final class Database: Sendable {
         imports.shutDown()
         batch.shutDown()
         pageLane.shutDown()
+        replicas?.shutDown()
         announcer.shutDown()
         Task { [probe] in await probe.close() }
     }
 
-    /// Returns the current readiness, probed on a separate connection.
-    package func readiness() async -> Readiness { await probe.readiness() }
+    /// Returns the current readiness, probed on a separate connection. While the primary does not respond, replicas answer the most
+    /// frequent reads.
+    package func readiness() async -> Readiness {
+        let readiness = await probe.readiness()
+        return readiness == .unavailable && replicas?.replacePrimary == true ? .readOnly : readiness
+    }
+
+    /// Runs queries on every connection for pages, now and after each reconnect.
+    func warmUpPages(_ queries: [PostgresQuery]) {
+        pageLane.warmUp(queries)
+        for replica in replicas?.all ?? [] { replica.pages.warmUp(queries) }
+    }
+
+    /// Returns the current position of the primary's log.
+    package func position() async throws(CatalogError) -> LogPosition {
+        try await mappingErrors {
+            let position: LogPosition? = try await pages.read([PostgresQuery(PositionStatements.current)], into: nil) {
+                $0 = try PositionStatements.position($2)
+                _ = $1
+            }
+            guard let position else { throw CatalogError.readOnly }
+            return position
+        }
+    }
 
     /// Returns the key that all servers of the deployment share.
     package func deploymentKey() async throws(CatalogError) -> [UInt8] {

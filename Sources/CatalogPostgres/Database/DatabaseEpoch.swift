@@ -28,12 +28,21 @@ package enum DatabaseEpoch {
         """
     }
 
-    /// Makes a user's devices resync if they last synced in an earlier epoch.
-    static func makeDevicesResync(of user: UserID, _ connection: isolated PostgresConnection) throws {
+    /// Records the current epoch, which is not recorded yet.
+    ///
+    /// - Throws: `unavailable` on a standby.
+    @discardableResult
+    static func record(_ connection: isolated PostgresConnection) throws -> String {
         let identity = try connection.query(readIdentity) { try $0.first { try $0.textOrNil(0) } ?? nil }
         // The database has become a standby.
         guard let identity else { throw CatalogError.unavailable }
         try connection.execute(insert, [.text(identity)])
+        return identity
+    }
+
+    /// Makes a user's devices resync if they last synced in an earlier epoch.
+    static func makeDevicesResync(of user: UserID, _ connection: isolated PostgresConnection) throws {
+        let identity = try record(connection)
         try connection.execute(raiseHorizon, [.text(user.text), .text(identity)])
     }
 

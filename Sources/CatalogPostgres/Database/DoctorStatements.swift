@@ -38,6 +38,11 @@ enum DoctorStatements {
         SELECT collversion, pg_collation_actual_version(oid) FROM pg_collation
         WHERE collname = 'catalog' AND pg_collation_is_visible(oid)
         """
+    /// Whether the server is a standby, its cluster, and the position up to which it has replayed the log.
+    static let replica: PostgresStatement = """
+        SELECT pg_is_in_recovery(), (SELECT system_identifier FROM pg_control_system()),
+            \(PositionStatements.offset("pg_last_wal_replay_lsn()"))
+        """
     /// The given indexes, `$1`, that exist, and whether each is valid.
     static let indexes: PostgresStatement = """
         SELECT c.relname, i.indisvalid FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid

@@ -50,7 +50,7 @@ package struct Lane: Sendable {
         within limit: TimeLimit,
         _ body: @escaping @Sendable (isolated PostgresConnection) throws -> T
     ) async throws -> T {
-        try await pool.perform(within: limit.duration, body)
+        try await pool.perform(within: limit.duration, epilogue: Self.epilogue, body)
     }
 
     /// Runs a block in one transaction, with up to three retries if the server requests them.
@@ -60,7 +60,7 @@ package struct Lane: Sendable {
         within limit: TimeLimit,
         _ body: @escaping @Sendable (isolated PostgresConnection) throws -> T
     ) async throws -> T {
-        try await pool.transaction(mode, within: limit.duration, body)
+        try await pool.transaction(mode, within: limit.duration, epilogue: Self.epilogue, body)
     }
 
     /// Runs a block in one transaction; the block decides whether to commit.
@@ -69,7 +69,7 @@ package struct Lane: Sendable {
         within limit: TimeLimit,
         deciding body: @escaping @Sendable (isolated PostgresConnection) throws -> TransactionEnd<T>
     ) async throws -> T {
-        try await pool.transaction(within: limit.duration, deciding: body)
+        try await pool.transaction(within: limit.duration, epilogue: Self.epilogue, deciding: body)
     }
 
     /// The mode of a transaction whose statements all read the same state.
@@ -86,6 +86,16 @@ package struct Lane: Sendable {
 
     /// Runs a block with exclusive use of a connection.
     package func withConnection<T: Sendable>(_ body: (PostgresConnection) async throws -> T) async throws -> T {
-        try await pool.withConnection(body)
+        defer { PositionRecorder.current?.forget() }
+        return try await pool.withConnection(body)
+    }
+
+    /// Reads the position after each transaction if the current request asks for it.
+    private static var epilogue: TransactionEpilogue? {
+        PositionRecorder.current.map { recorder in
+            TransactionEpilogue(PositionStatements.current) { rows in
+                if let position = try PositionStatements.position(rows) { recorder.record(position) }
+            }
+        }
     }
 }

@@ -13,11 +13,18 @@ final class PageLane: Sendable {
     /// - Parameters:
     ///   - eventLoops: the number of pipelines.
     ///   - connections: the number of connections of each.
-    init(_ configuration: PostgresConfiguration, eventLoops: Int, connections: Int) throws {
+    ///   - timeout: the timeout of a read; nil for the default.
+    init(
+        _ configuration: PostgresConfiguration,
+        eventLoops: Int,
+        connections: Int,
+        timeout: Duration? = nil
+    ) throws {
         var options = PostgresPipeline.Options()
         options.connections = connections
         size = eventLoops * connections
         options.name = "pages"
+        if let timeout { options.timeout = timeout }
         pipelines = try (0..<eventLoops).map { _ in try PostgresPipeline(configuration, options: options) }
     }
 

@@ -5,14 +5,13 @@ internal import Synchronization
 /// Probes the database for `/readyz` on a separate connection, so that neither exhausted pools nor a stalled
 /// server delay the response.
 actor ReadinessProbe {
-    private let configuration: PostgresConfiguration
-    private var connection: PostgresConnection?
+    private let connection: ProbeConnection
     private var probe: Task<Readiness, Never>?
 
     /// The maximum time that a caller waits.
     private static let timeout: Duration = .milliseconds(800)
 
-    init(_ configuration: PostgresConfiguration) { self.configuration = configuration }
+    init(_ configuration: PostgresConfiguration) { connection = ProbeConnection(configuration) }
 
     /// Returns the readiness; `unavailable` if the database does not respond in time. Concurrent callers share one
     /// probe.
@@ -27,10 +26,7 @@ actor ReadinessProbe {
         }
     }
 
-    func close() async {
-        await connection?.close()
-        connection = nil
-    }
+    func close() async { await connection.close() }
 
     private func sharedProbe() async -> Readiness {
         if let probe { return await probe.value }
@@ -42,7 +38,6 @@ actor ReadinessProbe {
 
     private func runProbe() async -> Readiness {
         do {
-            let connection = try await open()
             let readiness = try await connection.perform(within: Self.timeout) { connection in
                 guard try Migrator.schemaState(connection).isUsable else { return Readiness.unavailable }
                 let isReadOnly = try connection.query(
@@ -53,17 +48,7 @@ actor ReadinessProbe {
             // After a failover another host may be the primary, so the next probe reconnects.
             if readiness == .readOnly { await close() }
             return readiness
-        } catch {
-            await close()
-            return .unavailable
-        }
-    }
-
-    private func open() async throws -> PostgresConnection {
-        if let connection, await connection.isReusable() { return connection }
-        let fresh = try await PostgresConnection.connect(configuration)
-        connection = fresh
-        return fresh
+        } catch { return .unavailable }
     }
 }
 

@@ -1,3 +1,4 @@
+internal import Catalog
 internal import DequeModule
 internal import LibPQ
 internal import Platform
@@ -9,13 +10,16 @@ internal import Synchronization
 /// lock. Each write is answered after its commit. If a batch fails because of one write, all of them are written again, each
 /// alone.
 final class WriteCombiner<Write: Sendable, Outcome: Sendable>: Sendable {
+    /// The outcome of a write, and the position after its commit; nil if it is unknown.
+    private typealias Written = (outcome: Outcome, position: LogPosition?)
+
     private struct Waiter {
         let key: String
         let write: Write
         let arrival: ContinuousClock.Instant
         /// The recorder of the caller's request.
         let recorder: StepRecorder?
-        let continuation: CheckedContinuation<Outcome, any Error>
+        let continuation: CheckedContinuation<Written, any Error>
     }
 
     private struct State {
@@ -74,7 +78,7 @@ final class WriteCombiner<Write: Sendable, Outcome: Sendable>: Sendable {
             state.lastNumber += 1
             return state.lastNumber
         }
-        return try await withTaskCancellationHandler {
+        let written: Written = try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let waiter = Waiter(
                     key: key(write),
@@ -92,6 +96,12 @@ final class WriteCombiner<Write: Sendable, Outcome: Sendable>: Sendable {
         } onCancel: {
             withdraw(number)
         }
+        if let position = written.position {
+            PositionRecorder.current?.record(position)
+        } else {
+            PositionRecorder.current?.forget()
+        }
+        return written.outcome
     }
 
     /// Returns false if too many writes wait.
@@ -180,11 +190,16 @@ final class WriteCombiner<Write: Sendable, Outcome: Sendable>: Sendable {
             for waiter in batch {
                 waiter.recorder?.record(.init(.wait, "combined writes", start: waiter.arrival, end: .now))
             }
-            let recorder = StepRecorder.shared(by: batch.map(\.recorder))
-            let outcomes = try await StepRecorder.$current.withValue(recorder) { try await run(batch.map(\.write)) }
+            let steps = StepRecorder.shared(by: batch.map(\.recorder))
+            let recorder = PositionRecorder()
+            let outcomes = try await StepRecorder.$current.withValue(steps) {
+                try await PositionRecorder.$current.withValue(recorder) { try await run(batch.map(\.write)) }
+            }
             precondition(outcomes.count == batch.count, "each write has an outcome")
             release(batch)
-            for (waiter, outcome) in zip(batch, outcomes) { waiter.continuation.resume(returning: outcome) }
+            for (waiter, outcome) in zip(batch, outcomes) {
+                waiter.continuation.resume(returning: (outcome, recorder.position))
+            }
         } catch let error as PostgresError where error.sqlState != nil && batch.count > 1 {
             await withTaskGroup { group in
                 for waiter in batch { group.addTask { await self.write([waiter]) } }

@@ -9,25 +9,27 @@ struct PostgresDiffStore: DiffStore {
         try request.check()
         let start = ContinuousClock.now
         return try await pages.database.mappingErrors {
-            // All statements see one snapshot.
-            try await pages.database.longReads.snapshot(within: .shelf) { connection in
-                let address = ShelfAddress(request.store, request.shelf)
-                let orders = try pages.orders(
-                    address,
-                    request.views,
-                    of: request.user,
-                    first: request.limit,
-                    connection
-                )
-                let diff = try OrderDiff(request, orders)
-                var products: [Product] = []
-                if diff.includesProducts(for: request) {
-                    products = try connection.query(
-                        PostgresProductStore.productsByKey,
-                        [.int4(orders[0].head.location.storeID), .textArray(diff.insertedIDs)]
-                    ) { try $0.map { try ProductRow.read($0) } }
+            try await pages.database.reading { source in
+                // All statements see one snapshot.
+                try await source.snapshot(within: .shelf) { connection in
+                    let address = ShelfAddress(request.store, request.shelf)
+                    let orders = try pages.orders(
+                        address,
+                        request.views,
+                        of: request.user,
+                        first: request.limit,
+                        connection
+                    )
+                    let diff = try OrderDiff(request, orders)
+                    var products: [Product] = []
+                    if diff.includesProducts(for: request) {
+                        products = try connection.query(
+                            PostgresProductStore.productsByKey,
+                            [.int4(orders[0].head.location.storeID), .textArray(diff.insertedIDs)]
+                        ) { try $0.map { try ProductRow.read($0) } }
+                    }
+                    return diff.with(products, readDuration: ContinuousClock.now - start - diff.compareDuration)
                 }
-                return diff.with(products, readDuration: ContinuousClock.now - start - diff.compareDuration)
             }
         }
     }

@@ -30,7 +30,9 @@ package struct Importer: Sendable {
         onReject: (ImportRejection) throws -> Void = { _ in },
         onProgress: (Int) -> Void = { _ in }
     ) async throws(CatalogError) -> ImportSummary where Pieces.Element == [UInt8] {
-        try await observer.mappingErrors {
+        // Its connections are not those of a lane, which would record the position.
+        defer { PositionRecorder.current?.forget() }
+        return try await observer.mappingErrors {
             let id = ImportID()
             let summary = try await RunLock.withLock(.importRun, "hashtext($1)", [id.parameter], in: pool) {
                 try await pool.withConnection { connection in

@@ -30,8 +30,15 @@ final class FacetCache: Sendable {
         var readers: [Int: CheckedContinuation<Facets?, any Error>] = [:]
     }
 
+    /// Counts on different servers are not shared: one may fail that another can do.
+    private struct RunningKey: Hashable {
+        let key: Key
+        /// The number of the replica; nil for the primary.
+        let replica: Int?
+    }
+
     private struct Counts {
-        var running: [Key: Count] = [:]
+        var running: [RunningKey: Count] = [:]
         /// The readers who gave up before they began to wait.
         var departed: Set<Int> = []
         var nextID = 0
@@ -55,28 +62,34 @@ final class FacetCache: Sendable {
 
     /// Returns cached facets, joins a running count, or starts one.
     ///
-    /// - Parameter counting: returns the version that was counted, and its facets; nil if they cannot be counted any more. It is
-    ///   cancelled when nobody waits for it.
+    /// - Parameters:
+    ///   - replica: the number of the replica that counts; nil for the primary.
+    ///   - counting: returns the version that was counted, and its facets; nil if they cannot be counted any more. It is
+    ///     cancelled when nobody waits for it.
     /// - Returns: nil if the shelf has another version by now.
     func facets(
         _ key: Key,
+        from replica: Int? = nil,
         counting: @escaping @Sendable () async throws -> (version: ShelfVersion, facets: Facets)?
     ) async throws -> Facets? {
         if let known = counted[key] { return known }
+        let running = RunningKey(key: key, replica: replica)
         let reader = counts.withLock { $0.newID() }
         defer { counts.withLock { _ = $0.departed.remove(reader) } }
         return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { join(key, reader, $0, counting) }
+            try await withCheckedThrowingContinuation { join(running, reader, $0, counting) }
         } onCancel: {
-            leave(key, reader)
+            leave(running, reader)
         }
     }
 
     /// The number of callers who wait for a count.
-    func readers(of key: Key) -> Int { counts.withLock { $0.running[key]?.readers.count ?? 0 } }
+    func readers(of key: Key) -> Int {
+        counts.withLock { $0.running[RunningKey(key: key, replica: nil)]?.readers.count ?? 0 }
+    }
 
     private func join(
-        _ key: Key,
+        _ key: RunningKey,
         _ reader: Int,
         _ continuation: CheckedContinuation<Facets?, any Error>,
         _ counting: @escaping @Sendable () async throws -> (version: ShelfVersion, facets: Facets)?
@@ -95,7 +108,7 @@ final class FacetCache: Sendable {
     }
 
     /// Ends the waiting of a caller, and the count if it was the last one.
-    private func leave(_ key: Key, _ reader: Int) {
+    private func leave(_ key: RunningKey, _ reader: Int) {
         let (continuation, task) = counts.withLock { counts in
             guard let continuation = counts.running[key]?.readers.removeValue(forKey: reader) else {
                 counts.departed.insert(reader)
@@ -109,10 +122,11 @@ final class FacetCache: Sendable {
     }
 
     private func count(
-        _ key: Key,
+        _ running: RunningKey,
         _ id: Int,
         _ counting: @Sendable () async throws -> (version: ShelfVersion, facets: Facets)?
     ) async {
+        let key = running.key
         let result: Result<Facets?, any Error>
         do {
             let found = try await counting()
@@ -124,8 +138,8 @@ final class FacetCache: Sendable {
             result = .success(found?.version == key.version ? found?.facets : nil)
         } catch { result = .failure(error) }
         let readers = counts.withLock { counts in
-            guard counts.running[key]?.id == id else { return [Int: CheckedContinuation<Facets?, any Error>]() }
-            return counts.running.removeValue(forKey: key)!.readers
+            guard counts.running[running]?.id == id else { return [Int: CheckedContinuation<Facets?, any Error>]() }
+            return counts.running.removeValue(forKey: running)!.readers
         }
         for reader in readers.values { reader.resume(with: result) }
     }

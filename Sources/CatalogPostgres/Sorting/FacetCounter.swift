@@ -23,6 +23,12 @@ struct FacetCounter: Sendable {
         }
     }
 
+    /// A server has columns of its own, because the servers' states of a shelf differ for a moment.
+    private struct Key: Hashable {
+        let location: ShelfLocation
+        let serverStart: Int64
+    }
+
     private struct Columns {
         let state: State
         /// nil if they are too large to be kept.
@@ -34,7 +40,7 @@ struct FacetCounter: Sendable {
 
     let limits: PageLimits
     let memory: PageBasisCache
-    private let kept = SharedCache<ShelfLocation, Columns>(limit: limit, largest: largest) { $1.columns?.size ?? 256 }
+    private let kept = SharedCache<Key, Columns>(limit: limit, largest: largest) { $1.columns?.size ?? 256 }
 
     init(limits: PageLimits, memory: PageBasisCache) { (self.limits, self.memory) = (limits, memory) }
 
@@ -70,13 +76,14 @@ struct FacetCounter: Sendable {
             }
         }
         guard let state else { return nil }
-        let known = kept[location]
+        let key = Key(location: location, serverStart: state.serverStart)
+        let known = kept[key]
         if let known, known.columns == nil || known.state == state { return known.columns }
         var columns: FacetColumns
         if let known, let old = known.columns, state.hasSameProducts(as: known.state), !old.hasManyUnusedValues {
             guard known.state.modifiedAt < state.modifiedAt else {
                 // The snapshot is older, or the database was restored.
-                kept[location] = nil
+                kept[key] = nil
                 return nil
             }
             columns = try changed(old, since: known.state, shelf, connection) ?? all(shelf, connection)
@@ -88,7 +95,7 @@ struct FacetCounter: Sendable {
                 try connection.query(FacetStatements.collated, [.textArray(texts)]) { try $0.map { try $0.text(0) } }
             )
         }
-        kept[location] = Columns(state: state, columns: columns.size <= Self.largest ? columns : nil)
+        kept[key] = Columns(state: state, columns: columns.size <= Self.largest ? columns : nil)
         return columns
     }
 

@@ -6,9 +6,10 @@ extension PostgresPageStore {
     func order(_ request: OrderRequest) async throws(CatalogError) -> ShelfOrder {
         try await database.mappingErrors {
             // All statements see one snapshot, so that the version is that of the order.
-            try await database.longReads.snapshot(within: .shelf) {
-                connection in
-                try orders(request.address, [request.view], of: request.user, first: nil, connection)[0]
+            try await database.reading { source in
+                try await source.snapshot(within: .shelf) { connection in
+                    try orders(request.address, [request.view], of: request.user, first: nil, connection)[0]
+                }
             }
         }
     }

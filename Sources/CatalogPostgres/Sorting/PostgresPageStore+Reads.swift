@@ -65,8 +65,12 @@ extension PostgresPageStore {
     }
 
     /// Reads the current versions of a page's basis.
-    func versions(_ request: PageRequest, _ location: ShelfLocation) async throws -> BasisVersions {
-        try await database.pages.read(
+    func versions(
+        _ request: PageRequest,
+        _ location: ShelfLocation,
+        _ source: ReadSource
+    ) async throws -> BasisVersions {
+        try await source.read(
             sharing: Self.versionQueries(request, location),
             into: BasisVersions(),
             Self.add,
@@ -108,14 +112,15 @@ extension PostgresPageStore {
         _ location: ShelfLocation,
         _ page: RangeRead,
         _ identity: PageIdentity? = nil,
-        into initial: PageRead<Items>
+        into initial: PageRead<Items>,
+        _ source: ReadSource
     ) async throws -> (versions: BasisVersions, page: PageRead<Items>)? {
         var queries = page.queries
         let end = queries.count
         if page.isVerified { queries.append(ShelfLookup.versionQuery(location)) }
         let shown = page.plan.limit
         let hasPosition = page.plan.readsPositions
-        let found = try await database.pages.read(
+        let found = try await source.read(
             sharing: Self.versionQueries(request, location),
             into: BasisVersions(),
             Self.add,

@@ -22,7 +22,7 @@ struct PostgresPageStore: PageStore {
     func warmUp() {
         let sorts = SortKey.allCases.flatMap { [Sort($0, .ascending), Sort($0, .descending)].compactMap { $0 } }
         let placeholder = "-"
-        database.pageLane.warmUp(
+        database.warmUpPages(
             [
                 PostgresQuery(ShelfLookup.versions, [.int8Array([0]), .int8Array([0])]),
                 PostgresQuery(ShelfLookup.oneHead, [.text(placeholder), .text(placeholder)]),
@@ -37,8 +37,12 @@ struct PostgresPageStore: PageStore {
 
     func basis(of request: PageRequest, likely: PageBasis?) async throws(CatalogError) -> PageBasis {
         try await database.mappingErrors {
-            if let likely, try await versions(request, likely.head.location).confirm(likely) { return likely }
-            return try await readBasis(request)
+            try await database.reading { source in
+                if let likely, try await versions(request, likely.head.location, source).confirm(likely) {
+                    return likely
+                }
+                return try await readBasis(request, source)
+            }
         }
     }
 
@@ -47,7 +51,9 @@ struct PostgresPageStore: PageStore {
         likely: PlannedPage?,
         into items: @Sendable (PlannedPage) -> Items
     ) async throws(CatalogError) -> PageOf<Items> {
-        try await database.mappingErrors { try await readPage(request, likely, items) }
+        try await database.mappingErrors {
+            try await database.reading { try await readPage(request, likely, items, $0) }
+        }
     }
 
     /// Confirms the basis and reads the page in one round trip. If data changes in between, a page of one range may be newer
@@ -55,9 +61,10 @@ struct PostgresPageStore: PageStore {
     private func readPage<Items: PageItems>(
         _ request: PageRequest,
         _ likely: PlannedPage?,
-        _ items: @Sendable (PlannedPage) -> Items
+        _ items: @Sendable (PlannedPage) -> Items,
+        _ source: ReadSource
     ) async throws -> PageOf<Items> {
-        var planned = if let likely { likely } else { try PlannedPage(request, try await readBasis(request)) }
+        var planned = if let likely { likely } else { try PlannedPage(request, try await readBasis(request, source)) }
         for _ in 0..<4 {
             let (plan, head) = (planned.plan, planned.basis.head)
             if mayScanShelf(plan, head) { break }
@@ -69,9 +76,11 @@ struct PostgresPageStore: PageStore {
             let start = RangeRead(plan, head, statement, 0..<first, limit: wanted)
             let empty = PageRead(items: items(planned))
             let identity = PageIdentity(planned, day: empty.items.day)
-            guard var found = try await read(request, head.location, start, identity, into: empty) else { continue }
+            guard var found = try await read(request, head.location, start, identity, into: empty, source) else {
+                continue
+            }
             if !found.versions.confirm(planned.basis) {
-                planned = try PlannedPage(request, try await readBasis(request))
+                planned = try PlannedPage(request, try await readBasis(request, source))
                 // Keep the rows if the new basis is the one that was confirmed, and the old one has the same plan and the same
                 // rules for showing products.
                 let new = planned.basis.head
@@ -82,7 +91,7 @@ struct PostgresPageStore: PageStore {
             if found.page.count < wanted, first < ranges {
                 // The rest is consistent if nothing changed in between.
                 let rest = RangeRead(plan, head, statement, first..<ranges, limit: wanted - found.page.count)
-                guard let more = try await read(request, head.location, rest, into: found.page),
+                guard let more = try await read(request, head.location, rest, into: found.page, source),
                     more.versions.confirm(planned.basis)
                 else { continue }
                 found = more
@@ -90,20 +99,20 @@ struct PostgresPageStore: PageStore {
             let last = found.page.count > plan.limit ? found.page.last : nil
             var page = PageOf(planned, found.page.items, next: last.map { plan.cursor(at: $0, scope: request.scope) })
             if !plan.facets.isEmpty {
-                page.facets = try await facets(of: planned)
+                page.facets = try await facets(of: planned, source)
                 guard page.facets != nil else { continue }
             }
             return page
         }
         // A constantly changing shelf is read in one transaction, which never needs a retry.
-        return try await readInTransaction(request, items)
+        return try await readInTransaction(request, items, source)
     }
 
     /// Returns the facets of a page; nil if the shelf has changed.
-    private func facets(of planned: PlannedPage) async throws -> Facets? {
+    private func facets(of planned: PlannedPage, _ source: ReadSource) async throws -> Facets? {
         let key = FacetCache.Key(planned)
-        return try await facetCache.facets(key) {
-            try await database.longReads.snapshot(within: .lookup) { connection in
+        return try await facetCache.facets(key, from: source.replica) {
+            try await source.snapshot(within: .lookup) { connection in
                 let query = ShelfLookup.versionQuery(key.location)
                 let version = try connection.query(query.statement, query.parameters) {
                     try $0.first { try ShelfLookup.version($0) }
@@ -125,11 +134,12 @@ struct PostgresPageStore: PageStore {
     /// Reads a page in one snapshot outside the page pipeline, which it would delay.
     private func readInTransaction<Items: PageItems>(
         _ request: PageRequest,
-        _ items: @Sendable (PlannedPage) -> Items
+        _ items: @Sendable (PlannedPage) -> Items,
+        _ source: ReadSource
     ) async throws -> PageOf<Items> {
         for attempt in 0..<4 {
             // A constantly changing shelf is counted in the same transaction.
-            let (planned, found, counted) = try await readListings(request, countsFacets: attempt == 3)
+            let (planned, found, counted) = try await readListings(request, countsFacets: attempt == 3, source)
             var page = PageOf(
                 planned,
                 scope: request.scope,
@@ -138,7 +148,7 @@ struct PostgresPageStore: PageStore {
                 into: items(planned)
             )
             if planned.plan.facets.isEmpty { return page }
-            page.facets = if let counted { counted } else { try await facets(of: planned) }
+            page.facets = if let counted { counted } else { try await facets(of: planned, source) }
             if page.facets != nil { return page }
         }
         preconditionFailure("the last attempt counts")
@@ -147,9 +157,10 @@ struct PostgresPageStore: PageStore {
     /// - Parameter countsFacets: whether facets are counted in the transaction, if they are not known.
     private func readListings(
         _ request: PageRequest,
-        countsFacets: Bool
+        countsFacets: Bool,
+        _ source: ReadSource
     ) async throws -> (PlannedPage, FoundRows<Listing>, Facets?) {
-        try await database.longReads.snapshot(within: .lookup) { connection in
+        try await source.snapshot(within: .lookup) { connection in
             let basis = try Self.basis(of: request, connection)
             memory.insert(basis.head, of: request)
             let planned = try PlannedPage(request, basis)
@@ -169,11 +180,11 @@ struct PostgresPageStore: PageStore {
     }
 
     /// - Throws: `notFound`.
-    private func readBasis(_ request: PageRequest) async throws -> PageBasis {
+    private func readBasis(_ request: PageRequest, _ source: ReadSource) async throws -> PageBasis {
         let user = Self.rememberingUser(request)
         // The revision is read before the views, so that views that change in between are read again next time.
         let initial: (head: ShelfHead?, views: RememberedViews) = (nil, .none)
-        let (revision, found) = try await database.pages.read(
+        let (revision, found) = try await source.read(
             sharing: user.map { [Self.revisionQuery($0)] } ?? [],
             into: Int64(0),
             { revision, _, row in revision = try row.int8(1) },
@@ -191,7 +202,7 @@ struct PostgresPageStore: PageStore {
             memory.insert(basis, of: request)
             return basis
         }
-        _ = try await ShelfLookup(database: database).readStore(request.store)
+        _ = try await ShelfLookup(database: database).readStore(request.store, source)
         throw CatalogError.notFound("shelf “\(request.shelf)”")
     }
 

@@ -11,8 +11,12 @@ struct ShelfLookup: Sendable {
         }
     }
 
-    func readStore(_ key: CatalogKey) async throws -> ShelfRow.StoreRead {
-        let found = try await database.pages.read([PostgresQuery(ShelfLookup.oneStore, [.text(key.text)])], into: nil) {
+    /// - Parameter source: nil for the primary.
+    func readStore(_ key: CatalogKey, _ source: ReadSource? = nil) async throws -> ShelfRow.StoreRead {
+        let found = try await (source ?? ReadSource(database)).read(
+            [PostgresQuery(ShelfLookup.oneStore, [.text(key.text)])],
+            into: nil
+        ) {
             found,
             _,
             rows in

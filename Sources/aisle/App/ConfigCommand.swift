@@ -18,7 +18,10 @@ struct ConfigCommand: AsyncParsableCommand {
         @Option(help: "The output format; table on a terminal, otherwise tsv.") var format: OutputFormat?
         func execute() async throws {
             var table = Table(columns: [.init(title: "setting"), .init(title: "value")])
-            table.rows = [["database", database.source.title]]
+            let replicas = try database.replicaConfigurations().count
+            table.rows = [
+                ["database", database.source.title], ["replicas", replicas == 0 ? "none" : "\(replicas) set"],
+            ]
             table.rows += try await server.settings().listed.map { [$0.name, $0.value] }
             table.print(.resolve(format))
         }

@@ -94,6 +94,33 @@ struct DatabaseOptions: ParsableArguments {
         return PostgresConfiguration(dsn: direct)
     }
 
+    /// Returns the configurations of the replicas that answer reads: the URLs in `AISLE_READ_DSN`, separated by spaces, or one string
+    /// of libpq's keywords.
+    func replicaConfigurations() throws -> [PostgresConfiguration] {
+        // AISLE_READ_DSN belongs to DATABASE_URL, not to another selected database.
+        guard dsn == nil, !isPrivate, let text = ProcessInfo.processInfo.environment["AISLE_READ_DSN"] else {
+            return []
+        }
+        let statements = try preparedStatements()
+        return try Self.connectionStrings(text).map { dsn in
+            do { _ = try PostgresConfiguration.parse(dsn) } catch {
+                throw CommandFailure(
+                    "AISLE_READ_DSN must be PostgreSQL connection URLs, separated by spaces, or one string of keywords",
+                    CommandFailure.configuration
+                )
+            }
+            return PostgresConfiguration(dsn: dsn, statements: statements)
+        }
+    }
+
+    /// Returns the connection strings in a text. A URL has no spaces, which separate keywords.
+    static func connectionStrings(_ text: String) -> [String] {
+        let words = text.split { $0.isWhitespace }
+        guard let first = words.first else { return [] }
+        let isURL = ["postgresql://", "postgres://"].contains { first.hasPrefix($0) }
+        return isURL ? words.map(String.init) : [text]
+    }
+
     /// Returns the kind of prepared statements: `AISLE_PREPARED_STATEMENTS`, `named` or `unnamed`.
     private func preparedStatements() throws -> PreparedStatements {
         let text = ProcessInfo.processInfo.environment["AISLE_PREPARED_STATEMENTS"] ?? ""
@@ -136,11 +163,19 @@ struct DatabaseOptions: ParsableArguments {
 
     /// Returns the catalog configured for a server.
     func catalog(serving settings: ServerSettings, _ observer: Observer) async throws -> PostgresCatalog {
-        try await catalog(settings.connections, announces: true, observer: observer)
+        try await catalog(
+            settings.connections,
+            replicas: try replicaConfigurations(),
+            lagLimit: settings.readLag,
+            announces: true,
+            observer: observer
+        )
     }
 
     private func catalog(
         _ connections: ConnectionCounts,
+        replicas: [PostgresConfiguration] = [],
+        lagLimit: Duration = Replicas.lagLimit,
         leaseTimeout: Duration = Database.leaseTimeout,
         announces: Bool = false,
         observer: Observer = .none
@@ -149,6 +184,8 @@ struct DatabaseOptions: ParsableArguments {
             try Database(
                 try await checkedConfiguration(),
                 direct: try directConfiguration(),
+                replicas: replicas,
+                lagLimit: lagLimit,
                 connections: connections,
                 leaseTimeout: leaseTimeout,
                 announces: announces,

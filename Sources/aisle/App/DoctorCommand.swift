@@ -18,8 +18,12 @@ struct DoctorCommand: AisleCommand {
         Console.note("database: \(database.source.title)")
         guard servers > 0 else { throw CommandFailure("--servers must be at least 1", CommandFailure.usage) }
         let settings = try await ServerOptions.parse(config.map { ["--config", $0] } ?? []).settings()
-        let findings = try await database.withPool(size: 1) {
-            try await Doctor($0).examine(servers: servers, with: settings.connections)
+        let replicas = try database.replicaConfigurations()
+        let findings = try await database.withPool(size: 1) { pool in
+            let findings = try await Doctor(pool).examine(servers: servers, with: settings.connections)
+            let doctor = ReplicaDoctor(primary: pool, lagLimit: settings.readLag)
+            return try await findings
+                + doctor.examine(replicas, servers: servers, with: settings.connections)
         }
         switch format {
         case .text:

@@ -35,6 +35,13 @@ final class ObservationLog: Sendable {
             )
         case .databaseUnavailable(let reason):
             warn("database", "the database is unreachable or overloaded: \(reason)")
+        case .replicaChanged(let name, nil): write(.notice, "the replica \(name) is used for reads")
+        case .replicaChanged(let name, let reason?): write(.warning, "the replica \(name) is passed over: \(reason)")
+        case .replicaPassedOver(let name, let reason):
+            warn(
+                "replica",
+                "a read was repeated on the primary, because the replica \(name) could not answer: \(reason)"
+            )
         case .connectionRejected(let address):
             warn(
                 "connection",

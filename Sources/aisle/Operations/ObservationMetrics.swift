@@ -50,6 +50,9 @@ final class ObservationMetrics: Sendable {
         case .validationGap: counter(ServerMetrics.validationGaps).increment()
         case .databaseUnavailable: break
         case .databaseError(let kind): counter(ServerMetrics.databaseErrors, [("class", kind)]).increment()
+        case .replicaPassedOver(let name, _):
+            counter(ServerMetrics.replicaFallbacks, [("replica", name)]).increment()
+        case .replicaChanged: break
         case .laneWaited(let lane, let duration): laneTimer(lane).record(duration: duration)
         case .connectionRejected: counter(ServerMetrics.connectionsRejected).increment()
         case .eventsSent(let kind, let count):

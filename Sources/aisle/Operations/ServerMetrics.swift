@@ -90,6 +90,33 @@ enum ServerMetrics {
         "Whether the database serves reads and writes, probed at each scrape."
     )
 
+    // MARK: - Replicas
+
+    static let replicaLag = MetricDefinition(
+        "aisle_replica_lag_seconds",
+        .gauge,
+        labels: ["replica"],
+        "How far a replica is behind the primary; the last known value."
+    )
+    static let replicaUsable = MetricDefinition(
+        "aisle_replica_usable",
+        .gauge,
+        labels: ["replica"],
+        "Whether a replica is used for reads."
+    )
+    static let replicaReads = MetricDefinition(
+        "aisle_replica_reads_total",
+        .counter,
+        labels: ["replica"],
+        "Reads that were sent to a replica."
+    )
+    static let replicaFallbacks = MetricDefinition(
+        "aisle_replica_fallbacks_total",
+        .counter,
+        labels: ["replica"],
+        "Reads that a replica could not answer, and that were repeated on the primary."
+    )
+
     // MARK: - Live events
 
     static let streams = MetricDefinition("aisle_streams", .gauge, labels: ["kind"], "Open event streams.")
@@ -217,7 +244,7 @@ enum ServerMetrics {
     static let all = [
         requests, requestDuration, responseBytes, requestsInFlight, pages, rateLimited, connections,
         connectionsRejected, faults, laneConnections, laneWaiting, laneWait, databaseErrors, validationGaps,
-        databaseReady, streams, feeds, eventsSent, eventDelay, imports, importRows, importDuration, foldedPurchases,
+        databaseReady, replicaLag, replicaUsable, replicaReads, replicaFallbacks, streams, feeds, eventsSent, eventDelay, imports, importRows, importDuration, foldedPurchases,
         foldDuration, lastFold, lastResort, lastResortDuration, resortRunning, resortFailed, processorSeconds,
         residentMemory, virtualMemory, openDescriptors, descriptorLimit, startTime, eventLoopDelay, logLinesDropped,
         spansExported, spansDropped, build,

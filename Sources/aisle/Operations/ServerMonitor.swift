@@ -59,6 +59,7 @@ final class ServerMonitor: Sendable {
             readiness: await readiness,
             isDraining: drainState.isDraining,
             lanes: catalog.database.laneUses,
+            replicas: catalog.database.replicas?.status ?? [],
             streams: live.uses,
             connections: connections.count,
             requests: observations.recent.summary(),
@@ -92,6 +93,12 @@ final class ServerMonitor: Sendable {
         }
         gauge(ServerMetrics.databaseReady, [("for", "reads")]).record(state.readiness != .unavailable ? 1 : 0)
         gauge(ServerMetrics.databaseReady, [("for", "writes")]).record(state.readiness == .ready ? 1 : 0)
+        for replica in state.replicas {
+            let labels = [("replica", replica.name)]
+            if let lag = replica.lag { gauge(ServerMetrics.replicaLag, labels).record(lag / .seconds(1)) }
+            gauge(ServerMetrics.replicaUsable, labels).record(replica.isUsable ? 1 : 0)
+            raise(ServerMetrics.replicaReads, labels, to: Double(replica.reads))
+        }
         for use in state.streams {
             gauge(ServerMetrics.streams, [("kind", use.kind.rawValue)]).record(use.subscriptions)
             gauge(ServerMetrics.feeds, [("kind", use.kind.rawValue)]).record(use.feeds)
@@ -122,11 +129,13 @@ final class ServerMonitor: Sendable {
     }
 
     /// Increases a counter to a value that was measured elsewhere.
-    private func raise(_ definition: MetricDefinition, to value: Double) {
+    private func raise(_ definition: MetricDefinition, _ labels: [(String, String)] = [], to value: Double) {
+        let key = definition.name + labels.map(\.1).joined()
         let increase = exported.withLock { exported in
-            defer { exported[definition.name] = max(value, exported[definition.name] ?? 0) }
-            return value - (exported[definition.name] ?? 0)
+            defer { exported[key] = max(value, exported[key] ?? 0) }
+            return value - (exported[key] ?? 0)
         }
-        FloatingPointCounter(label: definition.name, dimensions: [], factory: registry).increment(by: max(0, increase))
+        FloatingPointCounter(label: definition.name, dimensions: labels, factory: registry)
+            .increment(by: max(0, increase))
     }
 }

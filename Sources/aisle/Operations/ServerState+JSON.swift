@@ -31,6 +31,15 @@ extension ServerState {
                     json.field("waiting", lane.waiting)
                 }
             }
+            json.array("replicas", replicas) { json, replica in
+                json.object { json in
+                    json.field("replica", replica.name)
+                    json.field("usable", replica.isUsable)
+                    json.field("problem", replica.problem)
+                    if let lag = replica.lag { json.field("lag_seconds", lag / .seconds(1)) }
+                    json.field("reads", replica.reads)
+                }
+            }
             json.array("streams", streams) { json, use in
                 json.object { json in
                     json.field("kind", use.kind.rawValue)

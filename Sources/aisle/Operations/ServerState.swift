@@ -9,6 +9,7 @@ struct ServerState: Sendable {
     var readiness: Readiness
     var isDraining: Bool
     var lanes: [LaneUse]
+    var replicas: [ReplicaStatus]
     var streams: [LiveHub.Use]
     var connections: Int
     var requests: RecentRequests.Summary

@@ -8,7 +8,7 @@ struct StatusReport {
     /// - Parameter state: the JSON of the admin port.
     init(_ state: JSONValue) { self.state = state }
 
-    var lines: [String] { [summary, requests, connections] + lanes + [resort, process] + droppedLogLines }
+    var lines: [String] { [summary, requests, connections] + lanes + replicas + [resort, process] + droppedLogLines }
 
     private var summary: String {
         let (reads, writes) = (isTrue("ready", "reads"), isTrue("ready", "writes"))
@@ -38,6 +38,13 @@ struct StatusReport {
             let parts = [("in use", "in_use"), ("open", "open"), ("limit", "limit"), ("waiting", "waiting")]
             let counts = parts.compactMap { title, name in lane[name].map { "\(Self.count($0)) \(title)" } }
             return "lane \(Self.text(lane["lane"]) ?? "?"): \(counts.joined(separator: ", "))"
+        }
+    }
+
+    private var replicas: [String] {
+        elements("replicas").map { replica in
+            let problem = Self.text(replica["problem"]).map { "passed over: \($0)" } ?? "in use"
+            return "replica \(Self.text(replica["replica"]) ?? "?"): \(problem), \(Self.count(replica["reads"])) reads"
         }
     }
 

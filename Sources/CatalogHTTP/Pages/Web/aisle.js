@@ -36,8 +36,14 @@ export class Problem extends Error {
   }
 }
 
+/** The number of writes whose positions later requests send: as many as are in progress at the same time. */
+const seenLimit = 4;
+
 /** A client of the API calls that a storefront makes. */
 export class Aisle {
+  /** The positions of the last writes: later reads include them, whatever server or replica answers. */
+  #seen = [];
+
   /**
    * `base` is the address of the server if the page comes from another one, which then needs AISLE_CORS_ORIGINS.
    * @param {{base?: string, language?: string, token?: string|null|((isRefused: boolean) => Promise<string|null>)}} [options]
@@ -83,7 +89,10 @@ export class Aisle {
     const sent = { ...headers };
     if (token) sent.authorization = `Bearer ${token}`;
     if (this.language) sent["accept-language"] = this.language;
+    if (this.#seen.length) sent["aisle-seen"] = this.#seen.join(", ");
     const response = await fetch(`${this.base}${path}${parameters.size ? `?${parameters}` : ""}`, { ...options, headers: sent });
+    const seen = response.headers.get("aisle-seen");
+    if (seen) this.#seen = [seen, ...this.#seen.filter((one) => one !== seen)].slice(0, seenLimit);
     return response.status === 401 && isGiven && !isRefused ? this.#fetch(path, query, headers, options, true) : response;
   }
 

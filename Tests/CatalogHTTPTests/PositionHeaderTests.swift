@@ -1,0 +1,102 @@
+import Catalog
+import CatalogJSON
+import HTTPTypes
+import Testing
+
+@testable import CatalogHTTP
+
+/// The header `Aisle-Seen`.
+@Suite("Positions of writes", .timeLimit(.minutes(2))) struct PositionHeaderTests {
+    private static let page = "/v1/stores/s/shelves/dairy/products?sort=price"
+    private static let seen = HTTPField.Name("Aisle-Seen")!
+
+    @Test("Every successful write answers its position, and reads answer none")
+    func writesAnswerPositions() async throws {
+        let api = try await MemoryAPI.withShelf()
+        let writes: [(HTTPRequest.Method, String, String?)] = [
+            (.put, "/v1/stores/s", #"{"title":"S","currency":"EUR"}"#),
+            (.patch, "/v1/stores/s/products/milk", #"{"price_minor":130}"#),
+            (.post, "/v1/stores/s/shelves/dairy/order/moves", #"{"moves":[{"id":"milk","to":0}]}"#),
+            (.put, "/v1/me/settings/colour", #"{"value":"red"}"#),
+            (.delete, "/v1/me/settings/colour", nil),
+        ]
+        for (method, path, body) in writes {
+            let response = try await api.send(method, path, body)
+            #expect((200..<300).contains(response.status), "\(path): \(response.status)")
+            #expect(response.headers[Self.seen].flatMap { LogPosition(token: $0) } != nil, "\(path)")
+        }
+        for path in [Self.page, "/v1/stores", "/v1/me/settings"] {
+            #expect(try await api.send(.get, path).headers[Self.seen] == nil)
+        }
+    }
+
+    @Test("A conflict answers the position of the state that it is about, and other errors answer none")
+    func conflictsAnswerPositions() async throws {
+        let api = try await MemoryAPI.withShelf()
+        let moves = "/v1/stores/s/shelves/dairy/order/moves"
+        let body = #"{"moves":[{"id":"milk","to":0}]}"#
+        let stale = try await api.send(.post, moves, body, ["If-Match": "\"order-999\""])
+        #expect(stale.status == 412)
+        #expect(stale.headers[Self.seen] != nil)
+        let malformed = try await api.send(.post, moves, "{")
+        #expect(malformed.status == 400)
+        #expect(malformed.headers[Self.seen] == nil)
+    }
+
+    @Test("A position can be sent with every request, and several with one")
+    func positionsAreAccepted() async throws {
+        let api = try await MemoryAPI.withShelf()
+        let token = LogPosition(cluster: 1, timeline: 1, offset: 1).token
+        for header in [token, "\(token),\(token)", "\(token) , \(token)"] {
+            #expect(try await api.send(.get, Self.page, nil, ["Aisle-Seen": header]).status == 200)
+            #expect(try await api.send(.get, "/v1/stores", nil, ["Aisle-Seen": header]).status == 200)
+        }
+    }
+
+    @Test(
+        "A value that is not a position is a malformed request that names the header",
+        arguments: ["", "x", "0/16B3740", "\(LogPosition.unknown.token),x"]
+    )
+    func rejectsOtherValues(value: String) async throws {
+        let api = try await MemoryAPI.withShelf()
+        let response = try await api.send(.get, Self.page, nil, ["Aisle-Seen": value])
+        #expect(response.status == 400)
+        #expect(response.text("type") == "/problems/malformed-request")
+        #expect(response.text("detail")?.contains("Aisle-Seen") == true)
+    }
+
+    @Test("Too many positions are a malformed request")
+    func limitsPositions() async throws {
+        let api = try await MemoryAPI.withShelf()
+        let value = Array(repeating: LogPosition.unknown.token, count: 17).joined(separator: ",")
+        #expect(try await api.send(.get, Self.page, nil, ["Aisle-Seen": value]).status == 400)
+    }
+
+    @Test("CORS allows the header in requests and exposes it in responses")
+    func corsNamesTheHeader() async throws {
+        let api = await MemoryAPI { $0.origins = ["https://shop.example"] }
+        let response = try await api.send(
+            .options,
+            Self.page,
+            nil,
+            as: nil,
+            ["Origin": "https://shop.example", "Access-Control-Request-Method": "GET"]
+        )
+        #expect(response.headers[.accessControlAllowHeaders]?.contains("Aisle-Seen") == true)
+        #expect(response.headers[.accessControlExposeHeaders]?.contains("Aisle-Seen") == true)
+    }
+
+    @Test("Only the pages and orders of shelves, and their diffs, may come from replicas")
+    func replicasAnswerShelfReads() async {
+        let api = await MemoryAPI().api
+        let paths = Set(api.table.endpoints.filter(\.readsReplicas).map { "\($0.method.rawValue) \($0.path)" })
+        let shelf = "/v1/stores/{store}/shelves/{shelf}"
+        #expect(
+            paths == [
+                "GET \(shelf)/products", "GET \(shelf)/order", "GET \(shelf)/order/diff", "POST \(shelf)/order/diff",
+                "POST /v1/order/diff",
+            ]
+        )
+        #expect(api.table.endpoints.allSatisfy { !$0.readsReplicas || $0.isReadOnly })
+    }
+}

@@ -1,0 +1,32 @@
+import Catalog
+import CatalogJSON
+import Testing
+
+@Suite("Tokens of log positions", .timeLimit(.minutes(1))) struct LogPositionTokenTests {
+    @Test(
+        "A token is the text of its position",
+        arguments: [
+            LogPosition(cluster: 7_412_345_678_901_234_567, timeline: 1, offset: 0x1_6B37_4A28),
+            LogPosition(cluster: -1, timeline: .max, offset: .max), LogPosition.unknown,
+        ]
+    )
+    func tokensRoundTrip(position: LogPosition) {
+        #expect(LogPosition(token: position.token) == position)
+        #expect(position.token.count == 28)
+        #expect(position.token.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_".contains($0)) })
+    }
+
+    @Test("A token has the same text in every version of the program")
+    func tokenIsFixed() {
+        #expect(LogPosition(cluster: 1, timeline: 2, offset: 3).token == "AQAAAAAAAAABAAAAAgAAAAAAAAAD")
+    }
+
+    @Test(
+        "Other texts are not tokens: of another length, version or alphabet, or with a negative offset",
+        arguments: [
+            "", "x", "AQAAAAAAAAABAAAAAgAAAAAAAAA", "AQAAAAAAAAABAAAAAgAAAAAAAAADAAAA", "AgAAAAAAAAABAAAAAgAAAAAAAAAD",
+            "AQAAAAAAAAABAAAAAgAAAAAAAAA=", "AQAAAAAAAAABAAAAAoAAAAAAAAAD", "0/16B374A28",
+        ]
+    )
+    func rejectsOtherTexts(text: String) { #expect(LogPosition(token: text) == nil) }
+}
