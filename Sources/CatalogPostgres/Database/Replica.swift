@@ -1,3 +1,4 @@
+internal import Catalog
 internal import LibPQ
 internal import Synchronization
 
@@ -25,10 +26,12 @@ final class Replica: Sendable {
             timeout: Self.pageTimeout
         )
         longReads = Lane(
+            "replica_long_reads",
             configuration.with(DatabaseSettings.longReads),
             connections: connections.longReads,
             waiting: connections.longReads * Database.waitingLongReads,
-            leaseTimeout: Self.leaseTimeout
+            leaseTimeout: Self.leaseTimeout,
+            observer: .none
         )
         var monitored = configuration.with(DatabaseSettings.pages)
         monitored.connectTimeout = .seconds(2)
