@@ -120,7 +120,7 @@ import TestSupport
         let doctor = try await run(["doctor"], environment: variables)
         #expect(doctor.0 == 1)
         for port in 1...2 {
-            #expect(doctor.1.contains("BAD  replica 127.0.0.1:\(port): cannot be reached"), "\(doctor)")
+            #expect(doctor.1.contains("BAD   replica 127.0.0.1:\(port): cannot be reached"), "\(doctor)")
         }
         #expect(!(shown.1 + doctor.1 + doctor.2).contains("hidden"))
         // The primary is not a replica of its own.

@@ -16,7 +16,7 @@ import Testing
         let writes: [(HTTPRequest.Method, String, String?)] = [
             (.put, "/v1/stores/s", #"{"title":"S","currency":"EUR"}"#),
             (.patch, "/v1/stores/s/products/milk", #"{"price_minor":130}"#),
-            (.post, "/v1/stores/s/shelves/dairy/order/moves", #"{"moves":[{"id":"milk","to":0}]}"#),
+            (.post, "/v1/stores/s/shelves/dairy/order/moves", #"{"moves":[{"ids":["milk"],"place":"first"}]}"#),
             (.put, "/v1/me/settings/colour", #"{"value":"red"}"#),
             (.delete, "/v1/me/settings/colour", nil),
         ]
@@ -34,7 +34,7 @@ import Testing
     func conflictsAnswerPositions() async throws {
         let api = try await MemoryAPI.withShelf()
         let moves = "/v1/stores/s/shelves/dairy/order/moves"
-        let body = #"{"moves":[{"id":"milk","to":0}]}"#
+        let body = #"{"moves":[{"ids":["milk"],"place":"first"}]}"#
         let stale = try await api.send(.post, moves, body, ["If-Match": "\"order-999\""])
         #expect(stale.status == 412)
         #expect(stale.headers[Self.seen] != nil)

@@ -77,7 +77,8 @@ import Testing
     @Test("An interruption before the migration is recorded does no harm")
     func repeatsAllParts() async throws {
         try await withOlderCatalog { database, pool in
-            _ = try await Migrator(pool).migrate()
+            // Later migrations are single transactions.
+            _ = try await Migrator(pool).migrate(to: 16)
             try await pool.perform { try $0.run(script: "DELETE FROM schema_migration WHERE version > \(Self.before)") }
             try await pool.perform { try $0.run(script: Self.olderWrites) }
             _ = try await Migrator(pool).migrate()

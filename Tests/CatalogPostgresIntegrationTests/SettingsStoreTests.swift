@@ -605,7 +605,7 @@ import TestSupport
             // Search every text column of every table.
             let tables = try await catalog.database.writes.perform {
                 try $0.query(
-                    "SELECT relname::text FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace"
+                    "SELECT relname::text FROM pg_class WHERE relkind IN ('r', 'p') AND NOT relispartition AND relnamespace = 'public'::regnamespace"
                 ) {
                     try $0.map { try $0.text(0) }
                 }

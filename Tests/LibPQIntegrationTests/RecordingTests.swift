@@ -46,8 +46,8 @@ import TestSupport
         #expect(Self.titles(first).contains("preparation Tests.one"))
         #expect(
             Self.titles(second) == [
-                "wait lane", "statement BEGIN", "statement Tests.one", "statement Tests.many", "statement Tests.one",
-                "statement COMMIT",
+                "wait lane", "statement BEGIN", "statement TransactionSettings", "statement Tests.one",
+                "statement Tests.many", "statement Tests.one", "statement COMMIT",
             ]
         )
         for (earlier, later) in zip(second, second.dropFirst()) { #expect(earlier.end <= later.start) }
