@@ -15,6 +15,7 @@ struct ServeCommand: AisleCommand {
 
     func execute() async throws {
         Server.prepareProcess()
+        let (sockets, notifier) = (try ActivationSockets.take(), SystemdNotifier.take())
         var settings = try await server.settings()
         // Use the secret of the private database, if `aisle dev` generated one.
         if settings.tokens.isEmpty, database.isPrivate { settings.tokens.secret = LocalSecret.read() }
@@ -29,7 +30,9 @@ struct ServeCommand: AisleCommand {
             catalog: catalog,
             settings: settings,
             listenConfiguration: try database.directConfiguration(),
-            port: settings.port
+            port: settings.port,
+            sockets: sockets,
+            notifier: notifier
         ).run()
     }
 }

@@ -4,7 +4,6 @@ internal import CatalogJSON
 internal import CatalogPostgres
 internal import FoundationEssentials
 internal import Glibc
-internal import Hummingbird
 internal import HummingbirdCore
 internal import LibPQ
 internal import Logging
@@ -22,6 +21,10 @@ struct Server {
     let port: Int
     var showsWelcome = false
     var demo: Demo?
+    /// The sockets that systemd holds for the server.
+    var sockets = ActivationSockets()
+    /// Notifies systemd; nil if it did not start the server.
+    var notifier: SystemdNotifier?
     private let departures = Departures()
 
     /// The limits of a connection: 16 KiB of headers, 100 of them, a minute of silence.
@@ -36,6 +39,7 @@ struct Server {
         var channel = HTTP1Channel.Configuration(
             additionalChannelHandlers: [
                 limiter.handler(), ClosingHandler(), StallHandler(), ParserErrorHandler(), departures.handler(),
+                QuiescingHandler(),
             ],
             idleTimeout: .seconds(60)
         )
@@ -69,7 +73,8 @@ struct Server {
             state: apiOptions.drainState,
             delay: settings.drain,
             limit: Self.shutdownTimeout + .seconds(5),
-            logger: settings.logger
+            logger: settings.logger,
+            notifier: notifier
         )
         NIOSingletons.groupLoopCountSuggestion = settings.connections.eventLoops
         raiseDescriptorLimit()
@@ -91,40 +96,39 @@ struct Server {
             observer: catalog.database.observer
         )
         await api.warmUp()
-        let (host, wanted, showsWelcome) = (settings.host, port, showsWelcome)
-        let app = Application(
-            responder: api,
-            server: api.server(channel),
-            configuration: .init(
-                address: .hostname(host, port: wanted),
-                serverName: nil,
-                availableConnectionsDelegate: MaximumAvailableConnections(settings.connectionLimit)
-            ),
-            onServerRunning: { channel in
-                let port = channel.localAddress?.port ?? wanted
-                Console.note("Listening on http://\(host):\(port)")
+        let address = sockets.http.map { .socket($0) } ?? ListeningAddress.host(settings.host, port: port)
+        let (notifier, showsWelcome) = (notifier, showsWelcome)
+        let server = ListeningServer(
+            at: address,
+            connection: CatalogChannel(api, channel, logger: settings.logger),
+            connectionLimit: settings.connectionLimit,
+            logger: settings.logger,
+            onListening: { channel in
+                let location = address.location(channel)
+                Console.note("Listening on \(location)")
                 if showsWelcome {
                     Console.note("Pages: / (shop), /merchandise (manual order), /lists (shopping lists), /docs (API)")
                     Console.note("To get a token with write access: aisle token --user you --scope catalog:write")
-                    Console.note(
-                        "Try: curl 'http://\(host):\(port)/v1/stores/corner/shelves/dairy/products?sort=unit_price&limit=3'"
-                    )
+                    Console.note("Try: curl '\(location)/v1/stores/corner/shelves/dairy/products?sort=unit_price&limit=3'")
                 }
-            },
-            logger: settings.logger
+                notifier?.send(.ready(status: "Listening on \(location)"))
+            }
         )
+        var services: [any Service] = [server, Housekeeping(catalog: catalog), LiveService(live: live)]
+        if let notifier, let interval = notifier.watchdog {
+            services.append(
+                Watchdog(notifier: notifier, interval: interval, probe: api.isAlive, logger: settings.logger)
+            )
+        }
         var configuration = ServiceGroupConfiguration(
             // Services stop in reverse order: streams first, so that they do not delay the server.
-            services: [
-                .init(service: app), .init(service: Housekeeping(catalog: catalog)),
-                .init(service: LiveService(live: live)), .init(service: draining),
-            ],
+            services: (services + [draining]).map { .init(service: $0) },
             gracefulShutdownSignals: [.sigterm, .sigint],
             logger: settings.logger
         )
         configuration.maximumGracefulShutdownDuration = settings.drain + Self.shutdownTimeout
         do { try await ServiceGroup(configuration: configuration).run() } catch {
-            if let failure = Self.bindFailure(error, host, wanted) { throw failure }
+            if let failure = Self.bindFailure(error, settings.host, port) { throw failure }
             throw error
         }
         catalog.shutDown()
@@ -166,5 +170,18 @@ struct Server {
             if bound == 0 { return port }
         }
         return first
+    }
+}
+
+extension ListeningAddress {
+    /// The URL of the server, or the path of its socket.
+    fileprivate func location(_ channel: any Channel) -> String {
+        let actual = channel.localAddress
+        switch self {
+        case .host(let host, let port): return "http://\(host):\(actual?.port ?? port)"
+        case .socket:
+            guard let host = actual?.ipAddress, let port = actual?.port else { return "unix:\(actual?.pathname ?? "")" }
+            return host.contains(":") ? "http://[\(host)]:\(port)" : "http://\(host):\(port)"
+        }
     }
 }
