@@ -36,6 +36,10 @@ CLIENT_PYTHON := .aisle/clients/bin/python
 CLIENT_TOOLS := openapi-python-client==0.29.1 datamodel-code-generator==0.89.0 openapi-core[requests]==0.23.1 schemathesis==4.32.5
 # The number of random requests per operation with which the server is compared with its OpenAPI document.
 EXAMPLES := 20
+# The list of components and licences.
+SBOM := .build/deb/sbom.cdx.json
+# The packages for tests of the Debian package.
+DEB_TEST_PACKAGES := debootstrap lintian python3 systemd util-linux
 # Where `make install` installs to; DESTDIR is the root of a package that is being built.
 PREFIX ?= /usr/local
 INSTALLED = $(DESTDIR)$(PREFIX)
@@ -64,8 +68,11 @@ deps: # Install missing packages
 build: deps ## Build the release executable, .build/release/aisle
 	$(RELEASE)
 
-.PHONY: install uninstall
+.PHONY: install install-files uninstall
 install: build ## Install the program, man pages and completions (PREFIX=/usr/local, DESTDIR=)
+	@$(MAKE) --no-print-directory install-files
+
+install-files: # Install the program that was built
 	@$(MAKE) --no-print-directory deps PACKAGES="python3"
 	install -D -m 755 $(AISLE) $(INSTALLED)/bin/aisle
 	python3 -B docs/cli/generate.py --man $(AISLE) $(INSTALLED)/share/man/man1
@@ -79,6 +86,21 @@ uninstall: ## Remove what `make install` installed
 	rm -f $(INSTALLED)/bin/aisle $(INSTALLED)/share/man/man1/aisle.1 $(INSTALLED)/share/man/man1/aisle-*.1 \
 	    $(INSTALLED)/share/bash-completion/completions/aisle $(INSTALLED)/share/zsh/site-functions/_aisle \
 	    $(INSTALLED)/share/fish/vendor_completions.d/aisle.fish
+
+.PHONY: sbom
+sbom: deps ## Write the list of all components with their licences, .build/deb/sbom.cdx.json; fail if a licence is not allowed
+	@$(MAKE) --no-print-directory deps PACKAGES="git python3"
+	python3 -B packaging/sbom.py $(SBOM)
+
+.PHONY: deb
+deb: build sbom ## Build the Debian packages aisle and aisle-dbgsym in .build/deb
+	@$(MAKE) --no-print-directory deps PACKAGES="binutils dpkg-dev git python3"
+	python3 -B packaging/deb.py $(AISLE) .build/deb --sbom $(SBOM)
+
+.PHONY: test-deb
+test-deb: deb ## Install, upgrade, roll back and purge the package in a Debian root; restart under load (OLD=binary of 0.1.0); needs root
+	@$(MAKE) --no-print-directory deps PACKAGES="$(DEB_TEST_PACKAGES)"
+	$(TEST_LIMIT) python3 -B Tests/Packaging/run.py .build/deb $(OLD)
 
 .PHONY: run
 run: build ## Start a private PostgreSQL, migrate, seed, serve, and print the URL
