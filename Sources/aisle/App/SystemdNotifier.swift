@@ -55,7 +55,7 @@ struct SystemdNotifier: Sendable {
         let text = Array(state.text.utf8)
         let sent = withUnsafePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                sendto(descriptor, text, text.count, Int32(MSG_NOSIGNAL.rawValue), $0, size)
+                sendto(descriptor, text, text.count, Int32(MSG_NOSIGNAL), $0, size)
             }
         }
         return sent == text.count
