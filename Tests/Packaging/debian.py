@@ -30,8 +30,7 @@ class Root:
     def copy(cls, source, folder):
         subprocess.run(["cp", "--archive", "--reflink=auto", source, folder], check=True)
         root = cls(folder)
-        for system in ("proc", "dev"):
-            subprocess.run(["mount", "--rbind", f"/{system}", f"{folder}/{system}"], check=True)
+        subprocess.run(["mount", "-t", "proc", "proc", f"{folder}/proc"], check=True)
         return root
 
     def run(self, *words, check=True, user=None, **environment):

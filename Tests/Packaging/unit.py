@@ -108,6 +108,8 @@ class Unit:
         libc = ctypes.CDLL(None, use_errno=True)
         os.chroot(self.root)
         os.chdir(self.value("WorkingDirectory"))
+        # The machine of the test may allow fewer.
+        limit = min(limit, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
         resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
         for capability in range(64):
             libc.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0)
