@@ -293,11 +293,11 @@ class Test:
         shutil.copy2(self.new, f"{root.folder}/deb/")
         root.run("sh", "/container/install.sh", f"/deb/{os.path.basename(self.new)}")
         assert os.listdir(f"{root.folder}/etc/aisle") and not glob.glob(f"{root.folder}/etc/aisle/*secret*")
-        subprocess.run(["mount", "--bind", root.folder, root.folder], check=True)
+        subprocess.run(["mount", "--rbind", root.folder, root.folder], check=True)
         subprocess.run(["mount", "-o", "remount,bind,ro", root.folder], check=True)
         assert root.run("aisle", "version", user="aisle").startswith("aisle ")
         done = subprocess.run(["chroot", root.folder, "setpriv", "--reuid=aisle", "--regid=aisle", "--clear-groups", "aisle", "serve", "--port",
-                               "0"], capture_output=True, text=True, timeout=60, env={"PATH": "/usr/bin:/bin", "AISLE_DATABASE_URL_FILE": "/none"})
+                               "0"], capture_output=True, text=True, timeout=60, env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "AISLE_DATABASE_URL_FILE": "/none"})
         assert done.returncode == 78 and "/none" in done.stderr, done
         ok("the final stage of the container has no secrets, and runs as a user on a read-only root")
 
