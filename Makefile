@@ -158,18 +158,19 @@ test-citus: build-tests ## Plan every statement on Citus, if its source is in ..
 	fi
 
 .PHONY: test-faults
-test-faults: build ## Stop the database under load (STALL=60 seconds), promote a standby, kill at random points (KILLS="--kills 500"), fuzz HTTP (REQUESTS="--requests 2000000"), read after each write (WRITES="--writes 100000")
+test-faults: build ## Stop the database under load (STALL=60 seconds), promote a standby, kill at random points (KILLS="--kills 500"), fuzz HTTP (REQUESTS="--requests 2000000"), read after each write (WRITES="--writes 100000"), restart under load (RESTARTS="--restarts 100")
 	@$(MAKE) --no-print-directory deps PACKAGES="openssl pgbouncer procps python3"
 	$(TEST_LIMIT) python3 Tests/Faults/stall.py $(AISLE) $(STALL)
 	$(TEST_LIMIT) python3 Tests/Faults/failover.py $(AISLE)
 	$(TEST_LIMIT) python3 Tests/Faults/kills.py $(AISLE) $(KILLS)
 	$(TEST_LIMIT) python3 Tests/Faults/fuzz.py $(AISLE) $(REQUESTS)
 	$(TEST_LIMIT) python3 Tests/Faults/freshness.py $(AISLE) $(WRITES)
+	$(TEST_LIMIT) python3 Tests/Faults/restarts.py $(AISLE) $(RESTARTS)
 
 .PHONY: test-faults-full
 test-faults-full: ## Run the fault tests with all their faults, in about two hours
 	$(MAKE) --no-print-directory test-faults KILLS="--kills 500 --restarts 50 --cuts 2000 --poolers 20 --recovery 2" \
-	    REQUESTS="--requests 2000000" WRITES="--writes 100000" TEST_LIMIT="timeout --kill-after=30 90m"
+	    REQUESTS="--requests 2000000" WRITES="--writes 100000" RESTARTS="--restarts 100" TEST_LIMIT="timeout --kill-after=30 90m"
 	$(MAKE) --no-print-directory test-disk
 	$(MAKE) --no-print-directory test-upgrade
 	$(MAKE) --no-print-directory fuzz
@@ -219,6 +220,7 @@ test-all: lint test ## Run all tests except mutations, with coverage, sanitizers
 	$(MAKE) --no-print-directory test-docs
 	$(MAKE) --no-print-directory test-docc
 	$(MAKE) --no-print-directory test-clients EXAMPLES=100
+	$(MAKE) --no-print-directory test-deb
 	$(MAKE) --no-print-directory test-coverage
 	$(MAKE) --no-print-directory test-address
 	$(MAKE) --no-print-directory test-thread

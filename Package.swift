@@ -82,7 +82,8 @@ let package = Package(
             exclude: [
                 "ARCHITECTURE.md", "README.md", "api.md", "cli", "configuration.md", "decisions",
                 "images/page-request.svg",
-                "images/resort.gif", "images/shop.png", "install.md", "operations.md", "performance.md", "upgrading.md",
+                "images/resort.gif", "images/shop.png", "install.md", "operations", "operations.md", "performance.md",
+                "upgrading.md",
             ],
             resources: [
                 .embedInCode("concepts.md"), .embedInCode("errors.md"), .embedInCode("faq.md"), .embedInCode("guides"),

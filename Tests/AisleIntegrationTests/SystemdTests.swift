@@ -7,7 +7,9 @@ import TestSupport
 
 /// Socket activation and notifications of systemd.
 @Suite(.timeLimit(.minutes(5))) struct SystemdTests {
-    private static func sockets(_ count: String, names: String? = nil, process: String = "7") throws -> ActivationSockets {
+    private static func sockets(_ count: String, names: String? = nil, process: String = "7") throws
+        -> ActivationSockets
+    {
         var environment = ["LISTEN_FDS": count, "LISTEN_PID": process]
         environment["LISTEN_FDNAMES"] = names
         return try ActivationSockets(environment: environment, process: 7)
@@ -41,7 +43,8 @@ import TestSupport
     @Test(
         "Sockets that cannot be used are a configuration error",
         arguments: [
-            ("0", nil), ("3", "http:admin:http"), ("-1", nil), ("one", nil), ("2", nil), ("2", "http"), ("2", "http:http"),
+            ("0", nil), ("3", "http:admin:http"), ("-1", nil), ("one", nil), ("2", nil), ("2", "http"),
+            ("2", "http:http"),
             ("2", "http:"), ("1", "metrics"), ("1", "http:admin"),
         ] as [(String, String?)]
     )
@@ -100,12 +103,15 @@ import TestSupport
             let server = try TestProcess(
                 ["serve"],
                 environment: [
-                    "DATABASE_URL": database.configuration.dsn, "NOTIFY_SOCKET": receiver.address, "WATCHDOG_USEC": "500000",
+                    "DATABASE_URL": database.configuration.dsn, "NOTIFY_SOCKET": receiver.address,
+                    "WATCHDOG_USEC": "500000",
                     "LISTEN_FDS": "1", "LISTEN_FDNAMES": "http",
                 ],
                 inheriting: listener.descriptor
             )
-            #expect(receiver.next()?.hasPrefix("READY=1\nSTATUS=Listening on http://127.0.0.1:\(listener.port)") == true)
+            #expect(
+                receiver.next()?.hasPrefix("READY=1\nSTATUS=Listening on http://127.0.0.1:\(listener.port)") == true
+            )
             let url = "http://127.0.0.1:\(listener.port)/livez"
             #expect(try await TestServers.send(.GET, url, as: "").status == 200)
             #expect(receiver.next() == "WATCHDOG=1")
@@ -140,7 +146,10 @@ import TestSupport
         let cases: [(String?, String)] = [
             (nil, "cannot read the file \(file) of AISLE_DATABASE_URL_FILE"),
             ("\n", "the file \(file) of AISLE_DATABASE_URL_FILE is empty"),
-            ("not a dsn", "the content of the file \(file) of AISLE_DATABASE_URL_FILE is not a PostgreSQL connection string"),
+            (
+                "not a dsn",
+                "the content of the file \(file) of AISLE_DATABASE_URL_FILE is not a PostgreSQL connection string"
+            ),
         ]
         for (text, message) in cases {
             let (code, error) = try await run(text)
@@ -206,7 +215,8 @@ private final class ListeningSocket {
         let descriptor = descriptor
         let isBound = withUnsafeMutablePointer(to: &name) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(descriptor, $0, size) == 0 && listen(descriptor, 64) == 0 && getsockname(descriptor, $0, &size) == 0
+                bind(descriptor, $0, size) == 0 && listen(descriptor, 64) == 0
+                    && getsockname(descriptor, $0, &size) == 0
             }
         }
         guard isBound else { throw POSIXError(.EADDRINUSE) }

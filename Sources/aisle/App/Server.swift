@@ -109,7 +109,9 @@ struct Server {
                 if showsWelcome {
                     Console.note("Pages: / (shop), /merchandise (manual order), /lists (shopping lists), /docs (API)")
                     Console.note("To get a token with write access: aisle token --user you --scope catalog:write")
-                    Console.note("Try: curl '\(location)/v1/stores/corner/shelves/dairy/products?sort=unit_price&limit=3'")
+                    Console.note(
+                        "Try: curl '\(location)/v1/stores/corner/shelves/dairy/products?sort=unit_price&limit=3'"
+                    )
                 }
                 notifier?.send(.ready(status: "Listening on \(location)"))
             }
