@@ -88,12 +88,12 @@ uninstall: ## Remove what `make install` installed
 	    $(INSTALLED)/share/fish/vendor_completions.d/aisle.fish
 
 .PHONY: sbom
-sbom: deps ## Write the list of all components with their licences, .build/deb/sbom.cdx.json; fail if a licence is not allowed
+sbom: build ## Write the list of all components with their licences, .build/deb/sbom.cdx.json; fail if a licence is not allowed
 	@$(MAKE) --no-print-directory deps PACKAGES="git python3"
 	python3 -B packaging/sbom.py $(SBOM)
 
 .PHONY: deb
-deb: build sbom ## Build the Debian packages aisle and aisle-dbgsym in .build/deb
+deb: sbom ## Build the Debian packages aisle and aisle-dbgsym in .build/deb
 	@$(MAKE) --no-print-directory deps PACKAGES="binutils dpkg-dev git python3"
 	python3 -B packaging/deb.py $(AISLE) .build/deb --sbom $(SBOM)
 
@@ -159,7 +159,7 @@ test-citus: build-tests ## Plan every statement on Citus, if its source is in ..
 
 .PHONY: test-faults
 test-faults: build ## Stop the database under load (STALL=60 seconds), promote a standby, kill at random points (KILLS="--kills 500"), fuzz HTTP (REQUESTS="--requests 2000000"), read after each write (WRITES="--writes 100000"), restart under load (RESTARTS="--restarts 100")
-	@$(MAKE) --no-print-directory deps PACKAGES="openssl pgbouncer procps python3"
+	@$(MAKE) --no-print-directory deps PACKAGES="openssl pgbouncer procps python3 systemd"
 	$(TEST_LIMIT) python3 Tests/Faults/stall.py $(AISLE) $(STALL)
 	$(TEST_LIMIT) python3 Tests/Faults/failover.py $(AISLE)
 	$(TEST_LIMIT) python3 Tests/Faults/kills.py $(AISLE) $(KILLS)
