@@ -41,6 +41,10 @@ CLIENT_PYTHON := .aisle/clients/bin/python
 CLIENT_TOOLS := openapi-python-client==0.29.1 datamodel-code-generator==0.89.0 openapi-core[requests]==0.23.1 schemathesis==4.32.5
 # The number of random requests per operation with which the server is compared with its OpenAPI document.
 EXAMPLES := 20
+# The list of components and licences.
+SBOM := .build/deb/sbom.cdx.json
+# The packages for tests of the Debian package.
+DEB_TEST_PACKAGES := debootstrap lintian python3 systemd util-linux
 # Where `make install` installs to; DESTDIR is the root of a package that is being built.
 PREFIX ?= /usr/local
 INSTALLED = $(DESTDIR)$(PREFIX)
@@ -75,8 +79,11 @@ deps: # Install missing packages
 build: deps ## Build the release executable, .build/release/aisle
 	$(RELEASE)
 
-.PHONY: install uninstall
+.PHONY: install install-files uninstall
 install: build ## Install the program, man pages and completions (PREFIX=/usr/local, DESTDIR=)
+	@$(MAKE) --no-print-directory install-files
+
+install-files: # Install the program that was built
 	@$(MAKE) --no-print-directory deps PACKAGES="python3"
 	install -D -m 755 $(AISLE) $(INSTALLED)/bin/aisle
 	python3 -B docs/cli/generate.py --man $(AISLE) $(INSTALLED)/share/man/man1
@@ -90,6 +97,21 @@ uninstall: ## Remove what `make install` installed
 	rm -f $(INSTALLED)/bin/aisle $(INSTALLED)/share/man/man1/aisle.1 $(INSTALLED)/share/man/man1/aisle-*.1 \
 	    $(INSTALLED)/share/bash-completion/completions/aisle $(INSTALLED)/share/zsh/site-functions/_aisle \
 	    $(INSTALLED)/share/fish/vendor_completions.d/aisle.fish
+
+.PHONY: sbom
+sbom: build ## Write the list of all components with their licences, .build/deb/sbom.cdx.json; fail if a licence is not allowed
+	@$(MAKE) --no-print-directory deps PACKAGES="git python3"
+	python3 -B packaging/sbom.py $(SBOM)
+
+.PHONY: deb
+deb: sbom ## Build the Debian packages aisle and aisle-dbgsym in .build/deb
+	@$(MAKE) --no-print-directory deps PACKAGES="binutils dpkg-dev git python3"
+	python3 -B packaging/deb.py $(AISLE) .build/deb --sbom $(SBOM)
+
+.PHONY: test-deb
+test-deb: deb ## Install, upgrade, roll back and purge the package in a Debian root; restart under load (OLD=binary of 0.1.0); needs root
+	@$(MAKE) --no-print-directory deps PACKAGES="$(DEB_TEST_PACKAGES)"
+	$(TEST_LIMIT) python3 -B Tests/Packaging/run.py .build/deb $(OLD)
 
 .PHONY: run
 run: build ## Start a private PostgreSQL, migrate, seed, serve, and print the URL
@@ -147,14 +169,15 @@ test-citus: build-tests ## Plan every statement on Citus, if its source is in ..
 	fi
 
 .PHONY: test-faults
-test-faults: build ## Stop the database under load (STALL=60 seconds), promote a standby, kill at random points (KILLS="--kills 500"), fuzz HTTP (REQUESTS="--requests 2000000"), read after each write (WRITES="--writes 100000")
-	@$(MAKE) --no-print-directory deps PACKAGES="openssl pgbouncer procps python3"
+test-faults: build ## Stop the database under load (STALL=60 seconds), promote a standby, kill at random points (KILLS="--kills 500"), fuzz HTTP (REQUESTS="--requests 2000000"), read after each write (WRITES="--writes 100000"), restart under load (RESTARTS="--restarts 100")
+	@$(MAKE) --no-print-directory deps PACKAGES="openssl pgbouncer procps python3 systemd"
 	$(TEST_LIMIT) python3 Tests/Faults/stall.py $(AISLE) $(STALL)
 	$(TEST_LIMIT) python3 Tests/Faults/failover.py $(AISLE)
 	$(MAKE) --no-print-directory test-replicas
 	$(TEST_LIMIT) python3 Tests/Faults/kills.py $(AISLE) $(KILLS)
 	$(TEST_LIMIT) python3 Tests/Faults/fuzz.py $(AISLE) $(REQUESTS)
 	$(TEST_LIMIT) python3 Tests/Faults/freshness.py $(AISLE) $(WRITES)
+	$(TEST_LIMIT) python3 Tests/Faults/restarts.py $(AISLE) $(RESTARTS)
 
 .PHONY: test-replicas
 test-replicas: build ## Stop, pause, promote and lose standbys that answer reads, under load (PAUSE=30 seconds)
@@ -164,7 +187,7 @@ test-replicas: build ## Stop, pause, promote and lose standbys that answer reads
 .PHONY: test-faults-full
 test-faults-full: ## Run the fault tests with all their faults, in about two hours
 	$(MAKE) --no-print-directory test-faults KILLS="--kills 500 --restarts 50 --cuts 2000 --poolers 20 --recovery 2" \
-	    REQUESTS="--requests 2000000" WRITES="--writes 100000" TEST_LIMIT="timeout --kill-after=30 90m"
+	    REQUESTS="--requests 2000000" WRITES="--writes 100000" RESTARTS="--restarts 100" TEST_LIMIT="timeout --kill-after=30 90m"
 	$(MAKE) --no-print-directory test-disk
 	$(MAKE) --no-print-directory test-upgrade
 	$(MAKE) --no-print-directory fuzz
@@ -232,6 +255,7 @@ test-all: lint test ## Run all tests except mutations, with coverage, sanitizers
 	$(MAKE) --no-print-directory test-docs
 	$(MAKE) --no-print-directory test-docc
 	$(MAKE) --no-print-directory test-clients EXAMPLES=100
+	$(MAKE) --no-print-directory test-deb
 	$(MAKE) --no-print-directory test-coverage
 	$(MAKE) --no-print-directory test-address
 	$(MAKE) --no-print-directory test-thread

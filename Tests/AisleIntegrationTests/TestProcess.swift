@@ -19,7 +19,16 @@ final class TestProcess: Sendable {
         return root.path + "/.build/debug/aisle"
     }()
 
-    init(_ arguments: [String], environment: [String: String] = [:], folder: String = "/tmp") throws {
+    /// A script that moves its input to descriptor 3, and announces it as systemd does.
+    private static let inheritance = #"export LISTEN_PID=$$; exec 3<&0 0</dev/null "$0" "$@""#
+
+    /// - Parameter inherited: a descriptor that is passed to the process as systemd passes a socket, instead of its input.
+    init(
+        _ arguments: [String],
+        environment: [String: String] = [:],
+        folder: String = "/tmp",
+        inheriting inherited: Int32? = nil
+    ) throws {
         output = FileManager.default.temporaryDirectory.appending(path: "aisle-test-\(UUID().uuidString)").path
         var descriptors: [Int32] = [0, 0]
         guard pipe(&descriptors) == 0 else { throw POSIXError(.EMFILE) }
@@ -32,9 +41,10 @@ final class TestProcess: Sendable {
         variables.merge(environment) { $1 }
         defer { close(descriptors[0]) }
         child = try ChildProcess.start(
-            ["env", "-C", folder, Self.executable] + arguments,
+            ["env", "-C", folder] + (inherited == nil ? [] : ["sh", "-c", Self.inheritance]) + [Self.executable]
+                + arguments,
             environment: variables,
-            input: .descriptor(descriptors[0]),
+            input: .descriptor(inherited ?? descriptors[0]),
             output: .file(output + ".out"),
             error: .file(output + ".err")
         )

@@ -28,7 +28,7 @@ import TestSupport
         _ = try await catalog.put(Shelf(key: shelf, title: "X"), in: store)
         let api = await TestAPI.api(catalog, importer: TestAPI.NoImports(), options: options)
         let channel = HTTP1Channel.Configuration(additionalChannelHandlers: [departures.handler()])
-        try await serving(api, server: api.server(channel)) { client in
+        try await serving(api, channel: channel) { client in
             let head = "GET /v1/stores/s/shelves/x/events HTTP/1.1\r\nHost: a\r\n"
             let first = try RawClient(client.port)
             first.send(head + "Content-Length: 4000000\r\n\r\n")
@@ -72,7 +72,7 @@ import TestSupport
             options.departures = departures
             let api = await TestAPI.api(catalog, importer: Importer(catalog), options: options)
             let channel = HTTP1Channel.Configuration(additionalChannelHandlers: [departures.handler()])
-            try await serving(api, server: api.server(channel)) { client in
+            try await serving(api, channel: channel) { client in
                 let leaving = try RawClient(client.port)
                 leaving.send("GET /v1/stores/s/shelves/x/order?sort=price HTTP/1.1\r\nHost: a\r\n\r\n")
                 #expect(try await eventually(within: .seconds(10)) { try await sleeping() == 1 })

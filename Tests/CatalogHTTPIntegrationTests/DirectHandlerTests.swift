@@ -32,7 +32,7 @@ import TestSupport
         }
         let api = await TestAPI.api(catalog, importer: TestAPI.NoImports())
         let channel = HTTP1Channel.Configuration(additionalChannelHandlers: [ParserErrorHandler()])
-        try await serving(api, server: api.server(channel)) {
+        try await serving(api, channel: channel) {
             try await body(RawClient($0.port, receiveBuffer: receiveBuffer))
         }
     }

@@ -83,7 +83,7 @@ import TestSupport
         let limit = TimeAmount.milliseconds(500)
         let api = await TestAPI.api(InMemoryCatalog(collate: collator()), importer: TestAPI.NoImports())
         let channel = HTTP1Channel.Configuration(additionalChannelHandlers: [StallHandler(limit: limit)])
-        try await serving(api, server: api.server(channel)) { client in
+        try await serving(api, channel: channel) { client in
             let port = client.port
             // Blocking calls need their own threads.
             async let slow = Self.onThread { Self.read(port, .slowly(pause: 50_000, pieces: 60)) }
@@ -111,7 +111,7 @@ import TestSupport
     func explainsParserErrors(request: String, reason: String) async throws {
         let api = await TestAPI.api(InMemoryCatalog(collate: collator()), importer: TestAPI.NoImports())
         let channel = HTTP1Channel.Configuration(additionalChannelHandlers: [ParserErrorHandler()])
-        try await serving(api, server: api.server(channel)) { client in
+        try await serving(api, channel: channel) { client in
             let raw = try RawClient(client.port)
             raw.send(request)
             let response = await raw.response()

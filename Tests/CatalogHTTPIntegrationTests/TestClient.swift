@@ -71,28 +71,32 @@ struct PlainClient: TestClient {
 }
 
 /// Serves on a free local port for the duration of a test.
-func serving<Responder: HTTPResponder>(
-    _ responder: Responder,
-    server: HTTPServerBuilder? = nil,
+func serving(
+    _ api: CatalogAPI,
+    channel: HTTP1Channel.Configuration = .init(),
     _ body: @escaping @Sendable (PlainClient) async throws -> Void
-) async throws where Responder.Context: InitializableFromSource<ApplicationRequestContextSource> {
+) async throws {
+    let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
+    try await serving(CatalogChannel(api, channel, logger: logger), body)
+}
+
+/// Serves connections on a free local port for the duration of a test.
+func serving(
+    _ connection: some ServerChildChannel,
+    _ body: @escaping @Sendable (PlainClient) async throws -> Void
+) async throws {
     let (ports, port) = AsyncStream<Int>.makeStream()
-    let application = Application(
-        responder: responder,
-        server: server ?? (responder as? CatalogAPI)?.server() ?? .http1(),
-        configuration: .init(address: .hostname("127.0.0.1", port: 0)),
-        onServerRunning: { channel in
+    let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
+    let server = ListeningServer(
+        at: .host("127.0.0.1", port: 0),
+        connection: connection,
+        logger: logger,
+        onListening: { channel in
             port.yield(channel.localAddress?.port ?? 0)
             port.finish()
-        },
-        logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
+        }
     )
-    let services = ServiceGroup(
-        configuration: .init(
-            services: [application],
-            logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
-        )
-    )
+    let services = ServiceGroup(configuration: .init(services: [server], logger: logger))
     try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask {
             // If the server cannot start, fail instead of waiting for its port.

@@ -69,8 +69,8 @@ def reference(aisle):
     pages["README.md"] = """# Command line
 
 These pages are generated from the commands by `make docs`; `make install` installs them as man pages, such as `man aisle-sort`.
-Commands that use the database take `--dsn`; without it, they use `DATABASE_URL`, libpq's variables, or the private PostgreSQL in
-`.aisle/`. Every command has `--help`. [Completions](../install.md#install-for-all-users) know the commands, their options, and the
+Commands that use the database take `--dsn`; without it, they use `DATABASE_URL`, the file of `AISLE_DATABASE_URL_FILE`, libpq's
+variables, or the private PostgreSQL in `.aisle/`. Every command has `--help`. [Completions](../install.md#install-for-all-users) know the commands, their options, and the
 names of stores and shelves.
 
 | command | |

@@ -9,8 +9,8 @@ struct Aisle: AsyncParsableCommand {
         commandName: "aisle",
         abstract: "Manage a grocery catalog and serve its sorted shelves.",
         discussion: """
-            The database is selected by --dsn, DATABASE_URL, libpq's variables (PGHOST, PGDATABASE …), or is the private \
-            PostgreSQL in .aisle/, in this order.
+            The database is selected by --dsn, DATABASE_URL, the file of AISLE_DATABASE_URL_FILE, libpq's variables (PGHOST, \
+            PGDATABASE …), or is the private PostgreSQL in .aisle/, in this order.
 
             Exit codes: 0 success; 1 failure; 3 changes found by --check; 64 usage error; 65 invalid data; 66 input not found; 69 unavailable; 73 cannot create a file; 75 try again; \
             77 permission denied; 78 configuration error; 130 interrupted.

@@ -20,6 +20,7 @@ struct DatabaseOptions: ParsableArguments {
     enum Source: Equatable {
         case option(String)
         case databaseURL(String)
+        case databaseURLFile(String)
         case libpqVariables
         case privateCluster
 
@@ -27,6 +28,7 @@ struct DatabaseOptions: ParsableArguments {
             switch self {
             case .option: "--dsn"
             case .databaseURL: "DATABASE_URL"
+            case .databaseURLFile(let path): "the file \(path) of AISLE_DATABASE_URL_FILE"
             case .libpqVariables: "libpq's variables"
             case .privateCluster: "the private PostgreSQL in \(DatabaseOptions.privateFolder)/"
             }
@@ -37,6 +39,7 @@ struct DatabaseOptions: ParsableArguments {
         if let dsn { return .option(dsn) }
         let environment = ProcessInfo.processInfo.environment
         if let url = environment["DATABASE_URL"], !url.isEmpty { return .databaseURL(url) }
+        if let path = environment["AISLE_DATABASE_URL_FILE"], !path.isEmpty { return .databaseURLFile(path) }
         if Self.libpqVariables.contains(where: { environment[$0]?.isEmpty == false }) { return .libpqVariables }
         return .privateCluster
     }
@@ -62,11 +65,8 @@ struct DatabaseOptions: ParsableArguments {
             let parts = try PostgresConfiguration.parse(dsn)
             if parts["password"] != nil { _ = Self.passwordWarning }
             return PostgresConfiguration(dsn: dsn)
-        case .databaseURL(let url):
-            do { _ = try PostgresConfiguration.parse(url) } catch {
-                throw CommandFailure("DATABASE_URL is not a PostgreSQL connection string", CommandFailure.configuration)
-            }
-            return PostgresConfiguration(dsn: url)
+        case .databaseURL(let url): return try Self.configuration(url, of: "DATABASE_URL")
+        case .databaseURLFile(let path): return try Self.configuration(inFile: path, of: "AISLE_DATABASE_URL_FILE")
         case .libpqVariables: return PostgresConfiguration(dsn: "")
         case .privateCluster:
             let cluster = try PrivateCluster(folder: Self.privateFolder)
@@ -81,17 +81,34 @@ struct DatabaseOptions: ParsableArguments {
         }
     }
 
+    /// - Parameter source: the source of the connection string, for the error.
+    private static func configuration(_ dsn: String, of source: String) throws -> PostgresConfiguration {
+        do { _ = try PostgresConfiguration.parse(dsn) } catch {
+            throw CommandFailure("\(source) is not a PostgreSQL connection string", CommandFailure.configuration)
+        }
+        return PostgresConfiguration(dsn: dsn)
+    }
+
+    private static func configuration(inFile path: String, of variable: String) throws -> PostgresConfiguration {
+        let text = String(decoding: try SecretFile.read(path, of: variable), as: UTF8.self)
+        guard !text.isEmpty else {
+            throw CommandFailure("the file \(path) of \(variable) is empty", CommandFailure.configuration)
+        }
+        return try configuration(text, of: "the content of the file \(path) of \(variable)")
+    }
+
     /// Returns the configuration that bypasses a pooler, for LISTEN, imports and migrations.
     func directConfiguration() throws -> PostgresConfiguration {
         let environment = ProcessInfo.processInfo.environment
         // AISLE_DIRECT_DSN belongs to DATABASE_URL, not to another selected database.
-        guard dsn == nil, !isPrivate, let direct = environment["AISLE_DIRECT_DSN"], !direct.isEmpty else {
-            return try configuration()
+        guard dsn == nil, !isPrivate else { return try configuration() }
+        if let direct = environment["AISLE_DIRECT_DSN"], !direct.isEmpty {
+            return try Self.configuration(direct, of: "AISLE_DIRECT_DSN")
         }
-        do { _ = try PostgresConfiguration.parse(direct) } catch {
-            throw CommandFailure("AISLE_DIRECT_DSN is not a PostgreSQL connection string", CommandFailure.configuration)
+        if let path = environment["AISLE_DIRECT_DSN_FILE"], !path.isEmpty {
+            return try Self.configuration(inFile: path, of: "AISLE_DIRECT_DSN_FILE")
         }
-        return PostgresConfiguration(dsn: direct)
+        return try configuration()
     }
 
     /// Returns the configurations of the replicas that answer reads: the URLs in `AISLE_READ_DSN`, separated by spaces, or one string

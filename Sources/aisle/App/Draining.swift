@@ -12,9 +12,12 @@ struct Draining: Service {
     /// How long the shutdown may take after that, before the process ends whatever still runs.
     let limit: Duration
     let logger: Logger
+    /// Notifies systemd; nil if it did not start the server.
+    let notifier: SystemdNotifier?
 
     func run() async throws {
         try? await gracefulShutdown()
+        notifier?.send(.stopping(limit: delay + limit))
         state.begin()
         try? await Task.sleep(for: delay)
         endEventually()

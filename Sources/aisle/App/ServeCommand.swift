@@ -15,6 +15,7 @@ struct ServeCommand: AisleCommand {
 
     func execute() async throws {
         Server.prepareProcess()
+        let (sockets, notifier) = (try ActivationSockets.take(), SystemdNotifier.take())
         var settings = try await server.settings()
         // Use the secret of the private database, if `aisle dev` generated one.
         if settings.tokens.isEmpty, database.isPrivate { settings.tokens.secret = LocalSecret.read() }
@@ -31,7 +32,9 @@ struct ServeCommand: AisleCommand {
             settings: settings,
             telemetry: telemetry,
             listenConfiguration: try database.directConfiguration(),
-            port: settings.port
+            port: settings.port,
+            sockets: sockets,
+            notifier: notifier
         ).run()
     }
 }

@@ -4,11 +4,11 @@ internal import CatalogJSON
 internal import CatalogPostgres
 internal import FoundationEssentials
 internal import Glibc
-internal import Hummingbird
 internal import HummingbirdCore
 internal import LibPQ
 internal import Logging
 internal import NIOCore
+internal import NIOPosix
 internal import Platform
 internal import ServiceLifecycle
 internal import Tracing
@@ -24,6 +24,10 @@ struct Server {
     let port: Int
     var showsWelcome = false
     var demo: Demo?
+    /// The sockets that systemd holds for the server.
+    var sockets = ActivationSockets()
+    /// Notifies systemd; nil if it did not start the server.
+    var notifier: SystemdNotifier?
     private let departures = Departures()
 
     /// The limits of a connection: 16 KiB of headers, 100 of them, a minute of silence.
@@ -38,6 +42,7 @@ struct Server {
         var channel = HTTP1Channel.Configuration(
             additionalChannelHandlers: [
                 limiter.handler(), ClosingHandler(), StallHandler(), ParserErrorHandler(), departures.handler(),
+                QuiescingHandler(),
             ],
             idleTimeout: .seconds(60)
         )
@@ -75,7 +80,8 @@ struct Server {
             state: apiOptions.drainState,
             delay: settings.drain,
             limit: Self.shutdownTimeout + .seconds(5),
-            logger: telemetry.log.logger
+            logger: telemetry.log.logger,
+            notifier: notifier
         )
         NIOSingletons.groupLoopCountSuggestion = settings.connections.eventLoops
         raiseDescriptorLimit()
@@ -98,36 +104,30 @@ struct Server {
             observer: telemetry.observer
         )
         await api.warmUp()
-        let (host, wanted, showsWelcome) = (settings.host, port, showsWelcome)
-        let connections = ConnectionCounter(limit: settings.connectionLimit)
-        let app = Application(
-            responder: api,
-            server: api.server(channel),
-            configuration: .init(
-                address: .hostname(host, port: wanted),
-                serverName: nil,
-                availableConnectionsDelegate: connections
-            ),
-            onServerRunning: { [telemetry] channel in
-                let port = channel.localAddress?.port ?? wanted
-                telemetry.note("Listening on http://\(host):\(port)")
+        let address = sockets.http.map { .socket($0) } ?? ListeningAddress.host(settings.host, port: port)
+        let (notifier, showsWelcome, logger) = (notifier, showsWelcome, telemetry.log.logger)
+        let connections = ConnectionCount()
+        let server = ListeningServer(
+            at: address,
+            connection: CatalogChannel(api, channel, logger: logger),
+            connectionLimit: settings.connectionLimit,
+            connections: connections,
+            logger: logger,
+            onListening: { [telemetry] channel in
+                let location = address.location(channel)
+                telemetry.note("Listening on \(location)")
                 if showsWelcome {
                     telemetry.note("Pages: / (shop), /merchandise (manual order), /lists (shopping lists), /docs (API)")
                     telemetry.note("To get a token with write access: aisle token --user you --scope catalog:write")
                     telemetry.note(
-                        "Try: curl 'http://\(host):\(port)/v1/stores/corner/shelves/dairy/products?sort=unit_price&limit=3'"
+                        "Try: curl '\(location)/v1/stores/corner/shelves/dairy/products?sort=unit_price&limit=3'"
                     )
                 }
-            },
-            logger: telemetry.log.logger
+                notifier?.send(.ready(status: "Listening on \(location)"))
+            }
         )
         // Services stop in reverse order: streams first, so that they do not delay the server; the admin port last.
-        var services: [ServiceGroupConfiguration.ServiceConfiguration] = [
-            .init(service: EventLoopMonitor(group: app.eventLoopGroup, factory: telemetry.registry)),
-            .init(service: app), .init(service: Housekeeping(catalog: catalog, auditRetention: settings.auditRetention)),
-            .init(service: LiveService(live: live)), .init(service: draining),
-        ]
-        if let tracing { services.insert(.init(service: tracing.service), at: 0) }
+        var services: [any Service] = []
         if let adminPort = settings.adminPort {
             let monitor = ServerMonitor(
                 catalog: catalog,
@@ -139,10 +139,18 @@ struct Server {
                 observations: telemetry.observations,
                 registry: telemetry.registry
             )
-            services.insert(.init(service: adminServer(monitor, adminPort)), at: 0)
+            services.append(adminServer(monitor, adminPort))
+        }
+        if let tracing { services.append(tracing.service) }
+        services += [
+            EventLoopMonitor(group: MultiThreadedEventLoopGroup.singleton, factory: telemetry.registry), server,
+            Housekeeping(catalog: catalog, auditRetention: settings.auditRetention), LiveService(live: live),
+        ]
+        if let notifier, let interval = notifier.watchdog {
+            services.append(Watchdog(notifier: notifier, interval: interval, probe: api.isAlive, logger: logger))
         }
         var configuration = ServiceGroupConfiguration(
-            services: services,
+            services: (services + [draining]).map { .init(service: $0) },
             gracefulShutdownSignals: [.sigterm, .sigint],
             logger: telemetry.log.logger
         )
@@ -152,26 +160,32 @@ struct Server {
             let services = ServiceGroup(configuration: configuration)
             try await ChangeOrigin.$current.withValue(.server) { try await services.run() }
         } catch {
-            throw Self.bindFailure(error, host, wanted, ("--host", "--port")) ?? error
+            throw Self.bindFailure(error, settings.host, port, ("--host", "--port")) ?? error
         }
         catalog.shutDown()
         telemetry.log.flush()
     }
 
-    private func adminServer(_ monitor: ServerMonitor, _ port: Int) -> some Service {
+    private func adminServer(_ monitor: ServerMonitor, _ port: Int) -> any Service {
         let (host, telemetry) = (settings.adminHost, telemetry)
-        let app = Application(
-            responder: AdminAPI(monitor: monitor),
-            configuration: .init(address: .hostname(host, port: port), serverName: nil),
-            onServerRunning: { channel in
-                telemetry.note("Admin port: http://\(host):\(channel.localAddress?.port ?? port)")
-            },
-            logger: telemetry.log.logger
+        let address = sockets.admin.map { .socket($0) } ?? ListeningAddress.host(host, port: port)
+        let server = ListeningServer(
+            at: address,
+            connection: AdminAPI(monitor: monitor).channel(
+                .init(additionalChannelHandlers: [QuiescingHandler()], idleTimeout: .seconds(60)),
+                logger: telemetry.log.logger
+            ),
+            connectionLimit: Self.adminConnectionLimit,
+            logger: telemetry.log.logger,
+            onListening: { telemetry.note("Admin port: \(address.location($0))") }
         )
-        return ServiceWithErrors(service: app) {
+        return ServiceWithErrors(service: server) {
             Self.bindFailure($0, host, port, ("AISLE_ADMIN_HOST", "AISLE_ADMIN_PORT")) ?? $0
         }
     }
+
+    /// The maximum number of connections to the admin port.
+    private static let adminConnectionLimit = 100
 
     /// A service whose error is replaced.
     private struct ServiceWithErrors<Base: Service>: Service {
@@ -225,5 +239,18 @@ struct Server {
             if bound == 0 { return port }
         }
         return first
+    }
+}
+
+extension ListeningAddress {
+    /// The URL of the server, or the path of its socket.
+    fileprivate func location(_ channel: any Channel) -> String {
+        let actual = channel.localAddress
+        switch self {
+        case .host(let host, let port): return "http://\(host):\(actual?.port ?? port)"
+        case .socket:
+            guard let host = actual?.ipAddress, let port = actual?.port else { return "unix:\(actual?.pathname ?? "")" }
+            return host.contains(":") ? "http://[\(host)]:\(port)" : "http://\(host):\(port)"
+        }
     }
 }

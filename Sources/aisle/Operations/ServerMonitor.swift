@@ -13,7 +13,7 @@ final class ServerMonitor: Sendable {
     private let catalog: PostgresCatalog
     private let live: LiveHub
     private let drainState: DrainState
-    private let connections: ConnectionCounter
+    private let connections: ConnectionCount
     private let log: ServerLog
     /// nil without tracing.
     private let spans: SpanExporter?
@@ -31,7 +31,7 @@ final class ServerMonitor: Sendable {
         catalog: PostgresCatalog,
         live: LiveHub,
         drainState: DrainState,
-        connections: ConnectionCounter,
+        connections: ConnectionCount,
         log: ServerLog,
         spans: SpanExporter?,
         observations: ObservationMetrics,
@@ -61,7 +61,7 @@ final class ServerMonitor: Sendable {
             lanes: catalog.database.laneUses,
             replicas: catalog.database.replicas?.status ?? [],
             streams: live.uses,
-            connections: connections.count,
+            connections: connections.current,
             requests: observations.recent.summary(),
             resort: await resort,
             process: .current(),

@@ -23,13 +23,7 @@ struct TokenSettings: Sendable {
         if let text {
             secret = Array(text.utf8)
         } else if let file {
-            guard let data = FileManager.default.contents(atPath: file) else {
-                throw CommandFailure("cannot read the file \(file) of jwt.secret.file", CommandFailure.configuration)
-            }
-            // Files written by an editor end with a line break.
-            var bytes = [UInt8](data)
-            while let last = bytes.last, last == 0x0A || last == 0x0D { bytes.removeLast() }
-            secret = bytes
+            secret = try SecretFile.read(file, of: "jwt.secret.file")
         }
         let accepted = try ServerSettings.present("jwt.accepted.secrets") {
             try reader.requiredStringArray(forKey: $0, isSecret: true)

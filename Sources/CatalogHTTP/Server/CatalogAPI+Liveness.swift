@@ -1,0 +1,11 @@
+internal import HTTPTypes
+internal import Hummingbird
+internal import NIOCore
+
+extension CatalogAPI {
+    /// Returns whether requests are answered; it does not need the database.
+    package func isAlive() async -> Bool {
+        let head = HTTPRequest(method: .get, scheme: nil, authority: "localhost", path: "/livez")
+        return await respond(to: Request(head: head, body: RequestBody(buffer: ByteBuffer()))).status == .ok
+    }
+}

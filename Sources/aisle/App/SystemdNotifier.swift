@@ -1,0 +1,78 @@
+internal import FoundationEssentials
+internal import Glibc
+
+/// Notifies systemd of the state of a server (`sd_notify(3)`).
+struct SystemdNotifier: Sendable {
+    /// A state, as systemd reads it.
+    enum State: Equatable {
+        /// The server listens; the text says where.
+        case ready(status: String)
+        /// The server is stopping, which takes at most this long.
+        case stopping(limit: Duration)
+        /// The server still works.
+        case alive
+
+        var text: String {
+            switch self {
+            case .ready(let status): "READY=1\nSTATUS=\(status)"
+            case .stopping(let limit):
+                "STOPPING=1\nSTATUS=Stopping\nEXTEND_TIMEOUT_USEC=\(limit.components.seconds * 1_000_000)"
+            case .alive: "WATCHDOG=1"
+            }
+        }
+    }
+
+    /// The socket of systemd; one that begins with `@` is abstract.
+    let socket: String
+    /// The interval at which systemd expects signs of life; nil if it does not watch this process.
+    let watchdog: Duration?
+
+    /// Returns the notifier that the environment of a process describes; nil if systemd expects no notifications.
+    init?(environment: [String: String], process: Int32) {
+        guard let socket = environment["NOTIFY_SOCKET"], let first = socket.first, first == "/" || first == "@",
+            socket.utf8.count < Self.addressLimit
+        else { return nil }
+        self.socket = socket
+        let isWatched = environment["WATCHDOG_PID"].map { $0 == "\(process)" } ?? true
+        let interval = environment["WATCHDOG_USEC"].flatMap { Int64($0) } ?? 0
+        watchdog = isWatched && interval > 0 ? .microseconds(interval) : nil
+    }
+
+    /// Takes the notifier of this process, and hides it from the children.
+    static func take() -> SystemdNotifier? {
+        let notifier = SystemdNotifier(environment: ProcessInfo.processInfo.environment, process: getpid())
+        for variable in ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"] { unsetenv(variable) }
+        return notifier
+    }
+
+    /// Sends a state; returns false if systemd did not take it.
+    @discardableResult
+    func send(_ state: State) -> Bool {
+        let descriptor = Glibc.socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        var (address, size) = Self.address(of: socket)
+        let text = Array(state.text.utf8)
+        let sent = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                sendto(descriptor, text, text.count, Int32(MSG_NOSIGNAL), $0, size)
+            }
+        }
+        return sent == text.count
+    }
+
+    /// The size of `sun_path`.
+    private static let addressLimit = MemoryLayout.size(ofValue: sockaddr_un().sun_path)
+
+    private static func address(of socket: String) -> (sockaddr_un, socklen_t) {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        var path = Array(socket.utf8)
+        // The name of an abstract socket begins with a zero byte and is not terminated.
+        if path[0] == UInt8(ascii: "@") { path[0] = 0 }
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path) }
+        let isAbstract = path[0] == 0
+        let size = MemoryLayout.offset(of: \sockaddr_un.sun_path)! + path.count + (isAbstract ? 0 : 1)
+        return (address, socklen_t(size))
+    }
+}

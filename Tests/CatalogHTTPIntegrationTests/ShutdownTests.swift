@@ -1,0 +1,133 @@
+import CatalogHTTP
+import Foundation
+import Hummingbird
+import HummingbirdCore
+import Logging
+import NIOCore
+import ServiceLifecycle
+import Synchronization
+import Testing
+
+/// Connections of a server that is shut down, and its limit on connections.
+@Suite(.timeLimit(.minutes(5))) struct ShutdownTests {
+    /// Answers at once, but `/slow` only when it is released.
+    private final class Responder: HTTPResponder {
+        typealias Context = CallContext
+
+        private let answered = Mutex<[String]>([])
+        private let releases = AsyncStream<Void>.makeStream()
+
+        var paths: [String] { answered.withLock { $0 } }
+
+        func release() { releases.continuation.finish() }
+
+        func respond(to request: Request, context: CallContext) async throws -> Response {
+            answered.withLock { $0.append(request.uri.path) }
+            if request.uri.path == "/slow" { for await _ in releases.stream {} }
+            return Response(status: .ok, body: ResponseBody(byteBuffer: ByteBuffer(string: "done")))
+        }
+    }
+
+    /// Runs a server for the duration of a body, which gets its port and a function that starts its shutdown.
+    private func serving(
+        _ responder: Responder,
+        grace: TimeAmount = .seconds(20),
+        connectionLimit: Int = 100,
+        _ body: @escaping @Sendable (Int, @escaping @Sendable () async throws -> Void) async throws -> Void
+    ) async throws {
+        let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
+        let configuration = HTTP1Channel.Configuration(
+            additionalChannelHandlers: [ClosingHandler(), QuiescingHandler(grace: grace)]
+        )
+        let (ports, port) = AsyncStream<Int>.makeStream()
+        let server = ListeningServer(
+            at: .host("127.0.0.1", port: 0),
+            connection: responder.channel(configuration, logger: logger),
+            connectionLimit: connectionLimit,
+            logger: logger,
+            onListening: { channel in
+                port.yield(channel.localAddress?.port ?? 0)
+                port.finish()
+            }
+        )
+        let group = ServiceGroup(configuration: .init(services: [server], logger: logger))
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask {
+                defer { port.finish() }
+                try await group.run()
+            }
+            for await number in ports {
+                try await body(number) {
+                    await group.triggerGracefulShutdown()
+                    // Afterwards, all connections know of the shutdown.
+                    let isClosed = try await eventually { (try? RawClient(number)) == nil }
+                    #expect(isClosed)
+                }
+            }
+            await group.triggerGracefulShutdown()
+            try await tasks.waitForAll()
+        }
+    }
+
+    private static func get(_ path: String) -> String { "GET \(path) HTTP/1.1\r\nHost: a\r\n\r\n" }
+
+    @Test("Requests on new and idle connections are answered during a shutdown, with Connection: close")
+    func idleConnectionsAreAnswered() async throws {
+        let responder = Responder()
+        try await serving(responder) { port, shutDown in
+            let (new, kept) = (try RawClient(port), try RawClient(port))
+            kept.send(Self.get("/first"))
+            #expect(kept.receive().hasPrefix("HTTP/1.1 200 "))
+            try await shutDown()
+            for client in [new, kept] {
+                client.send(Self.get("/second"))
+                let text = await client.response()
+                #expect(text.hasPrefix("HTTP/1.1 200 ") && text.hasSuffix("done"), "\(text)")
+                #expect(text.lowercased().contains("\r\nconnection: close\r\n"), "\(text)")
+            }
+        }
+        #expect(responder.paths == ["/first", "/second", "/second"])
+    }
+
+    @Test("A request in progress is completed during a shutdown, with Connection: close")
+    func requestInProgressIsCompleted() async throws {
+        let responder = Responder()
+        try await serving(responder) { port, shutDown in
+            let client = try RawClient(port)
+            client.send(Self.get("/slow"))
+            #expect(try await eventually { responder.paths == ["/slow"] })
+            try await shutDown()
+            responder.release()
+            let text = await client.response()
+            #expect(text.hasPrefix("HTTP/1.1 200 ") && text.hasSuffix("done"), "\(text)")
+            #expect(text.lowercased().contains("\r\nconnection: close\r\n"), "\(text)")
+        }
+    }
+
+    @Test("An idle connection is closed after the grace period")
+    func idleConnectionIsClosed() async throws {
+        try await serving(Responder(), grace: .milliseconds(50)) { port, shutDown in
+            let client = try RawClient(port)
+            try await shutDown()
+            #expect(await client.response() == "")
+        }
+    }
+
+    @Test("Beyond the limit, a client waits until another connection ends")
+    func connectionsAreLimited() async throws {
+        let responder = Responder()
+        try await serving(responder, connectionLimit: 1) { port, _ in
+            let first = try RawClient(port)
+            first.send(Self.get("/first"))
+            #expect(first.receive().hasPrefix("HTTP/1.1 200 "))
+            let second = try RawClient(port)
+            second.send(Self.get("/waiting"))
+            first.send(Self.get("/first"))
+            #expect(first.receive().hasPrefix("HTTP/1.1 200 "))
+            #expect(responder.paths == ["/first", "/first"])
+            first.disconnect()
+            #expect(second.receive().hasPrefix("HTTP/1.1 200 "))
+            second.disconnect()
+        }
+    }
+}
