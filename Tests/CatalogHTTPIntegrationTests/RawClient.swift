@@ -32,26 +32,32 @@ final class RawClient: @unchecked Sendable {
         _ = bytes.withUnsafeBytes { Foundation.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
     }
 
-    /// Returns what arrives first, at most 4 KiB.
-    func receive() -> String {
-        var buffer = [UInt8](repeating: 0, count: 4096)
-        let count = recv(descriptor, &buffer, buffer.count, 0)
-        return String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
+    /// Returns the first bytes that arrive, at most 4 KiB.
+    func receive() async -> String { await onOwnThread { String(decoding: $0.piece(4096), as: UTF8.self) } }
+
+    /// Returns everything that the server sends before it closes the connection.
+    func response() async -> String {
+        await onOwnThread { client in
+            var bytes: [UInt8] = []
+            while true {
+                let piece = client.piece(65_536)
+                if piece.isEmpty { return String(decoding: bytes, as: UTF8.self) }
+                bytes += piece
+            }
+        }
     }
 
-    /// Returns everything that the server sends before it closes the connection; runs on its own thread.
-    func response() async -> String {
+    /// Waits for bytes and returns them; empty at the end of the connection, or after 30 seconds.
+    private func piece(_ limit: Int) -> ArraySlice<UInt8> {
+        var buffer = [UInt8](repeating: 0, count: limit)
+        let count = recv(descriptor, &buffer, buffer.count, 0)
+        return buffer.prefix(max(0, count))
+    }
+
+    /// Runs blocking calls on a thread of their own: the server under test needs the threads of Swift's tasks.
+    private func onOwnThread(_ body: @escaping @Sendable (RawClient) -> String) async -> String {
         await withCheckedContinuation { continuation in
-            Thread.detachNewThread { [self] in
-                var bytes: [UInt8] = []
-                var buffer = [UInt8](repeating: 0, count: 65_536)
-                while true {
-                    let count = recv(descriptor, &buffer, buffer.count, 0)
-                    if count <= 0 { break }
-                    bytes += buffer[..<count]
-                }
-                continuation.resume(returning: String(decoding: bytes, as: UTF8.self))
-            }
+            Thread.detachNewThread { [self] in continuation.resume(returning: body(self)) }
         }
     }
 

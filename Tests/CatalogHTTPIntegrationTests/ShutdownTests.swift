@@ -77,7 +77,7 @@ import Testing
         try await serving(responder) { port, shutDown in
             let (new, kept) = (try RawClient(port), try RawClient(port))
             kept.send(Self.get("/first"))
-            #expect(kept.receive().hasPrefix("HTTP/1.1 200 "))
+            #expect(await kept.receive().hasPrefix("HTTP/1.1 200 "))
             try await shutDown()
             for client in [new, kept] {
                 client.send(Self.get("/second"))
@@ -119,14 +119,14 @@ import Testing
         try await serving(responder, connectionLimit: 1) { port, _ in
             let first = try RawClient(port)
             first.send(Self.get("/first"))
-            #expect(first.receive().hasPrefix("HTTP/1.1 200 "))
+            #expect(await first.receive().hasPrefix("HTTP/1.1 200 "))
             let second = try RawClient(port)
             second.send(Self.get("/waiting"))
             first.send(Self.get("/first"))
-            #expect(first.receive().hasPrefix("HTTP/1.1 200 "))
+            #expect(await first.receive().hasPrefix("HTTP/1.1 200 "))
             #expect(responder.paths == ["/first", "/first"])
             first.disconnect()
-            #expect(second.receive().hasPrefix("HTTP/1.1 200 "))
+            #expect(await second.receive().hasPrefix("HTTP/1.1 200 "))
             second.disconnect()
         }
     }
