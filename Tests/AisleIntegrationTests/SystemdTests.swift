@@ -2,6 +2,7 @@ import Foundation
 import LibPQ
 import Testing
 import TestSupport
+import WebClient
 
 @testable import aisle
 
@@ -113,7 +114,7 @@ import TestSupport
                 receiver.next()?.hasPrefix("READY=1\nSTATUS=Listening on http://127.0.0.1:\(listener.port)") == true
             )
             let url = "http://127.0.0.1:\(listener.port)/livez"
-            #expect(try await TestServers.send(.GET, url, as: "").status == 200)
+            #expect(try await HTTPClient.shared.send(HTTPFetch("GET", url)).status == 200)
             #expect(receiver.next() == "WATCHDOG=1")
             server.signal(SIGTERM)
             #expect(await server.wait() == 0)
