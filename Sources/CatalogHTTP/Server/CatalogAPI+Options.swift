@@ -37,7 +37,7 @@ extension CatalogAPI {
         package var clock: @Sendable () -> ContinuousClock.Instant = { .now }
         /// The proxies whose `X-Forwarded-For` is trusted.
         package var trustedProxies = TrustedProxies()
-        /// Whether observations of requests name the network of the client.
+        /// Whether observations of all requests name the network of the client; those of slow ones always do.
         package var observesClients = false
         /// The tracer of requests; nil for none.
         package var tracer: AisleTracer?

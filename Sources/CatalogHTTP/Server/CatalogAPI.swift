@@ -178,6 +178,8 @@ package struct CatalogAPI: HTTPResponder {
         let status = isEndedByClient ? 499 : response.status.code
         let end = ContinuousClock.now
         self.end(trace, request, endpoint, status: status, requestID, at: end)
+        let steps = slowSteps(trace, end - start)
+        let namesClient = options.observesClients || steps != nil
         observer.observe(
             .requestCompleted(
                 CompletedRequest(
@@ -188,9 +190,9 @@ package struct CatalogAPI: HTTPResponder {
                     duration: end - start,
                     requestID: requestID,
                     traceID: trace?.id,
-                    client: options.observesClients ? options.trustedProxies.anonymous(request, from: peer).text : nil,
+                    client: namesClient ? options.trustedProxies.anonymous(request, from: peer).text : nil,
                     responseBytes: response.body.contentLength,
-                    steps: slowSteps(trace, end - start)
+                    steps: steps
                 )
             )
         )
@@ -217,7 +219,9 @@ package struct CatalogAPI: HTTPResponder {
         switch error {
         case let problem as Problem: return problem
         case let error as CatalogError:
-            if case .fault(let text) = error { observer.observe(.fault(source: "request", id: requestID, detail: text)) }
+            if case .fault(let text) = error {
+                observer.observe(.fault(source: "request", id: requestID, detail: text))
+            }
             return Problem(error)
         case is CancellationError: return Problem(CatalogError.unavailable)
         case is NIOTooManyBytesError: return BodyLoader.tooLarge(options.bodyLimit)

@@ -69,7 +69,7 @@ struct Server {
         let tracing = settings.traces.tracing(telemetry.log.logger)
         apiOptions.tracer = tracing?.tracer
         apiOptions.departures = departures
-        apiOptions.observesClients = settings.logsRequests || settings.slowRequest != nil
+        apiOptions.observesClients = settings.logsRequests
         apiOptions.slowRequest = settings.slowRequest
         apiOptions.rateLimit = settings.rateLimit
         apiOptions.trustedProxies = settings.trustedProxies

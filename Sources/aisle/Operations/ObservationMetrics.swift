@@ -9,6 +9,7 @@ final class ObservationMetrics: Sendable {
     private let factory: any MetricsFactory
     private let requests = Mutex<[RequestLabels: RequestSeries]>([:])
     private let pages: [Observation.PageResult: Counter]
+    private let events: [Observation.FeedKind: Counter]
     private let lanes = Mutex<[String: Metrics.Timer]>([:])
     private let requestsInFlight: Meter
 
@@ -31,13 +32,19 @@ final class ObservationMetrics: Sendable {
                 (result, Self.counter(ServerMetrics.pages, [("result", result.rawValue)], factory))
             }
         )
+        events = Dictionary(
+            uniqueKeysWithValues: Observation.FeedKind.allCases.map { kind in
+                (kind, Self.counter(ServerMetrics.eventsSent, [("kind", kind.rawValue)], factory))
+            }
+        )
         requestsInFlight = Meter(label: ServerMetrics.requestsInFlight.name, dimensions: [], factory: factory)
         // Without a first value, a rate would miss the first increase.
-        for definition in [ServerMetrics.connectionsRejected, ServerMetrics.validationGaps, ServerMetrics.foldedPurchases] {
+        for definition in [
+            ServerMetrics.connectionsRejected, ServerMetrics.validationGaps, ServerMetrics.foldedPurchases,
+        ] {
             _ = Self.counter(definition, [], factory)
         }
         for outcome in ["completed", "failed"] { _ = counter(ServerMetrics.imports, [("outcome", outcome)]) }
-        for kind in Observation.FeedKind.allCases { _ = counter(ServerMetrics.eventsSent, [("kind", kind.rawValue)]) }
         _ = counter(ServerMetrics.faults, [("source", "request")])
     }
 
@@ -55,8 +62,7 @@ final class ObservationMetrics: Sendable {
         case .replicaChanged: break
         case .laneWaited(let lane, let duration): laneTimer(lane).record(duration: duration)
         case .connectionRejected: counter(ServerMetrics.connectionsRejected).increment()
-        case .eventsSent(let kind, let count):
-            counter(ServerMetrics.eventsSent, [("kind", kind.rawValue)]).increment(by: count)
+        case .eventsSent(let kind, let count): events[kind]?.increment(by: count)
         case .feedUpdated(let kind, let delay):
             timer(ServerMetrics.eventDelay, [("kind", kind.rawValue)]).record(duration: delay)
         case .importEnded(let summary, let duration): count(summary, duration)
