@@ -2,7 +2,9 @@
 package enum Hexadecimal {
     /// Writes the 16 digits of a number.
     package static func write(_ number: UInt64, to buffer: UnsafeMutableBufferPointer<UInt8>) {
-        for index in 0..<16 { buffer[index] = digit(UInt8(truncatingIfNeeded: number >> (60 - 4 * UInt64(index))) & 0xF) }
+        for index in 0..<16 {
+            buffer[index] = digit(UInt8(truncatingIfNeeded: number >> (60 - 4 * UInt64(index))) & 0xF)
+        }
     }
 
     /// Returns a number from its digits; nil for other characters, upper-case digits included.

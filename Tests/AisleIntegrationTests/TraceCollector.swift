@@ -53,7 +53,8 @@ final class TraceCollector: Sendable {
         let descriptor = listener
         let isListening = withUnsafeMutablePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(descriptor, $0, length) == 0 && listen(descriptor, 64) == 0 && getsockname(descriptor, $0, &length) == 0
+                bind(descriptor, $0, length) == 0 && listen(descriptor, 64) == 0
+                    && getsockname(descriptor, $0, &length) == 0
             }
         }
         guard isListening else { throw POSIXError(.EADDRINUSE) }
@@ -114,7 +115,8 @@ final class TraceCollector: Sendable {
         case .accept:
             let spans = Self.spans(body)
             state.withLock { $0.spans += spans }
-            response = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}"
+            response =
+                "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}"
         case .unavailable(let seconds):
             response =
                 "HTTP/1.1 503 Service Unavailable\r\nRetry-After: \(seconds)\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"

@@ -64,7 +64,9 @@ import WebClient
                 "GET /v1/stores/{store}/shelves/{shelf}/products",
                 "POST /v1/stores/{store}/shelves/{shelf}/order/moves", "POST /v1/stores/{store}/imports",
             ]
-            #expect(try await collector.wait { spans in requests.allSatisfy { name in spans.contains { $0.name == name } } })
+            #expect(
+                try await collector.wait { spans in requests.allSatisfy { name in spans.contains { $0.name == name } } }
+            )
             for (number, name) in requests.enumerated() {
                 let trace = Self.trace(number + 1)
                 let spans = collector.spans.filter { $0.trace == trace }
@@ -86,7 +88,9 @@ import WebClient
             }
             #expect(names(1).isSuperset(of: ["wait pages", "ShelfLookup.versions", "PageStatement", "render page"]))
             #expect(names(2).isSuperset(of: ["wait writes", "BEGIN", "COMMIT"]))
-            #expect(names(3).isSuperset(of: ["wait imports", "ImportStatements.stage", "ImportStatements.upsertProducts"]))
+            #expect(
+                names(3).isSuperset(of: ["wait imports", "ImportStatements.stage", "ImportStatements.upsertProducts"])
+            )
             let values = collector.spans.flatMap(\.attributes.values)
             #expect(!values.contains { $0 == "ann" || $0.contains("Bearer") })
         }
@@ -129,7 +133,8 @@ import WebClient
     @Test("A batch that the collector refuses for a moment arrives later")
     func retriesAfterUnavailability() async throws {
         let collector = try TraceCollector([.unavailable(retryAfter: 1), .unavailable(retryAfter: 0)])
-        try await TestServers.run(["OTEL_EXPORTER_OTLP_ENDPOINT": collector.endpoint]) { (servers: TestServers) async throws in
+        try await TestServers.run(["OTEL_EXPORTER_OTLP_ENDPOINT": collector.endpoint]) {
+            (servers: TestServers) async throws in
             #expect(try await Self.send("GET", servers.url(0, Self.page), trace: Self.trace(1)).status == 200)
             #expect(try await collector.wait { $0.contains { $0.kind == 2 && $0.trace == Self.trace(1) } })
         }

@@ -16,7 +16,10 @@ import Testing
 
     @Test("A JSON line has the time, the level, the message and the fields in order")
     func json() {
-        let line = line("slow", [("status", .integer(200)), ("duration_ms", .decimal(1.25)), ("client", .text("a\"b"))])
+        let line = line(
+            "slow",
+            [("status", .integer(200)), ("duration_ms", .decimal(1.25)), ("client", .text("a\"b"))]
+        )
         #expect(
             text(line, .json)
                 == #"{"time":"1970-01-01T00:00:01.5Z","level":"warning","message":"slow","status":200,"duration_ms":1.25,"client":"a\"b"}"#

@@ -37,7 +37,9 @@ import Testing
     func boundedLabels() {
         let metrics = ObservationMetrics(registry)
         for number in 0..<100 { metrics.observe(request("M\(number)", endpoint: nil, status: 404)) }
-        let lines = registry.text(.prometheus).split(separator: "\n").filter { $0.hasPrefix("aisle_http_requests_total{") }
+        let lines = registry.text(.prometheus).split(separator: "\n").filter {
+            $0.hasPrefix("aisle_http_requests_total{")
+        }
         #expect(lines == [#"aisle_http_requests_total{endpoint="unknown",method="other",status="404"} 100"#])
     }
 
@@ -71,7 +73,8 @@ import Testing
             .validationGap(constraint: nil, sqlState: "22001"), .databaseError(kind: "53"),
             .laneWaited(lane: "writes", .milliseconds(2)), .connectionRejected(address: "192.0.2.1"),
             .eventsSent(.shelf, count: 3), .feedUpdated(.user, delay: .milliseconds(20)),
-            .importEnded(summary, .seconds(2)), .importEnded(nil, .seconds(1)), .purchasesFolded(count: 11, .seconds(1)),
+            .importEnded(summary, .seconds(2)), .importEnded(nil, .seconds(1)),
+            .purchasesFolded(count: 11, .seconds(1)),
         ]
         for observation in observations { metrics.observe(observation) }
         let text = registry.text(.prometheus)
@@ -86,7 +89,7 @@ import Testing
             #"aisle_import_rows_total{result="rejected"} 2"#, "aisle_import_duration_seconds_count 2",
             "aisle_folded_purchases_total 11", "aisle_fold_duration_seconds_count 1",
         ] { #expect(text.contains(line + "\n"), "\(line)") }
-        // Addresses are no labels.
+        // No label contains an address.
         #expect(!text.contains("192.0.2.1"))
     }
 }

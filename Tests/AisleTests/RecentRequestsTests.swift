@@ -29,7 +29,7 @@ import Testing
         #expect(requests.summary(now: start + .seconds(61)).count == 1)
     }
 
-    @Test("Without requests there are no percentiles")
+    @Test("A summary without requests has no percentiles")
     func empty() {
         #expect(RecentRequests().summary() == RecentRequests.Summary())
     }

@@ -127,7 +127,9 @@ import Tracing
         #expect(response.headers[Self.header] == nil)
     }
 
-    @Test("With a limit for slow requests, requests that are not sampled keep their position in the trace and have no spans")
+    @Test(
+        "With a limit for slow requests, requests that are not sampled keep their position in the trace and have no spans"
+    )
     func slowRequestsWithoutSpans() async throws {
         let spans = Spans()
         let api = await MemoryAPI {

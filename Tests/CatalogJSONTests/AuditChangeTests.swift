@@ -30,7 +30,9 @@ import Testing
         new.modifiedAt = Timestamp(microseconds: 7)
         #expect(try AuditChange.product(old, new, of: Self.store) == nil)
         new.attributes = #"{"b":"c","a":{"y":[3],"x":1}}"#
-        #expect(try AuditChange.product(old, new, of: Self.store)?.detail["new"]?.members?.map(\.name) == ["attributes"])
+        #expect(
+            try AuditChange.product(old, new, of: Self.store)?.detail["new"]?.members?.map(\.name) == ["attributes"]
+        )
     }
 
     @Test("New and deleted products have their values, without those that are missing")
@@ -55,7 +57,8 @@ import Testing
     func nestedAttributes() throws {
         var product = Self.milk
         let depth = JSONReader.maximumDepth - 2
-        product.attributes = #"{"a":"# + String(repeating: "[", count: depth) + String(repeating: "]", count: depth) + "}"
+        product.attributes =
+            #"{"a":"# + String(repeating: "[", count: depth) + String(repeating: "]", count: depth) + "}"
         let change = try #require(try AuditChange.product(Self.milk, product, of: Self.store))
         #expect(change.detail.text.contains(String(repeating: "[", count: depth)))
     }
@@ -148,7 +151,9 @@ import Testing
 
     @Test("Settings are recorded by their keys, without values, if their values changed")
     func settings() throws {
-        func result(_ key: String, _ value: JSONValue?, _ old: JSONValue?, isApplied: Bool = true) -> SettingsEdit.Result {
+        func result(_ key: String, _ value: JSONValue?, _ old: JSONValue?, isApplied: Bool = true)
+            -> SettingsEdit.Result
+        {
             let key = SettingKey(key)!
             let now = Timestamp(microseconds: 1)
             return .init(

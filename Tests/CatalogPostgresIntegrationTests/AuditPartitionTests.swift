@@ -132,7 +132,10 @@ import Testing
             let today = Timestamp.now().day
             try await insert(
                 owner,
-                ["2019-05-05 12:00:00+00", "\(Timestamp.date(ofDay: last)) 12:00+00", "\(Timestamp.date(ofDay: first)) 12:00+00"]
+                [
+                    "2019-05-05 12:00:00+00", "\(Timestamp.date(ofDay: last)) 12:00+00",
+                    "\(Timestamp.date(ofDay: first)) 12:00+00",
+                ]
             )
             _ = try await AuditPartitions(catalog).run(today: last)
             #expect(try await rows(owner)["store_audit_default"] == nil)
@@ -182,7 +185,9 @@ import Testing
         }
     }
 
-    @Test("Changes are recorded after an upgrade from the previous schema, which keeps its data and the rights of servers")
+    @Test(
+        "Changes are recorded after an upgrade from the previous schema, which keeps its data and the rights of servers"
+    )
     func upgradeKeepsData() async throws {
         try await withDatabase { (catalog, owner, database) async throws in
             _ = try await catalog.put(Store(key: Self.shop, title: "Shop", currency: Currency("EUR")!))

@@ -183,10 +183,10 @@ import Testing
         let export = try await catalog.export(ann, customer: "ann")
         #expect(export.audit.map(\.action).first == "settings.change")
         #expect(export.audit.map(\.action).last == "list.delete")
-        // There is no such user.
+        // The user does not exist.
         _ = try await catalog.export(UserID("nobody")!, customer: "nobody")
         #expect(try await entries(.user(UserID("nobody")!), catalog).isEmpty)
-        // The second time, there is no such guest.
+        // The second time, the guest does not exist.
         for _ in 0..<2 { _ = try await catalog.merge(guest, into: bob, once: nil) }
     }
 
@@ -251,7 +251,9 @@ import Testing
             #expect(named == 0)
             // A user who returns and is erased again has two of them.
             _ = try await catalog.edit(SettingsEdit([.init(SettingKey("theme")!, .bool(true))]), of: Self.ann)
-            #expect(try await Self.entries(.user(Self.ann), catalog).map(\.action) == ["user.erase", "settings.change"])
+            #expect(
+                try await Self.entries(.user(Self.ann), catalog).map(\.action) == ["user.erase", "settings.change"]
+            )
             try await catalog.erase(Self.ann, customer: "ann")
             #expect(try await Self.entries(.user(Self.ann), catalog).map(\.action) == ["user.erase", "user.erase"])
         }

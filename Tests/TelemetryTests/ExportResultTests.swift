@@ -22,7 +22,8 @@ import Testing
     @Test(
         "A requested delay is kept up to a minute; an invalid one is ignored",
         arguments: [
-            ("7", Duration.seconds(7)), ("0", .zero), ("99999999999", .seconds(60)), ("-1", nil), ("soon", nil), ("", nil),
+            ("7", Duration.seconds(7)), ("0", .zero), ("99999999999", .seconds(60)), ("-1", nil), ("soon", nil),
+            ("", nil),
             ("Wed, 21 Oct 2065 07:28:00 GMT", nil),
         ]
     )

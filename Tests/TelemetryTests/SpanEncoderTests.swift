@@ -8,7 +8,9 @@ import Tracing
 @Suite(.timeLimit(.minutes(1))) struct SpanEncoderTests {
     private static let encoder = SpanEncoder(resource: [("service.name", "shop")], version: "1.2.3")
 
-    private static func text(_ spans: [FinishedSpan]) -> String { String(decoding: encoder.encode(spans), as: UTF8.self) }
+    private static func text(_ spans: [FinishedSpan]) -> String {
+        String(decoding: encoder.encode(spans), as: UTF8.self)
+    }
 
     @Test("A request has exactly the bytes of the OTLP format")
     func hasTheFormat() {
@@ -32,7 +34,8 @@ import Tracing
         "A value of every type is written",
         arguments: [
             (.int32(-5), #"{"intValue":"-5"}"#), (.int64(.min), #"{"intValue":"-9223372036854775808"}"#),
-            (.int64(0), #"{"intValue":"0"}"#), (.bool(true), #"{"boolValue":true}"#), (.double(0.5), #"{"doubleValue":0.5}"#),
+            (.int64(0), #"{"intValue":"0"}"#), (.bool(true), #"{"boolValue":true}"#),
+            (.double(0.5), #"{"doubleValue":0.5}"#),
             (.double(.infinity), #"{"doubleValue":"Infinity"}"#), (.double(.nan), #"{"doubleValue":"NaN"}"#),
             (.string("a\"\\\n\u{1F}é🍎"), #"{"stringValue":"a\"\\\u000a\u001fé🍎"}"#),
             (.int64Array([1, 2]), #"{"arrayValue":{"values":[{"intValue":"1"},{"intValue":"2"}]}}"#),
@@ -58,7 +61,9 @@ import Tracing
             state: "vendor=\"x\""
         )
         span.events = [SpanEvent(name: "e", attributes: ["a": 1])]
-        span.links = [SpanLink(context: context, attributes: ["b": true]), SpanLink(context: .topLevel, attributes: [:])]
+        span.links = [
+            SpanLink(context: context, attributes: ["b": true]), SpanLink(context: .topLevel, attributes: [:]),
+        ]
         span.status = SpanStatus(code: .ok, message: "a\tb")
         let text = Self.text([span, .test(9)])
         let json = try JSONSerialization.jsonObject(with: Data(text.utf8))
@@ -73,7 +78,9 @@ import Tracing
     @Test("Steps become children with names, attributes and times within the span")
     func writesSteps() {
         let origin = ContinuousClock.now
-        func step(_ kind: StepRecorder.Step.Kind, _ name: String, at start: Int, failure: String? = nil) -> StepRecorder.Step {
+        func step(_ kind: StepRecorder.Step.Kind, _ name: String, at start: Int, failure: String? = nil)
+            -> StepRecorder.Step
+        {
             .init(
                 kind,
                 name,
@@ -85,7 +92,8 @@ import Tracing
         var span = FinishedSpan.test()
         span.fields = [("http.request.method", "GET")]
         span.steps = [
-            step(.wait, "writes", at: -5), step(.preparation, "A.b", at: 10), step(.statement, "A.b", at: 20, failure: "23505"),
+            step(.wait, "writes", at: -5), step(.preparation, "A.b", at: 10),
+            step(.statement, "A.b", at: 20, failure: "23505"),
             step(.rendering, "page", at: 30),
         ]
         span.origin = origin
@@ -100,7 +108,9 @@ import Tracing
         let text = Self.text([span])
         #expect(text.components(separatedBy: #""parentSpanId":"0000000000000002""#).count == 5)
         #expect(text.contains(#""attributes":[{"key":"http.request.method","value":{"stringValue":"GET"}}]"#))
-        #expect(text.contains(#"{"key":"db.query.summary","value":{"stringValue":"A.b"}},{"key":"error.type","value":"#))
+        #expect(
+            text.contains(#"{"key":"db.query.summary","value":{"stringValue":"A.b"}},{"key":"error.type","value":"#)
+        )
         #expect(text.contains(#"{"key":"aisle.lane","value":{"stringValue":"writes"}}"#))
     }
 

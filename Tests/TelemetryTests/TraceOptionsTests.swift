@@ -38,7 +38,8 @@ import Testing
         #expect(defaults.resource.map { "\($0)=\($1)" } == ["service.name=aisle", "service.version=1.2.3"])
         let given = try #require(
             try Self.options([
-                "OTEL_EXPORTER_OTLP_HEADERS": "a=ignored", "OTEL_EXPORTER_OTLP_TRACES_HEADERS": " api-key = a%20b%3D , x=1=2,",
+                "OTEL_EXPORTER_OTLP_HEADERS": "a=ignored",
+                "OTEL_EXPORTER_OTLP_TRACES_HEADERS": " api-key = a%20b%3D , x=1=2,",
                 "OTEL_EXPORTER_OTLP_TIMEOUT": "2500", "OTEL_SERVICE_NAME": "shop",
                 "OTEL_RESOURCE_ATTRIBUTES": "service.name=other,deployment.environment.name=test,host.name=caf%C3%A9",
                 "OTEL_TRACES_SAMPLER": "traceidratio", "OTEL_TRACES_SAMPLER_ARG": "0.25",
@@ -59,14 +60,16 @@ import Testing
         arguments: [
             ("OTEL_EXPORTER_OTLP_ENDPOINT", "collector:4318"), ("OTEL_EXPORTER_OTLP_ENDPOINT", "ftp://collector"),
             ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://"), ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://c ollector"),
-            ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://collector?a=b"), ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://u:secret@host"),
+            ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://collector?a=b"),
+            ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://u:secret@host"),
             ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "/v1/traces"), ("OTEL_EXPORTER_OTLP_HEADERS", "secret"),
             ("OTEL_EXPORTER_OTLP_HEADERS", "=secret"), ("OTEL_EXPORTER_OTLP_HEADERS", "a=%secret"),
             ("OTEL_EXPORTER_OTLP_HEADERS", "a=%0D%0Asecret"), ("OTEL_EXPORTER_OTLP_HEADERS", "a=%FFsecret"),
             ("OTEL_EXPORTER_OTLP_HEADERS", "a=%+1secret"), ("OTEL_EXPORTER_OTLP_TIMEOUT", "0"),
             ("OTEL_EXPORTER_OTLP_TIMEOUT", "10s"), ("OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", "-1"),
             ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"), ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "http/protobuf"),
-            ("OTEL_TRACES_EXPORTER", "jaeger"), ("OTEL_TRACES_SAMPLER", "sometimes"), ("OTEL_TRACES_SAMPLER_ARG", "1.5"),
+            ("OTEL_TRACES_EXPORTER", "jaeger"), ("OTEL_TRACES_SAMPLER", "sometimes"),
+            ("OTEL_TRACES_SAMPLER_ARG", "1.5"),
             ("OTEL_TRACES_SAMPLER_ARG", "nan"), ("OTEL_TRACES_SAMPLER_ARG", "half"), ("OTEL_SDK_DISABLED", "yes"),
             ("OTEL_RESOURCE_ATTRIBUTES", "service"),
         ]

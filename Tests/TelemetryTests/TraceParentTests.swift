@@ -28,12 +28,14 @@ import Testing
     @Test(
         "An invalid header is ignored",
         arguments: [
-            "", "-", "00", "00-\(trace)-\(span)", "00-\(trace)-\(span)-", "00-\(trace)-\(span)-0", "00-\(trace)-\(span)-1g",
+            "", "-", "00", "00-\(trace)-\(span)", "00-\(trace)-\(span)-", "00-\(trace)-\(span)-0",
+            "00-\(trace)-\(span)-1g",
             "ff-\(trace)-\(span)-01", "FE-\(trace)-\(span)-01", "0-\(trace)-\(span)-001", " 00-\(trace)-\(span)-01",
             "00-\(trace)-\(span)-01 ", "00-\(trace)-\(span)-01-more", "00-\(trace)-\(span)-01, 00-\(trace)-\(span)-01",
             "01-\(trace)-\(span)-01.more", "00_\(trace)_\(span)_01", "00-\(trace.uppercased())-\(span)-01",
             "00-\(trace)-\(span.uppercased())-01", "00-00000000000000000000000000000000-\(span)-01",
-            "00-\(trace)-0000000000000000-01", "00-0x\(trace.dropFirst(2))-\(span)-01", "00-+\(trace.dropFirst())-\(span)-01",
+            "00-\(trace)-0000000000000000-01", "00-0x\(trace.dropFirst(2))-\(span)-01",
+            "00-+\(trace.dropFirst())-\(span)-01",
             "00-é\(trace.dropFirst(2))-\(span)-01", String(repeating: "0", count: 100_000),
             "01-\(trace)-\(span)-01-" + String(repeating: "a", count: 100_000),
         ]
@@ -45,6 +47,8 @@ import Testing
         func state(_ text: String) -> String? { TraceParent("00-\(Self.trace)-\(Self.span)-01", state: text)?.state }
         let longest = "a=" + String(repeating: "b", count: TraceParent.stateLimit - 2)
         for text in ["vendor=value", "a=1,b=2, c=3", longest] { #expect(state(text) == text) }
-        for text in ["", "vendor", longest + "b", "a=é", "a=\u{1}", "a=\r\nX: y"] { #expect(state(text) == nil, "\(text)") }
+        for text in ["", "vendor", longest + "b", "a=é", "a=\u{1}", "a=\r\nX: y"] {
+            #expect(state(text) == nil, "\(text)")
+        }
     }
 }

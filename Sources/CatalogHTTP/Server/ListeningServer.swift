@@ -74,7 +74,9 @@ package struct ListeningServer<Connection: ServerChildChannel>: Service {
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .serverChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(ConnectionGate(limit: connectionLimit, count: connections))
+                    try channel.pipeline.syncOperations.addHandler(
+                        ConnectionGate(limit: connectionLimit, count: connections)
+                    )
                 }
             }
             .childChannelOption(.allowRemoteHalfClosure, value: true)

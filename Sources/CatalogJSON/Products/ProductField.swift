@@ -10,7 +10,8 @@ enum ProductField: CaseIterable {
     /// Whether entries of the audit log have the field: those that requests set, not those that the server computes.
     var isAudited: Bool {
         switch self {
-        case .name, .brand, .priceMinor, .regularPriceMinor, .size, .barcode, .imageURL, .attributes, .inStock, .tags: true
+        case .name, .brand, .priceMinor, .regularPriceMinor, .size, .barcode, .imageURL, .attributes, .inStock, .tags:
+            true
         case .sku, .currency, .unitPrice, .popularity, .asOf, .shelves, .createdAt, .modifiedAt: false
         }
     }

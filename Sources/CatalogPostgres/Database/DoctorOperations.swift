@@ -25,7 +25,8 @@ struct DoctorOperations: Sendable {
         if !state.archives {
             findings.append(
                 Doctor.Finding(
-                    advice: "the write-ahead log is not archived: a backup can only be restored to the time when it was taken",
+                    advice:
+                        "the write-ahead log is not archived: a backup can only be restored to the time when it was taken",
                     "set archive_mode and archive_command, or run pg_receivewal"
                 )
             )
@@ -71,7 +72,8 @@ struct DoctorOperations: Sendable {
                 Doctor.Finding(
                     false,
                     "the last re-sort \(ended.state == .failed ? "failed" : "was interrupted")",
-                    ended.state == .failed ? "aisle resort log says why; repeat it with: aisle resort --all" : "aisle resort --resume"
+                    ended.state == .failed
+                        ? "aisle resort log says why; repeat it with: aisle resort --all" : "aisle resort --resume"
                 )
             ]
         }

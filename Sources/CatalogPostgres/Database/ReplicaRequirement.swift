@@ -6,7 +6,7 @@ struct ReplicaRequirement: Sendable, Hashable {
 
     /// Returns the reason for which a replica does not meet the requirement; nil if it does.
     ///
-    /// A replica meets it for good: the state of a standby only grows, and a promotion keeps what was replayed. So everything that
+    /// Once a replica meets it, it always does: the state of a standby only grows, and a promotion keeps what was replayed. So everything that
     /// it reads after the report is new enough.
     func problem(of report: ReplicaReport) -> ReplicaProblem? {
         guard report.isStandby, let replayed = report.replayed else { return .promoted }

@@ -39,7 +39,9 @@ package struct CatalogExport: Sendable {
                 for store in stores {
                     try await connection.perform { connection in
                         try connection.beginCopyOut(
-                            Self.export(store, titled: try Self.titledShelves(store, connection)).named("CatalogExport.export")
+                            Self.export(store, titled: try Self.titledShelves(store, connection)).named(
+                                "CatalogExport.export"
+                            )
                         )
                     }
                     while let piece = try await connection.perform({ try $0.nextCopy() }) {

@@ -23,7 +23,7 @@ struct ImportApplication: Sendable {
         var storesCreated = 0
         var shelvesCreated = 0
 
-        /// The counts of what was changed, and their names.
+        /// The counts of changed rows, and their names.
         var changes: [(name: String, count: Int)] {
             [
                 ("inserted", inserted), ("updated", updated), ("removed_placements", removedPlacements),

@@ -42,7 +42,8 @@ final class SettingsCombiner: Sendable {
                 .textArray(writes.map { $0.shelf?.shelf.text ?? "" }), .int8(SettingsEdit.firstRevision(now)),
                 .timestamptz(now.microseconds), .int4(Int32(Setting.countLimit)),
                 .text(writes.count == 1 ? lockTimeout : batchLockTimeout),
-                .textArray(writes.map { _ in UniqueID.random().text }), .textArray(writes.map(\.origin.source.rawValue)),
+                .textArray(writes.map { _ in UniqueID.random().text }),
+                .textArray(writes.map(\.origin.source.rawValue)),
                 .textArray(writes.map(\.origin.actor)), .textArray(writes.map { $0.origin.address ?? "" }),
                 .textArray(writes.map { $0.origin.token ?? "" }), .textArray(writes.map { $0.origin.requestID ?? "" }),
             ]

@@ -42,7 +42,7 @@ struct PostgresUserStore: UserStore {
         }
     }
 
-    /// Returns a guest's settings and erases the guest; nil if there is no such guest.
+    /// Returns a guest's settings and erases the guest; nil if the guest does not exist.
     ///
     /// - Parameter hash: the keyed hash of the guest.
     private static func eraseGuest(

@@ -110,7 +110,8 @@ struct SpanJSON: ~Copyable {
     }
 
     /// Writes the member `attributes`; nothing without attributes.
-    mutating func attributes(_ attributes: SpanAttributes, _ fields: [(name: StaticString, value: SpanAttribute)] = []) {
+    mutating func attributes(_ attributes: SpanAttributes, _ fields: [(name: StaticString, value: SpanAttribute)] = [])
+    {
         guard !attributes.isEmpty || !fields.isEmpty else { return }
         raw(#","attributes":["#)
         var isFirst = true

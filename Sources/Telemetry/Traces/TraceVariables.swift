@@ -39,7 +39,10 @@ struct TraceVariables {
         if let own = try url(names.own) { return own }
         guard var base else { return nil }
         guard !base.contains("?"), !base.contains("#") else {
-            throw TraceOptionsError(names.base, "a URL without a query, because /v1/traces is appended; use \(names.own)")
+            throw TraceOptionsError(
+                names.base,
+                "a URL without a query, because /v1/traces is appended; use \(names.own)"
+            )
         }
         while base.hasSuffix("/") { base.removeLast() }
         return base + "/v1/traces"

@@ -16,7 +16,11 @@ extension AisleCommand {
     func run() async throws {
         do {
             try await ChangeOrigin.$current.withValue(.commandLine) {
-                if Self.handlesSignals { try await execute() } else { try await untilInterrupted { try await execute() } }
+                if Self.handlesSignals {
+                    try await execute()
+                } else {
+                    try await untilInterrupted { try await execute() }
+                }
             }
         } catch let code as ExitCode { throw code } catch let error as ValidationError {
             throw error

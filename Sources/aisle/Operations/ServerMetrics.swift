@@ -244,7 +244,8 @@ enum ServerMetrics {
     static let all = [
         requests, requestDuration, responseBytes, requestsInFlight, pages, rateLimited, connections,
         connectionsRejected, faults, laneConnections, laneWaiting, laneWait, databaseErrors, validationGaps,
-        databaseReady, replicaLag, replicaUsable, replicaReads, replicaFallbacks, streams, feeds, eventsSent, eventDelay, imports, importRows, importDuration, foldedPurchases,
+        databaseReady, replicaLag, replicaUsable, replicaReads, replicaFallbacks, streams, feeds, eventsSent,
+        eventDelay, imports, importRows, importDuration, foldedPurchases,
         foldDuration, lastFold, lastResort, lastResortDuration, resortRunning, resortFailed, processorSeconds,
         residentMemory, virtualMemory, openDescriptors, descriptorLimit, startTime, eventLoopDelay, logLinesDropped,
         spansExported, spansDropped, build,

@@ -100,7 +100,9 @@ struct StatusReport {
     }
 
     private static func duration(_ seconds: Int) -> String {
-        let parts = [(seconds / 86400, "d"), (seconds / 3600 % 24, "h"), (seconds / 60 % 60, "min"), (seconds % 60, "s")]
+        let parts = [
+            (seconds / 86400, "d"), (seconds / 3600 % 24, "h"), (seconds / 60 % 60, "min"), (seconds % 60, "s"),
+        ]
         let first = parts.firstIndex { $0.0 > 0 } ?? parts.count - 1
         return parts[first...].prefix(2).map { "\($0.0) \($0.1)" }.joined(separator: " ")
     }
