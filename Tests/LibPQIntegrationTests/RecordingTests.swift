@@ -58,7 +58,10 @@ import TestSupport
     @Test("A failed statement is recorded with its SQLSTATE, and a failed wait with its kind")
     func recordsFailures() async throws {
         // Connecting counts as waiting, so a shorter timeout would also end the first wait on a busy machine.
-        let pool = PostgresPool(try Self.configuration(), options: .init(size: 1, leaseTimeout: .seconds(3), name: "lane"))
+        let pool = PostgresPool(
+            try Self.configuration(),
+            options: .init(size: 1, leaseTimeout: .seconds(3), name: "lane")
+        )
         let failed = try await Self.steps {
             await #expect(throws: PostgresError.self) {
                 try await pool.perform { try $0.execute(Self.failing, [.int4(0)]) }
