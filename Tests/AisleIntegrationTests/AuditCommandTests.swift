@@ -37,7 +37,7 @@ import TestSupport
         let csv = try await run(["audit", "shop", "--action", "store.create", "--format", "csv"], url).output
         #expect(csv.hasPrefix("at,action,subject,actor,source,address,token,request_id,detail\n"))
         #expect(csv.split(separator: "\n").count == 2)
-        #expect(csv.contains(#""{""new"": "#))
+        #expect(csv.contains(#""{""new"":"#))
         #expect(try await run(["audit", "shop", "--limit", "1"], url).output.split(separator: "\n").count == 2)
         #expect(try await run(["audit", "shop", "--until", "1h"], url).output.split(separator: "\n").count == 1)
         #expect(try await run(["audit", "shop", "--since", "1h"], url).output.split(separator: "\n").count == 3)

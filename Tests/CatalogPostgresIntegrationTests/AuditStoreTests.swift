@@ -241,7 +241,7 @@ import Testing
             let entry = try #require(entries.first)
             #expect(entry.origin.actor.hasPrefix("erased:"))
             #expect(entry.origin.address == nil && entry.origin.token == nil && entry.origin.requestID == "r")
-            #expect(entry.detail == #"{"entries": 3}"#)
+            #expect(entry.detail == #"{"entries":3}"#)
             #expect(try await Self.entries(.user(Self.bob), catalog).count == 1)
             let named = try await catalog.database.writes.perform {
                 try $0.query("SELECT count(*) FROM user_audit WHERE user_audit::text ~ '\\mann\\M'") {
@@ -304,7 +304,7 @@ import Testing
             }
             for value in ["dark", "dark", "light"] { try await set(.string(value)) }
             let entries = try await Self.entries(.user(Self.ann), catalog)
-            #expect(entries.map(\.detail) == [#"{"set": ["theme"]}"#, #"{"set": ["theme"]}"#])
+            #expect(entries.map(\.detail) == [#"{"set":["theme"]}"#, #"{"set":["theme"]}"#])
         }
     }
 

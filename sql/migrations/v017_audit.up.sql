@@ -17,7 +17,7 @@ CREATE TABLE store_audit (
     request_id text COLLATE "C",
     -- The key of the product or shelf; null for a change of several, or of the store.
     subject text COLLATE "C",
-    detail jsonb NOT NULL,
+    detail json NOT NULL,
     CONSTRAINT store_audit_pkey PRIMARY KEY (store_id, at, audit_id),
     CONSTRAINT store_audit_source_known CHECK (source IN ('api', 'cli', 'server'))
 ) PARTITION BY RANGE (at);
@@ -33,7 +33,7 @@ CREATE TABLE user_audit (
     token text COLLATE "C",
     request_id text COLLATE "C",
     subject text COLLATE "C",
-    detail jsonb NOT NULL,
+    detail json NOT NULL,
     CONSTRAINT user_audit_pkey PRIMARY KEY (user_id, at, audit_id),
     CONSTRAINT user_audit_source_known CHECK (source IN ('api', 'cli', 'server'))
 ) PARTITION BY RANGE (at);
@@ -115,7 +115,7 @@ BEGIN
     DELETE FROM user_audit WHERE user_id = erased;
     GET DIAGNOSTICS deleted = ROW_COUNT;
     INSERT INTO user_audit (user_id, at, audit_id, action, source, actor, request_id, detail)
-    VALUES (erased_hash, now(), entry, entry_action, entry_source, erased_hash, entry_request, jsonb_build_object('entries', deleted));
+    VALUES (erased_hash, now(), entry, entry_action, entry_source, erased_hash, entry_request, format('{"entries":%s}', deleted)::json);
     RETURN deleted;
 END $$;
 

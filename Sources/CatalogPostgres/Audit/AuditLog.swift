@@ -61,7 +61,7 @@ enum AuditLog {
         return [
             .text(UniqueID.random().text), .text(change.action.rawValue), .text(origin.source.rawValue),
             .text(origin.actor), .text(origin.address), .text(origin.token), .text(origin.requestID),
-            .text(change.subject), .jsonb(change.detail.text),
+            .text(change.subject), .text(change.detail.text),
         ]
     }
 }

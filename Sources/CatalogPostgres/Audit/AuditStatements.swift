@@ -8,7 +8,7 @@ enum AuditStatements {
     private static func insert(into table: SQL, key: SQL) -> PostgresStatement {
         """
         INSERT INTO \(table) (\(key), at, audit_id, action, source, actor, address, token, request_id, subject, detail)
-        VALUES ($1, now(), $2::uuid, $3, $4, $5, $6, $7, $8, $9, $10)
+        VALUES ($1, now(), $2::uuid, $3, $4, $5, $6, $7, $8, $9, $10::json)
         """
     }
 

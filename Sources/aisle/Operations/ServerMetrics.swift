@@ -183,6 +183,12 @@ enum ServerMetrics {
         .gauge,
         "The duration of the last successful re-sort."
     )
+    static let lastResortChanges = MetricDefinition(
+        "aisle_resort_last_changes",
+        .gauge,
+        labels: ["kind"],
+        "The counts of the last successful re-sort: events, products, shelves, changed shelves and moved products."
+    )
     static let resortRunning = MetricDefinition("aisle_resort_running", .gauge, "Re-sorts in progress.")
     static let resortFailed = MetricDefinition(
         "aisle_resort_failed",
@@ -246,7 +252,7 @@ enum ServerMetrics {
         connectionsRejected, faults, laneConnections, laneWaiting, laneWait, databaseErrors, validationGaps,
         databaseReady, replicaLag, replicaUsable, replicaReads, replicaFallbacks, streams, feeds, eventsSent,
         eventDelay, imports, importRows, importDuration, foldedPurchases,
-        foldDuration, lastFold, lastResort, lastResortDuration, resortRunning, resortFailed, processorSeconds,
+        foldDuration, lastFold, lastResort, lastResortDuration, lastResortChanges, resortRunning, resortFailed, processorSeconds,
         residentMemory, virtualMemory, openDescriptors, descriptorLimit, startTime, eventLoopDelay, logLinesDropped,
         spansExported, spansDropped, build,
     ]

@@ -109,6 +109,9 @@ final class ServerMonitor: Sendable {
             gauge(ServerMetrics.lastResort).record(end)
             gauge(ServerMetrics.lastResortDuration)
                 .record(last.map { end - Double($0.startedAt.microseconds) / 1e6 } ?? 0)
+            for (kind, count) in (last?.summary ?? ResortSummary()).counts {
+                gauge(ServerMetrics.lastResortChanges, [("kind", kind)]).record(count)
+            }
             gauge(ServerMetrics.resortRunning).record(resort.runningCount)
             gauge(ServerMetrics.resortFailed).record(resort.hasFailed ? 1 : 0)
         }
