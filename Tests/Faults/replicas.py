@@ -208,7 +208,8 @@ def main():
         servers += [Server(options.aisle, folder, everyone, AISLE_READ_DSN=read, AISLE_READ_LAG_SECONDS=str(LAG)) for _ in range(2)]
         found, page, _ = Client(servers[0]).send("GET", f"{SHELF}/products?limit=100")
         assert found == 200, page
-        load = Load(servers, [product["sku"] for product in page["products"]][:WRITERS], token)
+        priced = [product["sku"] for product in page["products"] if product["price_minor"] is not None]
+        load = Load(servers, priced[:WRITERS], token)
         first, second = standbys
         for standby in standbys:
             is_used(standby)
@@ -277,6 +278,11 @@ def main():
         load.verify("a replica is the new primary, and the other one follows it")
         load.end()
         load.verify("at the end")
+    except AssertionError:
+        for server in servers:
+            with open(server.log) as log:
+                print(f"the log of the server on port {server.port} ends with:\n{log.read()[-3000:]}")
+        raise
     finally:
         for server in servers:
             with contextlib.suppress(Exception):

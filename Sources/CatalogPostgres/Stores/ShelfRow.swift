@@ -35,10 +35,12 @@ enum ShelfRow {
         """
 
     /// The settings of shelf `h`.
-    static let settingsColumns: SQL = """
-        h.title, (SELECT u.key FROM shelf u WHERE u.store_id = h.store_id AND u.shelf_id = h.parent_id), h.default_sort, \
+    static func settingsColumns(ofStore id: SQL) -> SQL {
+        """
+        h.title, (SELECT u.key FROM shelf u WHERE u.store_id = \(id) AND u.shelf_id = h.parent_id), h.default_sort, \
         h.dimension, h.sold_out, h.position_source
         """
+    }
 
     struct StoreRead: Sendable, Hashable {
         let id: Int32
