@@ -139,8 +139,9 @@ def main():
         for unit in glob.glob(f"{PACKAGING}/systemd/aisle*"):
             place(unit, f"{root}/usr/lib/systemd/system/{os.path.basename(unit)}")
         place(f"{PACKAGING}/systemd/sysusers.conf", f"{root}/usr/lib/sysusers.d/aisle.conf")
-        for name in ("aisle.json", "aisle.env"):
-            place(f"{PACKAGING}/etc/{name}", f"{root}/etc/aisle/{name}")
+        # systemd reads the environment, which may have secrets, as root.
+        for name, mode in (("aisle.json", 0o644), ("aisle.env", 0o640)):
+            place(f"{PACKAGING}/etc/{name}", f"{root}/etc/aisle/{name}", mode)
         documents = f"{root}/usr/share/doc/aisle"
         place(f"{PACKAGING}/debian/copyright", f"{documents}/copyright")
         place(f"{PACKAGING}/debian/lintian-overrides", f"{root}/usr/share/lintian/overrides/aisle")

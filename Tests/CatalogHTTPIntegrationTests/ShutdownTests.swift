@@ -130,4 +130,28 @@ import Testing
             second.disconnect()
         }
     }
+
+    @Test("Each connection that ends makes room for one client, however many wait")
+    func roomIsForOneClient() async throws {
+        let responder = Responder()
+        try await serving(responder, connectionLimit: 3) { port, _ in
+            var open: [RawClient] = []
+            for _ in 0..<3 {
+                let client = try RawClient(port)
+                client.send(Self.get("/open"))
+                #expect(await client.receive().hasPrefix("HTTP/1.1 200 "))
+                open.append(client)
+            }
+            let waiting = try (0..<8).map { _ in try RawClient(port) }
+            for client in waiting { client.send(Self.get("/waiting")) }
+            for count in 1...2 {
+                open.removeFirst().disconnect()
+                #expect(try await eventually { responder.paths.count { $0 == "/waiting" } >= count })
+                open[0].send(Self.get("/open"))
+                #expect(await open[0].receive().hasPrefix("HTTP/1.1 200 "))
+                #expect(responder.paths.count { $0 == "/waiting" } == count)
+            }
+            for client in open + waiting { client.disconnect() }
+        }
+    }
 }

@@ -153,7 +153,7 @@ import Testing
             // A clock that is wrong by years drops nothing recent.
             await #expect(throws: CatalogError.self) { try await AuditPartitions(catalog).run(today: today + 3000) }
             #expect(try await rows(owner) == [name(ofDay: first): 1])
-            let parameters: [PostgresValue] = [.date(Int32(today - 29))]
+            let parameters: [PostgresValue] = [.int4(29)]
             await #expect(throws: PostgresError.self) {
                 try await catalog.database.batch.perform { try $0.execute(AuditStatements.dropPartitions, parameters) }
             }

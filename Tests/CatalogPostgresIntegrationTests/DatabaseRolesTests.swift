@@ -8,13 +8,13 @@ import TestSupport
     /// The SQLSTATE of a statement in a role; nil if it succeeds.
     private static func state(
         of script: String,
-        as role: String,
+        as role: String?,
         in database: TestDatabase
     ) async throws -> SQLState? {
         let connection = try await PostgresConnection.connect(database.configuration)
         let state = try await connection.perform { connection -> SQLState? in
             try connection.begin()
-            try connection.run(script: "SET LOCAL ROLE \(role)")
+            try connection.run(script: "SET LOCAL ROLE \(role ?? "NONE")")
             defer { connection.rollback() }
             do { try connection.run(script: script) } catch let error as PostgresError { return error.sqlState }
             return nil
@@ -42,8 +42,8 @@ import TestSupport
                 """
                 INSERT INTO store_audit (store_id, at, audit_id, action, source, actor, detail)
                 VALUES (1, now(), gen_random_uuid(), 'a', 'api', 'ann', '{}'); SELECT * FROM store_audit, user_audit;
-                SELECT audit_create_partitions(current_date), audit_drop_partitions(current_date - 30),
-                    audit_erase_user('ann', 'hash', gen_random_uuid(), 'a', 'api', NULL)
+                SELECT audit_create_partitions(current_date), audit_drop_partitions(30),
+                    audit_erase_user('ann', 'hash', gen_random_uuid(), 'user.erase', 'api', NULL, true)
                 """
             ),
             (roles.owner, "ALTER TABLE product ADD COLUMN x integer; CREATE TABLE y (); DROP TABLE user_list CASCADE"),
@@ -68,8 +68,11 @@ import TestSupport
             ),
             (roles.reader, "SELECT * FROM store_audit"), (roles.reader, "SELECT * FROM user_audit"),
             (roles.reader, "SELECT audit_create_partitions(current_date)"),
-            (roles.reader, "SELECT audit_drop_partitions(current_date - 400)"),
-            (roles.reader, "SELECT audit_erase_user('ann', 'hash', gen_random_uuid(), 'a', 'api', NULL)"),
+            (roles.reader, "SELECT audit_drop_partitions(400)"),
+            (
+                roles.reader,
+                "SELECT audit_erase_user('ann', 'hash', gen_random_uuid(), 'user.erase', 'api', NULL, true)"
+            ),
             (roles.reader, "SELECT * FROM deployment"), (roles.reader, "SELECT * FROM user_setting"),
             (roles.reader, "SELECT * FROM user_ticket"), (roles.reader, "SELECT * FROM purchase_by_customer"),
             (roles.reader, "SELECT * FROM order_change"), (roles.reader, "SELECT * FROM idempotency_record"),
@@ -78,6 +81,21 @@ import TestSupport
         for (role, script) in forbidden {
             #expect(try await Self.state(of: script, as: role, in: database) == Self.denied, "\(role): \(script)")
         }
+        try await database.drop()
+    }
+
+    @Test("The functions of the audit log delete neither entries of existing users nor the last 30 days")
+    func functionsProtectEntries() async throws {
+        let database = try await TestDatabase.migrated()
+        let account = "INSERT INTO user_account (user_id, revision, horizon, live_settings) VALUES ('ann', 1, 0, 0);"
+        func erasure(_ action: String) -> String {
+            "SELECT audit_erase_user('ann', 'hash', gen_random_uuid(), '\(action)', 'api', NULL, true)"
+        }
+        let raised = SQLState("P0001")
+        for script in [account + erasure("user.erase"), erasure("user.export"), "SELECT audit_drop_partitions(29)"] {
+            #expect(try await Self.state(of: script, as: nil, in: database) == raised, "\(script)")
+        }
+        #expect(try await Self.state(of: erasure("user.merge"), as: nil, in: database) == nil)
         try await database.drop()
     }
 

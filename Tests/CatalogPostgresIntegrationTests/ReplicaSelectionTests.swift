@@ -43,6 +43,17 @@ import Testing
         #expect(selection.choose(for: nil)?.index == 0)
     }
 
+    @Test("A server that has just started does not read from a replica that may have been far behind")
+    func knowsNoEarlierPositions() {
+        var selection = selection()
+        selection.primaryReported(Self.first, position: 5, at: start)
+        selection.replicaReported(report(4), 0)
+        #expect(selection.choose(for: nil) == nil)
+        selection.primaryReported(Self.first, position: 9, at: start + .seconds(1))
+        selection.replicaReported(report(5), 0)
+        #expect(selection.choose(for: nil)?.index == 0)
+    }
+
     @Test("Usable replicas answer in turn")
     func replicasTakeTurns() {
         var selection = selection(3)
@@ -56,7 +67,8 @@ import Testing
     @Test("A position is answered by a replica that has replayed it, and otherwise by the primary")
     func positionsSelectReplicas() throws {
         var selection = selection(2)
-        selection.primaryReported(Self.first, position: 30, at: start)
+        selection.primaryReported(Self.first, position: 5, at: start)
+        selection.primaryReported(Self.first, position: 30, at: start + .seconds(1))
         selection.replicaReported(report(10), 0)
         selection.replicaReported(report(20), 1)
         #expect((0..<2).map { _ in selection.choose(for: position(15))?.index } == [1, 1])

@@ -54,7 +54,7 @@ class Test:
         self.new, self.symbols = packages(folder)
         self.old_executable = old
         self.source = base(f"{ROOT}/.aisle/debian-{os.uname().machine}")
-        self.port = free_port()
+        self.port, self.admin_port = free_port(), free_port()
         self.base = f"http://127.0.0.1:{self.port}"
         self.units = []
 
@@ -140,7 +140,7 @@ class Test:
         self.check_installed(root)
         # 0.1.0 has no settings for files, and does not notify systemd.
         with open(f"{root.folder}/etc/aisle/aisle.env", "a") as file:
-            file.write(f"DATABASE_URL={self.dsn}\nAISLE_PORT={self.port}\n")
+            file.write(f"DATABASE_URL={self.dsn}\nAISLE_PORT={self.port}\nAISLE_ADMIN_PORT={self.admin_port}\n")
         with open(f"{root.folder}/etc/aisle/jwt-secret") as file:
             secret = file.read()
         aisle = lambda *words: root.run("aisle", *words, user="aisle", DATABASE_URL=self.dsn, HOME="/tmp")
@@ -171,6 +171,7 @@ class Test:
         self.once(migration)
         server = serve()
         assert self.answers() == known, "the upgrade changed the answers"
+        until(lambda: send(f"http://127.0.0.1:{self.admin_port}", "/metrics")[0] == 200, 10, "the admin port answers")
         server.stop()
         ok(f"an upgrade from {OLD_VERSION} (schema {version}) keeps data, settings and secrets")
         aisle("db", "migrate", "--to", version, "--yes")

@@ -4,13 +4,27 @@ import Testing
 @testable import WebClient
 
 @Suite(.timeLimit(.minutes(1))) struct ExportResultTests {
-    private static func result(_ status: Int, retryAfter: String? = nil) -> ExportResult {
-        ExportResult(HTTPFetchHead(status: status, headers: retryAfter.map { [("retry-AFTER", $0)] } ?? []))
+    private static func result(_ status: Int, retryAfter: String? = nil, body: String = "{}") -> ExportResult {
+        let head = HTTPFetchHead(status: status, headers: retryAfter.map { [("retry-AFTER", $0)] } ?? [])
+        return ExportResult(HTTPFetchResponse(head: head, body: Array(body.utf8)))
+    }
+
+    @Test(
+        "A collector can reject some of the spans that it receives",
+        arguments: [
+            (#"{"partialSuccess":{"rejectedSpans":"3","errorMessage":"too old"}}"#, 3, "too old"),
+            (#"{"partialSuccess":{"rejectedSpans":2}}"#, 2, ""),
+            (#"{"partialSuccess":{"rejectedSpans":"-1"}}"#, 0, ""), (#"{"partialSuccess":{}}"#, 0, ""),
+            (#"{"partialSuccess":{"rejectedSpans":"many"}}"#, 0, ""), ("", 0, ""), ("[]", 0, ""), ("ok", 0, ""),
+        ]
+    )
+    func readsPartialSuccess(body: String, rejected: Int, reason: String) {
+        #expect(Self.result(200, body: body) == .accepted(rejected: rejected, reason: reason))
     }
 
     @Test("Only statuses that mean a temporary failure are retried")
     func readsStatuses() {
-        for status in [200, 202, 204] { #expect(Self.result(status) == .accepted) }
+        for status in [200, 202, 204] { #expect(Self.result(status) == .accepted()) }
         for status in [429, 502, 503, 504] {
             #expect(Self.result(status) == .retryable(reason: "status \(status)", after: nil))
         }

@@ -83,13 +83,15 @@ BEGIN
     RETURN created;
 END $$;
 
--- Drops the months that end before a day; returns their number. The last 30 days cannot be dropped, not even by an intruder in a server.
-CREATE FUNCTION audit_drop_partitions(first_kept date) RETURNS integer LANGUAGE plpgsql SECURITY DEFINER SET TimeZone = 'UTC' AS $$
+-- Drops the months that ended a number of days ago, by the clock of the database; returns their number. The last 30 days cannot be
+-- dropped, not even by an intruder in a server.
+CREATE FUNCTION audit_drop_partitions(kept_days integer) RETURNS integer LANGUAGE plpgsql SECURITY DEFINER SET TimeZone = 'UTC' AS $$
 DECLARE
+    first_kept date := current_date - kept_days;
     partition text;
     dropped integer := 0;
 BEGIN
-    IF first_kept > current_date - 30 THEN
+    IF kept_days < 30 THEN
         RAISE EXCEPTION 'entries of the last 30 days cannot be dropped';
     END IF;
     FOR partition IN
@@ -105,15 +107,25 @@ BEGIN
     RETURN dropped;
 END $$;
 
--- Deletes the entries of a user and adds one under a hash of the user's id, so that no deletion goes unnoticed; returns the number of
--- deleted entries.
-CREATE FUNCTION audit_erase_user(erased text, erased_hash text, entry uuid, entry_action text, entry_source text, entry_request text)
+-- Deletes the entries of a user whose account was deleted, and adds one under a hash of the user's id, so that no deletion goes
+-- unnoticed; returns the number of deleted entries. Without entries, one is added only if there was an account.
+CREATE FUNCTION audit_erase_user(erased text, erased_hash text, entry uuid, entry_action text, entry_source text, entry_request text,
+    had_account boolean)
 RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER AS $$
 DECLARE
     deleted bigint;
 BEGIN
+    IF EXISTS (SELECT FROM user_account WHERE user_id = erased) THEN
+        RAISE EXCEPTION 'entries of a user are deleted only with the account';
+    END IF;
+    IF entry_action NOT IN ('user.erase', 'user.merge') THEN
+        RAISE EXCEPTION 'entries are deleted only by an erasure or a merge';
+    END IF;
     DELETE FROM user_audit WHERE user_id = erased;
     GET DIAGNOSTICS deleted = ROW_COUNT;
+    IF deleted = 0 AND NOT had_account THEN
+        RETURN 0;
+    END IF;
     INSERT INTO user_audit (user_id, at, audit_id, action, source, actor, request_id, detail)
     VALUES (erased_hash, now(), entry, entry_action, entry_source, erased_hash, entry_request, format('{"entries":%s}', deleted)::json);
     RETURN deleted;
@@ -124,8 +136,8 @@ DECLARE
     signature text;
     holder text;
 BEGIN
-    FOREACH signature IN ARRAY ARRAY['audit_create_partitions(date)', 'audit_drop_partitions(date)',
-        'audit_erase_user(text, text, uuid, text, text, text)']
+    FOREACH signature IN ARRAY ARRAY['audit_create_partitions(date)', 'audit_drop_partitions(integer)',
+        'audit_erase_user(text, text, uuid, text, text, text, boolean)']
     LOOP
         -- With the rights of the owner, only names of this schema and of the system are looked up.
         EXECUTE format('ALTER FUNCTION %s SET search_path = %I, pg_temp', signature, current_schema());

@@ -1,6 +1,6 @@
 /// How long the entries of the audit log are kept.
 package struct AuditRetention: Sendable, Hashable {
-    /// The number of days; nil for ever.
+    /// The number of days; nil for ever. Months are dropped as a whole, so earlier days may be kept, too.
     package let days: Int?
 
     /// - Parameter days: 0 for ever, otherwise `minimumDays` or more.
@@ -14,7 +14,4 @@ package struct AuditRetention: Sendable, Hashable {
     /// The owner's functions in the database refuse to drop later entries.
     package static let minimumDays = 31
     package static let maximumDays = 36_500
-
-    /// Returns the first UTC day whose entries are kept; nil for all. Months are dropped as a whole, so earlier days may be kept, too.
-    package func firstKeptDay(today: Int) -> Int? { days.map { today - $0 } }
 }

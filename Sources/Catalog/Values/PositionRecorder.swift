@@ -5,21 +5,31 @@ package final class PositionRecorder: Sendable {
     /// The recorder of the current request; nil if nobody asks for its position.
     @TaskLocal package static var current: PositionRecorder?
 
-    private let last = Mutex<LogPosition?>(nil)
+    private struct State {
+        var last: LogPosition?
+        /// The number of transactions that began and have not reported their position.
+        var pending = 0
+    }
+
+    private let state = Mutex(State())
 
     package init() {}
 
     /// The position after the last write; nil if it must be read.
-    package var position: LogPosition? { last.withLock { $0 } }
+    package var position: LogPosition? { state.withLock { $0.pending > 0 ? nil : $0.last } }
 
-    /// Records a position that was read after a write.
+    /// Announces a transaction. If it does not report a position, that of the request is unknown.
+    package func expect() { state.withLock { $0.pending += 1 } }
+
+    /// Records the position that a transaction reported.
     package func record(_ position: LogPosition) {
-        last.withLock { last in
-            if let known = last, known.cluster == position.cluster, !known.isBefore(position) { return }
-            last = position
+        state.withLock { state in
+            state.pending = max(0, state.pending - 1)
+            if let known = state.last, known.cluster == position.cluster, !known.isBefore(position) { return }
+            state.last = position
         }
     }
 
     /// Forgets the position, because of a write whose position is not known.
-    package func forget() { last.withLock { $0 = nil } }
+    package func forget() { state.withLock { $0.last = nil } }
 }

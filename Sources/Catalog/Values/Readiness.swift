@@ -5,4 +5,17 @@ package enum Readiness: Sendable, Equatable {
     /// The server accepts reads only: the database is a standby, or read-only.
     case readOnly
     case unavailable
+
+    /// The purpose for which a client needs a server.
+    package enum Purpose: String, CaseIterable, Sendable {
+        case reads, writes
+    }
+
+    package func allows(_ purpose: Purpose) -> Bool {
+        switch self {
+        case .ready: true
+        case .readOnly: purpose == .reads
+        case .unavailable: false
+        }
+    }
 }

@@ -13,24 +13,18 @@ extension CatalogAPI {
         else { return }
         let path = "/v1/stores/\(store.key)/shelves/\(shelf.shelf.key)/products?sort=price"
         let head = HTTPRequest(method: .get, scheme: "http", authority: "localhost", path: path)
-        let request = Request(head: head, body: RequestBody(buffer: ByteBuffer()))
-        var (bodyLimit, endpoint, quota) = (0, nil as Endpoint?, nil as RateLimiter.Quota?)
         // The second page comes from the cache.
         for _ in 0..<2 {
-            guard
-                let response = try? await dispatch(
-                    request,
-                    nil,
-                    "",
-                    from: nil,
-                    { false },
-                    &bodyLimit,
-                    &endpoint,
-                    &quota
-                )
-            else { return }
+            guard let response = await unobservedResponse(to: head) else { return }
             try? await response.body.write(CollectedBody())
         }
+    }
+
+    /// Returns the response to a request of the server's own; nil if it fails.
+    func unobservedResponse(to head: HTTPRequest) async -> Response? {
+        let request = Request(head: head, body: RequestBody(buffer: ByteBuffer()))
+        var (bodyLimit, endpoint, quota) = (0, nil as Endpoint?, nil as RateLimiter.Quota?)
+        return try? await dispatch(request, nil, "", from: nil, { false }, &bodyLimit, &endpoint, &quota)
     }
 
     /// Returns the route of a request; nil for an unknown path.

@@ -133,7 +133,7 @@ package struct CatalogAPI: HTTPResponder {
         var endpoint: Endpoint?
         var quota: RateLimiter.Quota?
         var response: Response
-        var isEndedByClient = false
+        var (isEndedByClient, isRateLimited) = (false, false)
         do {
             guard request.head.authority?.isEmpty == false else {
                 throw Problem(.malformedRequest, "the Host header is required")
@@ -164,7 +164,7 @@ package struct CatalogAPI: HTTPResponder {
             var problem = problem(error, requestID)
             isEndedByClient = problem.kind == .unavailable && isAbandoned()
             if hasLargeUnreadBody(request, bodyLimit) { problem.closesConnection = true }
-            if problem.kind == .rateLimited { await delayRejection() }
+            isRateLimited = problem.kind == .rateLimited
             response = problem.response(requestID: requestID)
         }
         if request.method == .head {
@@ -191,11 +191,13 @@ package struct CatalogAPI: HTTPResponder {
                     requestID: requestID,
                     traceID: trace?.id,
                     client: namesClient ? options.trustedProxies.anonymous(request, from: peer).text : nil,
-                    responseBytes: response.body.contentLength,
+                    responseBytes: request.method == .head ? 0 : response.body.contentLength,
                     steps: steps
                 )
             )
         )
+        // After the observation, whose duration is that of the work.
+        if isRateLimited { await delayRejection() }
         return response
     }
 

@@ -48,7 +48,7 @@ final class ConnectionGate: ChannelDuplexHandler {
     private func connectionClosed(_ key: ObjectIdentifier, _ context: ChannelHandlerContext) {
         connections[key] = nil
         if connections.isEmpty { ended?.succeed() }
-        guard holdsRead, !isStopping else { return }
+        guard holdsRead, !isStopping, connections.count < limit else { return }
         holdsRead = false
         context.read()
     }

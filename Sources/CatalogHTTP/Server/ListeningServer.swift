@@ -54,6 +54,8 @@ package struct ListeningServer<Connection: ServerChildChannel>: Service {
         let isShutdown = await withTaskCancellationHandler {
             let isShutdown = await isShutDown(before: channel)
             await stop(channel, group)
+            // Connections of a socket that failed are not asked to end.
+            if !isShutdown { sender.yield(.cancelled) }
             sender.finish()
             await serving.value
             return isShutdown
@@ -72,6 +74,8 @@ package struct ListeningServer<Connection: ServerChildChannel>: Service {
         let bootstrap = ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: Self.backlog)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            // One read accepts one connection, so the gate sees each before the next.
+            .serverChannelOption(.maxMessagesPerRead, value: 1)
             .serverChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.addHandler(

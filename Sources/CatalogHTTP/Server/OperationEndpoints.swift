@@ -19,12 +19,12 @@ struct OperationEndpoints: EndpointGroup {
     /// Returns whether reads and writes work, or only reads with `?for=reads`.
     private func ready(_ call: Call) async throws -> Response {
         try call.target.allow("for")
-        let use = try call.target.value("for") ?? "writes"
-        guard ["reads", "writes"].contains(use) else {
+        let text = try call.target.value("for")
+        guard let purpose = text.map({ Readiness.Purpose(rawValue: $0) }) ?? .writes else {
             throw CatalogError.malformed(
                 parameter: "for",
-                detail: "for must be reads or writes (got “\(use.prefix(64))”)",
-                allowed: ["reads", "writes"]
+                detail: "for must be reads or writes (got “\((text ?? "").prefix(64))”)",
+                allowed: Readiness.Purpose.allCases.map(\.rawValue)
             )
         }
         if drainState.isDraining {
@@ -32,11 +32,10 @@ struct OperationEndpoints: EndpointGroup {
             draining.headers[.retryAfter] = "5"
             throw draining
         }
-        switch await storage.readiness() {
-        case .ready: return .plain("ok\n")
-        case .readOnly where use == "reads": return .plain("ok\n")
-        case .readOnly: throw CatalogError.readOnly
-        case .unavailable: throw CatalogError.unavailable
+        let readiness = await storage.readiness()
+        guard readiness.allows(purpose) else {
+            throw readiness == .readOnly ? CatalogError.readOnly : CatalogError.unavailable
         }
+        return .plain("ok\n")
     }
 }

@@ -2,9 +2,9 @@ package import Catalog
 
 // The changes of users' own data, without values of settings and texts of lists.
 extension AuditChange {
-    /// Returns an edit of settings; nil if no value changed. The subject is the setting if it is the only one.
+    /// Returns an edit of settings; nil if none was applied. The subject is the setting if it is the only one.
     package static func settings(_ results: [SettingsEdit.Result]) -> AuditChange? {
-        let changed = results.filter { $0.isApplied && $0.setting.value != $0.previous?.value }
+        let changed = results.filter(\.isApplied)
         guard let first = changed.first else { return nil }
         func keys(_ areDeleted: Bool) -> JSONValue {
             .array(changed.filter { $0.setting.isDeleted == areDeleted }.map { .string($0.setting.key.text) })

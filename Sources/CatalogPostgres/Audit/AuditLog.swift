@@ -37,13 +37,16 @@ enum AuditLog {
         )
     }
 
-    /// Deletes a user's entries, and records that under the hash that replaces the user.
+    /// Deletes a user's entries, and records that under the hash that replaces the user, in the transaction that deletes the account.
+    ///
+    /// If there was neither an account nor an entry, nothing is recorded.
     ///
     /// The entry names neither the user nor the address and token of the request.
     static func erase(
         _ user: UserID,
         _ action: AuditAction,
         as hash: [UInt8],
+        hadAccount: Bool,
         _ connection: isolated PostgresConnection
     ) throws {
         let origin = ChangeOrigin.current
@@ -51,7 +54,7 @@ enum AuditLog {
             AuditStatements.eraseUser,
             [
                 .text(user.text), .text(CustomerHashes.erasedName(hash)), .text(UniqueID.random().text),
-                .text(action.rawValue), .text(origin.source.rawValue), .text(origin.requestID),
+                .text(action.rawValue), .text(origin.source.rawValue), .text(origin.requestID), .bool(hadAccount),
             ]
         )
     }

@@ -50,8 +50,8 @@ enum AuditStatements {
 
     /// Creates the partitions of the month of a day, `$1`, and of the next month, if they are missing; returns their number.
     static let createPartitions: PostgresStatement = "SELECT audit_create_partitions($1)"
-    /// Drops the months that end before a day, `$1`; returns their number.
+    /// Drops the months that ended `$1` days ago or earlier; returns their number.
     static let dropPartitions: PostgresStatement = "SELECT audit_drop_partitions($1)"
-    /// Deletes the entries of a user, `$1`, and adds one under the user's hash, `$2`.
-    static let eraseUser: PostgresStatement = "SELECT audit_erase_user($1, $2, $3::uuid, $4, $5, $6)"
+    /// Deletes the entries of a user, `$1`, and adds one under the user's hash, `$2`, if there were any, or an account, `$7`.
+    static let eraseUser: PostgresStatement = "SELECT audit_erase_user($1, $2, $3::uuid, $4, $5, $6, $7)"
 }

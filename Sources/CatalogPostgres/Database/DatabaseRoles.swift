@@ -24,8 +24,8 @@ package struct DatabaseRoles: Sendable {
 
     /// The functions that servers call with the rights of the owner.
     private static let functions = [
-        "audit_create_partitions(date)", "audit_drop_partitions(date)",
-        "audit_erase_user(text, text, uuid, text, text, text)",
+        "audit_create_partitions(date)", "audit_drop_partitions(integer)",
+        "audit_erase_user(text, text, uuid, text, text, text, boolean)",
     ]
 
     /// The tables that servers analyze after they have filled them.
@@ -73,7 +73,7 @@ package struct DatabaseRoles: Sendable {
         lines += tables.map { "ALTER TABLE \(list([$0])) OWNER TO \(owner);" }
         lines += others.map { "ALTER \($0) OWNER TO \(owner);" }
         lines += [
-            "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA \(schema) TO \(server);",
+            Self.grants(schema, server),
             "ALTER DEFAULT PRIVILEGES FOR ROLE \(owner) IN SCHEMA \(schema) GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO \(server);",
             "GRANT USAGE ON ALL SEQUENCES IN SCHEMA \(schema) TO \(server);",
             "ALTER DEFAULT PRIVILEGES FOR ROLE \(owner) IN SCHEMA \(schema) GRANT USAGE ON SEQUENCES TO \(server);",
@@ -84,8 +84,6 @@ package struct DatabaseRoles: Sendable {
         if !logs.isEmpty {
             let functions = Self.functions.map { "\(schema).\($0)" }.joined(separator: ", ")
             lines += [
-                // Servers reach partitions only through the whole table.
-                "REVOKE ALL ON \(list(logs)) FROM \(server);",
                 "GRANT SELECT, INSERT ON \(list(logs.filter(Self.appendOnly.contains))) TO \(server);",
                 "REVOKE ALL ON FUNCTION \(functions) FROM PUBLIC;",
                 "GRANT EXECUTE ON FUNCTION \(functions) TO \(server);",
@@ -97,7 +95,33 @@ package struct DatabaseRoles: Sendable {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    private static func quoted(_ name: String) -> String {
-        "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+    /// Returns the statement that lets servers change all tables but the logs, whose partitions they reach only through the whole
+    /// table. It covers the partitions that exist when it runs.
+    private static func grants(_ schema: String, _ server: String) -> String {
+        """
+        DO $$ DECLARE
+            name text;
+            log boolean;
+        BEGIN
+            FOR name, log IN SELECT c.oid::regclass::text, c.relname ~ '^(\(appendOnly.joined(separator: "|")))' FROM pg_class c
+                WHERE c.relnamespace = '\(escaped(schema))'::regnamespace AND c.relkind IN ('r', 'p')
+            LOOP
+                IF log THEN
+                    EXECUTE 'REVOKE ALL ON ' || name || ' FROM \(escaped(server))';
+                ELSE
+                    EXECUTE 'GRANT SELECT, INSERT, UPDATE, DELETE ON ' || name || ' TO \(escaped(server))';
+                END IF;
+            END LOOP;
+        END $$;
+        """
+    }
+
+    private static func quoted(_ name: String) -> String { "\"" + doubling("\"", in: name) + "\"" }
+
+    /// Returns a text for a literal.
+    private static func escaped(_ text: String) -> String { doubling("'", in: text) }
+
+    private static func doubling(_ mark: Character, in text: String) -> String {
+        text.split(separator: mark, omittingEmptySubsequences: false).joined(separator: "\(mark)\(mark)")
     }
 }

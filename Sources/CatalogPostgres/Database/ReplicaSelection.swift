@@ -57,10 +57,9 @@ struct ReplicaSelection: Sendable {
     /// The position that a replica within the lag limit has replayed.
     ///
     /// The time counts up to the last answer of the primary: as long as it is lost, no replica becomes unusable.
-    private var minimum: Int64 {
-        guard let last = samples.last, let first = samples.first, first.time <= last.time - lagLimit else { return 0 }
-        return first.position
-    }
+    ///
+    /// Until the samples span the limit, it is the first known position, so that nobody reads from a replica that has been far behind.
+    private var minimum: Int64 { samples.first?.position ?? 0 }
 
     /// Returns the reason for which a replica is passed over by all reads; nil if it is used.
     func problem(_ index: Int) -> ReplicaProblem? {

@@ -22,12 +22,16 @@ extension PostgresProductStore {
             if let expected, expected != old?.modifiedAt {
                 throw CatalogError.conflict("the product was changed at the same time; try again")
             }
-            let changed = try connection.execute(
-                ProductStatements.upsert,
-                key + ProductColumn.provided.map { $0.value(of: product) } + [shelves.lastChange]
-            )
+            let values = ProductColumn.provided.map { $0.value(of: product) }
+            let changed =
+                if old == nil {
+                    try connection.execute(ProductStatements.insert, key + values)
+                } else {
+                    try connection.execute(ProductStatements.upsert, key + values + [shelves.lastChange])
+                }
             if old == nil {
                 // Another writer may have created the product meanwhile, and placed it.
+                guard changed > 0 else { throw ShelfLocks.concurrentCreation }
                 guard try ShelfLocks.shelves(of: .textArray([product.sku.text]), found.id, connection).isEmpty else {
                     throw ShelfLocks.concurrentPlacement
                 }

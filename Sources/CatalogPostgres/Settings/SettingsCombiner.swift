@@ -133,7 +133,7 @@ final class SettingsCombiner: Sendable {
             (user_id, at, audit_id, action, source, actor, address, token, request_id, subject, detail)
             SELECT w.user_id, now(), w.audit_id::uuid, '\(change)', w.source, w.actor, nullif(w.address, ''), nullif(w.token, ''),
                 nullif(w.request_id, ''), w.wanted_key, ('{"set":[' || to_json(w.wanted_key)::text || ']}')::json
-            FROM wanted w JOIN written USING (user_id) WHERE w.value IS DISTINCT FROM w.new_value)
+            FROM wanted w JOIN written USING (user_id))
         SELECT w.number, written.revision, written.modified_at, w.key, w.value, w.revision, w.modified_at
         FROM wanted w LEFT JOIN written USING (user_id)
         """
@@ -155,7 +155,7 @@ final class SettingsCombiner: Sendable {
         recorded AS (INSERT INTO user_audit
             (user_id, at, audit_id, action, source, actor, address, token, request_id, subject, detail)
             SELECT $1, now(), $7::uuid, '\(change)', $8, $9, $10, $11, $12, $3, ('{"set":[' || to_json($3)::text || ']}')::json
-            FROM written WHERE NOT EXISTS (SELECT FROM previous WHERE value = $4::text))
+            FROM written)
         SELECT written.revision, written.modified_at, previous.* FROM written LEFT JOIN previous ON true
         """
 

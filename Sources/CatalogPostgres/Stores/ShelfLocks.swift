@@ -66,6 +66,9 @@ enum ShelfLocks {
     /// Locking more shelves would violate the lock order, so the transaction is retried.
     static let concurrentPlacement = PostgresError(.conflict, "products were placed on other shelves concurrently")
 
+    /// The product to replace did not exist when it was read, so the transaction is retried.
+    static let concurrentCreation = PostgresError(.conflict, "a product was created concurrently")
+
     static func bump(
         _ shelves: [Int32],
         _ storeID: Int32,

@@ -54,7 +54,7 @@ struct PostgresUserStore: UserStore {
         guard try writer.lockExclusively(connection) else { return nil }
         let settings = try allSettings(guest, connection).filter { !$0.isDeleted }
         try writer.erase(connection)
-        try AuditLog.erase(guest, .userMerge, as: hash, connection)
+        try AuditLog.erase(guest, .userMerge, as: hash, hadAccount: true, connection)
         return settings
     }
 
@@ -89,16 +89,22 @@ struct PostgresUserStore: UserStore {
                 )
                 return (export, revision != nil)
             }
-            // Nothing mentions an erased user, also after an export.
             if isKnown { try await recordExport(of: user) }
             return export
         }
     }
 
-    /// Records an export in the audit log. A read-only database cannot record it; the export works all the same.
+    /// Records an export in the audit log, unless the user was erased meanwhile: nothing mentions an erased user.
+    ///
+    /// A read-only database cannot record it; the export works all the same.
     private func recordExport(of user: UserID) async throws {
         do {
-            try await database.writes.transaction(within: .lookup) { try AuditLog.record(.exported, of: user, $0) }
+            try await database.writes.transaction(within: .lookup) { connection in
+                guard try connection.query(UserStatements.lockAccount, [.text(user.text)], { $0.count > 0 }) else {
+                    return
+                }
+                try AuditLog.record(.exported, of: user, connection)
+            }
         } catch let error as PostgresError where error.sqlState == .readOnlyTransaction {}
     }
 
@@ -109,9 +115,9 @@ struct PostgresUserStore: UserStore {
                 try await lists.eraseLists(of: user)
                 try await database.writes.transaction(within: .bulk) { connection in
                     let writer = SettingsWriter(user: user)
-                    try writer.lockExclusively(connection)
+                    let hadAccount = try writer.lockExclusively(connection)
                     try writer.erase(connection)
-                    try AuditLog.erase(user, .userErase, as: hash, connection)
+                    try AuditLog.erase(user, .userErase, as: hash, hadAccount: hadAccount, connection)
                 }
             }
             // Use a separate transaction: these rows belong to many stores, whose writers do not lock accounts.

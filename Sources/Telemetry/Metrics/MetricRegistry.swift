@@ -65,7 +65,7 @@ package final class MetricRegistry: MetricsFactory {
         }
     }
 
-    /// Returns the series of a metric. If the metric was declared with another kind, the series is not exported.
+    /// Returns the series of a metric, whose labels must be those of its declaration. If the metric was declared with another kind, the series is not exported.
     private func series<Series: MetricSeries>(
         _ name: String,
         _ labels: [(String, String)],
@@ -77,6 +77,10 @@ package final class MetricRegistry: MetricsFactory {
         return families.withLock { families in
             let family = families[name] ?? Family(definition: MetricDefinition(name, kind, ""))
             if let known = family.series[set] { return known as? Series ?? make(kind) }
+            assert(
+                families[name].map { $0.definition.labels == labels.map(\.0) } ?? true,
+                "\(name) has other labels than declared"
+            )
             let series = make(family.definition.kind)
             guard family.definition.kind.name == kind.name else { return series }
             families[name, default: family].series[set] = series

@@ -1,8 +1,10 @@
+internal import FoundationEssentials
 internal import WebClient
 
 /// The result of one attempt to send spans. Source: OTLP/HTTP, "Failures".
 enum ExportResult: Sendable, Equatable {
-    case accepted
+    /// The collector has taken the spans, or all but a number of them.
+    case accepted(rejected: Int = 0, reason: String = "")
     /// The same request may succeed later, at the earliest after a delay that the collector requests.
     case retryable(reason: String, after: Duration?)
     /// The same request would fail again.
@@ -11,11 +13,13 @@ enum ExportResult: Sendable, Equatable {
     /// The statuses that mean that the same request may succeed later.
     private static let retryableStatuses: Set<Int> = [429, 502, 503, 504]
 
-    init(_ response: HTTPFetchHead) {
+    init(_ response: HTTPFetchResponse) {
         switch response.status {
-        case 200..<300: self = .accepted
+        case 200..<300:
+            let partial = (try? JSONDecoder().decode(Answer.self, from: Data(response.body)))?.partialSuccess
+            self = .accepted(rejected: max(0, partial?.rejectedSpans?.value ?? 0), reason: partial?.errorMessage ?? "")
         case let status where Self.retryableStatuses.contains(status):
-            let text = response.headers.first { $0.name.lowercased() == "retry-after" }?.value
+            let text = response.head.headers.first { $0.name.lowercased() == "retry-after" }?.value
             let seconds = text.flatMap { Int($0) }.flatMap { $0 >= 0 ? $0 : nil }
             self = .retryable(reason: "status \(status)", after: seconds.map { .seconds(min($0, Self.maximumSeconds)) })
         default: self = .refused(reason: "status \(response.status)")
@@ -26,9 +30,29 @@ enum ExportResult: Sendable, Equatable {
         switch error.kind {
         case .connection, .timeout: self = .retryable(reason: error.description, after: nil)
         // The collector has answered, at length.
-        case .bodyTooLarge: self = .accepted
+        case .bodyTooLarge: self = .accepted()
         case .invalidRequest, .cancelled: self = .refused(reason: error.description)
         }
+    }
+
+    /// The body of a response with success. Source: OTLP/HTTP, "Partial Success".
+    private struct Answer: Decodable {
+        struct Partial: Decodable {
+            var rejectedSpans: Count?
+            var errorMessage: String?
+        }
+
+        /// A 64-bit number, which JSON of Protocol Buffers writes as text; both are accepted.
+        struct Count: Decodable {
+            let value: Int
+
+            init(from decoder: any Decoder) throws {
+                let container = try decoder.singleValueContainer()
+                value = try (try? container.decode(Int.self)) ?? Int(container.decode(String.self)) ?? 0
+            }
+        }
+
+        var partialSuccess: Partial?
     }
 
     /// The maximum delay that a collector can request, in seconds.

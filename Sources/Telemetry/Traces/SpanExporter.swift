@@ -37,7 +37,7 @@ package final class SpanExporter: Sendable {
     /// The maximum time to send the remaining spans at shutdown.
     private static let flushLimit: Duration = .seconds(3)
     private static let warningInterval: Duration = .seconds(60)
-    /// The maximum length of a response, which is not used.
+    /// The maximum length of a response.
     private static let responseLimit = 64 << 10
 
     private let options: TraceOptions
@@ -136,12 +136,16 @@ package final class SpanExporter: Sendable {
         let body = encoder.encode(batch)
         for attempt in 1...ExportResult.attemptLimit {
             switch await attemptExport(body) {
-            case .accepted: return state.withLock { $0.counts.exported += Self.count(batch) }
-            case .refused(let reason): return fail(batch, reason)
+            case .accepted(let rejected, let reason):
+                let rejected = min(rejected, Self.count(batch))
+                state.withLock { $0.counts.exported += Self.count(batch) - rejected }
+                if rejected > 0 { fail(rejected, "rejected: \(reason)") }
+                return
+            case .refused(let reason): return fail(Self.count(batch), reason)
             case .retryable(let reason, let after):
                 let isStopped = state.withLock { $0.isStopped }
                 guard attempt < ExportResult.attemptLimit, !isStopped, !Task.isCancelled else {
-                    return fail(batch, reason)
+                    return fail(Self.count(batch), reason)
                 }
                 await pause(
                     ExportResult.delay(after: attempt, requested: after, jitter: .random(in: 0...1))
@@ -159,7 +163,7 @@ package final class SpanExporter: Sendable {
             timeout: options.timeout,
             bodyLimit: Self.responseLimit
         )
-        do throws(HTTPFetchError) { return ExportResult(try await send(fetch).head) } catch {
+        do throws(HTTPFetchError) { return ExportResult(try await send(fetch)) } catch {
             return ExportResult(error)
         }
     }
@@ -183,9 +187,9 @@ package final class SpanExporter: Sendable {
     }
 
     /// Counts spans that could not be sent, and warns about it at most once a minute.
-    private func fail(_ batch: [FinishedSpan], _ reason: String) {
+    private func fail(_ count: Int, _ reason: String) {
         let (counts, isDue) = state.withLock { state in
-            state.counts.failed += Self.count(batch)
+            state.counts.failed += count
             let now = ContinuousClock.now
             let isDue = state.nextWarning.map { $0 <= now } ?? true
             if isDue { state.nextWarning = now + Self.warningInterval }

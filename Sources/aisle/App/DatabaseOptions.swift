@@ -90,11 +90,23 @@ struct DatabaseOptions: ParsableArguments {
     }
 
     private static func configuration(inFile path: String, of variable: String) throws -> PostgresConfiguration {
+        try configuration(secret(inFile: path, of: variable), of: "the content of the file \(path) of \(variable)")
+    }
+
+    private static func secret(inFile path: String, of variable: String) throws -> String {
         let text = String(decoding: try SecretFile.read(path, of: variable), as: UTF8.self)
         guard !text.isEmpty else {
             throw CommandFailure("the file \(path) of \(variable) is empty", CommandFailure.configuration)
         }
-        return try configuration(text, of: "the content of the file \(path) of \(variable)")
+        return text
+    }
+
+    /// Returns a variable, or the content of the file that the variable with the suffix `_FILE` names; nil if neither is set.
+    private static func variable(_ name: String) throws -> String? {
+        let environment = ProcessInfo.processInfo.environment
+        if let text = environment[name], !text.isEmpty { return text }
+        guard let path = environment[name + "_FILE"], !path.isEmpty else { return nil }
+        return try secret(inFile: path, of: name + "_FILE")
     }
 
     /// Returns the configuration that bypasses a pooler, for LISTEN, imports and migrations.
@@ -111,13 +123,11 @@ struct DatabaseOptions: ParsableArguments {
         return try configuration()
     }
 
-    /// Returns the configurations of the replicas that answer reads: the URLs in `AISLE_READ_DSN`, separated by spaces, or one string
-    /// of libpq's keywords.
+    /// Returns the configurations of the replicas that answer reads: the URLs in `AISLE_READ_DSN` or its file, separated by spaces,
+    /// or one string of libpq's keywords.
     func replicaConfigurations() throws -> [PostgresConfiguration] {
         // AISLE_READ_DSN belongs to DATABASE_URL, not to another selected database.
-        guard dsn == nil, !isPrivate, let text = ProcessInfo.processInfo.environment["AISLE_READ_DSN"] else {
-            return []
-        }
+        guard dsn == nil, !isPrivate, let text = try Self.variable("AISLE_READ_DSN") else { return [] }
         let statements = try preparedStatements()
         return try Self.connectionStrings(text).map { dsn in
             do { _ = try PostgresConfiguration.parse(dsn) } catch {

@@ -9,28 +9,32 @@ struct Draining: Service {
     let state: DrainState
     /// How long new requests are still accepted.
     let delay: Duration
-    /// How long the shutdown may take after that, before the process ends whatever still runs.
+    /// How long the shutdown may take after that; then the process exits, even if work still runs.
     let limit: Duration
-    let logger: Logger
+    let log: ServerLog
     /// Notifies systemd; nil if it did not start the server.
     let notifier: SystemdNotifier?
 
     func run() async throws {
-        try? await gracefulShutdown()
+        // A service that fails cancels the others.
+        let hasFailed = (try? await gracefulShutdown()) == nil
         notifier?.send(.stopping(limit: delay + limit))
         state.begin()
         try? await Task.sleep(for: delay)
-        endEventually()
+        endEventually(hasFailed ? EXIT_FAILURE : EXIT_SUCCESS)
     }
 
     /// Ends the process at the limit: a task that ignores its cancellation must not keep it. Transactions that were not
     /// committed are rolled back.
-    private func endEventually() {
-        let (limit, logger) = (limit, logger)
+    private func endEventually(_ status: Int32) {
+        let (limit, log) = (limit, log)
         Task.detached {
             try? await Task.sleep(for: limit)
-            logger.warning("the shutdown took longer than \(limit.components.seconds) seconds; ending the process")
-            exit(EXIT_SUCCESS)
+            log.logger.warning(
+                "the shutdown took longer than \(limit.components.seconds) seconds; ending the process"
+            )
+            log.flush()
+            exit(status)
         }
     }
 }

@@ -13,12 +13,15 @@ struct Housekeeping: Service {
     /// The interval of periodic runs.
     private static let interval: Duration = .seconds(60)
 
-    func run() async throws {
+    /// Runs until shutdown, which cancels the task in progress: its transactions are rolled back, and another run does their work.
+    func run() async throws { await cancelWhenGracefulShutdown { await runPeriodically() } }
+
+    private func runPeriodically() async {
         let compaction = OrderCompaction(catalog)
         let purchases = PurchaseFold(catalog)
         let auditPartitions = AuditPartitions(catalog, keeping: auditRetention)
         let ticks = AsyncTimerSequence(interval: Self.interval, clock: .continuous).map { _ in }
-        for await _ in merge(ticks, catalog.compactionSignal.signals).cancelOnGracefulShutdown() {
+        for await _ in merge(ticks, catalog.compactionSignal.signals) {
             await run { _ = try await compaction.run() }
             await run { while try await catalog.sweepResponses() > 0 {} }
             await run { while try await catalog.sweepUsers() > 0 {} }

@@ -69,6 +69,11 @@ struct LogLine {
     private static func quoted(_ text: String) -> String {
         let line = oneLine(text)
         guard line.isEmpty || line.contains(where: { $0 == " " || $0 == "\"" || $0 == "=" }) else { return line }
-        return "\"\(line.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\\\""))\""
+        var quoted = "\""
+        for character in line {
+            if character == "\"" || character == "\\" { quoted.append("\\") }
+            quoted.append(character)
+        }
+        return quoted + "\""
     }
 }

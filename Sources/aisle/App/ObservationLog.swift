@@ -2,10 +2,11 @@ internal import Catalog
 internal import Logging
 internal import Synchronization
 
-/// Writes observations to the log, at most one line per second and kind of problem, with the number of suppressed ones.
+/// Writes observations to the log, of a kind of problem at most ten lines per second, with the number of suppressed ones.
 final class ObservationLog: Sendable {
     private struct Throttle {
         var until: ContinuousClock.Instant
+        var lines = 0
         var suppressed = 0
     }
 
@@ -23,10 +24,11 @@ final class ObservationLog: Sendable {
         switch observation {
         case .requestCompleted(let request): report(request)
         case .fault(let source, let id, let detail):
-            write(
-                .error,
+            warn(
+                "fault of \(source)",
                 "\(source) failed with an internal error: \(detail)",
-                id.map { [("request_id", .text($0))] } ?? []
+                .error,
+                fields: id.map { [("request_id", .text($0))] } ?? []
             )
         case .validationGap(let constraint, let sqlState):
             warn(
@@ -73,18 +75,31 @@ final class ObservationLog: Sendable {
         log.write(LogLine(level: level, message: message, fields: fields))
     }
 
-    private func warn(_ kind: String, _ text: String) {
-        let suppressed: Int? = throttles.withLock { troubles in
+    /// The maximum number of lines per second about one kind of problem.
+    private static let lineLimit = 10
+
+    /// - Parameter kind: one of few.
+    private func warn(
+        _ kind: String,
+        _ text: String,
+        _ level: Logger.Level = .warning,
+        fields: [(name: String, value: Value)] = []
+    ) {
+        let suppressed: Int? = throttles.withLock { throttles in
             let now = ContinuousClock.now
-            if let known = troubles[kind], now < known.until {
-                troubles[kind]!.suppressed += 1
+            var throttle = throttles[kind] ?? Throttle(until: now + .seconds(1))
+            defer { throttles[kind] = throttle }
+            if throttle.until <= now { throttle = Throttle(until: now + .seconds(1), suppressed: throttle.suppressed) }
+            guard throttle.lines < Self.lineLimit else {
+                throttle.suppressed += 1
                 return nil
             }
-            defer { troubles[kind] = Throttle(until: now + .seconds(1)) }
-            return troubles[kind]?.suppressed ?? 0
+            throttle.lines += 1
+            defer { throttle.suppressed = 0 }
+            return throttle.suppressed
         }
         guard let suppressed else { return }
-        write(.warning, text, suppressed > 0 ? [("suppressed", .integer(suppressed))] : [])
+        write(level, text, fields + (suppressed > 0 ? [("suppressed", .integer(suppressed))] : []))
     }
 
     // MARK: - Requests
@@ -100,7 +115,11 @@ final class ObservationLog: Sendable {
         if let bytes = request.responseBytes { fields.append(("bytes", .integer(bytes))) }
         if logsRequests { log.write(LogLine(level: .info, message: "request", fields: fields), always: true) }
         if let steps = request.steps {
-            write(.warning, "slow request", fields + [("steps", .text(Self.text(of: steps)))])
+            warn(
+                "slow \(request.endpoint ?? "request")",
+                "slow request",
+                fields: fields + [("steps", .text(Self.text(of: steps)))]
+            )
         }
     }
 

@@ -17,6 +17,12 @@ struct ServeCommand: AisleCommand {
         Server.prepareProcess()
         let (sockets, notifier) = (try ActivationSockets.take(), SystemdNotifier.take())
         var settings = try await server.settings()
+        if sockets.admin != nil, settings.adminPort == nil {
+            throw CommandFailure(
+                "systemd passed a socket named admin, but there is no admin port; set AISLE_ADMIN_PORT, whose number is then not used",
+                CommandFailure.configuration
+            )
+        }
         // Use the secret of the private database, if `aisle dev` generated one.
         if settings.tokens.isEmpty, database.isPrivate { settings.tokens.secret = LocalSecret.read() }
         let telemetry = try ServerTelemetry(settings)

@@ -80,7 +80,7 @@ struct Server {
             state: apiOptions.drainState,
             delay: settings.drain,
             limit: Self.shutdownTimeout + .seconds(5),
-            logger: telemetry.log.logger,
+            log: telemetry.log,
             notifier: notifier
         )
         NIOSingletons.groupLoopCountSuggestion = settings.connections.eventLoops
@@ -130,6 +130,7 @@ struct Server {
         var services: [any Service] = []
         if let adminPort = settings.adminPort {
             let monitor = ServerMonitor(
+                startedAt: telemetry.startedAt,
                 catalog: catalog,
                 live: live,
                 drainState: apiOptions.drainState,
@@ -143,8 +144,8 @@ struct Server {
         }
         if let tracing { services.append(tracing.service) }
         services += [
-            EventLoopMonitor(group: MultiThreadedEventLoopGroup.singleton, factory: telemetry.registry), server,
-            Housekeeping(catalog: catalog, auditRetention: settings.auditRetention), LiveService(live: live),
+            EventLoopMonitor(group: MultiThreadedEventLoopGroup.singleton, factory: telemetry.registry),
+            Housekeeping(catalog: catalog, auditRetention: settings.auditRetention), server, LiveService(live: live),
         ]
         if let notifier, let interval = notifier.watchdog {
             services.append(Watchdog(notifier: notifier, interval: interval, probe: api.isAlive, logger: logger))
@@ -155,6 +156,10 @@ struct Server {
             logger: telemetry.log.logger
         )
         configuration.maximumGracefulShutdownDuration = settings.drain + Self.shutdownTimeout
+        defer {
+            catalog.shutDown()
+            telemetry.log.flush()
+        }
         do {
             // Requests set their own origin.
             let services = ServiceGroup(configuration: configuration)
@@ -162,8 +167,6 @@ struct Server {
         } catch {
             throw Self.bindFailure(error, settings.host, port, ("--host", "--port")) ?? error
         }
-        catalog.shutDown()
-        telemetry.log.flush()
     }
 
     private func adminServer(_ monitor: ServerMonitor, _ port: Int) -> any Service {

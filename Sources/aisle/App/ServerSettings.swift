@@ -124,13 +124,7 @@ struct ServerSettings: Sendable {
         let slow = try Self.number("slow.request.ms", in: 0...3_600_000, default: 1000, reader)
         slowRequest = slow == 0 ? nil : .milliseconds(slow)
         adminHost = try Self.present("admin.host") { try reader.requiredString(forKey: $0) } ?? "127.0.0.1"
-        adminPort = try Self.present("admin.port") { try reader.requiredInt(forKey: $0) }
-        guard adminPort.map({ (0...65535).contains($0) }) ?? true else {
-            throw CommandFailure(
-                "admin.port must be between 0 and 65535 (got \(adminPort!))",
-                CommandFailure.configuration
-            )
-        }
+        adminPort = try Self.number("admin.port", in: 0...65535, reader)
         streamLimit = try Self.number("streams", in: 1...1_000_000, default: 10_000, reader)
         connectionLimit = try Self.number("connections", in: 1...1_000_000, default: 20_000, reader)
         bodyMegabytes = try Self.number("body.memory.mb", in: 160...65_536, default: 256, reader)
@@ -211,7 +205,17 @@ struct ServerSettings: Sendable {
         default fallback: Int,
         _ reader: ConfigReader
     ) throws -> Int {
-        let number = try given ?? present(key) { try reader.requiredInt(forKey: $0) } ?? fallback
+        try number(key, given, in: range, reader) ?? fallback
+    }
+
+    /// Reads a number; nil if it is missing.
+    private static func number(
+        _ key: String,
+        _ given: Int? = nil,
+        in range: ClosedRange<Int>,
+        _ reader: ConfigReader
+    ) throws -> Int? {
+        guard let number = try given ?? present(key, { try reader.requiredInt(forKey: $0) }) else { return nil }
         guard range.contains(number) else {
             throw CommandFailure(
                 "\(key) must be between \(range.lowerBound) and \(range.upperBound) (got \(number))",

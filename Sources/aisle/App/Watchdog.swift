@@ -17,7 +17,8 @@ struct Watchdog: Service {
     let logger: Logger
 
     func run() async throws {
-        for await _ in AsyncTimerSequence(interval: interval / 2, clock: .continuous).cancelOnGracefulShutdown() {
+        // A tick may be late, and a single probe may fail.
+        for await _ in AsyncTimerSequence(interval: interval / 4, clock: .continuous).cancelOnGracefulShutdown() {
             // The next tick comes only after this one was answered, so a server that hangs sends nothing.
             for loop in MultiThreadedEventLoopGroup.singleton.makeIterator() { try await loop.submit {}.get() }
             if await probe() { notifier.send(.alive) } else { logger.error("the server does not answer its own probe") }

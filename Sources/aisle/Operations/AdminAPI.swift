@@ -38,9 +38,11 @@ struct AdminAPI: HTTPResponder {
             let json = await monitor.state().json(startedAt: monitor.startedAt)
             return Self.response(.ok, "application/json", ByteBuffer(bytes: json))
         case "/readyz":
-            let state = await monitor.state()
-            let use = request.uri.queryParameters["for"]
-            let isReady = use == "reads" ? state.isReadyForReads : state.isReadyForWrites
+            let text = request.uri.queryParameters["for"].map(String.init)
+            guard let purpose = text.map({ Readiness.Purpose(rawValue: $0) }) ?? .writes else {
+                return Self.text(.badRequest, "for must be reads or writes\n")
+            }
+            let isReady = await monitor.isReady(for: purpose)
             return Self.text(isReady ? .ok : .serviceUnavailable, isReady ? "ok\n" : "not ready\n")
         default: return Self.text(.ok, "ok\n")
         }

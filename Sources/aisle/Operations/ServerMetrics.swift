@@ -252,7 +252,8 @@ enum ServerMetrics {
         connectionsRejected, faults, laneConnections, laneWaiting, laneWait, databaseErrors, validationGaps,
         databaseReady, replicaLag, replicaUsable, replicaReads, replicaFallbacks, streams, feeds, eventsSent,
         eventDelay, imports, importRows, importDuration, foldedPurchases,
-        foldDuration, lastFold, lastResort, lastResortDuration, lastResortChanges, resortRunning, resortFailed, processorSeconds,
+        foldDuration, lastFold, lastResort, lastResortDuration, lastResortChanges, resortRunning, resortFailed,
+        processorSeconds,
         residentMemory, virtualMemory, openDescriptors, descriptorLimit, startTime, eventLoopDelay, logLinesDropped,
         spansExported, spansDropped, build,
     ]

@@ -19,15 +19,26 @@ final class ServerMonitor: Sendable {
     private let spans: SpanExporter?
     private let observations: ObservationMetrics
     private let registry: MetricRegistry
-    let startedAt = Timestamp.now()
+    let startedAt: Timestamp
     /// The values of counters that were exported last. A counter can only be increased.
     private let exported = Mutex<[String: Double]>([:])
-    private let resort = Mutex<(status: ResortStatus, until: ContinuousClock.Instant)?>(nil)
+    private let resort = Mutex(KnownResort())
 
     /// How long the state of re-sorts is remembered.
     private static let resortLifetime: Duration = .seconds(10)
+    /// How long a scrape waits for the state of re-sorts; a slow database must not hide the other metrics.
+    private static let resortPatience: Duration = .milliseconds(500)
+
+    /// The state of re-sorts that was read last.
+    private struct KnownResort {
+        /// nil if none could be read yet.
+        var status: ResortStatus?
+        var until = ContinuousClock.now
+        var isBeingRead = false
+    }
 
     init(
+        startedAt: Timestamp,
         catalog: PostgresCatalog,
         live: LiveHub,
         drainState: DrainState,
@@ -37,6 +48,7 @@ final class ServerMonitor: Sendable {
         observations: ObservationMetrics,
         registry: MetricRegistry
     ) {
+        self.startedAt = startedAt
         self.catalog = catalog
         self.live = live
         self.drainState = drainState
@@ -69,11 +81,34 @@ final class ServerMonitor: Sendable {
         )
     }
 
+    /// Returns the last known state of re-sorts; nil if there is none. An old one is read again.
     private func resortStatus() async -> ResortStatus? {
-        if let known = resort.withLock({ $0 }), known.until > .now { return known.status }
-        guard let status = await ResortStatus.read(catalog) else { return nil }
-        resort.withLock { $0 = (status, .now + Self.resortLifetime) }
-        return status
+        let mustRead = resort.withLock { known in
+            guard known.until <= .now, !known.isBeingRead else { return false }
+            known.isBeingRead = true
+            return true
+        }
+        if mustRead {
+            let (end, ended) = AsyncStream<Void>.makeStream()
+            Task {
+                let status = await ResortStatus.read(catalog)
+                resort.withLock {
+                    $0 = KnownResort(status: status ?? $0.status, until: .now + Self.resortLifetime)
+                }
+                ended.finish()
+            }
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { for await _ in end {} }
+                group.addTask { try? await Task.sleep(for: Self.resortPatience) }
+                await group.next()
+                group.cancelAll()
+            }
+        }
+        return resort.withLock { $0.status }
+    }
+
+    func isReady(for purpose: Readiness.Purpose) async -> Bool {
+        await catalog.database.readiness().allows(purpose) && !drainState.isDraining
     }
 
     /// Returns all metrics.
@@ -91,8 +126,8 @@ final class ServerMonitor: Sendable {
             }
             gauge(ServerMetrics.laneWaiting, [("lane", lane.lane)]).record(lane.waiting)
         }
-        gauge(ServerMetrics.databaseReady, [("for", "reads")]).record(state.readiness != .unavailable ? 1 : 0)
-        gauge(ServerMetrics.databaseReady, [("for", "writes")]).record(state.readiness == .ready ? 1 : 0)
+        gauge(ServerMetrics.databaseReady, [("for", "reads")]).record(state.readiness.allows(.reads) ? 1 : 0)
+        gauge(ServerMetrics.databaseReady, [("for", "writes")]).record(state.readiness.allows(.writes) ? 1 : 0)
         for replica in state.replicas {
             let labels = [("replica", replica.name)]
             if let lag = replica.lag { gauge(ServerMetrics.replicaLag, labels).record(lag / .seconds(1)) }

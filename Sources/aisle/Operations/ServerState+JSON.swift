@@ -10,8 +10,8 @@ extension ServerState {
             json.field("started_at", startedAt.rfc3339)
             json.field("uptime_seconds", (now.microseconds - startedAt.microseconds) / 1_000_000)
             json.object("ready") { json in
-                json.field("reads", isReadyForReads)
-                json.field("writes", isReadyForWrites)
+                json.field("reads", isReady(for: .reads))
+                json.field("writes", isReady(for: .writes))
             }
             json.field("draining", isDraining)
             json.object("last_minute") { json in

@@ -18,6 +18,5 @@ struct ServerState: Sendable {
     var process: ProcessUsage
     var droppedLogLines: Int
 
-    var isReadyForReads: Bool { readiness != .unavailable && !isDraining }
-    var isReadyForWrites: Bool { readiness == .ready && !isDraining }
+    func isReady(for purpose: Readiness.Purpose) -> Bool { readiness.allows(purpose) && !isDraining }
 }

@@ -5,6 +5,7 @@ internal import Telemetry
 
 /// The log and the metrics of a server.
 struct ServerTelemetry: Sendable {
+    let startedAt = Timestamp.now()
     let log: ServerLog
     let registry: MetricRegistry
     let observations: ObservationMetrics
