@@ -32,8 +32,9 @@ def old_executable(given):
     tree = f"{ROOT}/.aisle/old"
     executable = f"{tree}/.build/release/aisle"
     if not os.path.exists(executable):
-        if not os.path.exists(tree):
-            subprocess.run(["git", "worktree", "add", "--detach", tree, OLD_COMMIT], cwd=ROOT, check=True)
+        os.makedirs(tree, exist_ok=True)
+        sources = subprocess.run(["git", "archive", OLD_COMMIT], cwd=ROOT, check=True, stdout=subprocess.PIPE).stdout
+        subprocess.run(["tar", "--extract"], cwd=tree, check=True, input=sources)
         subprocess.run(["swift", "build", "-c", "release", "--static-swift-stdlib", "--product", "aisle"], cwd=tree, check=True,
                        timeout=3600)
     return executable
