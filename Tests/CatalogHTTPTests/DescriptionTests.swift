@@ -101,6 +101,21 @@ import Testing
         #expect(count > 300)
     }
 
+    @Test("Every reference leads to a component of the named kind")
+    func referencesLead() throws {
+        var count = 0
+        func visit(_ node: JSONValue) throws {
+            if let target = node["$ref"]?.string {
+                count += 1
+                #expect(value(target.dropFirst(2).description)?.members != nil, "\(target)")
+            }
+            for member in node.members ?? [] { try visit(member.value) }
+            for element in node.elements ?? [] { try visit(element) }
+        }
+        try visit(document)
+        #expect(count > 500)
+    }
+
     @Test("Every request body of JSON has an example, in its schema or in those of its alternatives")
     func bodiesHaveExamples() throws {
         func hasExample(_ schema: JSONValue?) -> Bool {

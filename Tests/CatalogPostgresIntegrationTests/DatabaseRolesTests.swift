@@ -92,10 +92,18 @@ import TestSupport
             "SELECT audit_erase_user('ann', 'hash', gen_random_uuid(), '\(action)', 'api', NULL, true)"
         }
         let raised = SQLState("P0001")
-        for script in [account + erasure("user.erase"), erasure("user.export"), "SELECT audit_drop_partitions(29)"] {
+        for script in [erasure("user.export"), "SELECT audit_drop_partitions(29)"] {
             #expect(try await Self.state(of: script, as: nil, in: database) == raised, "\(script)")
         }
-        #expect(try await Self.state(of: erasure("user.merge"), as: nil, in: database) == nil)
+        // Divides by zero unless an entry remains.
+        let entry = """
+            INSERT INTO user_audit (user_id, at, audit_id, action, source, actor, detail)
+            VALUES ('ann', now(), gen_random_uuid(), 'settings.change', 'api', 'ann', '{}');
+            """
+        let check = "; SELECT 1 / count(*) FROM user_audit WHERE user_id = 'ann'"
+        #expect(try await Self.state(of: account + entry + erasure("user.erase") + check, as: nil, in: database) == nil)
+        let divided = SQLState("22012")
+        #expect(try await Self.state(of: entry + erasure("user.merge") + check, as: nil, in: database) == divided)
         try await database.drop()
     }
 

@@ -107,7 +107,7 @@ BEGIN
     RETURN dropped;
 END $$;
 
--- Deletes the entries of a user whose account was deleted, and adds one under a hash of the user's id, so that no deletion goes
+-- Deletes the entries of a user without an account, and adds one under a hash of the user's id, so that no deletion goes
 -- unnoticed; returns the number of deleted entries. Without entries, one is added only if there was an account.
 CREATE FUNCTION audit_erase_user(erased text, erased_hash text, entry uuid, entry_action text, entry_source text, entry_request text,
     had_account boolean)
@@ -115,8 +115,9 @@ RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER AS $$
 DECLARE
     deleted bigint;
 BEGIN
+    -- A user who did not exist may be created meanwhile. One who was deleted cannot, before the end of the transaction.
     IF EXISTS (SELECT FROM user_account WHERE user_id = erased) THEN
-        RAISE EXCEPTION 'entries of a user are deleted only with the account';
+        RETURN 0;
     END IF;
     IF entry_action NOT IN ('user.erase', 'user.merge') THEN
         RAISE EXCEPTION 'entries are deleted only by an erasure or a merge';

@@ -185,7 +185,6 @@ enum StatementRegistry {
         ("ProductStatements.insertPosition", [ProductStatements.insertPosition]),
         ("ProductStatements.deletePlacement", [ProductStatements.deletePlacement]),
         ("ProductStatements.removeFromShelf", [ProductStatements.removeFromShelf]),
-        ("ProductStatements.insert", [ProductStatements.insert]),
         ("ProductStatements.upsert", [ProductStatements.upsert]),
         ("PurchaseStatements.stage", [PurchaseStatements.stage]),
         ("PurchaseStatements.intake", [PurchaseStatements.intake]),

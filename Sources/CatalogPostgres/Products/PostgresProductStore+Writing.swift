@@ -22,16 +22,14 @@ extension PostgresProductStore {
             if let expected, expected != old?.modifiedAt {
                 throw CatalogError.conflict("the product was changed at the same time; try again")
             }
-            let values = ProductColumn.provided.map { $0.value(of: product) }
-            let changed =
-                if old == nil {
-                    try connection.execute(ProductStatements.insert, key + values)
-                } else {
-                    try connection.execute(ProductStatements.upsert, key + values + [shelves.lastChange])
-                }
+            let isNew = try connection.query(
+                ProductStatements.upsert,
+                key + ProductColumn.provided.map { $0.value(of: product) } + [shelves.lastChange]
+            ) { try $0.first { try $0.bool(0) } }
+            let isChanged = isNew != nil
             if old == nil {
                 // Another writer may have created the product meanwhile, and placed it.
-                guard changed > 0 else { throw ShelfLocks.concurrentCreation }
+                guard isNew == true else { throw ShelfLocks.concurrentCreation }
                 guard try ShelfLocks.shelves(of: .textArray([product.sku.text]), found.id, connection).isEmpty else {
                     throw ShelfLocks.concurrentPlacement
                 }
@@ -40,10 +38,10 @@ extension PostgresProductStore {
                     [.int4(found.id), .textArray([product.sku.text])]
                 )
             }
-            if changed > 0 {
+            if isChanged {
                 try AuditLog.record(.product(old, product, of: found.store), in: found.id, connection)
             }
-            if changed > 0, !shelves.ids.isEmpty {
+            if isChanged, !shelves.ids.isEmpty {
                 try connection.execute(PlacementStatements.syncPlacements, key)
                 try ShelfLocks.bump(shelves.ids, found.id, connection)
             }

@@ -36,16 +36,9 @@ enum ProductStatements {
     private static let compared = ProductColumn.provided.filter { !$0.isDerived }
 
     /// Writes a product, `$2`, with its values, from `$3` on, and the time of the last change of its shelves; does nothing if nothing changes.
+    ///
+    /// Returns whether the product is new.
     static let upsert: PostgresStatement = """
-        \(insertion)
-        ON CONFLICT (store_id, sku) DO UPDATE
-            SET \(ProductColumn.provided.assignments(from: "excluded")), modified_at = \(SQL.nextTime(after: "product.modified_at", and: "$\(ProductColumn.provided.count + 3)"))
-        WHERE (\(compared.names(in: "product"))) IS DISTINCT FROM (\(compared.names(in: "excluded")))
-        """
-    /// Adds a product unless it exists.
-    static let insert: PostgresStatement = "\(insertion) ON CONFLICT (store_id, sku) DO NOTHING"
-
-    private static let insertion: SQL = """
         INSERT INTO product (store_id, sku, \(ProductColumn.provided.names), popularity_log2, created_at, modified_at)
         SELECT $1, $2, \(ProductColumn.provided.indices.map { "$\($0 + 3)" as SQL }.joined()),
             CASE WHEN t.counted_metric = 'decay' THEN popularity_sum('-Infinity', '-Infinity', popularity_on(
@@ -53,5 +46,9 @@ enum ProductStatements {
             WHEN t.counted_newcomer_boost > 0 THEN popularity_sum('-Infinity', '-Infinity',
                 ln(t.counted_newcomer_boost) / ln(2::double precision)) ELSE '-Infinity' END, now(), now()
         FROM store_state t WHERE t.store_id = $1
+        ON CONFLICT (store_id, sku) DO UPDATE
+            SET \(ProductColumn.provided.assignments(from: "excluded")), modified_at = \(SQL.nextTime(after: "product.modified_at", and: "$\(ProductColumn.provided.count + 3)"))
+        WHERE (\(compared.names(in: "product"))) IS DISTINCT FROM (\(compared.names(in: "excluded")))
+        RETURNING xmax = 0
         """
 }
