@@ -7,8 +7,8 @@ from playwright.sync_api import sync_playwright
 # For development: a folder whose scripts and styles replace those of the program.
 WEB = os.environ.get("AISLE_WEB")
 CHROMIUM = next((path for path in ("/usr/bin/chromium", "/usr/bin/chromium-browser") if os.path.exists(path)), None)
-# The browser's own messages about an unreachable server.
-AWAY = ("ERR_CONNECTION", "ERR_INCOMPLETE", "ERR_EMPTY", "ERR_NETWORK", "ERR_SOCKET")
+# The browser's own messages about an unreachable server, and about one that stops: it opens no more streams.
+AWAY = ("ERR_CONNECTION", "ERR_INCOMPLETE", "ERR_EMPTY", "ERR_NETWORK", "ERR_SOCKET", "503 (Service Unavailable)")
 
 
 class Server:
