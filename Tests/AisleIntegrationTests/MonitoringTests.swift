@@ -92,6 +92,8 @@ import WebClient
             #expect(try await server.admin(Self.page).status == 404)
             #expect(try await server.admin("/livez").status == 200)
             #expect(try await server.admin("/readyz").status == 200)
+            #expect(try await server.admin("/readyz?for=reads").status == 200)
+            #expect(try await server.admin("/readyz?for=lunch").status == 400)
             let post = try await HTTPClient.shared.send(
                 HTTPFetch("POST", "http://127.0.0.1:\(server.adminPort)/metrics", body: [])
             )

@@ -95,6 +95,18 @@ import WebClient
         #expect(try #require(SystemdNotifier(environment: environment, process: 7)).send(.alive) == false)
     }
 
+    @Test("A socket for an admin port that is not configured is an error of the configuration")
+    func refusesUnusedSocket() async throws {
+        let listener = try ListeningSocket()
+        let server = try TestProcess(
+            ["serve"],
+            environment: ["DATABASE_URL": "postgresql://nowhere", "LISTEN_FDS": "1", "LISTEN_FDNAMES": "admin"],
+            inheriting: listener.descriptor
+        )
+        #expect(await server.wait() == 78)
+        #expect(server.standardError.contains("set AISLE_ADMIN_PORT"))
+    }
+
     @Test("A server serves an inherited socket, notifies, and leaves the socket open to its successor")
     func servesInheritedSocket() async throws {
         let database = try await TestDatabase.migrated()

@@ -33,6 +33,14 @@ import Testing
         #expect(text(line, .text) == "1970-01-01T00:00:01.5Z warning: slow request path=/a reason=\"two words\" n=1\n")
     }
 
+    @Test("The end of a quoted value is clear", arguments: [#"a "b" c"#, #"ends with \"#, #"\" x"#, " ", ""])
+    func quotedValues(_ value: String) throws {
+        let found = text(line("m", [("a", .text(value)), ("b", .integer(1))]), .text)
+        let quoted = try #require(found.firstMatch(of: /m a=(".*") b=1\n$/)?.1)
+        // The escapes are those of JSON.
+        #expect(try JSONReader.parse(Array(quoted.utf8)) == .string(value))
+    }
+
     @Test(
         "A message cannot imitate another line or control a terminal",
         arguments: ["a\nb", "a\r\nb", "a\u{1B}[31mb", "a\u{2028}b", "a\u{0}b", "a\u{85}b"]

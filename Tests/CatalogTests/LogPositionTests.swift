@@ -39,4 +39,18 @@ import Testing
         recorder.record(Self.position(1, 3))
         #expect(recorder.position == Self.position(1, 3))
     }
+
+    @Test("A transaction that does not report its position makes that of the request unknown")
+    func missingPositionIsUnknown() {
+        let recorder = PositionRecorder()
+        recorder.expect()
+        recorder.record(Self.position(1, 3))
+        recorder.expect()
+        recorder.expect()
+        #expect(recorder.position == nil)
+        recorder.record(Self.position(1, 9))
+        #expect(recorder.position == nil)
+        recorder.record(Self.position(1, 5))
+        #expect(recorder.position == Self.position(1, 9))
+    }
 }

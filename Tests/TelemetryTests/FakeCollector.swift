@@ -8,6 +8,8 @@ import Synchronization
 final class FakeCollector: Sendable {
     enum Answer: Sendable {
         case status(Int, retryAfter: String? = nil)
+        /// Status 200, but not for all spans.
+        case rejection(spans: Int)
         case failure
         /// No answer until the request is cancelled.
         case silence
@@ -68,6 +70,9 @@ final class FakeCollector: Sendable {
         case .status(let status, let retryAfter):
             let headers = retryAfter.map { [(name: "Retry-After", value: $0)] } ?? []
             return HTTPFetchResponse(head: HTTPFetchHead(status: status, headers: headers), body: [])
+        case .rejection(let spans):
+            let body = #"{"partialSuccess":{"rejectedSpans":"\#(spans)","errorMessage":"too old"}}"#
+            return HTTPFetchResponse(head: HTTPFetchHead(status: 200, headers: []), body: Array(body.utf8))
         case .failure: throw HTTPFetchError(kind: .connection, description: "connection refused")
         case .silence:
             do { try await Self.waitForCancellation() } catch {}

@@ -60,6 +60,18 @@ import Testing
         #expect(pauses.dropFirst().first.map { (.seconds(1)...(.seconds(2))).contains($0) } == true)
     }
 
+    @Test("Spans that the collector rejects count as failed, at most all of them", arguments: [(12, 500), (9999, 0)])
+    func countsRejectedSpans(rejected: Int, exported: Int) async {
+        let collector = FakeCollector([.rejection(spans: rejected)])
+        let exporter = collector.exporter()
+        await Self.running(exporter) {
+            Self.add(512, to: exporter)
+            await collector.waitForRequests(1)
+        }
+        #expect(collector.requests.count == 1)
+        #expect(exporter.counts == .init(exported: exported, failed: 512 - exported))
+    }
+
     @Test("A batch is given up after five attempts, and the next one is sent")
     func givesUp() async {
         let collector = FakeCollector(Array(repeating: .failure, count: 5))
