@@ -72,11 +72,14 @@ BEGIN
                 EXECUTE format('REVOKE ALL ON %I FROM %s', partition, holder);
             END LOOP;
             EXECUTE format('LOCK TABLE %I IN ACCESS EXCLUSIVE MODE', parent || '_default');
-            EXECUTE format('INSERT INTO %I SELECT * FROM %I WHERE at >= $1 AND at < $2', partition, parent || '_default')
+            -- Citus would keep the rows of a table that is attached with rows on the coordinator, too.
+            EXECUTE format('CREATE TEMPORARY TABLE moved AS SELECT * FROM %I WHERE at >= $1 AND at < $2', parent || '_default')
                 USING month, month + interval '1 month';
             EXECUTE format('DELETE FROM %I WHERE at >= $1 AND at < $2', parent || '_default') USING month, month + interval '1 month';
             EXECUTE format('ALTER TABLE %I ATTACH PARTITION %I FOR VALUES FROM (%L) TO (%L)',
                 parent, partition, month, month + interval '1 month');
+            EXECUTE format('INSERT INTO %I SELECT * FROM pg_temp.moved', partition);
+            DROP TABLE pg_temp.moved;
             created := created + 1;
         END LOOP;
     END LOOP;
