@@ -96,7 +96,7 @@ def shape(cluster: Cluster, database: str) -> str:
     """Returns the columns, constraints, indexes, options, partitions and functions of the schema, in order of their names."""
     return cluster.sql(database, """
         WITH relation AS (
-            SELECT oid, * FROM pg_class c WHERE relnamespace = 'public'::regnamespace
+            SELECT * FROM pg_class c WHERE relnamespace = 'public'::regnamespace
                 AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = c.oid AND d.deptype = 'e'))
         SELECT * FROM (
             SELECT r.relname || '.' || a.attname || ' ' || format_type(a.atttypid, a.atttypmod) || ' '
