@@ -37,16 +37,19 @@ class Migration:
                 parts[-1].sql += line + "\n"
         return parts or [Part("all", self.up)]
 
-    def apply(self, cluster: Cluster, database: str) -> None:
+    def apply(self, cluster: Cluster, database: str, citus: bool) -> None:
+        """Applies it, statement by statement: on Citus, several statements in one query fail."""
+        # A foreign key to a reference table forbids parallel changes of several shards in a transaction.
+        mode = "SET LOCAL citus.multi_shard_modify_mode TO 'sequential';" if citus else ""
         for part in self.parts:
             if part.is_concurrent:
                 cluster.sql(database, part.sql)
             elif part.is_batched:
                 # psql counts no rows of several statements, so each command tag is read.
-                while re.search(r"^(?:INSERT 0|UPDATE|DELETE) [1-9]", self._run(cluster, database, part.sql), re.M):
+                while re.search(r"^(?:INSERT 0|UPDATE|DELETE) [1-9]", self._run(cluster, database, mode + part.sql), re.M):
                     pass
             else:
-                self._run(cluster, database, part.sql)
+                self._run(cluster, database, mode + part.sql)
 
     @staticmethod
     def _run(cluster: Cluster, database: str, sql: str) -> str:

@@ -12,9 +12,10 @@ DECLARE
         'user_list_item', 'user_list_share', 'user_list_place', 'user_event', 'user_audit'];
     -- The rows of these are on every node.
     references_of_all constant text[] := ARRAY['deployment', 'database_life', 'store', 'purchase_cell'];
-    -- Functions that statements call on the shards.
+    -- Statements call the first two on the shards. Citus distributes functions by itself if they are created after it.
     functions constant text[] := ARRAY['popularity_sum(double precision, double precision, double precision)',
-        'popularity_on(double precision, date, integer)', 'audit_erase_user(text, text, uuid, text, text, text, boolean)'];
+        'popularity_on(double precision, date, integer)', 'audit_create_partitions(date)', 'audit_drop_partitions(integer)',
+        'audit_erase_user(text, text, uuid, text, text, text, boolean)'];
     name text;
     pending text[] := '{}';
     keys record;
@@ -79,6 +80,6 @@ BEGIN
         CONTINUE WHEN to_regprocedure(name) IS NULL;
         CONTINUE WHEN EXISTS (SELECT FROM pg_catalog.pg_dist_object
             WHERE classid = 'pg_proc'::regclass AND objid = to_regprocedure(name));
-        PERFORM create_distributed_function(name);
+        PERFORM create_distributed_function(name::regprocedure);
     END LOOP;
 END $$;
