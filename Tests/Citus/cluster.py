@@ -130,3 +130,12 @@ citus.explain_all_tasks = off
         self.sql(name, f"SELECT citus_set_coordinator_host('{self.socket}', {self.ports[0]})")
         for port in self.ports[1:]:
             self.sql(name, f"SELECT citus_add_node('{self.socket}', {port})")
+
+    def add_worker(self, name: str) -> None:
+        """Starts another worker, and adds it to the cluster of a database."""
+        self.ports.append(self.ports[-1] + 1)
+        self.start()
+        node = len(self.ports) - 1
+        self.sql("postgres", f"CREATE DATABASE {name} TEMPLATE template0 LOCALE 'C.UTF-8' ENCODING 'UTF8'", node)
+        self.sql(name, "CREATE EXTENSION citus", node)
+        self.sql(name, f"SELECT citus_add_node('{self.socket}', {self.ports[node]})")

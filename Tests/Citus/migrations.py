@@ -91,7 +91,7 @@ def check_distribution(cluster: Cluster, database: str) -> None:
     kinds = dict(line.split("|", 1) for line in cluster.sql(database, """
         SELECT table_name, citus_table_type || ' ' || distribution_column || ' ' || colocation_id FROM citus_tables
         WHERE NOT (SELECT relispartition FROM pg_class WHERE oid = table_name)""").splitlines())
-    local = {"import_run", "import_row", "purchase_row", "resort_run"}
+    local = {"import_run", "import_row", "purchase_row", "resort_run", "schema_migration"}
     reference = {"deployment", "database_life", "store", "purchase_cell"}
     for table in schema.tables(cluster, database):
         kind = kinds.get(table, "local")
@@ -150,6 +150,8 @@ def fill(cluster: Cluster, database: str, aisle: str) -> None:
         check(result.returncode == 0, f"aisle {' '.join(words)}: {result.stdout}{result.stderr}")
 
     run("db", "migrate")
+    roles = subprocess.run([aisle, "db", "roles", "--dsn", cluster.dsn(database)], capture_output=True, text=True, cwd=folder)
+    cluster.sql(database, roles.stdout)
     run("seed", "--products", "2000", "--shelves", "20")
     run("seed")
     skus = cluster.sql(database, """
@@ -208,6 +210,18 @@ def distribute_filled(cluster: Cluster, aisle: str) -> None:
         check_distribution(cluster, "filled")
     print(f"filled: the schema and the rows of {len(rows)} tables are those before")
     print(table_lines(rows))
+    # A new worker gets the definitions and its part of the shards.
+    cluster.add_worker("filled")
+    cluster.sql("filled", "SELECT rebalance_table_shards(shard_transfer_mode => 'block_writes')")
+    check_equal(table_lines(rows), table_lines(schema.checksums(cluster, "filled")), "filled, rebalanced: rows")
+    check_distribution(cluster, "filled")
+    grants = [cluster.sql("filled", """
+        SELECT c.relname, c.relacl FROM pg_class c JOIN pg_dist_partition d ON d.logicalrelid = c.oid ORDER BY c.relname""", node)
+        for node in range(len(cluster.ports))]
+    check("aisle_server=arwd/" in grants[0], "the server has no rights")
+    for node in range(1, len(cluster.ports)):
+        check_equal(grants[0], grants[node], f"filled: rights on node {node}")
+    print(f"filled: rebalanced to {len(cluster.ports) - 1} workers without a difference")
 
 
 def check_errors(cluster: Cluster) -> None:
