@@ -24,8 +24,8 @@ class Part:
 
 
 class Migration:
-    def __init__(self, version: int, name: str, up: str):
-        self.version, self.name, self.up = version, name, up
+    def __init__(self, version: int, name: str, up: str, down: str):
+        self.version, self.name, self.up, self.down = version, name, up, down
 
     @property
     def parts(self) -> list[Part]:
@@ -51,6 +51,11 @@ class Migration:
             else:
                 self._run(cluster, database, mode + part.sql)
 
+    def revert(self, cluster: Cluster, database: str, citus: bool) -> None:
+        """Reverts it in one transaction, statement by statement."""
+        mode = "SET LOCAL citus.multi_shard_modify_mode TO 'sequential';" if citus else ""
+        self._run(cluster, database, mode + self.down)
+
     @staticmethod
     def _run(cluster: Cluster, database: str, sql: str) -> str:
         return cluster.sql(database, f"\\set QUIET off\nBEGIN;\nSET LOCAL lock_timeout = '1s';\n{sql}\nCOMMIT;")
@@ -58,11 +63,14 @@ class Migration:
 
 def migrations(citus: bool) -> list[Migration]:
     """Returns the migrations; for Citus, with the replacements of those that it refuses."""
+    def text(name: str) -> str:
+        replacement = ROOT / "sql/citus" / name
+        return (replacement if citus and replacement.exists() else ROOT / "sql/migrations" / name).read_text()
+
     found = []
     for path in sorted((ROOT / "sql/migrations").glob("v*.up.sql")):
         version, name = re.match(r"v(\d+)_(.*)\.up\.sql", path.name).groups()
-        replacement = ROOT / "sql/citus" / path.name
-        found.append(Migration(int(version), name, (replacement if citus and replacement.exists() else path).read_text()))
+        found.append(Migration(int(version), name, text(path.name), text(path.name.replace(".up.", ".down."))))
     return found
 
 

@@ -1,8 +1,9 @@
--- Distributes the tables that are not distributed yet, with their rows, in one transaction. Run it on the coordinator, after
--- CREATE EXTENSION citus and after migrations. It works on any version of the schema, and does nothing if there is nothing to do.
+-- Distributes the tables that are not distributed yet, with their rows, in one transaction. Run it on the coordinator after
+-- CREATE EXTENSION citus, and again after each migration that creates tables. It works on every version of the schema, and does nothing
+-- if there is nothing to do. It replaces the procedures that comments of migrations 1, 4 and 8 describe.
 --
--- Tables of stores are distributed by store_id, tables of users by user_id; each group is colocated. Local tables of the coordinator
--- are import_run, import_row, purchase_row, resort_run and schema_migration. The rows are copied and all writers wait meanwhile.
+-- Tables of stores are distributed by store_id, tables of users by user_id; each group is colocated. The tables import_row, import_run,
+-- purchase_row, resort_run and schema_migration stay local on the coordinator. Writers wait while the rows are copied.
 DO $$
 DECLARE
     of_stores constant text[] := ARRAY['shelf', 'store_state', 'product', 'placement', 'placement_popularity', 'placement_position',
@@ -12,20 +13,21 @@ DECLARE
         'user_list_item', 'user_list_share', 'user_list_place', 'user_event', 'user_audit'];
     -- The rows of these are on every node.
     references_of_all constant text[] := ARRAY['deployment', 'database_life', 'store', 'purchase_cell'];
-    -- Statements call the first two on the shards. Citus distributes functions by itself if they are created after it.
+    -- Citus distributes functions automatically only if they are created after the extension.
     functions constant text[] := ARRAY['popularity_sum(double precision, double precision, double precision)',
         'popularity_on(double precision, date, integer)', 'audit_create_partitions(date)', 'audit_drop_partitions(integer)',
         'audit_erase_user(text, text, uuid, text, text, text, boolean)'];
     name text;
     pending text[] := '{}';
-    keys record;
+    key record;
     dropped text[] := '{}';
     added text[] := '{}';
-    key_statement text;
+    statement text;
 BEGIN
-    IF NOT EXISTS (SELECT FROM pg_dist_node WHERE groupid = 0) THEN
+    -- Citus adds the coordinator of a cluster without workers by itself.
+    IF EXISTS (SELECT FROM pg_dist_node) AND NOT EXISTS (SELECT FROM pg_dist_node WHERE groupid = 0) THEN
         RAISE EXCEPTION 'the coordinator is not a node of the cluster'
-            USING HINT = 'Run SELECT citus_set_coordinator_host(''host'', 5432) first.';
+            USING HINT = 'Run SELECT citus_set_coordinator_host(''<host>'', <port>) first.';
     END IF;
     PERFORM set_config('citus.multi_shard_modify_mode', 'sequential', true);
 
@@ -39,17 +41,17 @@ BEGIN
 
     IF pending <> '{}' THEN
         -- Citus does not distribute a table while a local table has a foreign key to it, or it has one to a local table.
-        FOR keys IN
+        FOR key IN
             SELECT conrelid::regclass AS of_table, conname, pg_get_constraintdef(oid) AS definition FROM pg_constraint
             WHERE contype = 'f' AND connamespace = current_schema()::regnamespace
                 AND (conrelid::regclass::text = ANY (pending) OR confrelid::regclass::text = ANY (pending))
             ORDER BY conrelid::regclass::text, conname
         LOOP
-            dropped := dropped || format('ALTER TABLE %s DROP CONSTRAINT %I', keys.of_table, keys.conname);
-            added := added || format('ALTER TABLE %s ADD CONSTRAINT %I %s', keys.of_table, keys.conname, keys.definition);
+            dropped := dropped || format('ALTER TABLE %s DROP CONSTRAINT %I', key.of_table, key.conname);
+            added := added || format('ALTER TABLE %s ADD CONSTRAINT %I %s', key.of_table, key.conname, key.definition);
         END LOOP;
-        FOREACH key_statement IN ARRAY dropped LOOP
-            EXECUTE key_statement;
+        FOREACH statement IN ARRAY dropped LOOP
+            EXECUTE statement;
         END LOOP;
 
         FOREACH name IN ARRAY pending LOOP
@@ -71,8 +73,8 @@ BEGIN
             PERFORM truncate_local_data_after_distributing_table(name);
         END LOOP;
 
-        FOREACH key_statement IN ARRAY added LOOP
-            EXECUTE key_statement;
+        FOREACH statement IN ARRAY added LOOP
+            EXECUTE statement;
         END LOOP;
     END IF;
 
