@@ -103,7 +103,7 @@ def checksums(cluster: Cluster, database: str, without: dict[str, set[str]] = {}
     return result
 
 
-def shape(cluster: Cluster, database: str) -> str:
+def shape(cluster: Cluster, database: str, node: int = 0) -> str:
     """Returns the columns, constraints, indexes, options, partitions and functions of the schema, in order of their names."""
     return cluster.sql(database, """
         WITH relation AS (
@@ -125,4 +125,4 @@ def shape(cluster: Cluster, database: str) -> str:
                 || coalesce(pg_get_expr(r.relpartbound, r.oid), '') FROM relation r WHERE r.relkind IN ('r', 'p')
             UNION ALL
             SELECT pg_get_functiondef(p.oid) FROM pg_proc p WHERE p.pronamespace = 'public'::regnamespace
-        ) AS lines ORDER BY line COLLATE "C" """)
+        ) AS lines ORDER BY line COLLATE "C" """, node)
