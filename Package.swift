@@ -66,7 +66,7 @@ let package = Package(
         .target(
             name: "Schema",
             path: "sql",
-            exclude: ["EmbedMigrations", "migrations", "distribute.sql"],
+            exclude: ["EmbedMigrations", "citus", "migrations"],
             swiftSettings: strict,
             plugins: ["EmbedMigrations"]
         ),

@@ -46,7 +46,7 @@ package enum CitusServer {
         try await pool.perform { try $0.run(script: "CREATE EXTENSION citus") }
         _ = try await Migrator(pool).migrate()
         let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appending(path: "sql/distribute.sql")
+            .deletingLastPathComponent().appending(path: "sql/citus/distribute.sql")
         let script = try String(contentsOf: file, encoding: .utf8)
         try await pool.perform(within: .seconds(120)) { try $0.run(script: script) }
         pool.shutDown()
