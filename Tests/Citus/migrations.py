@@ -205,7 +205,7 @@ def fill(cluster: Cluster, database: str, aisle: str) -> None:
         INSERT INTO purchase_erasure SELECT sha256(convert_to(n::text, 'UTF8')), n FROM generate_series(1, 10) AS n;
         -- An entry of a month without a partition.
         INSERT INTO store_audit (store_id, at, audit_id, action, source, actor, detail)
-        SELECT store_id, timestamptz '2020-01-01', gen_random_uuid(), 'test', 'cli', 'somebody', '{}' FROM store;""")
+        SELECT store_id, timestamptz '2020-01-01', gen_random_uuid(), 'test', 'cli', 'ann', '{}' FROM store;""")
 
 
 def distribute_filled(cluster: Cluster, aisle: str) -> None:

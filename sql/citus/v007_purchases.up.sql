@@ -1,7 +1,7 @@
 -- Replaces the migration of this name where the tables are distributed. Only the statement that sets customer_key differs.
 -- Purchases: what came in, what it adds up to, and whose popularity it changes. Without foreign keys, as in migration 1.
 
--- Keys the hash that stands for a customer.
+-- The key of the hashes that replace customers.
 ALTER TABLE deployment ADD COLUMN customer_key bytea;
 -- Each node would compute another key, so Citus refuses volatile functions here.
 DO $$
@@ -17,7 +17,7 @@ ALTER TABLE store ADD COLUMN counted_metric text COLLATE "C" NOT NULL DEFAULT 'd
 ALTER TABLE store ADD COLUMN counted_half_life_days integer NOT NULL DEFAULT 14;
 ALTER TABLE store ADD COLUMN counted_newcomer_boost double precision NOT NULL DEFAULT 0;
 ALTER TABLE store ADD COLUMN counted_on date;
--- Purchases of days before this one have no customer any more, and cannot be told from those that were counted.
+-- Purchases of earlier days have no customers any more, so they cannot be distinguished from counted ones.
 ALTER TABLE store ADD COLUMN customers_kept_from date;
 UPDATE store SET counted_half_life_days = popularity_half_life_days;
 
@@ -28,7 +28,7 @@ ALTER TABLE product ADD CONSTRAINT product_purchases_number CHECK (purchases_log
 -- The version that the last re-sort left; null before the first.
 ALTER TABLE shelf ADD COLUMN resorted_version bigint;
 
--- log₂(2ᵃ + 2ᵇ + 2ᶜ), to 10⁻⁶; −∞ stands for nothing. Differences beyond 1000 do not count, and would underflow.
+-- log₂(2ᵃ + 2ᵇ + 2ᶜ), to 10⁻⁶; −∞ means nothing. Differences beyond 1000 do not count, and would underflow.
 CREATE FUNCTION popularity_sum(a double precision, b double precision, c double precision)
 RETURNS double precision LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN greatest(a, b, c) = '-Infinity' THEN '-Infinity'
@@ -73,7 +73,7 @@ CREATE TABLE purchase_stray (
     CONSTRAINT purchase_stray_pkey PRIMARY KEY (store_id, event_id)
 );
 
--- What a customer bought of a product on a UTC day, refunds taken off; nobody's row counts events, refunds as −1.
+-- The quantity of a product that a customer bought on a UTC day, without refunds; the row without a customer counts events, refunds as −1.
 CREATE TABLE purchase_day (
     store_id integer NOT NULL,
     sku text COLLATE "C" NOT NULL,
@@ -82,10 +82,10 @@ CREATE TABLE purchase_day (
     quantity bigint NOT NULL,
     CONSTRAINT purchase_day_pkey PRIMARY KEY (store_id, sku, day, customer)
 );
--- What a customer wants forgotten, or told.
+-- Customers who asked to be forgotten.
 CREATE INDEX purchase_day_by_customer ON purchase_day (store_id, customer) WHERE customer <> '';
 
--- Products whose popularity has to be counted anew, or carried to their shelves.
+-- Products whose popularity must be counted again, or copied to their shelves.
 CREATE TABLE popularity_due (
     store_id integer NOT NULL,
     sku text COLLATE "C" NOT NULL,
@@ -113,7 +113,7 @@ CREATE TABLE resort_run (
     backend_start timestamptz NOT NULL,
     started_at timestamptz NOT NULL,
     ended_at timestamptz,
-    -- What was asked for, as JSON.
+    -- The request, as JSON.
     request text NOT NULL,
     failure text,
     events bigint NOT NULL DEFAULT 0,
