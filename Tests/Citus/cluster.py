@@ -102,7 +102,7 @@ citus.explain_all_tasks = off
         """Runs statements one by one, and returns their rows, unaligned."""
         result = self.try_sql(database, text, node)
         if check and result.returncode != 0:
-            raise RuntimeError(f"{result.stderr.strip()}\nin: {text[:2000]}")
+            raise RuntimeError(f"{result.stderr.strip()}\n{text[:2000]}")
         return result.stdout.strip()
 
     def try_sql(self, database: str, text: str, node: int = 0) -> subprocess.CompletedProcess[str]:

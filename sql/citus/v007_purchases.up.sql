@@ -82,7 +82,7 @@ CREATE TABLE purchase_day (
     quantity bigint NOT NULL,
     CONSTRAINT purchase_day_pkey PRIMARY KEY (store_id, sku, day, customer)
 );
--- Customers who asked to be forgotten.
+-- For the erasure and the export of a customer.
 CREATE INDEX purchase_day_by_customer ON purchase_day (store_id, customer) WHERE customer <> '';
 
 -- Products whose popularity must be counted again, or copied to their shelves.
