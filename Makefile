@@ -162,10 +162,12 @@ test-pooler: build-tests ## Run the API's tests through PgBouncer in transaction
 	fi
 
 .PHONY: test-citus
-test-citus: build-tests ## Plan every statement on Citus, if its source is in ../shared/citus
+test-citus: build-tests build ## Plan every statement on Citus, and migrate and distribute databases, if its source is in ../shared/citus
+	@$(MAKE) --no-print-directory deps PACKAGES="python3"
 	if [ -n "$(CITUS_SOURCE)" ]; then \
 	    $(CITUS_SOURCE) "$(CITUS)" && \
-	    AISLE_TEST_CITUS="$(CITUS)" $(TEST_RUN) --filter citusPlansEveryStatement; \
+	    AISLE_TEST_CITUS="$(CITUS)" $(TEST_RUN) --filter citusPlansEveryStatement && \
+	    AISLE_TEST_CITUS="$(CITUS)" $(TEST_LIMIT) python3 -B Tests/Citus/migrations.py $(AISLE); \
 	fi
 
 .PHONY: test-faults

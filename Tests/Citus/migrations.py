@@ -254,6 +254,7 @@ def main() -> None:
         compare_with_plain(cluster, "empty", {})
         compare_with_plain(cluster, "live", {5: ROWS_OF_5, 13: ROWS_OF_13})
         distribute_filled(cluster, aisle)
+    print("citus tests passed")
 
 
 main()
