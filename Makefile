@@ -45,6 +45,8 @@ EXAMPLES := 20
 SBOM := .build/deb/sbom.cdx.json
 # The packages for tests of the Debian package.
 DEB_TEST_PACKAGES := debootstrap lintian python3 systemd util-linux
+# The Debian root for tests of the package.
+DEBIAN_ROOT := .aisle/debian-$(shell uname -m)
 # Where `make install` installs to; DESTDIR is the root of a package that is being built.
 PREFIX ?= /usr/local
 INSTALLED = $(DESTDIR)$(PREFIX)
@@ -108,10 +110,15 @@ deb: sbom ## Build the Debian packages aisle and aisle-dbgsym in .build/deb
 	@$(MAKE) --no-print-directory deps PACKAGES="binutils dpkg-dev git python3"
 	python3 -B packaging/deb.py $(AISLE) .build/deb --sbom $(SBOM)
 
+.PHONY: debian-root
+debian-root: # Create the Debian root in which packages are tested; needs root
+	@$(MAKE) --no-print-directory deps PACKAGES="$(DEB_TEST_PACKAGES)"
+	python3 -B Tests/Packaging/debian.py $(DEBIAN_ROOT)
+
 .PHONY: test-deb
 test-deb: deb ## Install, upgrade, roll back and purge the package in a Debian root; restart under load (OLD=binary of 0.1.0); needs root
 	@$(MAKE) --no-print-directory deps PACKAGES="$(DEB_TEST_PACKAGES)"
-	$(TEST_LIMIT) python3 -B Tests/Packaging/run.py .build/deb $(OLD)
+	$(TEST_LIMIT) python3 -B Tests/Packaging/run.py .build/deb $(DEBIAN_ROOT) $(OLD)
 
 .PHONY: run
 run: build ## Start a private PostgreSQL, migrate, seed, serve, and print the URL

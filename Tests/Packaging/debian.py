@@ -1,5 +1,5 @@
-"""A Debian root in a folder, made by debootstrap."""
-import os, shutil, subprocess
+"""A Debian root in a folder, made by debootstrap. Usage: debian.py FOLDER"""
+import os, shutil, subprocess, sys
 
 SUITE = "bookworm"
 # Written by package managers, the linker and this test; a purge leaves them.
@@ -63,3 +63,7 @@ class Root:
     def mode(self, path):
         """Returns the owner, group and permissions of a file."""
         return self.run("stat", "--format=%U:%G %a", path).strip()
+
+
+if __name__ == "__main__":
+    base(os.path.abspath(sys.argv[1]))

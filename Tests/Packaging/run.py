@@ -1,8 +1,8 @@
-"""Tests the Debian package in a root made by debootstrap. Usage: run.py FOLDER [OLD]
+"""Tests the Debian package in a root made by debootstrap. Usage: run.py FOLDER DEBIAN [OLD]
 
-FOLDER has the packages of `make deb`. OLD is an executable of 0.1.0; without it, one is built from that commit in .aisle/old, once.
-PostgreSQL runs outside the root, and the root gets its socket. The commands of the units run as systemd runs them; see unit.py. It
-needs root, for chroot and mounts, which end with the test.
+FOLDER has the packages of `make deb`; DEBIAN is the root, which is created if it is missing. OLD is an executable of 0.1.0; without it,
+one is built from that commit in .aisle/old, once. PostgreSQL runs outside the root, and the root gets
+its socket. The commands of the units run as systemd runs them; see unit.py. It needs root, for chroot and mounts, which end with the test.
 """
 import glob, os, re, shutil, signal, socket, subprocess, sys, tempfile
 
@@ -50,11 +50,10 @@ def ok(text):
 
 
 class Test:
-    def __init__(self, folder, old, scratch):
-        self.folder, self.scratch = folder, scratch
+    def __init__(self, folder, source, old, scratch):
+        self.folder, self.source, self.scratch = folder, base(source), scratch
         self.new, self.symbols = packages(folder)
         self.old_executable = old
-        self.source = base(f"{ROOT}/.aisle/debian-{os.uname().machine}")
         self.port, self.admin_port = free_port(), free_port()
         self.base = f"http://127.0.0.1:{self.port}"
         self.units = []
@@ -351,7 +350,8 @@ def main():
     scratch = tempfile.mkdtemp(prefix="aisle-deb-")
     os.chmod(scratch, 0o755)
     try:
-        Test(os.path.abspath(sys.argv[1]), old_executable(sys.argv[2] if len(sys.argv) > 2 else None), scratch).run()
+        folder, source = (os.path.abspath(path) for path in sys.argv[1:3])
+        Test(folder, source, old_executable(sys.argv[3] if len(sys.argv) > 3 else None), scratch).run()
     finally:
         with open("/proc/self/mounts") as file:
             mounts = [line.split()[1] for line in file if line.split()[1].startswith(scratch)]
