@@ -19,7 +19,7 @@ struct ServeCommand: AisleCommand {
         var settings = try await server.settings()
         if sockets.admin != nil, settings.adminPort == nil {
             throw CommandFailure(
-                "systemd passed a socket named admin, but there is no admin port; set AISLE_ADMIN_PORT, whose number is then not used",
+                "systemd passed a socket named admin, but the admin port is off; set AISLE_ADMIN_PORT to any number",
                 CommandFailure.configuration
             )
         }
