@@ -1,6 +1,6 @@
 internal import Catalog
 internal import LibPQ
-internal import Synchronization
+internal import Platform
 
 /// Probes the database for `/readyz` on a separate connection, so that neither exhausted pools nor a stalled
 /// server delay the response.
@@ -16,14 +16,7 @@ actor ReadinessProbe {
     /// Returns the readiness; `unavailable` if the database does not respond in time. Concurrent callers share one
     /// probe.
     nonisolated func readiness() async -> Readiness {
-        await withCheckedContinuation { continuation in
-            let result = OneShotContinuation(continuation)
-            Task { result.resume(await sharedProbe()) }
-            Task {
-                try? await Task.sleep(for: Self.timeout)
-                result.resume(.unavailable)
-            }
-        }
+        await result(within: Self.timeout, otherwise: .unavailable) { await self.sharedProbe() }
     }
 
     func close() async { await connection.close() }
@@ -50,13 +43,4 @@ actor ReadinessProbe {
             return readiness
         } catch { return .unavailable }
     }
-}
-
-/// A continuation that is resumed only once.
-private final class OneShotContinuation: Sendable {
-    private let continuation: Mutex<CheckedContinuation<Readiness, Never>?>
-
-    init(_ continuation: CheckedContinuation<Readiness, Never>) { self.continuation = Mutex(continuation) }
-
-    func resume(_ readiness: Readiness) { continuation.withLock { $0.take() }?.resume(returning: readiness) }
 }

@@ -89,19 +89,11 @@ final class ServerMonitor: Sendable {
             return true
         }
         if mustRead {
-            let (end, ended) = AsyncStream<Void>.makeStream()
-            Task {
+            await result(within: Self.resortPatience, otherwise: ()) { [self] in
                 let status = await ResortStatus.read(catalog)
                 resort.withLock {
                     $0 = KnownResort(status: status ?? $0.status, until: .now + Self.resortLifetime)
                 }
-                ended.finish()
-            }
-            await withTaskGroup(of: Void.self) { group in
-                group.addTask { for await _ in end {} }
-                group.addTask { try? await Task.sleep(for: Self.resortPatience) }
-                await group.next()
-                group.cancelAll()
             }
         }
         return resort.withLock { $0.status }
