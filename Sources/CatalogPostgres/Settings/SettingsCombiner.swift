@@ -132,7 +132,7 @@ final class SettingsCombiner: Sendable {
         recorded AS (INSERT INTO user_audit
             (user_id, at, audit_id, action, source, actor, address, token, request_id, subject, detail)
             SELECT w.user_id, now(), w.audit_id::uuid, '\(change)', w.source, w.actor, nullif(w.address, ''), nullif(w.token, ''),
-                nullif(w.request_id, ''), w.wanted_key, ('{"set":[' || to_json(w.wanted_key)::text || ']}')::json
+                nullif(w.request_id, ''), w.wanted_key, \(detail(of: "w.wanted_key"))
             FROM wanted w JOIN written USING (user_id))
         SELECT w.number, written.revision, written.modified_at, w.key, w.value, w.revision, w.modified_at
         FROM wanted w LEFT JOIN written USING (user_id)
@@ -154,10 +154,13 @@ final class SettingsCombiner: Sendable {
             RETURNING revision, modified_at),
         recorded AS (INSERT INTO user_audit
             (user_id, at, audit_id, action, source, actor, address, token, request_id, subject, detail)
-            SELECT $1, now(), $7::uuid, '\(change)', $8, $9, $10, $11, $12, $3, ('{"set":[' || to_json($3)::text || ']}')::json
+            SELECT $1, now(), $7::uuid, '\(change)', $8, $9, $10, $11, $12, $3, \(detail(of: "$3"))
             FROM written)
         SELECT written.revision, written.modified_at, previous.* FROM written LEFT JOIN previous ON true
         """
+
+    /// Returns the detail of `AuditChange.settings` for a set key. The functions that build JSON would add spaces.
+    private static func detail(of key: SQL) -> SQL { "('{\"set\":[' || to_json(\(key))::text || ']}')::json" }
 
     /// The name of `AuditAction.settingsChange`.
     private static let change: SQL = "settings.change"

@@ -90,44 +90,40 @@ struct DatabaseOptions: ParsableArguments {
     }
 
     private static func configuration(inFile path: String, of variable: String) throws -> PostgresConfiguration {
-        try configuration(secret(inFile: path, of: variable), of: "the content of the file \(path) of \(variable)")
+        let (text, source) = try secret(inFile: path, of: variable)
+        return try configuration(text, of: source)
     }
 
-    private static func secret(inFile path: String, of variable: String) throws -> String {
+    private static func secret(inFile path: String, of variable: String) throws -> (text: String, source: String) {
         let text = String(decoding: try SecretFile.read(path, of: variable), as: UTF8.self)
         guard !text.isEmpty else {
             throw CommandFailure("the file \(path) of \(variable) is empty", CommandFailure.configuration)
         }
-        return text
+        return (text, "the content of the file \(path) of \(variable)")
     }
 
-    /// Returns a variable, or the content of the file that the variable with the suffix `_FILE` names; nil if neither is set.
-    private static func variable(_ name: String) throws -> String? {
+    /// Returns a variable, or the content of the file that the variable with the suffix `_FILE` names, with its source for errors;
+    /// nil if neither is set.
+    private static func variable(_ name: String) throws -> (text: String, source: String)? {
         let environment = ProcessInfo.processInfo.environment
-        if let text = environment[name], !text.isEmpty { return text }
+        if let text = environment[name], !text.isEmpty { return (text, name) }
         guard let path = environment[name + "_FILE"], !path.isEmpty else { return nil }
         return try secret(inFile: path, of: name + "_FILE")
     }
 
     /// Returns the configuration that bypasses a pooler, for LISTEN, imports and migrations.
     func directConfiguration() throws -> PostgresConfiguration {
-        let environment = ProcessInfo.processInfo.environment
         // AISLE_DIRECT_DSN belongs to DATABASE_URL, not to another selected database.
         guard dsn == nil, !isPrivate else { return try configuration() }
-        if let direct = environment["AISLE_DIRECT_DSN"], !direct.isEmpty {
-            return try Self.configuration(direct, of: "AISLE_DIRECT_DSN")
-        }
-        if let path = environment["AISLE_DIRECT_DSN_FILE"], !path.isEmpty {
-            return try Self.configuration(inFile: path, of: "AISLE_DIRECT_DSN_FILE")
-        }
-        return try configuration()
+        guard let (text, source) = try Self.variable("AISLE_DIRECT_DSN") else { return try configuration() }
+        return try Self.configuration(text, of: source)
     }
 
     /// Returns the configurations of the replicas that answer reads: the URLs in `AISLE_READ_DSN` or its file, separated by spaces,
     /// or one string of libpq's keywords.
     func replicaConfigurations() throws -> [PostgresConfiguration] {
         // AISLE_READ_DSN belongs to DATABASE_URL, not to another selected database.
-        guard dsn == nil, !isPrivate, let text = try Self.variable("AISLE_READ_DSN") else { return [] }
+        guard dsn == nil, !isPrivate, let text = try Self.variable("AISLE_READ_DSN")?.text else { return [] }
         let statements = try preparedStatements()
         return try Self.connectionStrings(text).map { dsn in
             do { _ = try PostgresConfiguration.parse(dsn) } catch {
