@@ -24,7 +24,7 @@ DECLARE
     added text[] := '{}';
     statement text;
 BEGIN
-    -- Citus adds the coordinator of a cluster without workers by itself.
+    -- In a cluster without workers, Citus adds the coordinator automatically.
     IF EXISTS (SELECT FROM pg_dist_node) AND NOT EXISTS (SELECT FROM pg_dist_node WHERE groupid = 0) THEN
         RAISE EXCEPTION 'the coordinator is not a node of the cluster'
             USING HINT = 'Run SELECT citus_set_coordinator_host(''<host>'', <port>) first.';

@@ -17,7 +17,7 @@ CREATE TABLE IF NOT EXISTS store_state (
     counted_half_life_days integer NOT NULL DEFAULT 14,
     counted_newcomer_boost double precision NOT NULL DEFAULT 0,
     counted_on date,
-    -- The first day whose purchases have customers; earlier ones are no longer accepted. Null if all days have them.
+    -- The first day whose purchases have customers; purchases of earlier days are rejected. Null if all days have customers.
     customers_kept_from date
 );
 DO $$

@@ -6,8 +6,8 @@ struct ReplicaRequirement: Sendable, Hashable {
 
     /// Returns the reason for which a replica does not meet the requirement; nil if it does.
     ///
-    /// Once a replica meets it, it always does: the state of a standby only grows, and a promotion keeps what was replayed. So everything that
-    /// it reads after the report is new enough.
+    /// Once a replica meets it, it always does: the state of a standby only grows, and a promotion keeps its rows. Each read
+    /// after the report is therefore new enough.
     func problem(of report: ReplicaReport) -> ReplicaProblem? {
         guard report.isStandby, let replayed = report.replayed else { return .promoted }
         guard report.epochStart == epoch.startedAt else { return .otherHistory }

@@ -65,7 +65,8 @@ package final class MetricRegistry: MetricsFactory {
         }
     }
 
-    /// Returns the series of a metric, whose labels must be those of its declaration. If the metric was declared with another kind, the series is not exported.
+    /// Returns the series of a metric, whose labels must be those of its declaration. If the metric was declared with another kind, the
+    /// series is not exported.
     private func series<Series: MetricSeries>(
         _ name: String,
         _ labels: [(String, String)],

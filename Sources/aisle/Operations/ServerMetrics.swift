@@ -251,10 +251,9 @@ enum ServerMetrics {
         requests, requestDuration, responseBytes, requestsInFlight, pages, rateLimited, connections,
         connectionsRejected, faults, laneConnections, laneWaiting, laneWait, databaseErrors, validationGaps,
         databaseReady, replicaLag, replicaUsable, replicaReads, replicaFallbacks, streams, feeds, eventsSent,
-        eventDelay, imports, importRows, importDuration, foldedPurchases,
-        foldDuration, lastFold, lastResort, lastResortDuration, lastResortChanges, resortRunning, resortFailed,
-        processorSeconds,
-        residentMemory, virtualMemory, openDescriptors, descriptorLimit, startTime, eventLoopDelay, logLinesDropped,
-        spansExported, spansDropped, build,
+        eventDelay, imports, importRows, importDuration, foldedPurchases, foldDuration, lastFold, lastResort,
+        lastResortDuration, lastResortChanges, resortRunning, resortFailed, processorSeconds, residentMemory,
+        virtualMemory, openDescriptors, descriptorLimit, startTime, eventLoopDelay, logLinesDropped, spansExported,
+        spansDropped, build,
     ]
 }
