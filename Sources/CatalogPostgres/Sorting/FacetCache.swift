@@ -94,17 +94,19 @@ final class FacetCache: Sendable {
         _ continuation: CheckedContinuation<Facets?, any Error>,
         _ counting: @escaping @Sendable () async throws -> (version: ShelfVersion, facets: Facets)?
     ) {
-        let hasDeparted = counts.withLock { counts in
-            if counts.departed.remove(reader) != nil { return true }
+        let ended: Result<Facets?, any Error>? = counts.withLock { counts in
+            if counts.departed.remove(reader) != nil { return .failure(CancellationError()) }
             if counts.running[key] == nil {
+                // A count that has ended since the first look has kept its result before it ended.
+                if let known = counted[key.key] { return .success(known) }
                 let id = counts.newID()
                 let task = Task { await count(key, id, counting) }
                 counts.running[key] = Count(id: id, task: task)
             }
             counts.running[key]!.readers[reader] = continuation
-            return false
+            return nil
         }
-        if hasDeparted { continuation.resume(throwing: CancellationError()) }
+        if let ended { continuation.resume(with: ended) }
     }
 
     /// Ends the waiting of a caller, and the count if it was the last one.
