@@ -56,8 +56,8 @@ final class PipelineGroup {
                 members.append(Member(job))
             }
             for (query, wanted) in job.shared.enumerated() {
-                let index = shared.firstIndex { $0.statement == wanted.statement } ?? shared.endIndex
-                if index == shared.endIndex { shared.append(SharedQueryBatch(wanted.statement)) }
+                let index = shared.firstIndex { $0.canHold(wanted) } ?? shared.endIndex
+                if index == shared.endIndex { shared.append(SharedQueryBatch(wanted)) }
                 shared[index].add(wanted.key, for: .init(job: job, query: query))
             }
         }

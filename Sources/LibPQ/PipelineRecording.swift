@@ -29,11 +29,11 @@ extension PipelineGroup {
     /// Records the end of a shared query for the jobs that wait for it.
     func record(shared index: Int, failure: PostgresError? = nil) {
         guard lastResult != nil else { return }
-        let statement = shared[index].statement
+        let batch = shared[index]
         let readers = members.lazy.flatMap(\.jobs).filter { job in
-            job.recording != nil && job.shared.contains { $0.statement == statement }
+            job.recording != nil && job.shared.contains { batch.canHold($0) }
         }
-        record(statement, failure, for: readers)
+        record(batch.statement, failure, for: readers)
     }
 
     /// Records the end of a member's query for its jobs.

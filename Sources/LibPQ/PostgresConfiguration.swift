@@ -14,6 +14,8 @@ package struct PostgresConfiguration: Sendable {
     /// Server settings that each transaction applies, such as `lock_timeout`. Settings in the connection
     /// string's `options` take precedence.
     package var settings: [String: String]
+    /// Settings that replace these on a server with an extension.
+    package var extensionSettings: ExtensionSettings?
     /// Whether statements are prepared under names.
     package var statements: PreparedStatements
     /// The names of statements in logs and traces.
@@ -25,6 +27,7 @@ package struct PostgresConfiguration: Sendable {
         connectTimeout: Duration = .seconds(5),
         unacknowledgedTimeout: Duration = .seconds(5),
         settings: [String: String] = [:],
+        extensionSettings: ExtensionSettings? = nil,
         statements: PreparedStatements = .named,
         statementNames: StatementNames = .none
     ) {
@@ -33,6 +36,7 @@ package struct PostgresConfiguration: Sendable {
         self.connectTimeout = connectTimeout
         self.unacknowledgedTimeout = unacknowledgedTimeout
         self.settings = settings
+        self.extensionSettings = extensionSettings
         self.statements = statements
         self.statementNames = statementNames
     }
@@ -52,7 +56,7 @@ package struct PostgresConfiguration: Sendable {
     /// The settings of each transaction.
     var transactionSettings: TransactionSettings {
         let options = (try? Self.parse(dsn))?["options"] ?? ProcessInfo.processInfo.environment["PGOPTIONS"] ?? ""
-        return TransactionSettings(settings, excluding: Self.settingNames(options))
+        return TransactionSettings(settings, extensionSettings, excluding: Self.settingNames(options))
     }
 
     /// Returns the names of settings in server options: `-c name=value`, `-cname=value` or `--name=value`.

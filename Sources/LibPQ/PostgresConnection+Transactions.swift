@@ -77,14 +77,14 @@ extension PostgresConnection {
         try exchange(takeDeferred() + [call]) { _, _ in }
     }
 
-    /// Changes a setting for the rest of the transaction.
+    /// Changes a setting for the rest of the transaction, with SET, which Citus can send to its workers.
     ///
     /// - Parameter value: nil restores the configuration's value, or the server's default.
     package func set(_ name: StaticString, _ value: String?) throws {
         guard let value = value ?? settings[name.description] else {
             return try run(script: "SET LOCAL \(name) = DEFAULT")
         }
-        try executeDeferred("SELECT set_config($1, $2, true)", [.text(name.description), .text(value)])
+        try executeDeferred(PostgresStatement("SET LOCAL \(SQL(stringLiteral: name)) = \(literal: value)"))
     }
 
     /// Rolls back the transaction; if that fails, closes the connection, which has the same effect.

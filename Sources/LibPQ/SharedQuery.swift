@@ -1,12 +1,15 @@
 /// A query that reads share: those that are sent together ask it once, for the keys of all of them.
 package struct SharedQuery: Sendable {
-    /// The statement. It takes one array for each column of the key, and each row begins with the number of its key,
+    /// The statement. It takes the scope, and one array for each column of the key, and each row begins with the number of its key,
     /// counted from 1 (`WITH ORDINALITY`).
     let statement: PostgresStatement
+    let scope: [PostgresValue]
     let key: [PostgresValue]
 
-    /// - Parameter key: the values of the key's columns, each of type `int8` or `text`.
-    package init(_ statement: PostgresStatement, key: [PostgresValue]) {
+    /// - Parameters:
+    ///   - scope: the values that queries must have in common to be sent together.
+    ///   - key: the values of the key's columns, each of type `int8` or `text`.
+    package init(_ statement: PostgresStatement, scope: [PostgresValue] = [], key: [PostgresValue]) {
         precondition(
             key.allSatisfy { value in
                 switch value {
@@ -17,6 +20,7 @@ package struct SharedQuery: Sendable {
             "a key has values of the types int8 and text, which are not NULL"
         )
         self.statement = statement
+        self.scope = scope
         self.key = key
     }
 }
@@ -31,11 +35,16 @@ struct SharedQueryBatch {
     }
 
     let statement: PostgresStatement
+    private let scope: [PostgresValue]
     private var numbers: [[PostgresValue]: Int] = [:]
     private var keys: [[PostgresValue]] = []
     private var readers: [[Reader]] = []
 
-    init(_ statement: PostgresStatement) { self.statement = statement }
+    /// Creates a batch without keys for queries like the given one.
+    init(_ query: SharedQuery) { (statement, scope) = (query.statement, query.scope) }
+
+    /// Whether a query can be sent with this batch.
+    func canHold(_ query: SharedQuery) -> Bool { statement == query.statement && scope == query.scope }
 
     mutating func add(_ key: [PostgresValue], for reader: Reader) {
         if let number = numbers[key] { return readers[number].append(reader) }
@@ -44,14 +53,15 @@ struct SharedQueryBatch {
         readers.append([reader])
     }
 
-    /// The keys, one array for each column.
+    /// The scope, and the keys as one array for each column.
     var parameters: [PostgresValue] {
-        (keys.first ?? []).indices.map { column in
-            switch keys[0][column] {
-            case .text: .textArray(keys.map { if case .text(let text?) = $0[column] { text } else { "" } })
-            default: .int8Array(keys.map { if case .int8(let number) = $0[column] { number } else { nil } })
+        scope
+            + (keys.first ?? []).indices.map { column in
+                switch keys[0][column] {
+                case .text: .textArray(keys.map { if case .text(let text?) = $0[column] { text } else { "" } })
+                default: .int8Array(keys.map { if case .int8(let number) = $0[column] { number } else { nil } })
+                }
             }
-        }
     }
 
     /// Calls a closure with each row and each read that waits for it.

@@ -248,6 +248,41 @@ import TestSupport
         pipeline.shutDown()
     }
 
+    @Test("Shared queries of different scopes are not sent together, and each read gets the rows of its own")
+    func scopesAreSeparate() async throws {
+        var options = PostgresPipeline.Options()
+        options.connections = 1
+        let pipeline = try PostgresPipeline(TestServer.configuration, options: options)
+        let keyed: PostgresStatement = """
+            SELECT w.number, $1 || ' ' || w.key FROM unnest($2::text[]) WITH ORDINALITY AS w (key, number)
+            """
+        let single: PostgresStatement = "SELECT 1::bigint, 'only ' || $1"
+        let outcomes = try await withThrowingTaskGroup(of: (Int, [String]).self) { group in
+            for number in 0..<600 {
+                group.addTask {
+                    let scope: [PostgresValue] = [.text("scope \(number % 7)")]
+                    let found = try await pipeline.read(
+                        sharing: [
+                            SharedQuery(keyed, scope: scope, key: [.text("key \(number % 11)")]),
+                            SharedQuery(single, scope: scope, key: []),
+                        ],
+                        into: [String](),
+                        { texts, _, row in texts.append(try row.text(1)) },
+                        then: [],
+                        into: ()
+                    ) { _, _, _ in }
+                    return (number, found.shared)
+                }
+            }
+            return try await group.reduce(into: [Int: [String]]()) { $0[$1.0] = $1.1 }
+        }
+        #expect(outcomes.count == 600)
+        for (number, found) in outcomes {
+            #expect(found == ["scope \(number % 7) key \(number % 11)", "only scope \(number % 7)"])
+        }
+        pipeline.shutDown()
+    }
+
     @Test("An error in a shared query reaches every read that needs it, and no other")
     func sharedErrorsReachTheirReads() async throws {
         var options = PostgresPipeline.Options()

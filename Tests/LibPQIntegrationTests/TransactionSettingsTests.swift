@@ -36,6 +36,29 @@ import Testing
         #expect(after == "4MB")
     }
 
+    @Test(
+        "Settings of an extension replace others where it is loaded",
+        arguments: [("block_size", ["9MB", "7s"]), ("citus_is_not_loaded.x", ["3MB", "3s"])]
+    )
+    func settingsOfAnExtension(marker: String, expected: [String]) async throws {
+        var configuration = Self.configuration()
+        configuration.extensionSettings = ExtensionSettings(
+            marker: marker,
+            settings: ["work_mem": "9MB", "lock_timeout": "7s", "temp_buffers": "16MB"]
+        )
+        let connection = try await PostgresConnection.connect(configuration)
+        let statement: PostgresStatement = "SELECT current_setting('temp_buffers')"
+        let (seen, buffers) = try await connection.perform { database in
+            (
+                Array(try Self.settings(database).prefix(2)),
+                try database.query(statement) { try $0.first { try $0.text(0) } }
+            )
+        }
+        #expect(seen == expected)
+        #expect(buffers == (expected[0] == "9MB" ? "16MB" : "8MB"))
+        await connection.close()
+    }
+
     @Test("The server ends a statement at the deadline of its transaction")
     func serverEnforcesDeadline() async throws {
         let connection = try await PostgresConnection.connect(Self.configuration())
